@@ -1,0 +1,84 @@
+# Everything a checkout needs: Python 3.11 or later, make, nothing else. `make help` lists the targets.
+
+# The first of these that is 3.11 or later; `make PYTHON=/path/to/python` decides.
+PYTHONS := python3 python3.14 python3.13 python3.12 python3.11 python
+PYTHON ?= $(shell for p in $(PYTHONS); do \
+	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$p"; break; }; done)
+
+VENV := .venv
+PY := $(VENV)/bin/python
+FINDLING := $(VENV)/bin/findling
+INSTALLED := $(VENV)/.installed
+INSTALLED_DEV := $(VENV)/.installed-dev
+PIP := $(PY) -m pip --quiet --disable-pip-version-check
+
+# What the demonstration asks: a name, a phrase, a meaning.
+NAME := find_root
+PHRASE := is neither a file nor a folder
+MEANING := which folder does the index of a linked work tree go to
+
+# For `make bench`: the folder whose speed is measured, and judged queries if there are any.
+ROOT ?= .
+CORPORA ?=
+QUERIES ?=
+RUN ?= run.jsonl
+
+.PHONY: help setup demo test lint format types bench faults clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 18
+
+setup: $(INSTALLED_DEV) ## set up .venv with findling and the tools for working on it
+
+demo: $(INSTALLED) ## index this repository and ask three questions
+	@echo "== Index this repository: findling index"
+	@$(FINDLING) index
+	@echo; echo "== A name: findling symbol $(NAME)"
+	@$(FINDLING) symbol $(NAME)
+	@echo; echo "== A phrase: findling grep -F '$(PHRASE)' src"
+	@$(FINDLING) grep -F '$(PHRASE)' src
+	@echo; echo "== A meaning: findling search --limit 3 '$(MEANING)'"
+	@$(FINDLING) search --limit 3 '$(MEANING)'
+	@echo; echo "The index lies in .findling/ (git does not see it); the program is $(FINDLING)."
+	@echo "Ask your own: $(FINDLING) search 'what you look for' [PATH]"
+
+test: $(INSTALLED_DEV) ## run the test suite; ARGS are passed on to pytest
+	$(PY) -m pytest -m "not bench" $(ARGS)
+
+lint: $(INSTALLED_DEV) ## style, likely errors and the direction of imports
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/lint-imports --no-logo
+
+format: $(INSTALLED_DEV) ## rewrite the sources in the common style
+	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/ruff format .
+
+types: $(INSTALLED_DEV) ## check the types
+	$(VENV)/bin/mypy
+
+bench: $(INSTALLED_DEV) ## measure: ROOT=DIR for speed; CORPORA=DIR QUERIES=FILE for quality as well
+	$(PY) benchmarks/speed.py $(ROOT)
+	$(if $(and $(CORPORA),$(QUERIES)),$(PY) benchmarks/quality.py $(CORPORA) --queries $(QUERIES) --run $(RUN))
+
+faults: $(INSTALLED_DEV) ## break writes and processes on purpose
+	$(PY) -m pytest -m faults $(ARGS)
+
+clean: ## remove all that these targets made, the index included
+	rm -rf $(VENV) .findling build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(PY):
+	@if [ -z '$(PYTHON)' ] || ! '$(PYTHON)' -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+		echo "findling needs Python 3.11 or later; found: $$({ '$(PYTHON)' --version || echo none; } 2>/dev/null)." >&2; \
+		echo "Install one, or name it: make PYTHON=/path/to/python3.12" >&2; exit 1; fi
+	@'$(PYTHON)' -m venv $(VENV) || { rm -rf $(VENV); \
+		echo "Python's venv module does not work; on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
+
+$(INSTALLED): pyproject.toml | $(PY)
+	$(PIP) install -e .
+	@touch $@
+
+$(INSTALLED_DEV): pyproject.toml | $(PY)
+	$(PIP) install -e '.[dev]'
+	@touch $(INSTALLED) $@

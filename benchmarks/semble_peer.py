@@ -1,0 +1,104 @@
+"""semble (PyPI) on the same folders and queries, for a table side by side.
+
+    python -m venv PEER && PEER/bin/pip install semble==0.7.0
+    PEER/bin/python semble_peer.py CORPORA --queries QUERIES.jsonl --run RUN.jsonl --model DIR [--json OUT.json]
+
+Runs in an environment of its own, without findling. DIR is an embedding model in model2vec's format (config.json,
+tokenizer.json, model.safetensors); nothing is downloaded. Writes a run that ``ndcg.py`` scores, and prints per
+repository the time to index and the percentiles of an answer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import ndcg
+import processes
+
+LIMIT = 20
+
+# Each query is asked this often after the answer that is kept; all these times go into the percentiles.
+ROUNDS = 3
+
+
+def measure(root: Path, queries: Iterable[ndcg.Judged], model: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The run's lines for one repository, and its times."""
+    from semble import SembleIndex  # type: ignore[import-not-found, unused-ignore]
+
+    started = time.perf_counter()
+    index = SembleIndex.from_path(root, model_path=model)
+    indexed_s = time.perf_counter() - started
+    lines, times = [], []
+    for query in queries:
+        found = index.search(query.text, top_k=LIMIT)
+        for _ in range(ROUNDS):
+            started = time.perf_counter()
+            index.search(query.text, top_k=LIMIT)
+            times.append((time.perf_counter() - started) * 1000)
+        results = [
+            {
+                "path": result.chunk.file_path,
+                "start_line": result.chunk.start_line,
+                "end_line": result.chunk.end_line,
+                "score": float(result.score),
+            }
+            for result in found
+        ]
+        line = {"repo": query.repo, "query_id": query.id, "id": query.id, "query": query.text, "results": results}
+        lines.append(line)
+    times.sort()
+    return lines, {
+        "chunks": len(index.chunks),
+        "index_s": indexed_s,
+        "p50_ms": times[math.ceil(0.50 * len(times)) - 1],
+        "p95_ms": times[math.ceil(0.95 * len(times)) - 1],
+        "private_bytes": processes.private_bytes(os.getpid())[0],
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpora", type=Path)
+    parser.add_argument("--queries", type=Path, required=True)
+    parser.add_argument("--run", type=Path, required=True, help="write the answers here")
+    parser.add_argument("--model", type=Path, required=True, help="a model folder in model2vec's format")
+    parser.add_argument("--repos", nargs="*", help="only these repositories")
+    parser.add_argument("--json", type=Path, help="write the times here")
+    options = parser.parse_args(arguments)
+    queries = [
+        query
+        for query in ndcg.load_queries(options.queries)
+        if (options.corpora / query.repo).is_dir() and (not options.repos or query.repo in options.repos)
+    ]
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    times: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory(prefix="semble-peer-") as home, options.run.open("w", encoding="utf-8") as run:
+        # It keeps indexes and statistics in the user's folders: give it others, so that every index is built anew.
+        os.environ.update(HOME=home, XDG_CACHE_HOME=home, XDG_DATA_HOME=home)
+        print("| | chunks | index | p50 / p95 | private memory |\n|---|--:|--:|--:|--:|")
+        for name, group in groupby(sorted(queries, key=lambda query: query.repo), key=lambda query: query.repo):
+            lines, times[name] = measure(options.corpora / name, group, str(options.model.resolve()))
+            run.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+            print(
+                "| {} | {chunks:,} | {index_s:.1f} s | {p50_ms:.1f} / {p95_ms:.1f} ms | {megabytes:.0f} MB |".format(
+                    name, megabytes=times[name]["private_bytes"] / 1e6, **times[name]
+                ),
+                flush=True,
+            )
+    if options.json:
+        options.json.write_text(json.dumps(times, indent=1), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

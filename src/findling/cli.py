@@ -1,0 +1,117 @@
+"""The command line's outer shell: which command, and what becomes of a failure. Must not know what commands do.
+
+Exit status: 0 found, 1 nothing found, 2 error, 130 interrupted. Answers go to stdout, everything else to stderr; a
+failure is one line. FINDLING_DEBUG=1 shows the traceback as well. Only what the typed command needs is imported.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from findling import __version__
+from findling.errors import FindlingError, InvalidInput
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from findling.commands import OpenEngine, SearchEngine
+
+FOUND: Final = 0
+ERROR: Final = 2
+INTERRUPTED: Final = 130
+
+
+def main(argv: Sequence[str] | None = None, *, open_engine: OpenEngine | None = None) -> int:
+    """Run one command and return the exit status. ``argv`` without the program's name; None takes sys.argv."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        status = _run(arguments, open_engine or _open_engine)
+        sys.stdout.flush()
+    except FindlingError as error:
+        _fail(error, as_json="--json" in arguments)
+        return ERROR
+    except BrokenPipeError:
+        _silence_stdout()  # The reader has seen enough: head, or a pager that was left.
+        return FOUND
+    except KeyboardInterrupt:
+        _tell("findling: interrupted")
+        return INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - the outermost seam: a defect is one line for people, too
+        text = f"unexpected {type(error).__name__}: {error}"
+        _fail(FindlingError(text, remedy="Set FINDLING_DEBUG=1 to see where."), as_json="--json" in arguments)
+        return ERROR
+    return status
+
+
+def _open_engine(path: Path | None, *, root: Path | None, cache: bool) -> SearchEngine:
+    from findling.engine import Engine
+
+    return Engine.open(path, root=root, cache=cache)
+
+
+def _run(arguments: list[str], open_engine: OpenEngine) -> int:
+    name = arguments[0] if arguments else ""
+    if name in ("-h", "--help", "-V", "--version"):
+        if name in ("-V", "--version"):
+            sys.stdout.write(f"findling {__version__}\n")
+        else:
+            from findling.arguments import overview
+
+            sys.stdout.write(overview())
+        return FOUND
+    from findling.arguments import COMMANDS, overview, parse
+
+    if not arguments:
+        sys.stderr.write(overview())
+        return ERROR
+    if name not in COMMANDS:
+        raise InvalidInput(
+            f"There is no command {name!r}.", remedy=f"See 'findling --help'. To search: {_search_for(name)}"
+        )
+    try:
+        args = parse(name, arguments[1:])
+    except SystemExit:  # help was asked for, and is printed
+        return FOUND
+    from findling.commands import RUN, Session
+
+    return RUN[name](args, Session(args, open_engine))
+
+
+def _search_for(words: str) -> str:
+    import shlex
+
+    return f"findling search {shlex.quote(words)}"
+
+
+# --- failures --------------------------------------------------------------------------------------------------
+
+
+def _fail(error: FindlingError, *, as_json: bool) -> None:
+    if os.environ.get("FINDLING_DEBUG") == "1":
+        import traceback
+
+        traceback.print_exc()
+    try:
+        if as_json:
+            from findling.terminal.json import error_to_json, write_json
+
+            write_json(sys.stdout, error_to_json(error))
+        sys.stdout.flush()
+    except OSError:  # stdout itself is what failed: a full disk, a closed pipe; stderr still says so
+        _silence_stdout()
+    _tell(f"findling: {error}")
+
+
+def _tell(line: str) -> None:
+    from findling.terminal.safe import make_encodable, write_line
+
+    make_encodable(sys.stderr)
+    write_line(sys.stderr, line)
+
+
+def _silence_stdout() -> None:
+    """Python flushes stdout once more when it exits; after a failed write let that go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

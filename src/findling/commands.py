@@ -1,0 +1,354 @@
+"""What each command does: arguments -> engine -> view, notes and progress -> exit status.
+
+Must not know how anything is found or how it is printed: an engine is anything with the methods of SearchEngine, a
+view anything with those of View.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final, Literal, Protocol, Self
+
+from findling.errors import FindlingError, InvalidInput, NotFound, RootError
+from findling.terminal import words
+from findling.terminal.capabilities import is_terminal, wants_style
+from findling.terminal.places import Places, current_folder
+from findling.terminal.progress import show_progress
+from findling.terminal.safe import make_encodable, write_line
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from pathlib import Path
+    from types import TracebackType
+
+    from findling.terminal.progress import ProgressDisplay
+    from findling.types import GrepResult, IndexReport, Mode, Progress, SearchResult, Status, SymbolResult
+
+FOUND: Final = 0
+NOTHING: Final = 1
+
+
+class SearchEngine(Protocol):
+    """What the commands need of an engine."""
+
+    @property
+    def root(self) -> Path: ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+    def search(
+        self,
+        text: str,
+        *,
+        limit: int = 10,
+        mode: Mode = "auto",
+        language: str | None = None,
+        path_globs: Sequence[str] = (),
+        kind: Literal["code", "docs"] | None = None,
+        max_tokens: int | None = None,
+        explain: bool = False,
+        wait_s: float | None = 1.5,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> SearchResult: ...
+
+    def index(
+        self, *, force: bool = False, embed: bool = True, progress: Callable[[Progress], None] | None = None
+    ) -> IndexReport: ...
+
+    def sync(
+        self, paths: Sequence[str] | None = None, *, progress: Callable[[Progress], None] | None = None
+    ) -> IndexReport: ...
+
+    def grep(
+        self,
+        pattern: str,
+        *,
+        literal: bool = False,
+        ignore_case: bool = False,
+        word: bool = False,
+        context: int = 0,
+        limit: int = 0,
+        path_globs: Sequence[str] = (),
+        language: str | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> GrepResult: ...
+
+    def symbols(
+        self,
+        name: str,
+        *,
+        references: bool = False,
+        kind: str | None = None,
+        language: str | None = None,
+        limit: int = 50,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> SymbolResult: ...
+
+    def similar(
+        self, target: str, *, limit: int = 10, progress: Callable[[Progress], None] | None = None
+    ) -> SearchResult: ...
+
+    def status(self) -> Status: ...
+
+
+class View(Protocol):
+    """What the commands need of the module that prints answers."""
+
+    def search(self, result: SearchResult, *, explain: bool) -> None: ...
+
+    def grep(self, result: GrepResult, *, shape: str) -> None: ...
+
+    def symbols(self, result: SymbolResult) -> None: ...
+
+    def report(self, report: IndexReport) -> None: ...
+
+    def status(self, status: Status, *, skipped: bool) -> None: ...
+
+
+class OpenEngine(Protocol):
+    def __call__(self, path: Path | None, *, root: Path | None, cache: bool) -> SearchEngine: ...
+
+
+class Session:
+    """The streams of one command: which view prints its answer, and where notes and progress go."""
+
+    def __init__(self, args: Namespace, open_engine: OpenEngine) -> None:
+        for stream in (sys.stdout, sys.stderr):
+            make_encodable(stream)
+        self._args = args
+        self._open_engine = open_engine
+        self._terminal = is_terminal(sys.stdout)
+        self._pretty = wants_style(sys.stdout, os.environ)
+        # Somebody is watching: the command may go on after its first answer.
+        self.interactive = self._terminal and not args.json
+
+    def open(self, path: str | None) -> SearchEngine:
+        """The engine for what was typed as PATH, with --root and --cache."""
+        root = self._args.root
+        try:
+            return self._open_engine(_path(path), root=_path(root), cache=self._args.cache)
+        except RootError as error:
+            words = getattr(self._args, "query", None) or getattr(self._args, "pattern", None)
+            if words and path and not os.path.lexists(path):
+                error.remedy = f"{error.remedy} Several words to search for need quotes.".strip()
+            raise
+
+    def view(self, engine: SearchEngine) -> View:
+        if self._args.json:
+            from findling.terminal.json import JsonView
+
+            return JsonView(sys.stdout, engine.root)
+        if self._pretty:
+            from findling.terminal.pretty import PrettyView
+
+            return PrettyView(sys.stdout, self.places(engine))
+        from findling.terminal.plain import PlainView
+
+        return PlainView(sys.stdout, self.places(engine), terminal=self._terminal)
+
+    def places(self, engine: SearchEngine) -> Places:
+        return Places(engine.root, current_folder())
+
+    def progress(self) -> ProgressDisplay:
+        return show_progress(sys.stderr, os.environ)
+
+    def notes(self, notes: Sequence[str]) -> None:
+        """Sentences for people, one a line. JSON carries what they say in fields of its own."""
+        if self._args.json:
+            return
+        sys.stdout.flush()
+        for note in notes:
+            write_line(sys.stderr, f"note: {note}")
+
+
+# --- the commands ---------------------------------------------------------------------------------------------
+
+
+def _search(args: Namespace, session: Session) -> int:
+    with session.open(args.path) as engine:
+        view = session.view(engine)
+
+        def ask(wait_s: float | None, progress: Callable[[Progress], None] | None = None) -> SearchResult:
+            return engine.search(
+                args.query,
+                limit=args.limit,
+                mode=args.mode,
+                language=args.language,
+                path_globs=tuple(args.path_globs),
+                kind=args.kind,
+                max_tokens=args.max_tokens,
+                explain=args.explain,
+                wait_s=wait_s,
+                progress=progress,
+            )
+
+        def answer(result: SearchResult, how_to_finish: str) -> None:
+            warning = words.low_confidence(result, session.places(engine).shown)
+            session.notes([warning] if warning else [])
+            view.search(result, explain=args.explain)
+            session.notes(words.search_notes(result, how_to_finish=how_to_finish))
+
+        with session.progress() as progress:
+            result = ask(0.0 if args.no_sync else args.wait, progress)
+        goes_on = session.interactive and not args.no_sync and result.completeness == "partial"
+        answer(
+            result, "indexing goes on, Ctrl-C stops it" if goes_on else "finish it with 'findling index' or --wait all"
+        )
+        if goes_on and _finish(engine, session):
+            first, result = result, ask(None)
+            if _found(first) == _found(result):
+                session.notes(["the index is complete; the answer stays the same"])
+            else:
+                session.notes(["the index is complete; now the answer is:"])
+                answer(result, "run 'findling index' to finish it")
+        return FOUND if result.hits else NOTHING
+
+
+def _finish(engine: SearchEngine, session: Session) -> bool:
+    """Index to the end. A failure is said but is not the command's: the question has its answer already."""
+    try:
+        with session.progress() as progress:
+            engine.index(progress=progress)
+    except FindlingError as error:
+        session.notes([str(error)])
+        return False
+    return True
+
+
+def _found(result: SearchResult) -> list[tuple[str, int, int]]:
+    return [(hit.path, hit.start_line, hit.end_line) for hit in result.hits]
+
+
+def _grep(args: Namespace, session: Session) -> int:
+    with session.open(args.path) as engine:
+        with session.progress() as progress:
+            result = engine.grep(
+                args.pattern,
+                literal=args.fixed,
+                ignore_case=args.ignore_case,
+                word=args.word,
+                context=args.context,
+                limit=args.limit,
+                path_globs=tuple(args.path_globs),
+                language=args.language,
+                progress=progress,
+            )
+        shape = "count" if args.count else "files" if args.files else "lines"
+        session.view(engine).grep(result, shape=shape)
+        session.notes(words.grep_notes(result))
+        return FOUND if result.files else NOTHING
+
+
+def _symbol(args: Namespace, session: Session) -> int:
+    with session.open(args.path) as engine:
+        with session.progress() as progress:
+            result = engine.symbols(
+                args.name,
+                references=args.refs,
+                kind=args.kind,
+                language=args.language,
+                limit=args.limit,
+                progress=progress,
+            )
+        session.view(engine).symbols(result)
+        session.notes(words.symbol_notes(result, references_asked=args.refs))
+        return FOUND if result.definitions or result.references else NOTHING
+
+
+def _similar(args: Namespace, session: Session) -> int:
+    file, line = _split_target(args.target)
+    if not os.path.lexists(file):
+        raise NotFound(f"There is no file {file!r}.", remedy="Check the path.")
+    # Its folder, not the file: a link is looked up where it lies, not where it leads.
+    with session.open(_nearest_folder(file)) as engine:
+        # Absolute, because a relative name could mean a file below the root as well as one below the current folder.
+        target = os.fspath(engine.root / _inside(engine, file)) + line
+        with session.progress() as progress:
+            result = engine.similar(target, limit=args.limit, progress=progress)
+        session.view(engine).search(result, explain=args.explain)
+        session.notes(words.search_notes(result, how_to_finish="finish it with 'findling index'"))
+        return FOUND if result.hits else NOTHING
+
+
+def _index(args: Namespace, session: Session) -> int:
+    with session.open(args.path) as engine:
+        with session.progress() as progress:
+            report = engine.index(force=args.force, embed=not args.no_embed, progress=progress)
+        return _report(report, session, engine)
+
+
+def _sync(args: Namespace, session: Session) -> int:
+    # A file that was deleted cannot be asked for its root, but the folder that held it usually can.
+    with session.open(_nearest_folder(args.files[0]) if args.files else None) as engine:
+        paths = [_inside(engine, name) for name in args.files]
+        with session.progress() as progress:
+            report = engine.sync(paths or None, progress=progress)
+        return _report(report, session, engine)
+
+
+def _report(report: IndexReport, session: Session, engine: SearchEngine) -> int:
+    session.view(engine).report(report)
+    session.notes(words.report_notes(report))
+    return FOUND if report.files else NOTHING
+
+
+def _status(args: Namespace, session: Session) -> int:
+    with session.open(args.path) as engine:
+        status = engine.status()
+        session.view(engine).status(status, skipped=args.skipped)
+        return NOTHING if status.indexing_status == "not_indexed" else FOUND
+
+
+RUN: Final[dict[str, Callable[[Namespace, Session], int]]] = {
+    "search": _search,
+    "grep": _grep,
+    "symbol": _symbol,
+    "similar": _similar,
+    "index": _index,
+    "sync": _sync,
+    "status": _status,
+}
+
+
+# --- what was typed, as paths ----------------------------------------------------------------------------------
+
+
+def _path(text: str | None) -> Path | None:
+    from pathlib import Path
+
+    if text is None:
+        return None
+    if not text:
+        raise InvalidInput("A path is empty.", remedy="Name a folder or a file; '.' is the current folder.")
+    return Path(text)
+
+
+def _split_target(target: str) -> tuple[str, str]:
+    """FILE and ":LINE" ("" without one). A file whose name really ends so is taken as a file."""
+    file, colon, line = target.rpartition(":")
+    if not colon or not line.isascii() or not line.isdigit() or os.path.lexists(target):
+        return target, ""
+    return file, f":{line}"
+
+
+def _nearest_folder(name: str) -> str:
+    folder = os.path.dirname(os.path.abspath(name))  # noqa: PTH100, PTH120 - a Path would cost the start, and resolves
+    while not os.path.isdir(folder):  # noqa: PTH112
+        folder = os.path.dirname(folder)  # noqa: PTH120
+    return folder
+
+
+def _inside(engine: SearchEngine, name: str) -> str:
+    """A typed file as a path of the index: relative to the root. The file itself may be a link, or be gone."""
+    absolute = os.path.abspath(name)  # noqa: PTH100
+    folder = os.path.realpath(os.path.dirname(absolute))  # noqa: PTH120
+    relative = os.path.relpath(os.path.join(folder, os.path.basename(absolute)), engine.root)  # noqa: PTH118, PTH119
+    if relative == os.pardir or relative.startswith(os.pardir + os.sep):
+        raise InvalidInput(f"{name!r} does not lie in the root {str(engine.root)!r}.", remedy="Name files of one root.")
+    return relative.replace(os.sep, "/")

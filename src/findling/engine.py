@@ -1,0 +1,586 @@
+"""The Python API: one root, one store, everything that can be asked of it. Wires the parts, decides nothing.
+
+An `Engine` is for one thread. It keeps itself fresh: each question first looks at the disk within a bounded time,
+takes in what changed when that is quick, and says so when it is not.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from findling import errors, roots
+from findling.types import (
+    Coverage,
+    Freshness,
+    GrepResult,
+    IndexingStatus,
+    IndexReport,
+    Progress,
+    Query,
+    SearchResult,
+    SkippedFile,
+    Status,
+    SymbolResult,
+)
+
+if TYPE_CHECKING:
+    from findling.embedding import Embedder
+    from findling.ingest.discovery import DiscoveryOptions
+    from findling.search.indexed_files import IndexedFiles
+    from findling.search.searcher import Found, Searcher
+    from findling.search.semantic import SemanticChannel
+    from findling.store.reader import FileRow, IndexReader
+
+CHECK_S = 0.05
+"""Time for looking at the disk before a question in a large tree; smaller ones are always looked at whole."""
+
+SMALL_TREE = 8_000
+SMALL_CHECK_S = 0.5
+
+SYNC_S = 1.0
+"""Changes that are taken in before a question is answered must fit this."""
+
+SYNC_FILES = 300
+"""More changes than this are not begun before answering."""
+
+OnProgress = Callable[[Progress], None]
+
+
+class Engine:
+    """Search over one folder. Use `Engine.open`, and as a context manager."""
+
+    def __init__(self, root: Path, scope: str, store_dir: Path, notes: Sequence[str] = ()) -> None:
+        self.root = root
+        self.scope = scope
+        self.store_dir = store_dir
+        self._notes = list(notes)
+        self._reader: IndexReader | None = None
+        self._searcher: Searcher | None = None
+        self._semantic: SemanticChannel | None = None
+        self._embedder: Embedder | None = None
+        self._embedder_problem = ""
+        self._read_stale: set[str] = set()
+
+    @classmethod
+    def open(cls, path: Path | str | None = None, *, root: Path | None = None, cache: bool = False) -> Engine:
+        """The engine for the root that ``path`` (default: the working directory) belongs to.
+
+        ``root`` is taken literally; ``cache`` keeps the index in the user's cache folder. Raises `RootError`.
+        """
+        found = roots.find_root(Path(path) if path is not None else None, root=root)
+        location = roots.store_location(found.root, cache=cache)
+        return cls(found.root, found.scope, location.directory)
+
+    def close(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+        self._searcher = self._semantic = None
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # --- indexing -------------------------------------------------------------------------------------------
+
+    def index(
+        self, *, force: bool = False, embed: bool = True, progress: OnProgress | None = None
+    ) -> IndexReport:
+        """Bring the whole index up to date, vectors included. ``force`` builds it anew from the files."""
+        if force:
+            self._remove_store()
+        return self._run(paths=None, embed=embed, progress=progress, wait_s=_WRITER_WAIT_S)
+
+    def sync(self, paths: Sequence[str] | None = None, *, progress: OnProgress | None = None) -> IndexReport:
+        """Take in changes: of the whole root, or of the named files (relative to the root, or absolute)."""
+        relative = None if paths is None else [self._relative(path) for path in paths]
+        return self._run(paths=relative, embed=True, progress=progress, wait_s=_WRITER_WAIT_S)
+
+    def _run(
+        self,
+        *,
+        paths: Sequence[str] | None,
+        embed: bool,
+        progress: OnProgress | None,
+        wait_s: float,
+        deadline: float | None = None,
+        first: str | None = None,
+    ) -> IndexReport:
+        from dataclasses import replace
+
+        from findling.ingest.indexer import Indexer, by_query
+
+        self._repair()
+        indexer = Indexer(self.root, self.store_dir, options=self._options(), on_progress=progress)
+        order = by_query(first) if first else None
+        report = indexer.sync(paths=paths, deadline=deadline, order=order, wait_s=wait_s)
+        embedded = 0
+        if embed and (deadline is None or time.monotonic() < deadline):
+            embedded = self._embed(progress, wait_s, deadline)
+        notes = (*self._notes, *report.notes, *([self._embedder_problem] if self._embedder_problem else ()))
+        self._notes.clear()
+        return replace(report, embedded=embedded, notes=notes)
+
+    def _embed(self, progress: OnProgress | None, wait_s: float, deadline: float | None) -> int:
+        embedder = self._open_embedder()
+        if embedder is None:
+            return 0
+        from findling.ingest.embedding_pass import embed
+        from findling.store.dense import DenseIndex
+        from findling.store.writer import IndexWriter
+
+        reader = self._open_reader()
+        model_id = reader.model_id(embedder.fingerprint.id)
+        if model_id is not None and not reader.count_unembedded(model_id):
+            return 0
+        writer = IndexWriter(self.store_dir, wait_s=wait_s)
+        try:
+            done = embed(
+                writer,
+                reader,
+                self.root,
+                embedder,
+                max_bytes=self._options().max_bytes,
+                deadline=deadline,
+                on_progress=progress or (lambda _: None),
+            )
+            found = reader.model_id(embedder.fingerprint.id)
+            if found is not None:
+                with reader.snapshot():
+                    DenseIndex(reader, found, embedder.fingerprint.dimensions).save()
+        finally:
+            writer.close()
+        return done
+
+    def _options(self) -> DiscoveryOptions:
+        from findling.ingest.discovery import DiscoveryOptions
+
+        return DiscoveryOptions()
+
+    def _repair(self) -> None:
+        """Make sure that the store can be written: a damaged one is removed, with a note, and built anew."""
+        from findling.store import fulltext, schema
+        from findling.store.writer import DATABASE, FULLTEXT
+
+        database = self.store_dir / DATABASE
+        if not database.exists():
+            fulltext.remove(self.store_dir / FULLTEXT)
+            return
+        try:
+            connection = schema.connect(database)
+            filled = connection.execute("SELECT 1 FROM manifest_files LIMIT 1").fetchone() is not None
+            connection.close()
+        except (errors.IndexNewer, errors.IndexBusy, errors.StorageFull):
+            raise
+        except errors.IndexUnavailable as error:
+            if "permission" in error.remedy:
+                raise
+            self._notes.append(f"{error.message} It is built anew.")
+            self._remove_store()
+            return
+        if filled and not fulltext.usable(self.store_dir / FULLTEXT):
+            self._notes.append("The text index was missing or damaged; the index is built anew.")
+            self._remove_store()
+
+    def _remove_store(self) -> None:
+        """Delete what was derived from the files; the folder itself and its .gitignore stay."""
+        self.close()
+        for name in os.listdir(self.store_dir):
+            if name in _KEPT_IN_STORE:
+                continue
+            path = self.store_dir / name
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+
+    def _relative(self, path: str) -> str:
+        absolute = Path(os.path.abspath(path)) if os.path.isabs(path) else self.root / path  # noqa: PTH100, PTH117
+        normal = Path(os.path.normpath(absolute))
+        try:
+            return normal.relative_to(self.root).as_posix()
+        except ValueError:
+            try:
+                return normal.resolve().relative_to(self.root.resolve()).as_posix()
+            except ValueError as error:
+                raise errors.InvalidInput(
+                    f"{path} is not inside {self.root}.", remedy="Name files of the indexed folder."
+                ) from error
+
+    # --- freshness ------------------------------------------------------------------------------------------
+
+    def _freshen(
+        self, wait_s: float | None, progress: OnProgress | None, query: str, *, embed: bool = True
+    ) -> tuple[Freshness, str]:
+        """Index what is new if that is quick; the freshness of what will be searched, and why it is not fresh."""
+        self._ready()
+        reader = self._open_reader()
+        with reader.snapshot():
+            manifest = reader.manifest
+            known = reader.known_files() if manifest and manifest.complete else {}
+        started = time.monotonic()
+        if manifest is None or not manifest.complete:
+            deadline = None if wait_s is None else started + wait_s
+            return self._first_run(deadline, progress, query)
+        if wait_s == 0:
+            return "stale", "not_checked"
+        from findling.ingest import discovery
+
+        budget = SMALL_CHECK_S if len(known) <= SMALL_TREE else CHECK_S
+        changes = discovery.check(self.root, known, self._options(), budget)
+        changed = [path for path, _, _ in (*changes.added, *changes.changed)] + list(changes.removed)
+        if not changed:
+            if not changes.complete:
+                return "stale", "not_checked"
+            return "fresh", ""
+        if len(changed) > SYNC_FILES and wait_s is not None:
+            return "stale", f"{len(changed)} files changed"
+        try:
+            report = self._run(
+                paths=changed,
+                embed=embed,
+                progress=progress,
+                wait_s=0.0,
+                deadline=None if wait_s is None else started + SYNC_S,
+            )
+        except errors.IndexBusy:
+            return "syncing", "another process is indexing"
+        if report.complete and changes.complete:
+            return "fresh", ""
+        return "stale", "not_checked" if report.complete else f"{len(changed)} files changed"
+
+    def _first_run(self, deadline: float | None, progress: OnProgress | None, query: str) -> tuple[Freshness, str]:
+        try:
+            report = self._run(
+                paths=None, embed=True, progress=progress, wait_s=0.0, deadline=deadline, first=query or None
+            )
+        except errors.IndexBusy:
+            return "syncing", "another process is indexing"
+        return ("fresh", "") if report.complete else ("stale", "not all files are indexed yet")
+
+    # --- questions ------------------------------------------------------------------------------------------
+
+    def search(
+        self,
+        text: str,
+        *,
+        limit: int = 10,
+        mode: str = "auto",
+        language: str | None = None,
+        path_globs: Sequence[str] = (),
+        kind: str | None = None,
+        max_tokens: int | None = None,
+        explain: bool = False,
+        wait_s: float | None = 1.5,
+        progress: OnProgress | None = None,
+    ) -> SearchResult:
+        """The places that answer ``text``, best first. Raises `InvalidInput` and the index's errors.
+
+        ``wait_s`` bounds the indexing that may go before: 0 answers at once from what is there, None waits for all.
+        """
+        from findling.search.answer import make_result
+        from findling.search.query import validate
+
+        query = validate(
+            text,
+            limit=limit,
+            mode=mode,
+            language=language,
+            path_globs=path_globs,
+            kind=kind,
+            max_tokens=max_tokens,
+            explain=explain,
+        )
+        started = time.monotonic()
+        freshness, why = self._freshen(wait_s, progress, text, embed=mode not in ("keyword", "symbol", "exact"))
+        found = self._find(query)
+        return make_result(query, found, self._coverage(), freshness, why, self._take_notes(), started, self._read_stale)
+
+    def _find(self, query: Query) -> Found:
+        self._read_stale.clear()
+        return self._open_searcher().search(query, scope_path=self.scope)
+
+    def similar(
+        self, target: str, *, limit: int = 10, wait_s: float | None = 1.5, progress: OnProgress | None = None
+    ) -> SearchResult:
+        """What is like a file, or like the place at ``FILE:LINE``. Raises `NotFound` when it is not indexed."""
+        from findling.search.answer import make_result
+        from findling.search.query import split_target, validate
+
+        started = time.monotonic()
+        query = validate(target, limit=limit, mode="semantic")
+        freshness, why = self._freshen(wait_s, progress, "")
+        path, line = split_target(target)
+        reader = self._open_reader()
+        with reader.snapshot():
+            file = self._file_at(reader, path) or (self._file_at(reader, target) if line is not None else None)
+        if file is None:
+            raise errors.NotFound(
+                f"{path} is not in the index of {self.root}.",
+                remedy="Name an indexed file; `findling status --skipped` says why one may be left out.",
+            )
+        searcher = self._open_searcher()
+        self._read_stale.clear()
+        found = searcher.similar(file, line=line, query=query, scope_path="")
+        if not found.hits and self._embedder_problem:
+            raise errors.EmbedderUnavailable(self._embedder_problem)
+        return make_result(query, found, self._coverage(), freshness, why, self._take_notes(), started, self._read_stale)
+
+    def _file_at(self, reader: IndexReader, path: str) -> FileRow | None:
+        """A file by its path from the working directory, or else from the root."""
+        for base in (Path.cwd(), self.root):
+            try:
+                file = reader.file_at(self._relative(os.fspath(base / path)))
+            except errors.InvalidInput:
+                continue
+            if file is not None:
+                return file
+        return None
+
+    def grep(
+        self,
+        pattern: str,
+        *,
+        literal: bool = False,
+        ignore_case: bool = False,
+        word: bool = False,
+        context: int = 0,
+        limit: int = 0,
+        path_globs: Sequence[str] = (),
+        language: str | None = None,
+        wait_s: float | None = None,
+        progress: OnProgress | None = None,
+    ) -> GrepResult:
+        """Every occurrence of an expression, with exact counts. ``limit`` bounds the lines returned (0: all).
+
+        Raises `InvalidPattern` with the position of what is wrong.
+        """
+        from dataclasses import replace
+
+        from findling.search.exact import GrepRequest, Scope, grep
+
+        freshness, why = self._freshen(wait_s, progress, "", embed=False)
+        request = GrepRequest(
+            pattern,
+            literal=literal,
+            ignore_case=ignore_case,
+            word=word,
+            scope=Scope(language=language, path_globs=tuple(path_globs)),
+            context=context,
+            limit=limit,
+        )
+        reader = self._open_reader()
+        with reader.snapshot():
+            result = grep(self._indexed_files(self.scope), request)
+            left_out = [SkippedFile(*row) for row in reader.skipped()]
+        return replace(
+            result,
+            skipped=(*result.skipped, *left_out),
+            freshness=freshness,
+            notes=(*self._take_notes(), *result.notes, *([f"The index is not fresh: {why}."] if why else ())),
+        )
+
+    def symbols(
+        self,
+        name: str,
+        *,
+        references: bool = False,
+        kind: str | None = None,
+        language: str | None = None,
+        limit: int = 50,
+        wait_s: float | None = 1.5,
+        progress: OnProgress | None = None,
+    ) -> SymbolResult:
+        """Definitions of a name: exact spelling, then names that begin with it, then names that contain it.
+
+        With ``references`` also its uses in code. Raises `InvalidInput`.
+        """
+        from findling.search import names
+
+        started = time.monotonic()
+        freshness, _ = self._freshen(wait_s, progress, name, embed=False)
+        reader = self._open_reader()
+        with reader.snapshot():
+            found = names.definitions(reader, name, kind=kind, language=language, folder=self.scope)
+            uses = names.References((), 0, False)
+            if references:
+                from findling.ingest.syntax import references as find
+
+                source = self._indexed_files(self.scope)
+                uses = names.references(source, name, find, language=language, limit=limit)
+            pending = reader.manifest.pending if reader.manifest else 0
+        return SymbolResult(
+            name=name,
+            definitions=tuple(found[:limit]),
+            references=uses.found,
+            total_definitions=len(found),
+            total_references=uses.total,
+            truncated=len(found) > limit or uses.total > len(uses.found) or uses.cut,
+            freshness=freshness,
+            completeness="partial" if pending else "complete",
+            took_ms=(time.monotonic() - started) * 1000,
+            notes=self._take_notes(),
+        )
+
+    def status(self) -> Status:
+        """The state of the index, looked at without changing it."""
+        from findling.store import schema
+        from findling.store.writer import DATABASE
+
+        notes: list[str] = []
+        if not (self.store_dir / DATABASE).exists():
+            return self._no_status("not_indexed", notes)
+        try:
+            reader = self._open_reader()
+        except errors.IndexUnavailable as error:
+            return self._no_status("failed", [str(error)])
+        embedder = self._open_embedder()
+        with reader.snapshot():
+            manifest = reader.manifest
+            if manifest is None:
+                return self._no_status("not_indexed", notes)
+            model_id = reader.model_id(embedder.fingerprint.id) if embedder else None
+            totals = reader.totals(model_id)
+            known = reader.known_files()
+            left_out = tuple(SkippedFile(*row) for row in reader.skipped())
+            languages = reader.languages()
+            coverage = Coverage(
+                files=manifest.files,
+                chunks=totals["chunks"],
+                embedded_chunks=totals["embedded_chunks"],
+                pending_files=manifest.pending,
+                skipped=reader.skipped_counts(),
+            )
+        from findling.ingest import discovery
+
+        changes = discovery.check(self.root, known, self._options(), None)
+        changed = len(changes.added) + len(changes.changed) + len(changes.removed)
+        if changed:
+            notes.append(f"{changed} files changed since the index was brought up to date; the next search takes them in.")
+        return Status(
+            root=str(self.root),
+            store=str(self.store_dir),
+            indexing_status="ready" if manifest.complete else "indexing",
+            freshness="stale" if changed or not manifest.complete else "fresh",
+            schema_version=schema.FORMAT_VERSION,
+            coverage=coverage,
+            symbols=totals["symbols"],
+            languages=languages,
+            model=embedder.fingerprint.id if embedder else "",
+            bytes_indexed=int(totals["bytes"]),
+            bytes_on_disk=reader.bytes_on_disk(),
+            last_indexed_at=manifest.synced_at,
+            skipped=left_out,
+            notes=(*notes, *([self._embedder_problem] if self._embedder_problem else ())),
+        )
+
+    def _no_status(self, state: IndexingStatus, notes: Sequence[str]) -> Status:
+        from findling.store.schema import FORMAT_VERSION
+
+        return Status(
+            root=str(self.root),
+            store=str(self.store_dir),
+            indexing_status=state,
+            freshness="stale",
+            schema_version=FORMAT_VERSION,
+            coverage=Coverage(),
+            symbols=0,
+            languages={},
+            model="",
+            bytes_indexed=0,
+            bytes_on_disk=0,
+            last_indexed_at="",
+            notes=tuple(notes),
+        )
+
+    def _indexed_files(self, folder: str) -> IndexedFiles:
+        from findling.search.indexed_files import IndexedFiles
+
+        return IndexedFiles(self._open_reader(), self.root, folder, max_bytes=self._options().max_bytes)
+
+    # --- parts ----------------------------------------------------------------------------------------------
+
+    def _ready(self) -> None:
+        from findling.store.writer import DATABASE
+
+        if self._reader is None or not (self.store_dir / DATABASE).exists():
+            self._repair()
+
+    def _open_reader(self) -> IndexReader:
+        if self._reader is None:
+            from findling.store.reader import IndexReader
+
+            self._reader = IndexReader(self.store_dir, str(self.root))
+        return self._reader
+
+    def _open_searcher(self) -> Searcher:
+        if self._searcher is None:
+            from findling.search.searcher import Searcher
+
+            self._searcher = Searcher(
+                self._open_reader(), self._read_text, own_name=self.root.name, semantic=self._open_semantic
+            )
+        return self._searcher
+
+    def _open_embedder(self) -> Embedder | None:
+        if self._embedder is None and not self._embedder_problem:
+            from findling.embedding import open_embedder
+
+            try:
+                self._embedder = open_embedder(verify=False)
+            except errors.EmbedderUnavailable as error:
+                self._embedder_problem = str(error)
+        return self._embedder
+
+    def _open_semantic(self) -> SemanticChannel | None:
+        if self._semantic is None:
+            embedder = self._open_embedder()
+            reader = self._open_reader()
+            model_id = reader.model_id(embedder.fingerprint.id) if embedder else None
+            if embedder is None or model_id is None:
+                return None
+            from findling.search.semantic import SemanticChannel
+
+            self._semantic = SemanticChannel(reader, embedder, model_id)
+        return self._semantic
+
+    def _read_text(self, file: FileRow) -> str | None:
+        from findling.ingest.decoding import Decoded, decode
+        from findling.ingest.indexer import read_file
+
+        read = read_file(self.root, file.path, self._options().max_bytes)
+        if isinstance(read, SkippedFile):
+            self._read_stale.add(file.path)
+            return None
+        state, data = read
+        if self._open_reader().state_of(file.path) != (state.size, state.mtime_ns):
+            self._read_stale.add(file.path)
+        decoded = decode(data)
+        return decoded.text if isinstance(decoded, Decoded) else None
+
+    def _coverage(self) -> Coverage:
+        reader = self._open_reader()
+        with reader.snapshot():
+            manifest = reader.manifest
+            if manifest is None:
+                return Coverage()
+            return Coverage(files=manifest.files, pending_files=manifest.pending, skipped=reader.skipped_counts())
+
+    def _take_notes(self) -> tuple[str, ...]:
+        notes = tuple(self._notes)
+        self._notes.clear()
+        return notes
+
+
+_WRITER_WAIT_S = 30.0
+"""How long a command that was asked to index waits for another process that does."""
+
+_KEPT_IN_STORE = frozenset((".gitignore", "config.toml", "config.json", "writer.lock"))
+

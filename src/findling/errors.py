@@ -1,0 +1,82 @@
+"""Every failure that findling raises on purpose, drawn as a tree.
+
+    FindlingError
+    ├── InvalidInput          an argument is wrong; the caller can correct it
+    │   └── InvalidPattern    a regular expression does not parse, or is too costly to run
+    ├── NotFound              a path, ref or name that does not exist
+    ├── RootError             a folder cannot be used as a root (missing, no permission, not a folder)
+    ├── IndexUnavailable      nothing can answer yet, or an index cannot be read or rebuilt
+    │   ├── IndexNewer        written by a later version of findling
+    │   └── IndexBusy         another process holds the writer role for longer than the budget
+    ├── StorageFull           the disk has no room; the last good state is intact
+    ├── ConfigError           a configuration file or key is wrong
+    ├── EmbedderUnavailable   an embedding model cannot be loaded or reached
+    └── Cancelled             the caller asked for it, or a budget ran out
+
+Each has a stable ``code`` for programs, a message that says what was wrong, and a ``remedy`` that says what to
+do. Exceptions of libraries are mapped to these at the module that owns the library; transports map these.
+"""
+
+from __future__ import annotations
+
+
+class FindlingError(Exception):
+    """Base of all deliberate failures. ``str(error)`` is the message, followed by the remedy when there is one."""
+
+    code = "internal_error"
+
+    def __init__(self, message: str, *, remedy: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.remedy}".strip()
+
+
+class InvalidInput(FindlingError):
+    code = "invalid_input"
+
+
+class InvalidPattern(InvalidInput):
+    """``position`` is the 0-based offset in the pattern where parsing failed, or None."""
+
+    def __init__(self, message: str, *, position: int | None = None, remedy: str = "") -> None:
+        super().__init__(message, remedy=remedy)
+        self.position = position
+
+
+class NotFound(FindlingError):
+    code = "not_found"
+
+
+class RootError(FindlingError):
+    code = "root_error"
+
+
+class IndexUnavailable(FindlingError):
+    code = "index_unavailable"
+
+
+class IndexNewer(IndexUnavailable):
+    code = "index_incompatible"
+
+
+class IndexBusy(IndexUnavailable):
+    code = "index_in_progress"
+
+
+class StorageFull(FindlingError):
+    code = "storage_full"
+
+
+class ConfigError(FindlingError):
+    code = "config_error"
+
+
+class EmbedderUnavailable(FindlingError):
+    code = "embedder_unavailable"
+
+
+class Cancelled(FindlingError):
+    code = "cancelled"

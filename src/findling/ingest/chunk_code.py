@@ -1,0 +1,326 @@
+"""Source code to chunks: along symbols, else blocks, else windows of lines.
+
+Knows symbols and lines, not languages: comments are recognised by the marks that languages share. Every non-blank
+character of the text lies in a chunk, and chunks overlap only when their kind is ``fixed``.
+
+- A symbol of at most ``max_chars`` is one piece, with the comment directly above it; a longer one is cut at its
+  nested symbols, then at blank lines and indentation. The part with the definition line is ``function`` or
+  ``class``, the others are ``block``.
+- A class (anything that holds other definitions) stays whole up to ``merge_chars``; else its head, up to the line
+  before its first member function, is one ``class`` piece, and what lies between members is cut by itself.
+- Neighbouring pieces within one enclosing symbol are joined up to ``merge_chars``. A joined chunk takes the kind of
+  its longest part and, as ``symbol``, the nearest symbol that encloses all its parts.
+- What lies around symbols and is shorter than ``tiny_chars`` never stands alone: closing brackets join the chunk
+  before, anything else the chunk after.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from findling.ingest.blocks import DEFAULT, CodeLimits, Piece, pack, split_lines
+from findling.ingest.spans import Lines, common_prefix, grow, locate, only_closers
+from findling.types import Chunk, Symbol
+
+__all__ = ["DEFAULT", "CodeLimits", "chunk_code"]
+
+_FUNCTIONS = frozenset(("fn", "method"))
+_HOLDERS = frozenset(("class", "struct", "enum", "trait", "interface", "module"))
+
+_MAX_DEPTH = 40
+"""Symbols nested deeper are cut as blocks: bounds recursion on hostile input."""
+
+_MAX_COMMENT_LINES = 300
+"""A comment above a symbol is followed upwards this far."""
+
+_COMMENT = re.compile(
+    r"\s*(?://|--(?=[\s\-|^\[]|$)|;|%|#(?=[\s#!'*:\[]|$)|\"(?=\s)|!(?=[\s!<>])|'(?=\s)"
+    r"|/\*|\(\*|\{-|<!--|@\w[\w.]*(?:\(.*\))?\s*$|@(?:doc|spec|impl|since|deprecated|typedoc)\b)"
+)
+_COMMENT_ENDS = (
+    (re.compile(r".*\*/\s*$"), re.compile(r"\s*/\*")),
+    (re.compile(r".*\*\)\s*$"), re.compile(r"\s*\(\*")),
+    (re.compile(r".*-\}\s*$"), re.compile(r"\s*\{-")),
+    (re.compile(r".*-->\s*$"), re.compile(r"\s*<!--")),
+    (re.compile(r"=(?:end|cut)\b"), re.compile(r"=(?:begin|pod|head\d|over|item)\b")),
+    (re.compile(r".*\]=*\]\s*$"), re.compile(r"\s*--\[=*\[")),
+    (re.compile(r".*#>\s*$"), re.compile(r"\s*<#")),
+    (re.compile(r".*=#\s*$"), re.compile(r"\s*#=")),
+)
+_QUOTED_DOC = re.compile(r'.*"""\s*$')
+_QUOTED_DOC_START = re.compile(r'\s*(?:@\w+\s+(?:~[sS])?)?"""')
+
+
+@dataclass(slots=True)
+class _Node:
+    """A symbol as lines (0-based, inclusive; ``start`` takes in the comment above) with what lies inside it."""
+
+    start: int
+    end: int
+    symbol: int
+    kind: str
+    members: list[_Node] = field(default_factory=list)
+    values: list[_Node] = field(default_factory=list)
+    """Constants, variables and type aliases: cut along only where nothing else says where to cut."""
+
+
+def chunk_code(
+    text: str, symbols: Sequence[Symbol] = (), *, limits: CodeLimits = DEFAULT, regions: Sequence[tuple[int, int]] = ()
+) -> list[Chunk]:
+    """Chunks of ``text`` in order, at most ``MAX_CHUNKS`` (then they grow: see ``spans.too_many``).
+
+    ``symbols`` are the file's, positions and ranges as ``Symbol`` defines them; ranges that do not fit the text are
+    cut to it. ``regions`` are further ranges of lines (1-based, inclusive, disjoint, in order) that no chunk
+    crosses: the parts of a single-file component.
+    """
+    lines = Lines(text)
+    root = _tree(lines, symbols, regions)
+    ancestry = _Ancestry(symbols)
+    cutter = _Cutter(lines, limits, ancestry)
+    pieces = _join_tiny(text, cutter.scope(root, 0, len(lines.rows) - 1, 0), limits)
+    return grow(_finish(text, pieces, symbols, ancestry))
+
+
+class _Ancestry:
+    """Enclosing symbols by the parent links: positions from the outside in, and names."""
+
+    def __init__(self, symbols: Sequence[Symbol]) -> None:
+        self._symbols = symbols
+        self._chains: dict[int, tuple[int, ...]] = {-1: ()}
+
+    def chain(self, symbol: int) -> tuple[int, ...]:
+        known = self._chains.get(symbol)
+        if known is None:
+            found: list[int] = []
+            at = symbol
+            while 0 <= at < len(self._symbols) and at not in found and len(found) < _MAX_DEPTH:
+                found.append(at)
+                at = self._symbols[at].parent
+            known = self._chains[symbol] = tuple(reversed(found))
+        return known
+
+    def join(self, into: Piece, piece: Piece) -> None:
+        """Give ``into`` the nearest symbol that encloses (or is) both, and the names that both share."""
+        mine = self.names(into.symbol) if into.names is None else into.names
+        theirs = self.names(piece.symbol) if piece.names is None else piece.names
+        into.names = common_prefix(mine, theirs)
+        shared = common_prefix(self.chain(into.symbol), self.chain(piece.symbol))
+        into.symbol = shared[-1] if shared else -1
+
+    def names(self, symbol: int) -> tuple[str, ...]:
+        """Names from the outside in; a parent outside this file is taken from the qualified name."""
+        chain = self.chain(symbol)
+        if not chain:
+            return ()
+        top = self._symbols[chain[0]]
+        outer = top.qualified_name.removesuffix(top.name).rstrip(".")
+        before = tuple(outer.split(".")) if outer and top.qualified_name != top.name else ()
+        return before + tuple(self._symbols[i].name for i in chain)
+
+
+def _tree(lines: Lines, symbols: Sequence[Symbol], regions: Sequence[tuple[int, int]]) -> _Node:
+    """Nest symbols by their lines; of two that cross, the later one begins after the earlier one's end."""
+    last = len(lines.rows) - 1
+    root = _Node(0, last, -1, "file")
+    spans = [(a - 1, b - 1, -1, "region") for a, b in regions]
+    spans += [(s.start_line - 1, s.end_line - 1, i, s.kind) for i, s in enumerate(symbols)]
+    spans.sort(key=lambda span: (span[0], -span[1], span[2]))
+    stack = [root]
+    for start, end, symbol, kind in spans:
+        end = min(end, last)
+        while len(stack) > 1 and stack[-1].end < start:
+            stack.pop()
+        while len(stack) > 1 and stack[-1].end < end:
+            start = max(start, stack[-1].end + 1)
+            stack.pop()
+        holder = stack[-1]
+        if start < max(holder.start, 0) or start > end:
+            continue
+        valued = kind not in _FUNCTIONS and kind not in _HOLDERS and kind != "region"
+        siblings = holder.values if valued else holder.members
+        if siblings and siblings[-1].end >= start:
+            continue  # shares its line with the one before and cannot be told apart by lines
+        floor = max(siblings[-1].end + 1 if siblings else 0, holder.start + (holder.symbol >= 0))
+        if kind != "region":
+            start = _with_comment(lines, start, floor, symbols[symbol].doc)
+        node = _Node(start, end, symbol, kind)
+        siblings.append(node)
+        if not valued and len(stack) <= _MAX_DEPTH:
+            stack.append(node)
+    return root
+
+
+def _with_comment(lines: Lines, start: int, floor: int, doc: str) -> int:
+    """The first line of the comment directly above line ``start``, else ``start``; never above ``floor``."""
+    rows, indent = lines.rows, lines.indent
+    floor = max(floor, start - _MAX_COMMENT_LINES)
+    while start > floor and indent[start - 1] >= 0:
+        row = rows[start - 1]
+        if _COMMENT.match(row):
+            start -= 1
+            continue
+        above = _block_comment(rows, start - 1, floor)
+        if above is None and doc and _QUOTED_DOC.match(row):
+            above = _quoted_doc(rows, start - 1, floor, doc)
+        if above is None:
+            break
+        start = above
+    return start
+
+
+def _block_comment(rows: list[str], line: int, floor: int) -> int | None:
+    for ends, begins in _COMMENT_ENDS:
+        if ends.match(rows[line]):
+            for at in range(line, floor - 1, -1):
+                if begins.match(rows[at]):
+                    return at
+                if at < line and ends.match(rows[at]):
+                    return None
+    return None
+
+
+def _quoted_doc(rows: list[str], line: int, floor: int, doc: str) -> int | None:
+    """A quoted doc comment stands above its symbol in some languages; elsewhere it belongs to what is above."""
+    opening = doc.strip().split("\n", 1)[0].strip()
+    for at in range(line, floor - 1, -1):
+        if _QUOTED_DOC_START.match(rows[at]) and (at < line or rows[at].count('"""') > 1):
+            return at if any(opening in row for row in rows[at : line + 1]) else None
+    return None
+
+
+class _Cutter:
+    def __init__(self, lines: Lines, limits: CodeLimits, ancestry: _Ancestry) -> None:
+        self.lines = lines
+        self.limits = limits
+        self.ancestry = ancestry
+
+    def scope(self, node: _Node, first: int, last: int, depth: int) -> list[Piece]:
+        """Pieces of a node's inside: its members, and what lies before, between and after them."""
+        pieces: list[Piece] = []
+        at = first
+        for member in node.members:
+            if member.start > at:
+                pieces += self.around(node, at, member.start - 1, head=at == first)
+            pieces += self.member(member, depth + 1)
+            at = member.end + 1
+        pieces += self.around(node, at, last, head=at == first)
+        return pack(pieces, self.limits, self.ancestry.join)
+
+    def member(self, node: _Node, depth: int) -> list[Piece]:
+        lines, limits = self.lines, self.limits
+        first, last = lines.trim(node.start, node.end)
+        if first > last:
+            return []
+        size = lines.size(first, last)
+        if node.kind == "region":
+            pieces = self.scope(node, first, last, depth)
+            return _solid(pieces, loose=False)
+        kind = "function" if node.kind in _FUNCTIONS else "class"
+        holds = bool(node.members) and kind == "class"
+        if size <= (limits.merge_chars if holds else limits.max_chars):
+            return [Piece(lines.starts[first], lines.end(last), kind, node.symbol, loose=False)]
+        if node.members and depth < _MAX_DEPTH:
+            return _solid(self.scope(node, first, last, depth))
+        pieces = self.around(node, first, last, head=False)
+        if pieces and pieces[0].kind == "block":
+            pieces[0].kind = kind
+        return _solid(pieces, loose=False)
+
+    def around(self, node: _Node, first: int, last: int, *, head: bool) -> list[Piece]:
+        """Pieces of lines that belong to ``node`` itself."""
+        lines, limits = self.lines, self.limits
+        first, last = lines.trim(first, last)
+        if first > last:
+            return []
+        start, end = lines.starts[first], lines.end(last)
+        if head and node.kind in _HOLDERS and end - start <= limits.max_chars:
+            return [Piece(start, end, "class", node.symbol, solid=end - start > limits.tiny_chars)]
+        values = [] if node.kind in _FUNCTIONS else [v for v in node.values if first <= v.start and v.end <= last]
+        pieces: list[Piece] = []
+        at = first
+        if end - start > limits.merge_chars or len(values) == 1:
+            for value in values:
+                pieces += self._owned(split_lines(lines, at, value.start - 1, limits), node.symbol)
+                a, b = lines.trim(value.start, value.end)
+                if a <= b and lines.size(a, b) <= limits.max_chars:
+                    pieces.append(Piece(lines.starts[a], lines.end(b), "block", value.symbol))
+                else:
+                    pieces += self._owned(split_lines(lines, a, b, limits), value.symbol)
+                at = value.end + 1
+        pieces += self._owned(split_lines(lines, at, last, limits), node.symbol)
+        if values:
+            pieces = pack(pieces, limits, self.ancestry.join)
+        if head and node.symbol >= 0 and pieces and pieces[0].kind == "block":
+            pieces[0].kind = "function" if node.kind in _FUNCTIONS else "class"
+        return pieces
+
+    @staticmethod
+    def _owned(pieces: list[Piece], symbol: int) -> list[Piece]:
+        for piece in pieces:
+            piece.symbol = symbol
+        return pieces
+
+
+def _solid(pieces: list[Piece], *, loose: bool = True) -> list[Piece]:
+    """Pieces of one long symbol: not to be joined with what lies beside the symbol."""
+    for piece in pieces:
+        piece.solid = True
+        piece.loose = piece.loose and loose
+    return pieces
+
+
+def _join_tiny(text: str, pieces: list[Piece], limits: CodeLimits) -> list[Piece]:
+    kept: list[Piece] = []
+    carried = -1
+    for position, piece in enumerate(pieces):
+        size = piece.end - piece.start
+        if piece.loose and piece.kind != "fixed" and size <= limits.tiny_chars and len(pieces) > 1:
+            following = pieces[position + 1] if position + 1 < len(pieces) else None
+            begin = carried if carried >= 0 else piece.start
+            backwards = carried < 0 and kept and (following is None or only_closers(text[piece.start : piece.end]))
+            if backwards and piece.end - kept[-1].start <= limits.max_chars + limits.tiny_chars:
+                kept[-1].end = piece.end
+                continue
+            if following is not None and following.end - begin <= limits.max_chars + limits.tiny_chars:
+                carried = begin
+                continue
+        if carried >= 0:
+            piece.start = carried
+            carried = -1
+        kept.append(piece)
+    return kept
+
+
+def _finish(text: str, pieces: list[Piece], symbols: Sequence[Symbol], ancestry: _Ancestry) -> list[Chunk]:
+    places = locate(text, [at for piece in pieces for at in (piece.start, piece.end)])
+    inner = _InnerSymbols(symbols)
+    chunks: list[Chunk] = []
+    for piece in pieces:
+        start_byte, start_line = places[piece.start]
+        end_byte, end_line = places[piece.end]
+        symbol, names = piece.symbol, piece.names
+        if start_line == end_line and symbols and piece.kind == "fixed":
+            symbol, names = inner.holding(start_byte, end_byte), None
+        names = ancestry.names(symbol) if names is None else names
+        chunks.append(Chunk(start_line, end_line, start_byte, end_byte, piece.kind, symbol, names))
+    return chunks
+
+
+class _InnerSymbols:
+    """The innermost symbol around parts of a line, by bytes; asked in ascending order."""
+
+    def __init__(self, symbols: Sequence[Symbol]) -> None:
+        self._symbols = symbols
+        self._order = sorted(range(len(symbols)), key=lambda i: (symbols[i].start_byte, -symbols[i].end_byte))
+        self._at = 0
+        self._open: list[int] = []
+
+    def holding(self, start: int, end: int) -> int:
+        symbols, order = self._symbols, self._order
+        while self._at < len(order) and symbols[order[self._at]].start_byte <= start:
+            self._open.append(order[self._at])
+            self._at += 1
+        self._open = [i for i in self._open if symbols[i].end_byte > start]
+        return next((i for i in reversed(self._open) if symbols[i].end_byte >= end), -1)

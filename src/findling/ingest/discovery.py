@@ -1,0 +1,264 @@
+"""Which files of a folder are indexed, what changed since they were, and why the others are not.
+
+`discover` lists everything, `check` compares with what is known, `look_at` judges named paths. In a git work tree
+git lists (so its rules hold to the letter, and tracked files count although ignored); elsewhere, and where git is
+missing or refuses, our own walk with the same rules does. ``.ignore`` and ``.findlingignore`` hold in both; in a
+git work tree their negated lines take back what they exclude themselves, not what git ignores.
+
+A root that somebody names is never ignored by rules above it: where git ignores it, it is walked as a root of its
+own. Rules above a root inside a repository otherwise hold for what is in it.
+
+Every path handed out is valid Unicode, relative to the root, with ``/``. Files whose names are not valid UTF-8
+are skipped (``undecodable_name``) and shown with ``\\xNN`` in place of the odd bytes.
+
+Reasons in `SkippedFile`: ``hidden``, ``ignored``, ``default_ignored``, ``excluded``, ``not_included``,
+``nested_repository``, ``internal``, ``symlink_inside``, ``symlink_outside``, ``not_a_file``, ``unreadable``,
+``too_large``, ``secret``, ``binary``, ``minified``, ``lock_file``, ``undecodable_name``. What git itself ignores is
+never listed one by one. A path that ends with ``/`` stands for a whole folder.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from findling.ingest.git_listing import GitListing, Listed, ListingFailed, find_git_top
+from findling.ingest.ignore_files import IgnoreTree
+from findling.ingest.marks import classify, content_marks, looks_secret
+from findling.ingest.named_paths import Looked, look_at
+from findling.ingest.selection import DiscoveryOptions, Found, Selection, judge_all, own_rules, wanted
+from findling.ingest.walking import Walked, rules_for_walk, walk
+from findling.types import SkippedFile
+
+__all__ = [
+    "Changes",
+    "Discovery",
+    "DiscoveryOptions",
+    "Found",
+    "Looked",
+    "check",
+    "classify",
+    "content_marks",
+    "discover",
+    "look_at",
+    "looks_secret",
+]
+
+Method = Literal["git", "walk"]
+
+_CLOCK_EVERY = 256  # files between two looks at the clock: about half a millisecond
+_REGULAR = 0o100000
+_KIND_BITS = 0o170000
+
+
+class Discovery(NamedTuple):
+    """Everything in a root. ``notes`` are sentences for people, such as why git could not be asked."""
+
+    files: list[Found]
+    skipped: list[SkippedFile]
+    method: Method
+    notes: tuple[str, ...] = ()
+
+
+class Changes(NamedTuple):
+    """What differs from what was known.
+
+    Unless ``complete``, the budget ran out first: what is listed is true, but there may be more, and ``added`` and
+    ``skipped`` are empty.
+    """
+
+    added: list[Found]
+    changed: list[Found]
+    removed: list[str]
+    complete: bool
+    skipped: list[SkippedFile]
+    method: Method
+    notes: tuple[str, ...] = ()
+
+
+def discover(root: Path, options: DiscoveryOptions | None = None) -> Discovery:
+    """All files of ``root`` that are to be indexed. Order: as git lists them, or folder by folder."""
+    selection = Selection(os.path.realpath(root), options or DiscoveryOptions())
+    top = find_git_top(selection.root)
+    notes: tuple[str, ...] = ()
+    if top is not None:
+        try:
+            found = _discover_with_git(selection, top)
+        except ListingFailed as failure:
+            notes = (f"git could not list this folder, so it was walked: {failure}",)
+        else:
+            if found is not None:
+                return found
+            top = None
+    walked = walk(selection, rules_for_walk(selection.root, top))
+    return Discovery(walked.files, walked.skipped, "walk", notes)
+
+
+def _discover_with_git(selection: Selection, top: str) -> Discovery | None:
+    """None when the root has to be walked because git ignores it as a whole."""
+    files: list[Found] = []
+    skipped: list[SkippedFile] = []
+    with GitListing(selection.root, top) as listing:
+        if listing.root_is_ignored():
+            return None
+        tracked = listing.tracked()
+        # Judge what is tracked while git still walks the disk for the rest.
+        rules = own_rules(selection.root, tracked.paths)
+        _select(selection, tracked, True, rules, files, skipped)
+        untracked = listing.untracked()
+        all_rules = own_rules(selection.root, tracked.paths, untracked.paths)
+        if (rules and rules.folders) != (all_rules and all_rules.folders):
+            # A rule file that nobody tracks yet speaks about tracked files too: judge them again, with it.
+            files, skipped = [], []
+            _select(selection, tracked, True, all_rules, files, skipped)
+        _select(selection, untracked, False, all_rules, files, skipped)
+        skipped += listing.unreadable
+    if not (tracked.paths or untracked.paths) and top != selection.root:
+        return None
+    return Discovery(files, skipped, "git")
+
+
+def _select(
+    selection: Selection,
+    listed: Listed,
+    tracked: bool,
+    rules: IgnoreTree | None,
+    files: list[Found],
+    skipped: list[SkippedFile],
+) -> None:
+    kept = wanted(selection, listed.paths, listed.text_only, tracked, rules, skipped)
+    judge_all(selection, kept, files, skipped)
+
+
+# --- what changed ---------------------------------------------------------------------------------------------
+
+
+def check(
+    root: Path,
+    known: Mapping[str, tuple[int, int]],
+    options: DiscoveryOptions | None = None,
+    budget_s: float | None = None,
+) -> Changes:
+    """What differs from ``known``: path -> (size, mtime_ns).
+
+    ``known`` holds every path that was handed out before, also those whose contents turned out not to be wanted;
+    else these are found anew each time. With ``budget_s`` the check ends about then, ``complete`` or not.
+    """
+    deadline = None if budget_s is None else time.monotonic() + budget_s
+    selection = Selection(os.path.realpath(root), options or DiscoveryOptions())
+    top = find_git_top(selection.root)
+    notes: tuple[str, ...] = ()
+    if top is not None:
+        try:
+            changes = _check_with_git(selection, top, known, deadline)
+        except ListingFailed as failure:
+            notes = (f"git could not list this folder, so it was walked: {failure}",)
+        else:
+            if changes is not None:
+                return changes
+            top = None
+    walked = walk(selection, rules_for_walk(selection.root, top), deadline=deadline)
+    return _compare(walked, known, notes)
+
+
+def _compare(walked: Walked, known: Mapping[str, tuple[int, int]], notes: tuple[str, ...]) -> Changes:
+    added: list[Found] = []
+    changed: list[Found] = []
+    for found in walked.files:
+        before = known.get(found[0])
+        if before is None:
+            added.append(found)
+        elif before != (found[1], found[2]):
+            changed.append(found)
+    if not walked.complete:
+        return Changes([], changed, [], False, [], "walk", notes)
+    listed = {path for path, _, _ in walked.files}
+    removed = [path for path in known if path not in listed]
+    return Changes(added, changed, removed, True, walked.skipped, "walk", notes)
+
+
+def _check_with_git(
+    selection: Selection, top: str, known: Mapping[str, tuple[int, int]], deadline: float | None
+) -> Changes | None:
+    """None when the root has to be walked. The status of known files is read while git lists."""
+    with GitListing(selection.root, top, deadline) as listing:
+        differing, missing, all_seen = _differing(selection, known, deadline)
+        if not all_seen:
+            return _partial(selection, differing, missing)
+        try:
+            if listing.root_is_ignored():
+                return None
+            tracked, untracked = listing.tracked(), listing.untracked()
+        except ListingFailed as failure:
+            if failure.out_of_time:
+                return _partial(selection, differing, missing)
+            raise
+        unreadable = listing.unreadable
+    if not (tracked.paths or untracked.paths) and top != selection.root:
+        return None
+    skipped: list[SkippedFile] = []
+    rules = own_rules(selection.root, tracked.paths, untracked.paths)
+    names = wanted(selection, tracked.paths, tracked.text_only, True, rules, skipped)
+    names += wanted(selection, untracked.paths, untracked.text_only, False, rules, skipped)
+    if selection.filters:
+        # Globs may differ from those of last time, so they are asked about known files too.
+        filtered = [selection.filtered(path) for path in names]
+        names = [path for path, skip in zip(names, filtered, strict=True) if skip is None]
+        skipped += [skip for skip in filtered if skip is not None]
+    listed = set(names)
+    added: list[Found] = []
+    judge_all(selection, [path for path in names if path not in known], added, skipped)
+    skipped += unreadable
+    changed: list[Found] = []
+    gone = set(missing)
+    for path in differing:
+        if path in listed:
+            judged = selection.look(path)
+            if isinstance(judged, tuple):
+                changed.append(judged)
+            else:
+                gone.add(path)
+                if judged is not None:
+                    skipped.append(judged)
+    removed = [path for path in known.keys() - listed if path not in gone]
+    return Changes(added, changed, [*removed, *gone], True, skipped, "git")
+
+
+def _partial(selection: Selection, differing: list[str], missing: list[str]) -> Changes:
+    changed = [judged for judged in map(selection.look, differing) if isinstance(judged, tuple)]
+    return Changes([], changed, missing, False, [], "git")
+
+
+def _differing(
+    selection: Selection, known: Mapping[str, tuple[int, int]], deadline: float | None
+) -> tuple[list[str], list[str], bool]:
+    """Known files whose status is not as it was, those that are not there, and whether there was time for all."""
+    prefix, limit = selection.prefix, selection.options.max_bytes
+    differing: list[str] = []
+    missing: list[str] = []
+    lstat, monotonic = os.lstat, time.monotonic
+    count = 0
+    for path, (size, mtime_ns) in known.items():
+        if deadline is not None:
+            count += 1
+            if not count % _CLOCK_EVERY and monotonic() > deadline:
+                return differing, missing, False
+        try:
+            status = lstat(prefix + path)
+        except (FileNotFoundError, NotADirectoryError):
+            missing.append(path)
+            continue
+        except OSError:
+            differing.append(path)  # judged again below, with its reason
+            continue
+        if (
+            status.st_mtime_ns != mtime_ns
+            or status.st_size != size
+            or size > limit
+            or status.st_mode & _KIND_BITS != _REGULAR
+        ):
+            differing.append(path)
+    return differing, missing, True

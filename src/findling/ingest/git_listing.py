@@ -1,0 +1,160 @@
+"""What git lists of a folder inside a work tree: tracked files, and untracked ones that it does not ignore.
+
+git applies every rule of its own (nested and negated ignore files, info/exclude, global excludes, rules above the
+folder). Runs beside the caller's work. Knows nothing of our own rules.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import NamedTuple
+
+from findling.ingest.selection import is_text
+from findling.outbound import GitOutput, run_git, start_git
+from findling.types import SkippedFile
+
+LISTING_TIMEOUT_S = 60.0  # a cold disk with a million files; a caller with less time gives a deadline
+
+
+class Listed(NamedTuple):
+    """Paths relative to the folder, as strings of the file system's encoding. ``text_only``: all valid Unicode."""
+
+    paths: list[str]
+    text_only: bool
+
+
+class ListingFailed(Exception):
+    """git could not list the folder; the message is for people. ``out_of_time``: only the deadline was in the way."""
+
+    def __init__(self, message: str, *, out_of_time: bool = False) -> None:
+        super().__init__(message)
+        self.out_of_time = out_of_time
+
+
+def find_git_top(root: str) -> str | None:
+    """The nearest folder, from ``root`` (absolute) upwards, with a ``.git`` in it; None when there is none."""
+    folder = root
+    while True:
+        if os.path.lexists(os.path.join(folder, ".git")):  # noqa: PTH118
+            return folder
+        above = os.path.dirname(folder)  # noqa: PTH120
+        if above == folder:
+            return None
+        folder = above
+
+
+class GitListing:
+    """A listing under way; a context, so that no git outlives its caller.
+
+    Ask for ``tracked`` first: it is there long before ``untracked``, which has to walk the disk. ``deadline`` is in
+    seconds of ``time.monotonic``.
+    """
+
+    def __init__(self, root: str, git_top: str, deadline: float | None = None) -> None:
+        self._deadline = deadline
+        timeout = LISTING_TIMEOUT_S if deadline is None else max(0.0, deadline - time.monotonic())
+        with ExitStack() as stack:
+            self._untracked = stack.enter_context(
+                start_git(["ls-files", "-z", "--others", "--exclude-standard"], cwd=root, timeout_s=timeout)
+            )
+            self._tracked = stack.enter_context(start_git(["ls-files", "-z", "--cached"], cwd=root, timeout_s=timeout))
+            self._root_ignored = None
+            if root != git_top:
+                self._root_ignored = stack.enter_context(
+                    start_git(_ask_about_root(root, git_top), cwd=git_top, timeout_s=timeout)
+                )
+            self._stack = stack.pop_all()
+        self.unreadable: list[SkippedFile] = []
+
+    def __enter__(self) -> GitListing:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._stack.close()
+
+    def root_is_ignored(self) -> bool:
+        """Whether rules above the root ignore it as a whole, so that git says nothing of what is in it."""
+        return self._root_ignored is not None and self._root_ignored.wait().ok
+
+    def tracked(self) -> Listed:
+        """Files in git's index, existing or not, each once; raises ListingFailed."""
+        listed = _parse(self._checked(self._tracked.wait()))
+        # A path in conflict is listed once for each of its versions.
+        return Listed(list(dict.fromkeys(listed.paths)), listed.text_only)
+
+    def untracked(self) -> Listed:
+        """Files that git would offer to add; a nested repository appears as its folder with a slash."""
+        output = self._checked(self._untracked.wait())
+        self.unreadable = _unreadable_folders(output.stderr)
+        return _parse(output)
+
+    def _checked(self, output: GitOutput) -> GitOutput:
+        if output.ok:
+            return output
+        if output.status in ("timed_out", "stopped"):
+            raise ListingFailed("git took too long", out_of_time=self._deadline is not None)
+        if output.status == "missing":
+            raise ListingFailed("git is not installed")
+        if output.dubious_ownership:
+            raise ListingFailed("git refuses a repository that belongs to another user (see safe.directory)")
+        words = output.stderr.decode("utf-8", "replace").strip().split("\n")[0][:200]
+        raise ListingFailed(words or f"git failed with status {output.returncode} ({output.status})")
+
+
+def _ask_about_root(root: str, git_top: str) -> list[str]:
+    """By name alone, whether or not something in the root is tracked."""
+    return ["check-ignore", "--quiet", "--no-index", "--", os.path.relpath(root, git_top)]
+
+
+def is_root_ignored(root: str, git_top: str) -> bool:
+    """Whether rules above the root ignore it as a whole, so that git says nothing of what is in it."""
+    return root != git_top and run_git(_ask_about_root(root, git_top), cwd=git_top).ok
+
+
+def list_paths(root: str, paths: Sequence[str]) -> tuple[Listed, Listed]:
+    """Like a whole listing, of ``paths`` only (files or folders): tracked, untracked. Raises ListingFailed."""
+    results = []
+    for kind in (["--cached"], ["--others", "--exclude-standard"]):
+        output = run_git(["--literal-pathspecs", "ls-files", "-z", *kind, "--", *paths], cwd=root)
+        if not output.ok:
+            raise ListingFailed(output.stderr.decode("utf-8", "replace").strip()[:200] or output.status)
+        results.append(_parse(output))
+    return results[0], results[1]
+
+
+def ignoring_rule(root: str, path: str) -> str:
+    """For people: the rule by which git ignores ``path``; empty when git names none."""
+    output = run_git(["check-ignore", "-v", "-z", "--stdin"], cwd=root, input=os.fsencode(path) + b"\0")
+    fields = output.stdout.split(b"\0")
+    if not output.ok or len(fields) < 4:
+        return ""
+    source, line, pattern = (os.fsdecode(field) for field in fields[:3])
+    return f"{pattern} ({source} line {line})"
+
+
+def _parse(output: GitOutput) -> Listed:
+    data = output.stdout
+    try:
+        paths = data.decode("utf-8").split("\0")
+        text_only = True
+    except UnicodeDecodeError:
+        paths = os.fsdecode(data).split("\0")
+        text_only = all(map(is_text, paths))
+    paths.pop()  # what follows the last terminator
+    return Listed(paths, text_only)
+
+
+_UNREADABLE = re.compile(rb"^warning: could not open directory '(.+?/?)': (.+)$", re.MULTILINE)
+
+
+def _unreadable_folders(stderr: bytes) -> list[SkippedFile]:
+    if not stderr:
+        return []
+    return [
+        SkippedFile(folder.decode("utf-8", "backslashreplace"), "unreadable", why.decode("utf-8", "replace"))
+        for folder, why in _UNREADABLE.findall(stderr)
+    ]

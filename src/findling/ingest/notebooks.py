@@ -1,0 +1,175 @@
+"""Jupyter notebooks: the cells' texts, and where each character of them lies in the raw JSON.
+
+Knows the notebook format (4, and 3's work sheets); not how cells are chunked. Outputs are left out: they are
+results, often binary, and what made them is in the cells.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+MAX_CELLS = 20_000
+"""Cells read from one notebook."""
+
+_MAX_DEPTH = 200
+"""JSON nested deeper is not read as a notebook."""
+
+_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}\[\]:,]|[^\s{}\[\]:,"]++', re.DOTALL)
+_ESCAPE = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.", re.DOTALL)
+_PIECES = re.compile(r'((?:[^"\\]++|\\.)++)|"\s*,\s*"|(.)', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One JSON string of a cell: ``raw`` is where its first character lies in the file (after the quote),
+    ``at`` where its text begins in the cell; ``steps`` are (place in the cell, place in the file) behind each
+    escape sequence, in order."""
+
+    at: int
+    raw: int
+    raw_end: int
+    steps: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell: ``kind`` is code, markdown, raw (or another word of the format); ``number`` counts from 1."""
+
+    number: int
+    kind: str
+    language: str
+    text: str
+    parts: tuple[Part, ...]
+
+    def raw_start(self, at: int) -> int:
+        """Where the character at ``at`` of the cell's text lies in the raw text."""
+        return self._raw(max(bisect_right(self.parts, at, key=lambda part: part.at) - 1, 0), at)
+
+    def raw_end(self, at: int) -> int:
+        """Where the text before ``at`` ends in the raw text: inside the same string, not in the next one."""
+        i = max(bisect_right(self.parts, at, key=lambda part: part.at) - 1, 0)
+        while i > 0 and self.parts[i].at >= at:
+            i -= 1
+        return self._raw(i, at)
+
+    def _raw(self, part_number: int, at: int) -> int:
+        part = self.parts[part_number]
+        i = bisect_right(part.steps, (at, part.raw_end)) - 1
+        near, raw = part.steps[i] if i >= 0 else (part.at, part.raw)
+        return min(raw + at - near, part.raw_end)
+
+
+def notebook_cells(text: str) -> list[Cell] | None:
+    """The cells of a notebook in order, or None when the text is not a notebook."""
+    try:
+        whole = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(whole, dict):
+        return None
+    language = _kernel_language(whole)
+    cells: list[Cell] = []
+    for kind, own_language, strings in _sources(text):
+        if len(cells) >= MAX_CELLS:
+            break
+        cells.append(_cell(text, len(cells) + 1, kind, own_language or language, strings))
+    return cells if cells or isinstance(whole.get("cells", whole.get("worksheets")), list) else None
+
+
+def readable_json(raw: str) -> str:
+    """The text of a piece of a cell's source: a slice that begins and ends inside of JSON strings."""
+    return "".join(_ESCAPE.sub(_unescape, found[1]) if found[1] else found[2] or "" for found in _PIECES.finditer(raw))
+
+
+def _unescape(found: re.Match[str]) -> str:
+    try:
+        return str(json.loads(f'"{found[0]}"'))
+    except ValueError:
+        return found[0]
+
+
+def _kernel_language(whole: dict[str, object]) -> str:
+    metadata = whole.get("metadata")
+    if isinstance(metadata, dict):
+        for section, key in (("kernelspec", "language"), ("language_info", "name")):
+            inner = metadata.get(section)
+            name = inner.get(key) if isinstance(inner, dict) else None
+            if isinstance(name, str) and name:
+                return name.lower()
+    return "python"
+
+
+def _cell(text: str, number: int, kind: str, language: str, strings: list[tuple[int, int]]) -> Cell:
+    parts: list[Part] = []
+    pieces: list[str] = []
+    at = 0
+    for start, end in strings:
+        raw = text[start:end]
+        steps: list[tuple[int, int]] = []
+        out: list[str] = []
+        behind = 0
+        own = at
+        for found in _ESCAPE.finditer(raw):
+            plain = _unescape(found)
+            out += (raw[behind : found.start()], plain)
+            own += found.start() - behind + len(plain)
+            behind = found.end()
+            steps.append((own, start + behind))
+        out.append(raw[behind:])
+        piece = "".join(out)
+        parts.append(Part(at, start, end, tuple(steps)))
+        pieces.append(piece)
+        at += len(piece)
+    return Cell(number, kind, language, "".join(pieces), tuple(parts))
+
+
+def _sources(text: str) -> Iterator[tuple[str, str, list[tuple[int, int]]]]:
+    """(cell type, language, spans of the source's strings) of each cell, read from the raw JSON."""
+    path: list[str] = []  # the key (or "[]") under which each open object or array stands
+    key, expects_value = "", False
+    kind, language, strings = "", "", list[tuple[int, int]]()
+    for found in _TOKEN.finditer(text):
+        token = found[0]
+        first = token[0]
+        if first in "{[":
+            path.append(key if expects_value else "[]")
+            if len(path) > _MAX_DEPTH:
+                return
+            if first == "{" and _in_cell(path):
+                kind, language, strings = "", "", []
+            key, expects_value = "", first == "["
+            if first == "[":
+                key = "[]"
+        elif first in "}]":
+            if first == "}" and _in_cell(path) and kind and strings:
+                yield kind, language, strings
+            if path:
+                path.pop()
+            expects_value = False
+        elif first == ":":
+            expects_value = True
+        elif first == ",":
+            expects_value = False
+        elif first == '"':
+            if _in_cell(path):
+                if not expects_value:
+                    key = token[1:-1]
+                elif key == "cell_type":
+                    kind = token[1:-1]
+                elif key == "language":
+                    language = token[1:-1]
+                elif key in ("source", "input"):
+                    strings.append((found.start() + 1, found.end() - 1))
+            elif len(path) > 1 and path[-1] in ("source", "input") and _in_cell(path[:-1]):
+                strings.append((found.start() + 1, found.end() - 1))
+            elif not expects_value:
+                key = token[1:-1]
+
+
+def _in_cell(path: list[str]) -> bool:
+    """Whether the innermost open value is an element of ``cells`` (of the file, or of a work sheet)."""
+    return path[1:] == ["cells", "[]"] or path[1:] == ["worksheets", "[]", "cells", "[]"]

@@ -1,0 +1,177 @@
+"""Worker processes: a hanging or crashing parser costs one file, never the run.
+
+The only module that starts findling's own processes. Work goes in as batches of files and comes back in any order.
+A batch whose worker dies or overruns its time is tried again file by file; the file that does it again is prepared
+without its syntax tree, and if even that fails it is reported.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from findling.ingest.prepare import Prepared
+from findling.ingest.worker import read_frame, write_frame
+from findling.types import SkippedFile
+
+_BATCH_S = 20.0
+"""Time for a batch of about a megabyte; the parser gives up on a file after one second by itself."""
+
+_FILE_S = 6.0
+"""Time for a single file on the second try."""
+
+_MAX_WORKERS = 8
+"""More feed the one writer faster than it writes."""
+
+Answer = Prepared | SkippedFile
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A file to prepare: ``key`` comes back with the answer."""
+
+    key: int
+    path: str
+    data: bytes
+
+
+class _Worker:
+    """One process and the pipe to it."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "findling.ingest.worker"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env=_environment(),
+            )
+        return self._process
+
+    def ask(self, files: Sequence[tuple[str, bytes, bool]], time_s: float) -> list[Answer | str] | None:
+        """The answers, or None when the process died or had to be killed."""
+        process = self.start()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        timer = threading.Timer(time_s, process.kill)
+        timer.daemon = True
+        timer.start()
+        try:
+            write_frame(process.stdin, files)  # type: ignore[arg-type]
+            answers = read_frame(process.stdout)  # type: ignore[arg-type]
+        except (OSError, EOFError):
+            answers = None
+        finally:
+            timer.cancel()
+        if answers is None:
+            self.stop()
+        return cast("list[Answer | str] | None", answers)
+
+    def stop(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                try:
+                    stream.close()
+                except OSError:
+                    continue  # a pipe to a dead process has nothing left to flush
+
+
+def _environment() -> dict[str, str]:
+    """The child must find the findling that runs here, from wherever it was imported."""
+    package_parent = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # noqa: PTH120, PTH100
+    paths = [package_parent, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    threads = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    return {**os.environ, **threads, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))}
+
+
+class WorkerPool:
+    """``size`` workers behind two queues. Use as a context manager; leaving kills what still runs."""
+
+    def __init__(self, size: int | None = None) -> None:
+        self.size = size or max(1, min(os.cpu_count() or 1, _MAX_WORKERS))
+        self._tasks: queue.SimpleQueue[list[Task] | None] = queue.SimpleQueue()
+        self._answers: queue.SimpleQueue[list[tuple[int, Answer]]] = queue.SimpleQueue()
+        self._workers = [_Worker() for _ in range(self.size)]
+        self._threads: list[threading.Thread] = []
+        self._closed = False
+        self.in_flight = 0
+
+    def warm_up(self, count: int | None = None) -> None:
+        """Start processes before there is work, so that they import while files are being listed."""
+        for worker in self._workers[: count or self.size]:
+            worker.start()
+
+    def submit(self, batch: list[Task]) -> None:
+        if len(self._threads) < self.size:
+            worker = self._workers[len(self._threads)]
+            thread = threading.Thread(target=self._serve, args=(worker,), daemon=True)
+            self._threads.append(thread)
+            thread.start()
+        self.in_flight += 1
+        self._tasks.put(batch)
+
+    def collect(self, timeout_s: float | None = None) -> list[tuple[int, Answer]] | None:
+        """The answers of one batch, or None when none came within the time."""
+        try:
+            answers = self._answers.get(timeout=timeout_s)
+        except queue.Empty:
+            return None
+        self.in_flight -= 1
+        return answers
+
+    def close(self) -> None:
+        self._closed = True
+        for _ in self._threads:
+            self._tasks.put(None)
+        for worker in self._workers:
+            worker.stop()
+        for thread in self._threads:
+            thread.join(timeout=_FILE_S)
+
+    def __enter__(self) -> WorkerPool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _serve(self, worker: _Worker) -> None:
+        while (batch := self._tasks.get()) is not None and not self._closed:
+            self._answers.put(self._prepare(worker, batch))
+
+    def _prepare(self, worker: _Worker, batch: list[Task]) -> list[tuple[int, Answer]]:
+        answers = worker.ask([(task.path, task.data, True) for task in batch], _BATCH_S)
+        if answers is not None:
+            return [(task.key, _settle(task, answer)) for task, answer in zip(batch, answers, strict=True)]
+        found: list[tuple[int, Answer]] = []
+        for task in batch:
+            if self._closed:
+                break
+            found.append((task.key, self._prepare_alone(worker, task)))
+        return found
+
+    def _prepare_alone(self, worker: _Worker, task: Task) -> Answer:
+        for with_syntax in (True, False):
+            answers = worker.ask([(task.path, task.data, with_syntax)], _FILE_S)
+            if answers is not None:
+                return _settle(task, answers[0])
+        return SkippedFile(task.path, "failed", "its worker process died or ran out of time twice")
+
+
+def _settle(task: Task, answer: Answer | str) -> Answer:
+    if isinstance(answer, str):
+        return SkippedFile(task.path, "failed", answer)
+    return answer

@@ -1,0 +1,82 @@
+"""Source text to symbols, and to the places where a name is used: what the rest of the program asks of a file's syntax.
+
+Owns the limits and what happens when a tree cannot be had; must not know chunks, stores or ranking. Native parsers
+run inside this call: call it from a process that may be lost.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from findling.ingest import syntax_brace, syntax_embedded
+from findling.ingest.syntax_grammars import GRAMMARS
+from findling.ingest.syntax_grammars.model import Grammar
+from findling.ingest.syntax_tree import grammar, parse_tree
+from findling.ingest.syntax_uses import uses_of
+from findling.ingest.syntax_walk import Found, walk
+from findling.types import Symbol
+
+# A file that takes longer is generated or hostile; it is still searchable as text.
+DEADLINE_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Syntax:
+    """The definitions of one file, in order of their start, parents before children.
+
+    ``complete`` is False when the list is cut or missing; ``problem`` then says why: "no_grammar", "timeout" or
+    "too_many_symbols". It is "parse_error" when parts of the text do not parse: the list is then what could be found.
+    """
+
+    symbols: tuple[Symbol, ...]
+    complete: bool
+    problem: str
+
+
+def supported_languages() -> tuple[str, ...]:
+    """Ids of the languages that ``parse`` finds symbols in, sorted; grammars are not loaded for this."""
+    return tuple(sorted([*GRAMMARS, *syntax_embedded.LANGUAGES]))
+
+
+def parse(text_utf8: bytes, language: str, *, deadline_s: float = DEADLINE_S) -> Syntax:
+    """The symbols of a file. ``deadline_s`` bounds parsing and walking together; never raises for any input."""
+    found = _read(text_utf8, language, time.monotonic() + deadline_s)[0]
+    return Syntax(tuple(found.symbols), found.problem in ("", "parse_error"), found.problem)
+
+
+def references(
+    text_utf8: bytes, language: str, name: str, *, deadline_s: float = DEADLINE_S
+) -> list[tuple[int, int, str]]:
+    """Uses of the identifier ``name``: (line, column, qualified name of the enclosing symbol or "").
+
+    Lines are 1-based, columns 0-based in characters. Comments, strings and the name's own definitions are no uses.
+    Empty when the language has no grammar or the deadline passes.
+    """
+    deadline = time.monotonic() + deadline_s
+    found, text, table = _read(text_utf8, language, deadline)
+    if table is None or not name:
+        return []
+    tree = parse_tree(text, table.parser, deadline)
+    if tree is None:
+        return []
+    return uses_of(tree.root_node, text, name, found, deadline)
+
+
+def _read(text: bytes, language: str, deadline: float) -> tuple[Found, bytes, Grammar | None]:
+    """Symbols, the text that was really parsed (same length) and the table that was used."""
+    if language in syntax_embedded.LANGUAGES:
+        text, language = syntax_embedded.script_only(text, language)
+    table = GRAMMARS.get(syntax_brace.dialect(text, language))
+    if table is None or grammar(table.parser) is None:
+        return Found(problem="no_grammar"), text, None
+    tree = parse_tree(text, table.parser, deadline)
+    if tree is None:
+        return Found(problem="timeout"), text, table
+    root = tree.root_node
+    found = walk(root, text, table, deadline)
+    if not found.problem and root.has_error:
+        found.problem = "parse_error"
+        if table.braces:
+            found = syntax_brace.add_missing(found, text, table)
+    return found, text, table

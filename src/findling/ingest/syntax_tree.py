@@ -1,0 +1,79 @@
+"""Text to syntax tree: the one place that loads grammars and runs parsers. No fallback of its own: callers cope
+with None.
+
+Parsing is bounded in time. A grammar's native code can still hang or crash on hostile text; the process that calls
+this must be one that can be lost.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import semble_grammars
+from tree_sitter import Language, Parser
+
+if TYPE_CHECKING:
+    from tree_sitter import Tree
+
+# What the parser gets at first: usual files are one request.
+FIRST_WINDOW_BYTES = 1 << 16
+# Later requests: grammars that count columns ask for the start of the current line again and again.
+WINDOW_BYTES = 1 << 11
+
+
+@lru_cache(maxsize=None)
+def grammar(name: str) -> Language | None:
+    """The grammar, or None when it is not part of this installation or does not load."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            language = semble_grammars.get_language(name)
+    except (
+        semble_grammars.LanguageNotFoundError,
+        semble_grammars.GrammarLoadError,
+        semble_grammars.UnsupportedPlatformError,
+        OSError,
+    ):
+        return None
+    return language if isinstance(language, Language) else None
+
+
+@lru_cache(maxsize=None)
+def _parser(name: str) -> Parser | None:
+    language = grammar(name)
+    return Parser(language) if language is not None else None
+
+
+def parse_tree(text: bytes, name: str, deadline: float) -> Tree | None:
+    """The tree of ``text``; None when the grammar is missing or ``deadline`` (``time.monotonic``) passed."""
+    parser = _parser(name)
+    if parser is None:
+        return None
+    clock = time.monotonic
+    late = False
+
+    # The deadline works with a read callback only; for bytes the library ignores it.
+    window, window_at = text[:FIRST_WINDOW_BYTES], 0
+
+    def read(offset: int, _position: object) -> bytes:
+        nonlocal window, window_at
+        if offset != window_at:
+            window, window_at = text[offset : offset + WINDOW_BYTES], offset
+        return window
+
+    def progress(_offset: int, _has_error: bool) -> bool:
+        nonlocal late
+        late = clock() > deadline
+        return late  # True stops the parser
+
+    try:
+        tree = parser.parse(read, encoding="utf8", progress_callback=progress)
+    except ValueError:  # what the library raises when it was stopped
+        tree = None
+    if late or tree is None:
+        parser.reset()
+        return None
+    return tree

@@ -1,0 +1,53 @@
+"""A worker process: reads tasks from standard input, writes what it prepared to standard output.
+
+Frames are a 4-byte length and a pickle, and only ever travel between findling's own processes over their pipes.
+A task is a list of (path, bytes, with_syntax); the answer a list of (Prepared | SkippedFile | message of a failure).
+The parent kills a worker that takes too long; nothing here holds state that would be missed.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import struct
+import sys
+from typing import BinaryIO
+
+LENGTH = struct.Struct("<I")
+
+
+def read_frame(stream: BinaryIO) -> object | None:
+    """The next object, or None at the end of the stream."""
+    head = stream.read(LENGTH.size)
+    if len(head) < LENGTH.size:
+        return None
+    body = stream.read(LENGTH.unpack(head)[0])
+    value: object = pickle.loads(body)  # noqa: S301 - from our own parent or child only
+    return value
+
+
+def write_frame(stream: BinaryIO, value: object) -> None:
+    body = pickle.dumps(value, protocol=5)
+    stream.write(LENGTH.pack(len(body)) + body)
+    stream.flush()
+
+
+def main() -> None:
+    """Serve until standard input ends."""
+    inlet = sys.stdin.buffer
+    outlet = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever a library prints goes to stderr, not into the frames
+    from findling.ingest.prepare import prepare
+
+    while (task := read_frame(inlet)) is not None:
+        answers: list[object] = []
+        for path, data, with_syntax in task:  # type: ignore[attr-defined]
+            try:
+                answers.append(prepare(path, data, with_syntax=with_syntax))
+            except Exception as error:  # noqa: BLE001 - one bad file costs itself, and is reported
+                answers.append(f"{type(error).__name__}: {error}")
+        write_frame(outlet, answers)
+
+
+if __name__ == "__main__":
+    main()

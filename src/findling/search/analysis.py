@@ -1,0 +1,151 @@
+"""What a query says: its terms and their weights, the names in it, and what it asks for. Pure.
+
+The ranking needs more than a bag of words: which words carry meaning, which look like identifiers, which words
+written apart may be one name ("web socket" and ``WebSocket``), and whether tests or examples are wanted.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from findling import tokenizer
+
+STOP_WORDS = frozenset(
+    "a an and any are as at be been but by can could did do does each else for from get gets had has have how i if in "
+    "into is it its itself just like may me more most my no not of off on once one only or other our out over own "
+    "please same should show since so some such than that the their them then there these they this those through "
+    "to too under until up us use used uses using very via was way we were what when where whether which while who "
+    "whose why will with within without would you your find code function method class file files defined "
+    "definition located implemented".split()
+)
+"""Words that say how one asks, not what for. A query of nothing else keeps them all."""
+
+WEAK_WORDS = frozenset(
+    "handle handles handled handling implement implements implementation support supports supported based given make "
+    "makes making different between across multiple work works working logic".split()
+)
+"""Words that are seldom the point of a question."""
+
+WEAK_WEIGHT = 0.3
+CAPITALISED_WEIGHT = 0.7
+"""A capitalised word inside a sentence is often a name, but not surely one."""
+
+QUALIFIER_WEIGHT = 0.5
+"""``Outer`` in ``Outer.inner``: the last part is what is asked for."""
+
+MAX_SQUASHED = 4
+"""Adjacent words that are tried as one name."""
+
+_TOKEN = re.compile(r"[^\s\"'`,;()\[\]{}<>!?]+")
+_INNER_CAPITAL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2,}[a-z]")
+_SEPARATORS = re.compile(r"::|->|[./\\#:]+")
+_NAME = re.compile(r"[^\W\d]\w*")
+
+_WANTS = {
+    "test": frozenset("test tests testing tested spec specs bench benches benchmark benchmarks fixture fixtures".split()),
+    "example": frozenset("example examples sample samples demo demos tutorial docs documentation".split()),
+    "legacy": frozenset("legacy compat compatibility deprecated old v1 v2 obsolete".split()),
+    "generated": frozenset("generated codegen protobuf".split()),
+    "init": frozenset(("__init__", "init", "package", "exports", "reexport", "facade")),
+    "platform": frozenset(
+        "windows win win32 darwin macos mac osx linux unix posix aix sunos solaris android ios wasm freebsd "
+        "netbsd openbsd bsd qnx os390 ibmi haiku cygwin platform kqueue epoll iocp inotify".split()
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NameInQuery:
+    """Something in the query that may be a definition's name. ``squashed`` is its key, ``weight`` in (0, 1]."""
+
+    text: str
+    squashed: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTerms:
+    """An analysed query. ``terms`` maps a term to its weight; ``keys`` its `tokenizer.term_key`s likewise.
+
+    ``words`` are the lower-case content words; ``wants`` the kinds of place it speaks of: test, example, legacy,
+    platform, generated, init.
+    """
+
+    text: str
+    terms: dict[str, float]
+    words: tuple[str, ...]
+    names: tuple[NameInQuery, ...]
+    compounds: tuple[str, ...]
+    wants: frozenset[str]
+
+    @property
+    def keys(self) -> dict[int, float]:
+        return {tokenizer.term_key(term): weight for term, weight in self.terms.items()}
+
+
+def analyse(text: str, *, own_name: str = "") -> QueryTerms:
+    """Analyse any text. ``own_name`` is the repository's own name: it says nothing unless nothing else is said."""
+    words = tokenizer.words(text)
+    content = [word for word in words if word.lower() not in STOP_WORDS] or words
+    own = tokenizer.squash(own_name)
+    without_own = [word for word in content if tokenizer.squash(word) != own]
+    content = without_own or content
+    weighted: dict[str, float] = {}
+    for word in content:
+        weight = WEAK_WEIGHT if word.lower() in WEAK_WORDS else 1.0
+        for term in tokenizer.terms_of(word):
+            weighted[term] = max(weighted.get(term, 0.0), weight)
+    compounds = _compounds(content)
+    lower = {part for word in words for part in (word.lower(), *tokenizer.parts(word))}
+    wants = frozenset(kind for kind, markers in _WANTS.items() if lower & markers)
+    return QueryTerms(
+        text=text,
+        terms=weighted,
+        words=tuple(dict.fromkeys(word.lower() for word in content)),
+        names=_names(text, words, own),
+        compounds=compounds,
+        wants=wants,
+    )
+
+
+def _compounds(content: list[str]) -> tuple[str, ...]:
+    """Runs of 2 to `MAX_SQUASHED` adjacent content words, squashed."""
+    lower = [tokenizer.squash(word) for word in content]
+    found = [
+        "".join(lower[start : start + size])
+        for size in range(2, MAX_SQUASHED + 1)
+        for start in range(len(lower) - size + 1)
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def _names(text: str, words: list[str], own: str) -> tuple[NameInQuery, ...]:
+    found: dict[str, NameInQuery] = {}
+
+    def note(name: str, weight: float) -> None:
+        squashed = tokenizer.squash(name)
+        if len(squashed) > 1 and squashed != own and (squashed not in found or found[squashed].weight < weight):
+            found[squashed] = NameInQuery(name, squashed, weight)
+
+    tokens = _TOKEN.findall(text)
+    for position, token in enumerate(tokens):
+        token = token.strip(".:/\\-*&@$")
+        if not token:
+            continue
+        pieces = [piece for piece in _SEPARATORS.split(token) if _NAME.fullmatch(piece)]
+        if len(pieces) > 1:
+            for piece in pieces[:-1]:
+                note(piece, QUALIFIER_WEIGHT)
+            note(pieces[-1], 1.0)
+        elif pieces and _looks_like_a_name(pieces[0]):
+            note(pieces[0], 1.0)
+        elif pieces and pieces[0][0].isupper() and position > 0 and pieces[0].lower() not in STOP_WORDS:
+            note(pieces[0], CAPITALISED_WEIGHT)
+    if len(words) == 1:
+        note(words[0], 1.0)
+    return tuple(found.values())
+
+
+def _looks_like_a_name(word: str) -> bool:
+    return "_" in word.strip("_") or word.startswith("__") or bool(_INNER_CAPITAL.search(word))

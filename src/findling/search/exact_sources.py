@@ -1,0 +1,126 @@
+"""Files to search that need no store: held in memory, or lying in a plain folder."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from findling.search.exact import FileRef, Scope
+from findling.store.trigram_plan import TrigramPlan
+from findling.store.trigrams import TrigramIndex, readable
+
+#: Read at a time beyond the expected size, when a file has grown.
+_READ_MORE = 1 << 20
+
+
+def read_regular_file(path: str, expected_size: int, max_size: int) -> bytes | None:
+    """The file's bytes; None when it is missing, not a regular file, or a symbolic link.
+
+    Never blocks on a pipe. Raises OSError when it cannot be read or is longer than ``max_size`` bytes.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        descriptor = os.open(path, flags)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError:
+        if Path(path).is_symlink():
+            return None
+        raise
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return None
+        data = os.read(descriptor, expected_size + 1)
+        if len(data) <= expected_size:
+            return data  # a short read of a regular file is its end
+        pieces = [data]
+        size = len(data)
+        while piece := os.read(descriptor, _READ_MORE):
+            pieces.append(piece)
+            size += len(piece)
+            if size > max_size:
+                raise OSError(f"longer than {max_size} bytes")
+        return b"".join(pieces)
+    finally:
+        os.close(descriptor)
+
+
+class MemorySource:
+    """Files given as bytes; with an index, its candidates are used, else every file is one."""
+
+    def __init__(self, files: Mapping[str, bytes], index: TrigramIndex | None = None) -> None:
+        """``files``: path to content. A file's blob id is its place in path order."""
+        self._contents = {path: readable(files[path]) for path in sorted(files)}
+        self.refs = [FileRef(path, number, len(data)) for number, (path, data) in enumerate(self._contents.items())]
+        self._index = index
+
+    def candidate_files(self, plan: TrigramPlan, scope: Scope) -> Iterable[FileRef]:
+        return in_scope(indexed_candidates(self.refs, self._index, plan), scope)
+
+    def read(self, ref: FileRef) -> bytes | None:
+        return self._contents.get(ref.path)
+
+
+class FolderSource:
+    """The regular files of a folder, listed once; symbolic links and ``.git`` are left out.
+
+    ``index`` holds blob ids that are places in ``refs`` (path order).
+    """
+
+    def __init__(self, root: Path, *, max_file_size: int, index: TrigramIndex | None = None) -> None:
+        self._prefix = f"{root}{os.sep}"
+        self._max_file_size = max_file_size
+        self._index = index
+        found = sorted(_regular_files(os.fspath(root), ""))
+        self.refs = [
+            FileRef(path, number, size)
+            for number, (path, size) in enumerate(item for item in found if item[1] <= max_file_size)
+        ]
+
+    def use(self, index: TrigramIndex) -> None:
+        self._index = index
+
+    def candidate_files(self, plan: TrigramPlan, scope: Scope) -> Iterable[FileRef]:
+        return in_scope(indexed_candidates(self.refs, self._index, plan), scope)
+
+    def read(self, ref: FileRef) -> bytes | None:
+        data = read_regular_file(self._prefix + ref.path, ref.size, self._max_file_size)
+        return None if data is None else readable(data)
+
+
+def indexed_candidates(refs: list[FileRef], index: TrigramIndex | None, plan: TrigramPlan) -> Iterable[FileRef]:
+    """The refs (each at the place of its blob id) that the index cannot rule out, in order."""
+    if index is None or plan.admits_everything:
+        return refs
+    candidates = index.candidates(plan)  # first: it may find a segment damaged
+    uncovered = index.uncovered(range(len(refs)))
+    places = sorted({*candidates, *uncovered}) if uncovered else candidates
+    return (refs[place] for place in places if place < len(refs))
+
+
+def in_scope(refs: Iterable[FileRef], scope: Scope) -> Iterable[FileRef]:
+    """Only refs of the scope's language and paths (``*`` in a glob crosses ``/``); kinds are not known here."""
+    if scope.language is None and not scope.path_globs:
+        return refs
+    return (
+        ref
+        for ref in refs
+        if (scope.language is None or ref.language == scope.language)
+        and (not scope.path_globs or any(fnmatchcase(ref.path, glob) for glob in scope.path_globs))
+    )
+
+
+def _regular_files(folder: str, prefix: str) -> Iterator[tuple[str, int]]:
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    if entry.name != ".git":
+                        yield from _regular_files(entry.path, prefix + entry.name + "/")
+                elif entry.is_file(follow_symlinks=False):
+                    yield prefix + entry.name, entry.stat(follow_symlinks=False).st_size
+    except PermissionError:
+        return

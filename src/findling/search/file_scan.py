@@ -1,0 +1,254 @@
+"""One file's bytes against one pattern: which lines match, where, and how often.
+
+Two ways through a file. With a needle (a text every match contains) the bytes are searched for it at memory speed
+and only its lines are decoded and matched; without one the whole text is. Both give the same answer. Text is UTF-8,
+bytes that are not become U+FFFD; columns count characters of the decoded line. Knows nothing of paths or disks.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from findling.search.patterns import CompiledPattern, PatternTimeout
+from findling.types import LineMatch
+
+# Letters other than ASCII that match an ASCII letter when case is ignored: folding bytes does not find them.
+_FOLDING_LETTERS = (
+    (b"i", "\u0130".encode()),
+    (b"i", "\u0131".encode()),
+    (b"s", "\u017f".encode()),
+    (b"k", "\u212a".encode()),
+)
+#: Lines between looks at the clock.
+_LINES_PER_CLOCK = 512
+
+Spans = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileScan:
+    """``lines``: the first matching lines, as many as wanted; the counts are of all of them.
+
+    ``cut``: a time limit ended the scan early, and the counts are of what was seen.
+    """
+
+    lines: tuple[LineMatch, ...]
+    line_count: int
+    occurrences: int
+    cut: bool = False
+
+
+# A matching line: where it starts and ends in the buffer (line break excluded), and what to answer of it.
+_Found = tuple[int, int, LineMatch]
+
+_NOTHING = FileScan((), 0, 0)
+
+
+def scan(
+    pattern: CompiledPattern,
+    data: bytes,
+    *,
+    wanted: int | None,
+    context: int = 0,
+    deadline: float,
+    stop_when_full: bool = False,
+) -> FileScan:
+    """Match ``pattern`` against a file.
+
+    ``data``: UTF-8 text, without byte-order mark. ``wanted``: most lines to return, None for all; counting goes on
+    past it unless ``stop_when_full``. ``context``: lines to give before and after each. ``deadline``: of
+    ``time.monotonic``.
+    """
+    searched = data
+    if pattern.needle:
+        if pattern.folds_case:
+            searched = data.lower()
+            if not data.isascii() and _may_fold(pattern.needle, data):
+                return _scan_text(pattern, data, wanted, context, deadline, stop_when_full)
+        if pattern.needle not in searched:
+            return _NOTHING
+        if wanted == 0 and pattern.plain:
+            return _count_plain(pattern.needle, searched)
+        lines = _needle_lines(pattern, data, searched, deadline)
+        return _gather(lines, data, wanted, context, stop_when_full)
+    return _scan_text(pattern, data, wanted, context, deadline, stop_when_full)
+
+
+def _may_fold(needle: bytes, data: bytes) -> bool:
+    return any(ascii_letter in needle and letter in data for ascii_letter, letter in _FOLDING_LETTERS)
+
+
+def _count_plain(needle: bytes, searched: bytes) -> FileScan:
+    lines, at = 0, searched.find(needle)
+    while at >= 0:
+        lines += 1
+        end = searched.find(b"\n", at)
+        if end < 0:
+            break
+        at = searched.find(needle, end)
+    return FileScan((), lines, searched.count(needle))
+
+
+def _needle_lines(pattern: CompiledPattern, data: bytes, searched: bytes, deadline: float) -> Iterator[_Found]:
+    needle, plain, size, whole = pattern.needle, pattern.plain, len(pattern.needle), len(data)
+    number, counted, looked = 1, 0, 0
+    at = searched.find(needle)
+    while at >= 0:
+        start = data.rfind(b"\n", 0, at) + 1
+        end = data.find(b"\n", at)
+        if end < 0:
+            end = whole
+        text = _line_text(data, start, end)
+        spans: Spans
+        if plain and text.isascii():  # columns are bytes
+            again = searched.find(needle, at + size, end)
+            if again < 0:
+                spans = ((at - start, at - start + size),)
+            else:
+                spans = _plain_spans(searched[start:end], needle)
+        else:
+            spans = matched_spans(pattern.spans(text, deadline))
+        if spans:
+            number += data.count(b"\n", counted, start)
+            counted = start
+            yield start, end, LineMatch(number, text, spans)
+        looked += 1
+        if looked % _LINES_PER_CLOCK == 0 and time.monotonic() > deadline:
+            raise PatternTimeout
+        at = searched.find(needle, end)
+
+
+def _plain_spans(line: bytes, needle: bytes) -> Spans:
+    spans: list[tuple[int, int]] = []
+    at = line.find(needle)
+    while at >= 0:
+        end = at + len(needle)
+        spans.append((at, end))
+        at = line.find(needle, end)
+    return tuple(spans)
+
+
+def matched_spans(spans: Iterator[tuple[int, int]]) -> Spans:
+    """A line's occurrences: its matches that are not empty, or one empty match when it has no other."""
+    every = tuple(spans)
+    return tuple(span for span in every if span[1] > span[0]) or every[:1]
+
+
+def _scan_text(
+    pattern: CompiledPattern, data: bytes, wanted: int | None, context: int, deadline: float, stop_when_full: bool
+) -> FileScan:
+    text = data.decode("utf-8", "replace")
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").removesuffix("\r")
+    if text.endswith("\n"):
+        text = text[:-1]
+    elif not text:
+        return _NOTHING
+    return _gather(_text_lines(pattern, text, deadline), text, wanted, context, stop_when_full)
+
+
+def _text_lines(pattern: CompiledPattern, text: str, deadline: float) -> Iterator[_Found]:
+    longest = len(text)
+    if longest > pattern.longest_safe_line and not _has_longer_line(text, pattern.longest_safe_line):
+        longest = pattern.longest_safe_line
+    number, counted, looked = 1, 0, 0
+    start, end = 0, -1
+    spans: list[tuple[int, int]] = []
+    for first, last in pattern.spans(text, deadline, longest_line=longest):
+        if first > end:
+            if spans:
+                number += text.count("\n", counted, start)
+                counted = start
+                yield start, end, LineMatch(number, text[start:end], matched_spans(iter(spans)))
+            start = text.rfind("\n", 0, first) + 1
+            end = text.find("\n", first)
+            if end < 0:
+                end = len(text)
+            spans = []
+            looked += 1
+            if looked % _LINES_PER_CLOCK == 0 and time.monotonic() > deadline:
+                raise PatternTimeout
+        spans.append((first - start, last - start))
+    if spans:
+        number += text.count("\n", counted, start)
+        yield start, end, LineMatch(number, text[start:end], matched_spans(iter(spans)))
+
+
+def _has_longer_line(text: str, limit: int) -> bool:
+    at = 0
+    while at + limit < len(text):
+        line_break = text.rfind("\n", at, at + limit + 1)
+        if line_break < 0:
+            return True
+        at = line_break + 1
+    return False
+
+
+# --- from found lines to the answer ---------------------------------------------------------------------------
+
+
+def _gather(
+    found: Iterator[_Found], buffer: bytes | str, wanted: int | None, context: int, stop_when_full: bool
+) -> FileScan:
+    kept: list[_Found] = []
+    line_count = occurrences = 0
+    cut = False
+    try:
+        for item in found:
+            line_count += 1
+            occurrences += len(item[2].spans)
+            if wanted is None or line_count <= wanted:
+                kept.append(item)
+                if stop_when_full and line_count == wanted:
+                    break
+    except PatternTimeout:
+        cut = True
+    lines = tuple(_with_context(buffer, kept, context) if context else (line for _, _, line in kept))
+    return FileScan(lines, line_count, occurrences, cut)
+
+
+def _with_context(buffer: bytes | str, kept: list[_Found], context: int) -> Iterator[LineMatch]:
+    """No line is given twice: context ends where the next match or the last match's context begins."""
+    shown_to = 0  # offset after the last line given
+    for position, (start, end, line) in enumerate(kept):
+        next_start = kept[position + 1][0] if position + 1 < len(kept) else len(buffer)
+        before = _lines_before(buffer, start, shown_to, context)
+        after, shown_to = _lines_after(buffer, end, next_start, context)
+        yield replace(line, before=before, after=after)
+
+
+def _lines_before(buffer: bytes | str, start: int, stop: int, count: int) -> tuple[str, ...]:
+    lines: list[str] = []
+    while start > stop and len(lines) < count:
+        end = start - 1
+        start = _last_break(buffer, end) + 1
+        lines.append(_line_text(buffer, start, end))
+    return tuple(reversed(lines))
+
+
+def _lines_after(buffer: bytes | str, end: int, stop: int, count: int) -> tuple[tuple[str, ...], int]:
+    lines: list[str] = []
+    start = end + 1
+    while start < stop and len(lines) < count:
+        end = _next_break(buffer, start)
+        lines.append(_line_text(buffer, start, end))
+        start = end + 1
+    return tuple(lines), start
+
+
+def _last_break(buffer: bytes | str, end: int) -> int:
+    return buffer.rfind("\n", 0, end) if isinstance(buffer, str) else buffer.rfind(b"\n", 0, end)
+
+
+def _next_break(buffer: bytes | str, start: int) -> int:
+    at = buffer.find("\n", start) if isinstance(buffer, str) else buffer.find(b"\n", start)
+    return len(buffer) if at < 0 else at
+
+
+def _line_text(buffer: bytes | str, start: int, end: int) -> str:
+    if isinstance(buffer, str):
+        return buffer[start:end]
+    line = buffer[start:end]
+    return (line[:-1] if line.endswith(b"\r") else line).decode("utf-8", "replace")

@@ -1,0 +1,63 @@
+"""The indexed files as a source for exact search: the index rules files out, the disk is what is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from findling.search.exact import FileRef, Scope
+from findling.search.exact_sources import read_regular_file
+from findling.search.scope import glob_matcher
+from findling.store.reader import FileRow, IndexReader
+from findling.store.trigram_plan import TrigramPlan
+from findling.store.trigrams import readable
+
+_MANY = 400
+"""From this many candidate contents on, going through the remembered listing is quicker than asking for each."""
+
+
+class IndexedFiles:
+    """Files of the reader's manifest below ``folder`` ('' for all). Use within the reader's snapshot."""
+
+    def __init__(self, reader: IndexReader, root: Path, folder: str, *, max_bytes: int) -> None:
+        self._reader = reader
+        self._prefix = f"{root}/"
+        self._folder = folder
+        self._max_bytes = max_bytes
+
+    def candidate_files(self, plan: TrigramPlan, scope: Scope) -> Iterable[FileRef]:
+        allowed = self._filter(scope)
+        for file in self._candidates(plan):
+            if allowed(file):
+                yield FileRef(file.path, file.blob_id, file.size, file.language)
+
+    def read(self, ref: FileRef) -> bytes | None:
+        data = read_regular_file(self._prefix + ref.path, ref.size, self._max_bytes)
+        return None if data is None else readable(data)
+
+    def _candidates(self, plan: TrigramPlan) -> Iterator[FileRow]:
+        reader = self._reader
+        if plan.admits_everything:
+            yield from reader.listing()
+            return
+        wanted = set(reader.trigrams.candidates(plan))
+        wanted.update(reader.uncovered_blobs())
+        if len(wanted) > _MANY:
+            yield from (file for file in reader.listing() if file.blob_id in wanted)
+        else:
+            yield from reader.files_of_blobs(wanted)
+
+    def _filter(self, scope: Scope) -> Callable[[FileRow], bool]:
+        matches = glob_matcher(scope.path_globs)
+        folder = self._folder
+
+        def allowed(file: FileRow) -> bool:
+            if folder and file.path != folder and not file.path.startswith(f"{folder}/"):
+                return False
+            if scope.language is not None and file.language != scope.language:
+                return False
+            if scope.kind is not None and (file.kind == "docs") != (scope.kind == "docs"):
+                return False
+            return not scope.path_globs or matches(file.path)
+
+        return allowed

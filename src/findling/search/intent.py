@@ -1,0 +1,163 @@
+"""What kind of thing a query is: a name, a path, an error message, or a question. Pure; knows no index and no files.
+
+The rules are tried in order and the first that fits decides. They judge form alone: whether a name exists, or a
+plain word like "caching" is one, is for the channels to find out.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from findling.types import Intent
+
+ESCALATION_BELOW = 0.65
+"""A guess less sure than this carries a hint on how to ask better."""
+
+_ADVICE: dict[Intent, str] = {
+    "symbol": "retry with natural-language wording or include file path.",
+    "path": "retry with exact path or broaden to filename-only search.",
+    "error": "include exact error text or stack-frame snippet.",
+    "natural_language": "retry as symbol/path if you know exact identifiers.",
+}
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_EXTENSIONS = _set(
+    # code
+    "py pyi pyx ipynb js jsx mjs cjs ts tsx mts cts go rs java c h cc cpp cxx hpp hh hxx cu cuh cs csx rb rake gemspec "
+    "erb php phtml sh bash zsh fish bat cmd ps1 psm1 psd1 lua luau kt kts scala sbt swift hs lhs ex exs eex heex zig "
+    "ml mli jl pl pm raku r dart groovy gradle m mm sql css scss sass less styl tf tfvars hcl proto thrift graphql gql "
+    "prisma nix erl hrl clj cljs cljc edn sol mk cmake bzl bazel dockerfile vue svelte astro j2 jinja jinja2 twig "
+    "ejs hbs mustache cshtml f90 f95 scm rkt lisp el vim fs fsx fsi vb nim cr elm gleam wasm wat asm S sv svh vhdl "
+    "glsl hlsl wgsl tcl awk adoc "
+    # documents
+    "md mdx markdown rmd qmd rst asciidoc org tex bib typ txt html htm xhtml pdf docx "
+    # data
+    "json jsonc json5 jsonl ndjson yaml yml toml xml xsd xsl svg plist csproj sln ini cfg conf properties csv tsv "
+    "parquet"
+)
+"""Extensions that make a word a file. Left out are those that are as likely a member of something: ``threading.Lock``,
+``console.log``, ``array.map``, ``process.env``, ``np.diff``, ``mock.patch``."""
+
+_FILE_WORDS = _set(
+    "dockerfile containerfile makefile gnumakefile rakefile gemfile vagrantfile jenkinsfile procfile justfile "
+    "brewfile podfile pipfile caddyfile tiltfile guardfile appfile fastfile cakefile jakefile"
+)
+"""Names of files that are no other word, in any case."""
+
+_FILE_NAMES = _set(
+    "README LICENSE LICENCE COPYING CHANGELOG CONTRIBUTING CONTRIBUTORS AUTHORS MAINTAINERS CODEOWNERS "
+    "SConstruct SConscript go.mod go.sum go.work meson.build rebar.config requirements.in configure.ac "
+    ".gitignore .gitattributes .gitmodules .dockerignore .npmignore .editorconfig .env .bashrc .zshrc .profile .vimrc "
+    ".npmrc .nvmrc .eslintrc .prettierrc .babelrc .flake8 .pylintrc .coveragerc .clang-format .clang-tidy"
+)
+"""Names of files as they are always written; in lower case "readme" or "license" may be an ordinary word."""
+
+_ERROR_WORD = re.compile(r"(?:error|exception|panic|fatal)(?:\[[^\[\]\s]{1,40}\])?:(?![\w:])", re.IGNORECASE)
+_STACK_FRAME = re.compile(
+    r"Traceback \(|\bthread '|\bpanicked at\b|\bat line \d|\bline \d+, in\b|\bat [^\s()]{1,200}\([^\s():]{1,200}:\d+\)"
+)
+_LOCATED = re.compile(r"\.(\w+)(?::\d+){0,2}\W*$")
+"""The extension of a path inside a sentence: a line number or punctuation may follow it."""
+
+_IDENTIFIER = re.compile(r"[^\W\d]\w*(?:(?:::|\.)[^\W\d]\w*)*(?:\(\))?")
+_DEFINES_ANYTHING = _set("fn func def struct enum trait impl")
+_DEFINES_A_NAME = _set("class function interface type const method module macro")
+"""Words that are also English: what follows them must look like a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class IntentGuess:
+    """``confidence`` in [0, 1] is the rule's, not measured. ``hint``: how to ask better, None when sure enough."""
+
+    intent: Intent
+    confidence: float
+    hint: str | None
+
+
+def classify(text: str) -> IntentGuess:
+    """Guess what any text asks for. Never raises; takes time linear in the text."""
+    text = text.strip()
+    words = text.split(None, 3)  # a fourth item says that there are more than three words
+    intent, confidence = _classify(text, words)
+    return IntentGuess(intent, confidence, escalation_hint(intent, confidence))
+
+
+def escalation_hint(intent: Intent, confidence: float) -> str | None:
+    """What to try when a guess is not sure enough, None when it is."""
+    if confidence >= ESCALATION_BELOW:
+        return None
+    return f"Intent confidence is low; {_ADVICE[intent]}"
+
+
+def _classify(text: str, words: list[str]) -> tuple[Intent, float]:
+    if len(words) == 1:
+        if _has_separator(text):
+            return "path", 0.95
+        if _names_a_file(text):
+            return "path", 0.85
+    if _ERROR_WORD.search(text) or _STACK_FRAME.search(text) or _is_quoted(text):
+        return "error", 0.90
+    if len(words) in (2, 3) and any(_has_separator(word) and _ends_located(word) for word in words):
+        return "path", 0.80
+    if len(words) == 1 and text.isascii() and (confidence := _name_confidence(text)):
+        return "symbol", confidence
+    if len(words) == 2 and _is_declaration(*words):
+        return "symbol", 0.76
+    return "natural_language", 0.72 if len(words) > 1 else 0.55
+
+
+def _has_separator(word: str) -> bool:
+    return "/" in word or "\\" in word
+
+
+def _is_extension(ending: str) -> bool:
+    """``.py`` and ``.PY`` are, ``.Json`` is a namespace's last part."""
+    return ending in _EXTENSIONS or (ending.isupper() and ending.lower() in _EXTENSIONS)
+
+
+def _names_a_file(word: str) -> bool:
+    _, dot, ending = word.rpartition(".")
+    return bool(dot and _is_extension(ending)) or word.lower() in _FILE_WORDS or word in _FILE_NAMES
+
+
+def _ends_located(word: str) -> bool:
+    found = _LOCATED.search(word)
+    return found is not None and _is_extension(found[1])
+
+
+def _is_quoted(text: str) -> bool:
+    """One pair of quotation marks around everything: ``"a" or "b"`` is a sentence with two quotations."""
+    mark = text[:1]
+    if mark not in ('"', "`") or len(text) < 2 or text[-1] != mark:
+        return False
+    inside = text.strip(mark)
+    return bool(inside.strip()) and mark not in inside.replace(f"\\{mark}", "")
+
+
+def _name_confidence(word: str) -> float:
+    """How surely one ASCII word is a name, 0.0 if nothing but letters of one case says so."""
+    if "::" in word or "->" in word or "." in word.strip(".") or word.endswith("()") or word[0] in "$@":
+        return 0.90
+    if any(char.isupper() for char in word[1:]):
+        return 0.88
+    if "_" in word:
+        return 0.85
+    if word[0].isupper():
+        return 0.70
+    has_letters = any(char.isalpha() for char in word)
+    if has_letters and ("-" in word.strip("-") or any(char.isdigit() for char in word)):
+        return 0.60
+    return 0.0
+
+
+def _is_declaration(keyword: str, name: str) -> bool:
+    if not _IDENTIFIER.fullmatch(name):
+        return False
+    if keyword in _DEFINES_A_NAME:
+        return any(char.isupper() or char.isdigit() or char == "_" for char in name)
+    return keyword in _DEFINES_ANYTHING

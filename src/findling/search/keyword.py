@@ -1,0 +1,45 @@
+"""Channel: BM25 over chunks (body, context) and over files (path, names). Proposes; does not order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from findling.search.analysis import QueryTerms
+from findling.store.fulltext import FulltextReader
+from findling.store.schema import CHUNK_BITS
+
+CHUNK_FIELDS = (("body", 1.0), ("context", 0.6))
+FILE_FIELDS = (("path", 1.0), ("names", 0.6))
+
+COMPOUND_WEIGHT = 1.5
+"""Two words of the query that stand as one name in a file are better evidence than either of them."""
+
+_MAX_TERMS = 48
+"""Terms of a very long query that are looked up; the rest adds time, not meaning."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordHits:
+    """``chunks``: entry -> {ordinal: BM25}; ``files``: entry -> BM25 over path and names."""
+
+    chunks: dict[int, dict[int, float]]
+    files: dict[int, float]
+
+
+def search(
+    reader: FulltextReader,
+    query: QueryTerms,
+    *,
+    chunk_limit: int,
+    file_limit: int,
+    entries: Sequence[int] | None = None,
+) -> KeywordHits:
+    """The best chunks and files by text. ``entries`` restricts to those."""
+    weighted = list(query.terms.items())[:_MAX_TERMS]
+    weighted += [(compound, COMPOUND_WEIGHT) for compound in query.compounds[:_MAX_TERMS] if compound not in query.terms]
+    chunks: dict[int, dict[int, float]] = {}
+    for unit, score in reader.search(weighted, CHUNK_FIELDS, chunk_limit, entries):
+        chunks.setdefault(unit >> CHUNK_BITS, {})[unit & ((1 << CHUNK_BITS) - 1)] = score
+    files = {unit >> CHUNK_BITS: score for unit, score in reader.search(weighted, FILE_FIELDS, file_limit, entries)}
+    return KeywordHits(chunks, files)

@@ -1,0 +1,131 @@
+"""Definitions and uses of a name, listed rather than ranked: exact spelling, then beginnings, then parts."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from findling import tokenizer
+from findling.errors import InvalidInput
+from findling.search.exact import ExactSource, FileRef, Scope
+from findling.search.patterns import compile_pattern
+from findling.store.reader import FileRow, IndexReader, SymbolRow
+from findling.types import SYMBOL_KINDS, Reference, SymbolHit
+
+_MOST_DEFINITIONS = 5_000
+REFERENCES_S = 10.0
+"""Time for parsing the files that mention a name; a common word is in thousands."""
+
+_SEPARATORS = re.compile(r"::|->|[.#/\\]")
+_ORDER = {"exact": 0, "prefix": 1, "part": 2}
+
+FindReferences = Callable[[bytes, str, str], Sequence[tuple[int, int, str]]]
+"""(text, language, name) -> (line, column, enclosing symbol) of each use."""
+
+
+@dataclass(frozen=True, slots=True)
+class References:
+    """Uses of a name; ``total`` is exact unless ``cut``."""
+
+    found: tuple[Reference, ...]
+    total: int
+    cut: bool
+
+
+def definitions(
+    reader: IndexReader,
+    name: str,
+    *,
+    kind: str | None,
+    language: str | None,
+    folder: str,
+) -> list[SymbolHit]:
+    """All definitions of a name, best match first, then by path and line. Raises `InvalidInput`.
+
+    ``name`` may be qualified (``Outer.inner``, ``Outer::inner``). Spellings of one name match (``fooBar`` and
+    ``foo_bar``), after the exact one.
+    """
+    parts = [part.strip("()*&") for part in _SEPARATORS.split(name.strip()) if part.strip("()*&")]
+    last = parts[-1] if parts else ""
+    squashed = tokenizer.squash(last)
+    if not squashed:
+        raise InvalidInput(f"{name!r} holds no name.", remedy="Give the name of a function, class, constant, ….")
+    if kind is not None and kind not in SYMBOL_KINDS:
+        raise InvalidInput(f"kind must be one of {', '.join(SYMBOL_KINDS)}, not {kind!r}.")
+    symbols: dict[tuple[int, int], SymbolRow] = {}
+    for found in (
+        reader.named([squashed], _MOST_DEFINITIONS),
+        reader.named_like(squashed, prefix=True, limit=_MOST_DEFINITIONS),
+        reader.named_like(squashed, prefix=False, limit=_MOST_DEFINITIONS),
+    ):
+        for symbol in found:
+            symbols.setdefault((symbol.blob_id, symbol.position), symbol)
+    wanted = [symbol for symbol in symbols.values() if _fits(symbol, kind, parts[:-1])]
+    files: dict[int, list[FileRow]] = {}
+    for file in reader.files_of_blobs({symbol.blob_id for symbol in wanted}):
+        inside = not folder or file.path == folder or file.path.startswith(f"{folder}/")
+        if inside and (language is None or file.language == language):
+            files.setdefault(file.blob_id, []).append(file)
+    hits = [_hit(symbol, file, last) for symbol in wanted for file in files.get(symbol.blob_id, ())]
+    hits.sort(key=lambda hit: (hit.name != last, _ORDER[hit.match], hit.path, hit.line))
+    return hits
+
+
+def _fits(symbol: SymbolRow, kind: str | None, scope: Sequence[str]) -> bool:
+    if kind is not None and symbol.kind != kind:
+        return False
+    if not scope:
+        return True
+    enclosing = [tokenizer.squash(part) for part in symbol.scope.split(".")]
+    return enclosing[-len(scope) :] == [tokenizer.squash(part) for part in scope]
+
+
+def _hit(symbol: SymbolRow, file: FileRow, asked: str) -> SymbolHit:
+    have, want = tokenizer.squash(symbol.name), tokenizer.squash(asked)
+    match: Literal["exact", "prefix", "part"] = (
+        "exact" if have == want else "prefix" if have.startswith(want) else "part"
+    )
+    return SymbolHit(
+        path=file.path,
+        line=symbol.name_line,
+        start_line=symbol.start_line,
+        end_line=symbol.end_line,
+        name=symbol.name,
+        kind=symbol.kind,
+        qualified_name=symbol.qualified_name,
+        language=file.language,
+        signature=symbol.signature,
+        match=match,
+    )
+
+
+def references(source: ExactSource, name: str, find: FindReferences, *, language: str | None, limit: int) -> References:
+    """Uses of exactly this name in code: the index says which files hold it, their syntax trees which are uses."""
+    last = _SEPARATORS.split(name.strip())[-1].strip("()*&")
+    pattern = compile_pattern(last, literal=True, ignore_case=False, word=True)
+    files: Iterable[FileRef] = source.candidate_files(pattern.plan, Scope(language=language, kind="code"))
+    until = time.monotonic() + REFERENCES_S
+    found: list[Reference] = []
+    total = 0
+    needle = last.encode()
+    for file in files:
+        if time.monotonic() > until:
+            return References(tuple(found), total, True)
+        try:
+            data = source.read(file)
+        except OSError:
+            continue  # it became unreadable since it was indexed: it holds no use that could be shown
+        if data is None or needle not in data:
+            continue
+        lines: list[str] | None = None
+        for line, column, enclosing in find(data, file.language, last):
+            total += 1
+            if len(found) < limit:
+                if lines is None:
+                    lines = data.decode("utf-8", "replace").split("\n")
+                text = lines[line - 1].strip() if line <= len(lines) else ""
+                found.append(Reference(file.path, line, column, text[:200], enclosing))
+    return References(tuple(found), total, False)

@@ -1,0 +1,263 @@
+"""The syntax tree of a regular expression: parsed, bounded, and written out again so that it stays within a line.
+
+The tree is the standard library's own, so a pattern means what `re` says it means. Writing it out again does three
+things that flags cannot: classes such as ``\\s`` and ``[^a]`` never match a line break (lines are searched one at a
+time, though a whole file is scanned at once); both engines get the same meaning of ``\\w``, ``\\d``, ``\\s`` and
+``\\b``; and syntax that only one engine knows never reaches it. Knows nothing of files or trigrams.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable
+from re import _constants as ops  # type: ignore[attr-defined]
+from re import _parser  # type: ignore[attr-defined]
+from typing import Any, Literal
+
+from findling.errors import InvalidPattern
+
+Dialect = Literal["re", "regex"]
+#: The standard parser's nodes: a sequence of (operation, argument).
+Nodes = Iterable[tuple[Any, Any]]
+
+#: Longer than any pattern a person writes; bounds parsing.
+MAX_PATTERN_CHARS = 4096
+#: The `regex` engine copies the body of x{n} n times when compiling: 100,000 nodes take 0.1 s and 50 MB.
+MAX_EXPANDED_NODES = 100_000
+
+_NEWLINE = 10
+REPEATS = (ops.MAX_REPEAT, ops.MIN_REPEAT, ops.POSSESSIVE_REPEAT)
+SINGLE_CHARACTERS = (ops.LITERAL, ops.NOT_LITERAL, ops.ANY, ops.IN)
+# What str.isspace() accepts, which is what \s means, without the line break.
+_SPACE = "\\t\\x0b-\\r\\x1c-\\x1f \\x85\\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+_ASCII_SPACE = "\\t\\x0b-\\r "
+_ASCII_WORD = "A-Za-z0-9_"
+_REMEDY = "To search for the text as it stands, ask for a literal search."
+
+
+def parse(pattern: str) -> Any:
+    """The tree of ``pattern``. Raises InvalidPattern with the position when it does not parse or is too large."""
+    _check_length(pattern)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # "possible nested set": it is taken as the standard library takes it
+            tree = _parser.parse(pattern)
+    except re.error as error:
+        where = "" if error.pos is None else f" at position {error.pos}"
+        raise InvalidPattern(
+            f"The expression does not parse: {error.msg}{where}.", position=error.pos, remedy=_REMEDY
+        ) from error
+    except (RecursionError, OverflowError) as error:
+        raise InvalidPattern("The expression is nested too deeply or repeats too often.", remedy=_REMEDY) from error
+    if expanded_size(tree) > MAX_EXPANDED_NODES:
+        raise InvalidPattern(
+            f"The expression expands to more than {MAX_EXPANDED_NODES:,} parts.",
+            remedy="Use smaller repeat counts.",
+        )
+    if _matches_line_break(tree):
+        raise _line_break(_line_break_position(pattern))
+    return tree
+
+
+def literal_nodes(text: str) -> list[tuple[Any, Any]]:
+    """The tree that matches exactly ``text``. Raises InvalidPattern when it is too long or has a line break."""
+    _check_length(text)
+    if "\n" in text:
+        raise _line_break(text.index("\n"))
+    return [(ops.LITERAL, ord(character)) for character in text]
+
+
+def _check_length(pattern: str) -> None:
+    if len(pattern) > MAX_PATTERN_CHARS:
+        raise InvalidPattern(
+            f"The pattern has {len(pattern)} characters; {MAX_PATTERN_CHARS} are allowed.", position=MAX_PATTERN_CHARS
+        )
+
+
+def _line_break(position: int | None) -> InvalidPattern:
+    return InvalidPattern(
+        "The pattern contains a line break, but lines are searched one at a time.",
+        position=position,
+        remedy="Leave the line break out, or search for one of the lines.",
+    )
+
+
+def sets_ignore_case(nodes: Nodes) -> bool:
+    """Whether a group inside switches case off for itself, as ``(?i:...)`` does."""
+    return any(
+        (op is ops.SUBPATTERN and bool(argument[1] & re.IGNORECASE))
+        or any(map(sets_ignore_case, children(op, argument)))
+        for op, argument in nodes
+    )
+
+
+def children(op: Any, argument: Any) -> list[Any]:
+    """The sequences directly inside a node."""
+    if op in REPEATS:
+        return [argument[2]]
+    if op is ops.SUBPATTERN:
+        return [argument[3]]
+    if op is ops.BRANCH:
+        return list(argument[1])
+    if op is ops.ATOMIC_GROUP:
+        return [argument]
+    if op in (ops.ASSERT, ops.ASSERT_NOT):
+        return [argument[1]]
+    if op is ops.GROUPREF_EXISTS:
+        return [part for part in argument[1:] if part is not None]
+    return []
+
+
+def expanded_size(nodes: Nodes) -> int:
+    """How many nodes a compiler that copies the body of counted repeats would make."""
+    size = 0
+    for op, argument in nodes:
+        inside = sum(expanded_size(child) for child in children(op, argument))
+        size += 1 + inside * (max(1, argument[0]) if op in REPEATS else 1)
+    return size
+
+
+def _matches_line_break(nodes: Nodes) -> bool:
+    return any(
+        (op is ops.LITERAL and argument == _NEWLINE) or any(map(_matches_line_break, children(op, argument)))
+        for op, argument in nodes
+    )
+
+
+def _line_break_position(pattern: str) -> int | None:
+    """Where the line break stands, when that is certain."""
+    places = [m.start() for m in re.finditer(r"\n|(?<!\\)(?:\\\\)*\\n", pattern)]
+    return places[0] if len(places) == 1 else None
+
+
+# --- writing out ----------------------------------------------------------------------------------------------
+
+
+def word_class(dialect: Dialect, *, ascii_only: bool = False) -> str:
+    """What ``\\w`` means, to be put inside brackets."""
+    if dialect == "re":
+        return "\\w"
+    return _ASCII_WORD if ascii_only else "\\p{L}\\p{N}_"
+
+
+def write(nodes: Nodes, dialect: Dialect, *, ascii_only: bool) -> str:
+    """The expression as source for ``dialect``, to be compiled with MULTILINE (plus IGNORECASE, ASCII if set)."""
+    return "".join(_write_node(op, argument, dialect, ascii_only) for op, argument in nodes)
+
+
+def _write_node(op: Any, argument: Any, dialect: Dialect, ascii_only: bool) -> str:
+    def inner(nodes: Nodes) -> str:
+        return write(nodes, dialect, ascii_only=ascii_only)
+
+    if op is ops.LITERAL:
+        return escape(argument)
+    if op is ops.ANY:
+        return "[^\\n]"
+    if op is ops.NOT_LITERAL:
+        return f"[^{escape(argument)}\\n]"
+    if op is ops.IN:
+        return _write_set(argument, dialect, ascii_only)
+    if op in REPEATS:
+        return _write_repeat(op, argument, inner(argument[2]))
+    if op is ops.SUBPATTERN:
+        return _write_group(argument, dialect, ascii_only)
+    if op is ops.BRANCH:
+        return f"(?:{'|'.join(inner(part) for part in argument[1])})"
+    if op is ops.AT:
+        return _write_anchor(argument, dialect, ascii_only)
+    if op is ops.GROUPREF:
+        return f"(?:\\{argument})"
+    if op is ops.GROUPREF_EXISTS:
+        group, yes, no = argument
+        return f"(?({group}){inner(yes)}{'' if no is None else '|' + inner(no)})"
+    if op is ops.ATOMIC_GROUP:
+        return f"(?>{inner(argument)})"
+    if op in (ops.ASSERT, ops.ASSERT_NOT):
+        direction, body = argument
+        return f"(?{'<' if direction < 0 else ''}{'=' if op is ops.ASSERT else '!'}{inner(body)})"
+    if op is ops.FAILURE:
+        return "(?!)"
+    raise InvalidPattern(f"The expression uses {str(op).lower()}, which is not supported.", remedy=_REMEDY)
+
+
+def escape(code: int) -> str:
+    """One character as source that means itself, inside brackets and outside."""
+    character = chr(code)
+    return character if code > 127 or character.isalnum() else f"\\x{code:02x}"
+
+
+def _write_repeat(op: Any, argument: Any, body: str) -> str:
+    low, high, _ = argument
+    bounds = f"{{{low},{'' if high is ops.MAXREPEAT else high}}}"
+    mode = {ops.MAX_REPEAT: "", ops.MIN_REPEAT: "?", ops.POSSESSIVE_REPEAT: "+"}[op]
+    return f"(?:{body}){bounds}{mode}"
+
+
+def _write_group(argument: Any, dialect: Dialect, ascii_only: bool) -> str:
+    group, added, removed, body = argument
+    ascii_only = (ascii_only or bool(added & re.ASCII)) and not added & re.UNICODE
+    source = write(body, dialect, ascii_only=ascii_only)
+    if group is not None:
+        return f"({source})"
+    flags = "i" if added & re.IGNORECASE else ""
+    if dialect == "re":  # the other engine has its classes written out instead
+        flags += "a" if added & re.ASCII else "u" if added & re.UNICODE else ""
+    if removed & re.IGNORECASE:
+        flags += "-i"
+    return f"(?{flags}:{source})"
+
+
+def _write_anchor(where: Any, dialect: Dialect, ascii_only: bool) -> str:
+    if where in (ops.AT_BEGINNING, ops.AT_BEGINNING_STRING):
+        return "^"
+    if where in (ops.AT_END, ops.AT_END_STRING):
+        return "$"
+    if dialect == "re":
+        return "\\b" if where is ops.AT_BOUNDARY else "\\B"
+    word = f"[{word_class(dialect, ascii_only=ascii_only)}]"
+    if where is ops.AT_BOUNDARY:
+        return f"(?:(?<={word})(?!{word})|(?<!{word})(?={word}))"
+    return f"(?:(?<={word})(?={word})|(?<!{word})(?!{word}))"
+
+
+def _write_set(items: list[tuple[Any, Any]], dialect: Dialect, ascii_only: bool) -> str:
+    classes = {
+        ops.CATEGORY_SPACE: _ASCII_SPACE if ascii_only else _SPACE,
+        ops.CATEGORY_DIGIT: "\\d" if dialect == "re" else "0-9" if ascii_only else "\\p{Nd}",
+        ops.CATEGORY_WORD: word_class(dialect, ascii_only=ascii_only),
+    }
+    complements = {
+        ops.CATEGORY_NOT_SPACE: classes[ops.CATEGORY_SPACE],
+        ops.CATEGORY_NOT_DIGIT: classes[ops.CATEGORY_DIGIT],
+        ops.CATEGORY_NOT_WORD: classes[ops.CATEGORY_WORD],
+    }
+    negated = False
+    members = ""
+    choices: list[str] = []
+    for op, argument in items:
+        if op is ops.NEGATE:
+            negated = True
+        elif op is ops.LITERAL:
+            members += "" if argument == _NEWLINE else escape(argument)
+        elif op is ops.RANGE:
+            members += _write_range(*argument)
+        elif argument in classes:
+            members += classes[argument]
+        else:
+            choices.append(f"[^{complements[argument]}\\n]")
+    if not choices:
+        if negated:
+            return f"[^{members}\\n]"
+        return f"[{members}]" if members else "(?!)"
+    if members:
+        choices.append(f"[{members}]")
+    either = choices[0] if len(choices) == 1 else f"(?:{'|'.join(choices)})"
+    return f"(?:(?!{either})[^\\n])" if negated else either
+
+
+def _write_range(low: int, high: int) -> str:
+    if not low <= _NEWLINE <= high:
+        return f"{escape(low)}-{escape(high)}"
+    before = f"{escape(low)}-{escape(_NEWLINE - 1)}" if low < _NEWLINE else ""
+    return before + (f"{escape(_NEWLINE + 1)}-{escape(high)}" if high > _NEWLINE else "")

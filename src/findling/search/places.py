@@ -1,0 +1,131 @@
+"""From ranked files to places: the best chunk of each, what encloses it, the lines to show, what else is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence, Set
+
+from findling.search.analysis import QueryTerms
+from findling.search.ranking import RankedFile, formula, ranker
+from findling.search.snippet import Snippet, make_snippet
+from findling.store.reader import ChunkRow, FileRow, IndexReader, SymbolRow
+from findling.types import Channel, Hit, Query, Span
+
+MAX_OTHERS = 3
+OTHER_SHARE = 0.6
+"""A further chunk is worth naming when its value is at least this share of the best one's."""
+
+MAX_BODY_LINES = 400
+
+
+def hits(
+    reader: IndexReader,
+    read_text: Callable[[FileRow], str | None],
+    terms: QueryTerms,
+    ranked: Sequence[RankedFile],
+    proposed: Mapping[Channel, Set[int]],
+    query: Query,
+) -> list[Hit]:
+    """One hit per ranked file, in their order."""
+    return [_hit(reader, read_text, terms, item, proposed, query) for item in ranked]
+
+
+def _hit(
+    reader: IndexReader,
+    read_text: Callable[[FileRow], str | None],
+    terms: QueryTerms,
+    item: RankedFile,
+    proposed: Mapping[Channel, Set[int]],
+    query: Query,
+) -> Hit:
+    file = item.file
+    chunks = reader.chunks(file.blob_id)
+    symbols = reader.symbols(file.blob_id)
+    values = _chunk_values(item, chunks)
+    best = max(values, key=lambda ordinal: (values[ordinal], -ordinal), default=0)
+    chunk = chunks[best] if chunks else ChunkRow(1, max(1, file.lines), 0, 0, "fixed", -1, ())
+    definition = _definition_in(item, chunk)
+    named = definition or _enclosing(symbols, chunk)
+    start, end = chunk.start_line, chunk.end_line
+    if definition is not None:
+        start, end = definition.start_line, min(definition.end_line, max(end, definition.start_line))
+    text = read_text(file)
+    snippet = Snippet(start, "", ())
+    body = ""
+    if text is not None:
+        lines = text.split("\n")
+        anchor = definition.name_line if definition is not None else None
+        snippet = make_snippet(lines, start, end, terms.terms.keys(), anchor_line=anchor)
+        if query.max_tokens is not None:
+            body = "\n".join(lines[start - 1 : min(end, start - 1 + MAX_BODY_LINES)])
+    return Hit(
+        path=file.path,
+        start_line=start,
+        end_line=end,
+        score=formula.exposed(item.rank_value),
+        rank_value=item.rank_value,
+        kind=named.kind if named else ("section" if file.kind == "docs" else chunk.kind),
+        language=file.language,
+        name=named.name if named else (chunk.headings[-1] if chunk.headings else ""),
+        qualified_name=named.qualified_name if named else " > ".join(chunk.headings),
+        signature=named.signature if named else "",
+        snippet=snippet.text,
+        snippet_start_line=snippet.start_line,
+        matches=snippet.matches,
+        body=body,
+        sources=tuple(channel for channel in _CHANNELS if file.entry_id in proposed.get(channel, ())),
+        others=_others(values, best, chunks, symbols),
+        reasons=item.reasons if query.explain else (),
+    )
+
+
+_CHANNELS: tuple[Channel, ...] = ("keyword", "symbol", "exact", "semantic")
+
+
+def _chunk_values(item: RankedFile, chunks: Sequence[ChunkRow]) -> dict[int, float]:
+    values = {ordinal: value for ordinal, value in item.chunk_values.items() if ordinal < len(chunks)}
+    for definition in item.definitions:
+        line = definition.symbol.name_line
+        for ordinal, chunk in enumerate(chunks):
+            if chunk.start_line <= line <= chunk.end_line:
+                bonus = ranker.DEFINITION_IN_CHUNK * definition.strength
+                values[ordinal] = values.get(ordinal, 0.0) + bonus
+                break
+    return values or ({0: 0.0} if chunks else {})
+
+
+def _definition_in(item: RankedFile, chunk: ChunkRow) -> SymbolRow | None:
+    for definition in item.definitions:
+        if chunk.start_line <= definition.symbol.name_line <= chunk.end_line:
+            return definition.symbol
+    return None
+
+
+def _enclosing(symbols: Sequence[SymbolRow], chunk: ChunkRow) -> SymbolRow | None:
+    """The symbol that a chunk is part of, or the first one that begins in it."""
+    if 0 <= chunk.symbol < len(symbols):
+        return symbols[chunk.symbol]
+    for symbol in symbols:
+        if chunk.start_line <= symbol.start_line <= chunk.end_line:
+            return symbol
+        if symbol.start_line > chunk.end_line:
+            break
+    return None
+
+
+def _others(
+    values: Mapping[int, float], best: int, chunks: Sequence[ChunkRow], symbols: Sequence[SymbolRow]
+) -> tuple[Span, ...]:
+    if not values:
+        return ()
+    least = values[best] * OTHER_SHARE
+    further = sorted(
+        (ordinal for ordinal, value in values.items() if ordinal != best and value >= least and value > 0),
+        key=lambda ordinal: (-values[ordinal], ordinal),
+    )
+    spans = []
+    for ordinal in further[:MAX_OTHERS]:
+        chunk = chunks[ordinal]
+        named = _enclosing(symbols, chunk)
+        label = named.qualified_name if named else " > ".join(chunk.headings[-1:])
+        spans.append(Span(chunk.start_line, chunk.end_line, label))
+    return tuple(spans)

@@ -1,0 +1,63 @@
+"""Arguments to a `Query`: validated once, for every transport. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import cast
+
+from findling.errors import InvalidInput
+from findling.types import MODES, Mode, Query
+
+MAX_LIMIT = 1000
+MAX_QUERY = 10_000
+"""Characters of a query; longer ones are a mistake, and cost time."""
+
+
+def validate(
+    text: str,
+    *,
+    limit: int = 10,
+    mode: str = "auto",
+    language: str | None = None,
+    path_globs: Sequence[str] = (),
+    kind: str | None = None,
+    max_tokens: int | None = None,
+    explain: bool = False,
+    languages: Sequence[str] = (),
+) -> Query:
+    """The query, or `InvalidInput` that names the argument and the valid values. ``languages``: known ids."""
+    if not text.strip():
+        raise InvalidInput("The query is empty.", remedy="Say what to look for.")
+    if len(text) > MAX_QUERY:
+        raise InvalidInput(f"The query has {len(text)} characters; at most {MAX_QUERY} are accepted.")
+    if not 1 <= limit <= MAX_LIMIT:
+        raise InvalidInput(f"limit must be between 1 and {MAX_LIMIT}, not {limit}.")
+    if mode not in MODES:
+        raise InvalidInput(f"mode must be one of {', '.join(MODES)}, not {mode!r}.")
+    if kind not in (None, "code", "docs"):
+        raise InvalidInput(f"kind must be code or docs, not {kind!r}.")
+    if max_tokens is not None and max_tokens < 1:
+        raise InvalidInput(f"max_tokens must be at least 1, not {max_tokens}.")
+    if language is not None and languages and language not in languages:
+        near = get_close_matches(language, languages, 3)
+        hint = f"Did you mean {' or '.join(near)}?" if near else "`findling status` lists the languages of an index."
+        raise InvalidInput(f"No language is called {language!r}.", remedy=hint)
+    return Query(
+        text=text,
+        limit=limit,
+        mode=cast("Mode", mode),
+        language=language,
+        path_globs=tuple(path_globs),
+        kind="code" if kind == "code" else "docs" if kind == "docs" else None,
+        max_tokens=max_tokens,
+        explain=explain,
+    )
+
+
+def split_target(target: str) -> tuple[str, int | None]:
+    """``FILE`` or ``FILE:LINE`` taken apart; a name that only looks so is the caller's to try whole."""
+    path, colon, line = target.rpartition(":")
+    if colon and path and line.isdecimal() and int(line) > 0:
+        return path, int(line)
+    return target, None

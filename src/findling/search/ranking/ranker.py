@@ -1,0 +1,231 @@
+"""From the channels' evidence to ranked files. Reads rows through the index reader, no files.
+
+All normalisation is over the candidates of this query; no row of the index depends on a query or on a ref.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
+
+from findling import tokenizer
+from findling.search.analysis import QueryTerms
+from findling.search.keyword import KeywordHits
+from findling.search.ranking import formula, priors, signals, votes
+from findling.search.semantic_types import FileCosines
+from findling.search.symbol import Definition
+from findling.store import term_rows
+from findling.store.reader import FileRow, IndexReader
+from findling.types import Reason
+
+WINDOW = 4
+"""Chunks on each side that share a window, in text as with vectors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the channels found for one query. ``cosines`` is None when there are no vectors to ask."""
+
+    keyword: KeywordHits
+    definitions: Mapping[int, list[Definition]]
+    cosines: Mapping[int, FileCosines] | None
+
+
+@dataclass(slots=True)
+class RankedFile:
+    """A candidate with its signals and its rank value; ``chunk_values`` orders the places inside it."""
+
+    file: FileRow
+    values: dict[str, float] = field(default_factory=dict)
+    rank_value: float = 0.0
+    coverage: float = 0.0
+    chunk_values: dict[int, float] = field(default_factory=dict)
+    best_cosine: float = 0.0
+    definitions: list[Definition] = field(default_factory=list)
+    use: frozenset[str] = frozenset()
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        """The shares of the rank value, largest first; they add up to it."""
+        return formula.reasons(self.values, self.use)
+
+
+def rank(
+    reader: IndexReader,
+    query: QueryTerms,
+    files: Sequence[FileRow],
+    evidence: Evidence,
+    *,
+    use: frozenset[str],
+    with_priors: bool = True,
+) -> list[RankedFile]:
+    """All ``files`` in order, best first, ties by path. ``use`` names the signals that count."""
+    ranked = [RankedFile(file, definitions=list(evidence.definitions.get(file.blob_id, ()))) for file in files]
+    if not ranked:
+        return ranked
+    rows = reader.terms(file.blob_id for file in files)
+    _text(reader, query, ranked, rows)
+    _passages(ranked, evidence.keyword)
+    _names(query, ranked)
+    _definitions(ranked)
+    if evidence.cosines is not None:
+        _windows(ranked, evidence.cosines)
+    if with_priors:
+        _priors(query, ranked)
+    _votes(reader, ranked, rows)
+    for item in ranked:
+        item.use = use
+        item.rank_value = formula.rank_value(item.values, use)
+    ranked.sort(key=lambda item: (-item.rank_value, item.file.path))
+    return ranked
+
+
+def _text(
+    reader: IndexReader, query: QueryTerms, ranked: Sequence[RankedFile], rows: Mapping[int, Sequence[int]]
+) -> None:
+    manifest = reader.manifest
+    assert manifest is not None
+    total = max(1, manifest.files)
+    means = signals.Lengths(
+        max(1.0, manifest.body_terms / total),
+        max(1.0, manifest.name_terms / total),
+        max(1.0, manifest.comment_terms / total),
+    )
+    weighted = dict(query.keys)
+    compounds = [tokenizer.term_key(compound) for compound in query.compounds]
+    counts = reader.term_counts([*weighted, *compounds])
+    weighted.update((key, 1.0) for key in compounds if key not in weighted and counts[key])
+    keys = list(weighted)
+    weights = [weighted[key] * signals.inverse_document_frequency(total, counts[key]) for key in keys]
+    for item in ranked:
+        file = item.file
+        path = signals.path_words(file.path)
+        found = term_rows.lookup(rows.get(file.blob_id, ()), keys)
+        in_path = [path.terms.get(key, 0) for key in keys]
+        lengths = signals.Lengths(file.body_terms, file.name_terms, file.comment_terms)
+        score, names, item.coverage = signals.bm25f(found, in_path, weights, lengths, means, path.length)
+        item.values["file"], item.values["names"] = score, names
+    _divide_by_best(ranked, "file")
+    _divide_by_best(ranked, "names")
+
+
+def _passages(ranked: Sequence[RankedFile], keyword: KeywordHits) -> None:
+    """The best chunk's BM25, and the best sum of a chunk and its neighbours."""
+    best = max((max(chunks.values()) for chunks in keyword.chunks.values()), default=0.0)
+    for item in ranked:
+        chunks = keyword.chunks.get(item.file.entry_id)
+        if not chunks:
+            item.values["passage"] = item.values["passages"] = 0.0
+            continue
+        item.values["passage"] = max(chunks.values()) / best
+        item.values["passages"] = max(
+            sum(score for near, score in chunks.items() if abs(near - at) <= WINDOW) for at in chunks
+        )
+        for ordinal, score in chunks.items():
+            item.chunk_values[ordinal] = TEXT_IN_CHUNK * score / best
+    _divide_by_best(ranked, "passages")
+
+
+TEXT_IN_CHUNK = 1.3
+COSINE_IN_CHUNK = 0.8
+DEFINITION_IN_CHUNK = 1.5
+"""How the place inside a file is chosen: its text, its cosine, and whether the definition asked for stands in it."""
+
+
+def _names(query: QueryTerms, ranked: Sequence[RankedFile]) -> None:
+    matcher = signals.StemMatcher(query.words)
+    asked = {name.squashed: name.weight for name in query.names}
+    for item in ranked:
+        path = signals.path_words(item.file.path)
+        item.values["stem"] = asked.get(path.squashed_stem, 0.0)
+        item.values["path"] = matcher.share(path.stem)
+
+
+def _definitions(ranked: Sequence[RankedFile]) -> None:
+    """The best definition per name asked for, shared among the files that define the name."""
+    definers: dict[str, int] = {}
+    for item in ranked:
+        for asked in {definition.asked for definition in item.definitions}:
+            definers[asked] = definers.get(asked, 0) + 1
+    for item in ranked:
+        best: dict[str, float] = {}
+        for definition in item.definitions:
+            symbol = definition.symbol
+            share = (symbol.end_line - symbol.start_line + 1) / max(1, item.file.lines)
+            strength = definition.strength * (0.6 + 0.4 * min(1.0, share)) / definers[definition.asked] ** 0.5
+            best[definition.asked] = max(best.get(definition.asked, 0.0), strength)
+        item.values["definition"] = min(1.0, sum(best.values()))
+
+
+def _windows(ranked: Sequence[RankedFile], cosines: Mapping[int, FileCosines]) -> None:
+    highest = max((float(found.own.max()) for found in cosines.values() if len(found.own)), default=0.0)
+    for item in ranked:
+        found = cosines.get(item.file.entry_id)
+        if found is None or not len(found.own):
+            item.values["window"] = 0.0
+            continue
+        item.values["window"] = float(found.window.max())
+        item.best_cosine = float(found.own.max())
+        if highest > 0:
+            for ordinal, cosine in enumerate(found.own.tolist()):
+                share = COSINE_IN_CHUNK * max(0.0, cosine) / highest
+                item.chunk_values[ordinal] = item.chunk_values.get(ordinal, 0.0) + share
+    low = min((item.values["window"] for item in ranked), default=0.0)
+    high = max((item.values["window"] for item in ranked), default=0.0)
+    spread = high - low
+    for item in ranked:
+        item.values["window"] = (item.values["window"] - low) / spread if spread > 0 else 0.0
+
+
+def _priors(query: QueryTerms, ranked: Sequence[RankedFile]) -> None:
+    for item in ranked:
+        flags: Set[str] = priors.path_flags(item.file.path) | ({"generated"} if item.file.generated else set())
+        for flag in flags - query.wants:
+            item.values[flag] = 1.0
+
+
+def _votes(reader: IndexReader, ranked: Sequence[RankedFile], rows: Mapping[int, Sequence[int]]) -> None:
+    has_vectors = any("window" in item.values for item in ranked)
+    voices = [
+        item.values["passage"] + (item.values["window"] if has_vectors else item.values["file"]) for item in ranked
+    ]
+    defines = [_rare_names(reader, item.file.blob_id) for item in ranked]
+    wanted = frozenset().union(*defines)
+    counts = reader.term_counts(wanted)
+    mentions = [_mentions(reader, item.file.blob_id, rows) for item in ranked]
+    manifest = reader.manifest
+    found = votes.votes(voices, mentions, defines, counts, manifest.files if manifest else 1)
+    for item, value in zip(ranked, found, strict=True):
+        item.values["votes"] = value
+
+
+def _mentions(reader: IndexReader, blob_id: int, rows: Mapping[int, Sequence[int]]) -> frozenset[int]:
+    known = reader.derived.get(("mentions", blob_id))
+    if known is None:
+        known = reader.derived["mentions", blob_id] = frozenset(term_rows.keys(rows.get(blob_id, ())))
+    return known
+
+
+def _rare_names(reader: IndexReader, blob_id: int) -> frozenset[int]:
+    """Term keys of the names that this content defines and at most one other does."""
+    known = reader.derived.get(("names", blob_id))
+    if known is None:
+        terms = {
+            tokenizer.squash(symbol.name): tokenizer.terms_of(symbol.name)[-1:]
+            for symbol in reader.symbols(blob_id)
+            if symbol.kind in votes.KINDS and len(symbol.name) >= votes.MIN_NAME
+        }
+        definers = reader.definition_counts(sorted(terms))
+        known = reader.derived["names", blob_id] = frozenset(
+            tokenizer.term_key(term[0])  # the last term of a name is the whole of it
+            for name, term in terms.items()
+            if term and definers.get(name, 0) <= votes.MAX_DEFINERS
+        )
+    return known
+
+
+def _divide_by_best(ranked: Sequence[RankedFile], signal: str) -> None:
+    best = max((item.values[signal] for item in ranked), default=0.0)
+    if best > 0:
+        for item in ranked:
+            item.values[signal] /= best

@@ -1,0 +1,155 @@
+"""The signals: what speaks for a file, each a small pure function. Weights and sums are in `formula`.
+
+F, W, G, S, R, N and I are the signals of a study on public code questions (docs/ARCHITECTURE.md has the numbers).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from os.path import commonprefix
+
+from findling import tokenizer
+from findling.store import term_rows
+
+K1 = 5.0
+"""BM25's saturation for whole files. The usual 1.5 fits passages; files repeat their topic, and lost .04 with it."""
+
+BODY_WEIGHT, BODY_B = 1.0, 0.35
+NAMES_WEIGHT, NAMES_B = 1.0, 0.6
+TOP_NAMES_WEIGHT = 2.0
+COMMENTS_WEIGHT, COMMENTS_B = 1.0, 0.6
+HEAD_WEIGHT = 1.0
+PATH_WEIGHT = 5.0
+"""A name in the path says what the whole file is about."""
+
+MEAN_PATH_TERMS = 6.0
+PATH_B = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Lengths:
+    """Term counts of a file, or their means over a manifest."""
+
+    body: float
+    names: float
+    comments: float
+
+
+def inverse_document_frequency(files: int, containing: int) -> float:
+    """BM25's idf, never negative: ln(1 + (N - n + 0.5) / (n + 0.5))."""
+    containing = min(containing, files)
+    return math.log(1.0 + (files - containing + 0.5) / (containing + 0.5))
+
+
+def bm25f(
+    found: Sequence[tuple[int, int]],
+    in_path: Sequence[int],
+    weights: Sequence[float],
+    lengths: Lengths,
+    means: Lengths,
+    path_terms: int,
+) -> tuple[float, float, float]:
+    """Field-weighted BM25 of one file, the same over its definition names alone, and the share of weight it covers.
+
+    ``found``: (count, flags) per query term, as `term_rows.lookup` gives them; ``in_path``: occurrences in the path;
+    ``weights``: idf times query weight per term. Robertson, Zaragoza, Taylor (2004): fields are summed before they
+    saturate. ``k1`` is `K1`.
+    """
+    body_norm = BODY_WEIGHT / (1 - BODY_B + BODY_B * lengths.body / means.body)
+    names_norm = 1 / (1 - NAMES_B + NAMES_B * lengths.names / means.names)
+    comments_norm = COMMENTS_WEIGHT / (1 - COMMENTS_B + COMMENTS_B * lengths.comments / means.comments)
+    path_norm = PATH_WEIGHT / (1 - PATH_B + PATH_B * path_terms / MEAN_PATH_TERMS)
+    total = names_total = covered = every = 0.0
+    for (count, flags), paths, weight in zip(found, in_path, weights, strict=True):
+        every += weight
+        frequency = count * body_norm + paths * path_norm
+        if flags:
+            if flags & term_rows.IN_NAMES:
+                frequency += NAMES_WEIGHT * names_norm
+                names_total += weight * (K1 + 1) * names_norm / (K1 + names_norm)
+            if flags & term_rows.IN_TOP_NAMES:
+                frequency += TOP_NAMES_WEIGHT * names_norm
+            if flags & term_rows.IN_COMMENTS:
+                frequency += comments_norm
+            if flags & term_rows.IN_HEAD:
+                frequency += HEAD_WEIGHT
+        if frequency:
+            total += weight * (K1 + 1) * frequency / (K1 + frequency)
+            covered += weight
+    return total, names_total, covered / every if every else 0.0
+
+
+# --- the path ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PathWords:
+    """A path taken apart. ``stem`` are the stem's lower-case parts, ``terms`` counts of all its terms."""
+
+    squashed_stem: str
+    stem: tuple[str, ...]
+    terms: Mapping[int, int]
+    length: int
+
+
+@lru_cache(maxsize=20_000)
+def path_words(path: str) -> PathWords:
+    """The words of a path: its last three folders, and the stem twice because it says most."""
+    *folders, name = path.split("/")
+    stem = name.split(".", 1)[0] or name.lstrip(".")
+    counts: dict[int, int] = {}
+    found = tokenizer.terms(" ".join((*folders[-3:], stem, stem)))
+    for term in found:
+        key = tokenizer.term_key(term)
+        counts[key] = counts.get(key, 0) + 1
+    parts = tuple(part for word in tokenizer.words(stem) for part in tokenizer.parts(word) if len(part) > 1)
+    return PathWords(tokenizer.squash(stem), parts or (stem.lower(),), counts, len(found))
+
+
+PREFIX_BASE, PREFIX_SHARE = 0.3, 0.5
+SHARED_MIN, SHARED_SHARE = 5, 0.5
+ABBREVIATION, ABBREVIATION_MAX = 0.35, 5
+
+
+class StemMatcher:
+    """How much of a file's stem a query explains (R): precision, where term matching has only coverage.
+
+    A part counts 1 when a query word equals it or shares its stem; less for a common beginning or an abbreviation.
+    """
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._words = tuple(dict.fromkeys(part for word in words for part in (*tokenizer.parts(word), word)))
+        self._stems = {tokenizer.stem(word) for word in self._words}
+        self._known: dict[str, float] = {}
+
+    def share(self, parts: Sequence[str]) -> float:
+        """Mean over the stem's parts of the best match with any query word, in [0, 1]."""
+        known = self._known
+        for part in parts:
+            if part not in known:
+                same = tokenizer.stem(part) in self._stems
+                known[part] = 1.0 if same else max((_likeness(part, word) for word in self._words), default=0.0)
+        return sum([known[part] for part in parts]) / len(parts)
+
+
+def _likeness(part: str, word: str) -> float:
+    short, long = (part, word) if len(part) <= len(word) else (word, part)
+    if len(short) >= 3 and long.startswith(short):
+        return PREFIX_BASE + PREFIX_SHARE * len(short) / len(long)
+    shared = len(commonprefix((part, word)))
+    if shared >= SHARED_MIN:
+        return SHARED_SHARE * shared / len(long)
+    if 2 <= len(part) <= ABBREVIATION_MAX and len(word) > len(part) + 1 and _abbreviates(part, word):
+        return ABBREVIATION
+    return 0.0
+
+
+def _abbreviates(short: str, word: str) -> bool:
+    """Whether ``short`` is the first letter of ``word`` and some of its later ones in order: cfg, config."""
+    if short[0] != word[0]:
+        return False
+    rest = iter(word)
+    return all(letter in rest for letter in short)

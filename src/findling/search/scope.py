@@ -1,0 +1,100 @@
+"""Where a query may look: a folder, path globs, a language, a kind of content; decided inside retrieval.
+
+A scope of few files restricts the text index itself and lets its files compete among themselves only; a wide one
+takes more proposals and filters them. So a small scope is never crowded out by a large tree around it.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from findling.store.reader import FileRow, IndexReader
+from findling.types import Query
+
+FEW = 3000
+"""Up to this many files the text index is asked for them by id; a longer list costs more than it saves."""
+
+_MAX_OVER_FETCH = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """``entries`` is None when nothing restricts, or when too many files are allowed to list."""
+
+    allowed: frozenset[int] | None
+    entries: tuple[int, ...] | None
+    over_fetch: int
+
+    def keep(self, reader: IndexReader, proposals: Iterable[int], most: int) -> list[int]:
+        """The first ``most`` proposals that belong to the manifest and the scope."""
+        wanted = list(dict.fromkeys(proposals))
+        if self.allowed is not None:
+            wanted = [entry for entry in wanted if entry in self.allowed]
+        known = reader.files(wanted[: most * 4])
+        kept = [entry for entry in wanted if entry in known]
+        return kept[:most]
+
+
+def resolve(reader: IndexReader, query: Query, scope_path: str) -> Scope:
+    """The files that a query may look at."""
+    if not (scope_path or query.path_globs or query.language or query.kind):
+        return Scope(None, None, 1)
+    matches = glob_matcher(query.path_globs)
+    total = 0
+    allowed: set[int] = set()
+    for file in reader.all_files(prefix=scope_path):
+        if _allows(file, query) and matches(file.path):
+            allowed.add(file.entry_id)
+    exact = reader.file_at(scope_path) if scope_path and not allowed else None
+    if exact is not None and _allows(exact, query):
+        allowed.add(exact.entry_id)
+    manifest = reader.manifest
+    total = manifest.files if manifest else 0
+    entries = tuple(sorted(allowed)) if len(allowed) <= FEW else None
+    share = max(1, total) / max(1, len(allowed))
+    return Scope(frozenset(allowed), entries, min(_MAX_OVER_FETCH, max(1, round(share))))
+
+
+def _allows(file: FileRow, query: Query) -> bool:
+    if query.language and file.language != query.language:
+        return False
+    return not query.kind or (file.kind == "docs") == (query.kind == "docs")
+
+
+def glob_matcher(globs: Iterable[str]):  # type: ignore[no-untyped-def]
+    """A test for paths. A glob without ``/`` matches the name in any folder; ``!`` in front excludes; ``**`` spans."""
+    wanted: list[re.Pattern[str]] = []
+    unwanted: list[re.Pattern[str]] = []
+    for glob in globs:
+        into = unwanted if glob.startswith("!") else wanted
+        into.append(re.compile(_translate(glob.removeprefix("!"))))
+
+    def matches(path: str) -> bool:
+        if any(pattern.fullmatch(path) for pattern in unwanted):
+            return False
+        return not wanted or any(pattern.fullmatch(path) for pattern in wanted)
+
+    return matches
+
+
+def _translate(glob: str) -> str:
+    anchored = "/" in glob.rstrip("/")
+    body = glob.strip("/")
+    pieces = []
+    for piece in re.split(r"(\*\*/|/\*\*|\*\*)", body):
+        if piece == "**/":
+            pieces.append("(?:.*/)?")
+        elif piece == "/**":
+            pieces.append("/.*")
+        elif piece == "**":
+            pieces.append(".*")
+        else:
+            translated = fnmatch.translate(piece)
+            inner = translated[translated.index(":") + 1 : translated.rindex(")")]
+            pieces.append(inner.replace(".*", "[^/]*"))
+    pattern = "".join(pieces)
+    inside = "(?:/.*)?" if glob.endswith("/") or not any(char in glob for char in "*?[.") else ""
+    return ("" if anchored else "(?:.*/)?") + pattern + inside

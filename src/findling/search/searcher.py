@@ -1,0 +1,164 @@
+"""The recipe of a query: analyse -> plan -> channels -> candidates -> ranking -> places -> answer.
+
+The only file that knows all stages. It reads the index and, for what is shown, the files' text through a callable
+that the engine hands in; it never writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from findling.search import keyword, places, symbol
+from findling.search.analysis import QueryTerms, analyse
+from findling.search.intent import IntentGuess, classify
+from findling.search.planner import Plan, plan
+from findling.search.ranking import Evidence, RankedFile, rank
+from findling.search.scope import Scope, resolve
+from findling.store.reader import FileRow, IndexReader
+from findling.types import Channel, Hit, Query
+
+if TYPE_CHECKING:
+    from findling.search.semantic import SemanticChannel
+
+CHUNK_CANDIDATES = 200
+FILE_CANDIDATES = 50
+SEMANTIC_CANDIDATES = 300
+"""What each channel proposes. With these the right file is among the candidates as often as with all files."""
+
+KEYWORD_FILES = 40
+SEMANTIC_FILES = 40
+NAME_FILES = 20
+SYMBOL_FILES = 40
+"""Of those, the files that go on to the ranking, from the top of each channel's list."""
+
+ReadText = Callable[[FileRow], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A finished search. ``total`` counts the files that any channel proposed within the scope."""
+
+    hits: tuple[Hit, ...]
+    total: int
+    intent: IntentGuess
+    plan: Plan
+    ranked: tuple[RankedFile, ...]
+    used: frozenset[Channel]
+
+
+class Searcher:
+    """Answers queries over one index. ``own_name`` is the repository's name; ``semantic`` is None without vectors."""
+
+    def __init__(
+        self,
+        reader: IndexReader,
+        read_text: ReadText,
+        *,
+        own_name: str = "",
+        semantic: Callable[[], SemanticChannel | None] = lambda: None,
+    ) -> None:
+        self._reader = reader
+        self._read_text = read_text
+        self._own_name = own_name
+        self._semantic = semantic
+
+    def search(self, query: Query, *, scope_path: str = "") -> Found:
+        """The answer to a validated query, within a folder when ``scope_path`` names one."""
+        guess = classify(query.text)
+        chosen = plan(query.mode, guess.intent)
+        terms = analyse(query.text, own_name=self._own_name)
+        with self._reader.snapshot():
+            if self._reader.manifest is None:
+                return Found((), 0, guess, chosen, (), frozenset())
+            scope = resolve(self._reader, query, scope_path)
+            candidates, evidence, proposed = self._candidates(terms, chosen, scope)
+            ranked = rank(
+                self._reader, terms, candidates, evidence, use=chosen.signals(evidence), with_priors=chosen.priors
+            )
+            hits = places.hits(self._reader, self._read_text, terms, ranked[: query.limit], proposed, query)
+        return Found(tuple(hits), len(ranked), guess, chosen, tuple(ranked), frozenset(proposed))
+
+    def _candidates(
+        self, terms: QueryTerms, chosen: Plan, scope: Scope
+    ) -> tuple[list[FileRow], Evidence, dict[Channel, set[int]]]:
+        reader = self._reader
+        proposed: dict[Channel, set[int]] = {}
+        entries: dict[int, None] = {}
+
+        def take(channel: Channel, proposals: Iterable[int], most: int) -> None:
+            kept = scope.keep(reader, proposals, most)
+            proposed.setdefault(channel, set()).update(kept)
+            entries.update(dict.fromkeys(kept))
+
+        text = keyword.KeywordHits({}, {})
+        if "keyword" in chosen.channels:
+            text = keyword.search(
+                reader.fulltext,
+                terms,
+                chunk_limit=CHUNK_CANDIDATES * scope.over_fetch,
+                file_limit=FILE_CANDIDATES * scope.over_fetch,
+                entries=scope.entries,
+            )
+            take("keyword", text.chunks, KEYWORD_FILES)
+            take("keyword", text.files, NAME_FILES)
+        definitions = {}
+        if "symbol" in chosen.channels:
+            definitions = symbol.search(reader, terms)
+            strongest = sorted(definitions, key=lambda blob: (-definitions[blob][0].strength, blob))
+            owners = reader.files_of_blobs(strongest[: SYMBOL_FILES * 4])
+            place = {blob: i for i, blob in enumerate(strongest)}
+            owners.sort(key=lambda file: (place[file.blob_id], file.path))
+            take("symbol", (file.entry_id for file in owners), SYMBOL_FILES)
+        cosines = None
+        if "semantic" in chosen.channels and (channel := self._semantic()) is not None:
+            vector = channel.encode(terms.text)
+            if vector.any():
+                take("semantic", channel.propose(vector, SEMANTIC_CANDIDATES * scope.over_fetch), SEMANTIC_FILES)
+                cosines = channel.cosines(vector, entries)
+        files = list(reader.files(entries).values())
+        return files, Evidence(text, definitions, cosines), proposed
+
+    def similar(self, file: FileRow, *, line: int | None, query: Query, scope_path: str = "") -> Found:
+        """What is like a file, or like the place around one of its lines; the file itself is never in the answer."""
+        chosen = plan("semantic", "natural_language")
+        guess = IntentGuess("natural_language", 1.0, None)
+        with self._reader.snapshot():
+            channel = self._semantic()
+            if channel is None:
+                return Found((), 0, guess, chosen, (), frozenset())
+            start, stop = _chunks_at(self._reader, file, line)
+            vector = channel.mean_vector(file.entry_id, start, stop)
+            if vector is None:
+                return Found((), 0, guess, chosen, (), frozenset())
+            scope = resolve(self._reader, query, scope_path)
+            near = channel.propose(vector, SEMANTIC_CANDIDATES * scope.over_fetch)
+            kept = scope.keep(self._reader, (entry for entry in near if entry != file.entry_id), SEMANTIC_FILES)
+            evidence = Evidence(keyword.KeywordHits({}, {}), {}, channel.cosines(vector, kept))
+            candidates = list(self._reader.files(kept).values())
+            terms = analyse(PurePosixPath(file.path).stem)
+            ranked = rank(
+                self._reader, terms, candidates, evidence, use=frozenset(("window",)), with_priors=False
+            )
+            hits = places.hits(
+                self._reader, self._read_text, terms, ranked[: query.limit], {"semantic": set(kept)}, query
+            )
+            hits = [replace(hit, score=_unit(item.best_cosine)) for hit, item in zip(hits, ranked, strict=False)]
+        return Found(tuple(hits), len(ranked), guess, chosen, tuple(ranked), frozenset(("semantic",)))
+
+
+def _chunks_at(reader: IndexReader, file: FileRow, line: int | None) -> tuple[int, int | None]:
+    """The range of a file's chunks that touch a line; all of them without one."""
+    if line is None:
+        return 0, None
+    chunks = reader.chunks(file.blob_id)
+    touching: Sequence[int] = [i for i, chunk in enumerate(chunks) if chunk.start_line <= line <= chunk.end_line]
+    if not touching:
+        return 0, None
+    return touching[0], touching[-1] + 1
+
+
+def _unit(value: float) -> float:
+    return min(1.0, max(0.0, value))

@@ -1,0 +1,65 @@
+"""Channel: definitions by name. Exact spelling, then any spelling of the same name, then names joined from words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from findling import tokenizer
+from findling.search.analysis import QueryTerms
+from findling.store.reader import IndexReader, SymbolRow
+
+KIND_WEIGHTS = {
+    "class": 1.0,
+    "struct": 1.0,
+    "enum": 1.0,
+    "trait": 1.0,
+    "interface": 1.0,
+    "type_alias": 0.9,
+    "fn": 0.8,
+    "method": 0.55,
+    "module": 0.5,
+    "constant": 0.5,
+    "variable": 0.4,
+}
+"""How likely a definition of this kind is what a bare name asks for."""
+
+OTHER_SPELLING = 0.6
+"""``retry_policy`` asked, ``RetryPolicy`` found."""
+
+NESTED = 0.7
+COMPOUND = 0.5
+"""Words written apart that are one name: "retry policy" and ``RetryPolicy``."""
+
+_MAX_DEFINITIONS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A definition that a name of the query may mean. ``strength`` in (0, 1]."""
+
+    symbol: SymbolRow
+    strength: float
+    asked: str
+
+
+def search(reader: IndexReader, query: QueryTerms) -> dict[int, list[Definition]]:
+    """Definitions by blob for the names in a query, and for its words taken together, strongest first."""
+    asked = {name.squashed: (name.text, name.weight) for name in query.names}
+    for compound in query.compounds:
+        asked.setdefault(compound, ("", COMPOUND))
+    for word in query.words:
+        squashed = tokenizer.squash(word)
+        if len(query.words) == 1:
+            asked.setdefault(squashed, ("", 1.0))
+    found: dict[int, list[Definition]] = {}
+    for symbol in reader.named(asked, _MAX_DEFINITIONS):
+        spelled, weight = asked[tokenizer.squash(symbol.name)]
+        strength = weight * KIND_WEIGHTS.get(symbol.kind, 0.5)
+        if spelled and spelled != symbol.name:
+            strength *= OTHER_SPELLING
+        if symbol.parent >= 0 and symbol.kind != "method":
+            strength *= NESTED
+        found.setdefault(symbol.blob_id, []).append(Definition(symbol, strength, tokenizer.squash(symbol.name)))
+    for definitions in found.values():
+        definitions.sort(key=lambda definition: -definition.strength)
+    return found

@@ -1,0 +1,109 @@
+"""Which chunks may be near a query: sign bits of every vector, derived from the table of vectors.
+
+The bits of a large index stand in a file that is mapped; what was written since is read from the table. Both are in
+the order of the table's rows, so a file that lags behind is right as far as it goes, and one that was made for
+another model or store is made anew.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from findling.store import vectors
+from findling.store.reader import IndexReader
+from findling.store.schema import CHUNK_BITS
+
+_FILE_ROWS = 30_000
+"""Below this reading the table takes no longer than 20 ms, and a file is not worth its bytes."""
+
+_LAG_SHARE = 0.1
+"""A file that lacks a larger share of the rows is written anew."""
+
+
+class DenseIndex:
+    """The sign bits of one model's vectors, as of the last `refresh`."""
+
+    def __init__(self, reader: IndexReader, model_id: int, dimensions: int) -> None:
+        self._reader = reader
+        self._model_id = model_id
+        self._width = dimensions // 8
+        self._dimensions = dimensions
+        self._last = 0
+        self._mapped_rows = 0
+        self._units: list[NDArray[np.int64]] = []
+        self._bits: list[NDArray[np.uint8]] = []
+        self._load()
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Take in what was written since."""
+        units: list[NDArray[np.int64]] = []
+        bits: list[NDArray[np.uint8]] = []
+        for vector_id, entry_id, data in self._reader.vectors_after(self._last, self._model_id):
+            rows = np.frombuffer(data, np.int8).reshape(-1, self._dimensions)
+            units.append((entry_id << CHUNK_BITS) + np.arange(len(rows), dtype=np.int64))
+            bits.append(np.packbits(rows >= 0, axis=1))
+            self._last = vector_id
+        if units:
+            self._units.append(np.concatenate(units))
+            self._bits.append(np.concatenate(bits))
+        if len(self._units) > 1 and not self._mapped_rows:
+            self._units, self._bits = [np.concatenate(self._units)], [np.concatenate(self._bits)]
+
+    @property
+    def rows(self) -> int:
+        return sum(len(units) for units in self._units)
+
+    def nearest(self, query: NDArray[np.float32], count: int) -> list[int]:
+        """About ``count`` unit ids by the bits' distance to a unit vector; entries of other manifests among them."""
+        query_bits = np.packbits(query >= 0)
+        found: list[int] = []
+        for units, bits in zip(self._units, self._bits, strict=True):
+            found += units[vectors.top_by_bits(bits, query_bits, count, None)].tolist()
+        return found
+
+    # --- the file -------------------------------------------------------------------------------------------
+
+    @property
+    def _paths(self) -> tuple[Path, Path, Path]:
+        stem = self._reader.directory / f"dense-{self._model_id}"
+        return stem.with_suffix(".json"), stem.with_suffix(".units"), stem.with_suffix(".bits")
+
+    def _load(self) -> None:
+        about, units_path, bits_path = self._paths
+        try:
+            state: dict[str, Any] = json.loads(about.read_text())
+            rows = int(state["rows"])
+            if state["width"] != self._width or rows * 8 != units_path.stat().st_size:
+                return
+            if rows * self._width != bits_path.stat().st_size:
+                return
+            units = np.memmap(units_path, np.int64, "r", shape=(rows,))
+            bits = np.memmap(bits_path, np.uint8, "r", shape=(rows, self._width))
+            self._last = int(state["last"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return  # missing or damaged: the table is read instead, and `save` writes it anew
+        self._units, self._bits, self._mapped_rows = [units], [bits], rows
+
+    def save(self) -> None:
+        """Write the file when the index has outgrown what can be read from the table at once."""
+        rows = self.rows
+        if rows < _FILE_ROWS or rows - self._mapped_rows <= rows * _LAG_SHARE:
+            return
+        about, units_path, bits_path = self._paths
+        about.unlink(missing_ok=True)
+        for path, parts in ((units_path, self._units), (bits_path, self._bits)):
+            partial = path.with_suffix(path.suffix + ".part")
+            with partial.open("wb") as file:
+                for part in parts:
+                    file.write(np.ascontiguousarray(part).tobytes())
+            partial.replace(path)
+        partial = about.with_suffix(".part")
+        partial.write_text(json.dumps({"rows": rows, "width": self._width, "last": self._last}))
+        os.replace(partial, about)  # noqa: PTH105

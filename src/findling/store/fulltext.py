@@ -1,0 +1,182 @@
+"""The text index: BM25 over chunks and files, derived from the tables. The only module that imports tantivy.
+
+It *proposes* candidates; their order in an answer is decided by `findling.search.ranking`. A document is a chunk
+(``body`` and ``context``: its breadcrumb and the names it defines) or a file (``path`` and ``names``). Documents
+carry a unit id (`schema.CHUNK_BITS`). Nothing is stored in it but that id; text comes from the files themselves.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import tantivy
+
+from findling import errors
+
+FORMAT = "1"
+"""Written beside the index; another value means: build anew."""
+
+_HEAP_BYTES = 64_000_000
+"""Memory of the writer before it writes a segment; more makes fewer segments, this keeps a run under its budget."""
+
+_SMALL_HEAP_BYTES = 16_000_000
+"""For a run of a few files: allocating less is faster."""
+
+_TOKENIZER = "terms"
+_FORMAT_FILE = "format"
+
+
+def _schema() -> tantivy.Schema:
+    builder = tantivy.SchemaBuilder()
+    builder.add_unsigned_field("unit", stored=False, indexed=False, fast=True)
+    builder.add_unsigned_field("entry", stored=False, indexed=True, fast=False)
+    for field in ("body", "context", "path", "names"):
+        builder.add_text_field(field, stored=False, tokenizer_name=_TOKENIZER, index_option="freq")
+    return builder.build()
+
+
+def _open(directory: Path, *, create: bool) -> tantivy.Index:
+    if create and not (directory / _FORMAT_FILE).exists():
+        directory.mkdir(parents=True, exist_ok=True)
+        index = tantivy.Index(_schema(), path=str(directory), reuse=True)
+        (directory / _FORMAT_FILE).write_text(FORMAT)
+    else:
+        index = tantivy.Index.open(str(directory))
+    analyzer = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
+    index.register_tokenizer(_TOKENIZER, analyzer)
+    return index
+
+
+def usable(directory: Path) -> bool:
+    """Whether a text index of this format stands there."""
+    marker = directory / _FORMAT_FILE
+    try:
+        return marker.read_text() == FORMAT and tantivy.Index.exists(str(directory))
+    except (OSError, ValueError):
+        return False
+
+
+def remove(directory: Path) -> None:
+    """Delete the text index; it is derived, so nothing is lost."""
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+class FulltextWriter:
+    """Adds and deletes documents; nothing is visible before `commit`. One writer per directory at a time.
+
+    ``large`` says that many files are coming.
+    """
+
+    def __init__(self, directory: Path, *, large: bool) -> None:
+        try:
+            self._index = _open(directory, create=True)
+            self._writer = self._index.writer(heap_size=_HEAP_BYTES if large else _SMALL_HEAP_BYTES, num_threads=1)
+        except (ValueError, OSError) as error:
+            raise _map_error(error, directory) from error
+        self._directory = directory
+        self._add = self._writer.add_document
+
+    def add_chunk(self, entry_id: int, unit_id: int, body: str, context: str) -> None:
+        document = tantivy.Document()
+        document.add_unsigned("unit", unit_id)
+        document.add_unsigned("entry", entry_id)
+        document.add_text("body", body)
+        if context:
+            document.add_text("context", context)
+        self._add(document)
+
+    def add_file(self, entry_id: int, unit_id: int, path: str, names: str) -> None:
+        document = tantivy.Document()
+        document.add_unsigned("unit", unit_id)
+        document.add_unsigned("entry", entry_id)
+        document.add_text("path", path)
+        if names:
+            document.add_text("names", names)
+        self._add(document)
+
+    def delete(self, entry_ids: Iterable[int]) -> None:
+        # by query: deletion by term takes a Python int for a signed number and then finds nothing
+        doomed = list(entry_ids)
+        if doomed:
+            self._writer.delete_documents_by_query(tantivy.Query.term_set_query(self._index.schema, "entry", doomed))
+
+    def commit(self) -> None:
+        """Make everything visible and durable. Raises `StorageFull` or `IndexUnavailable`."""
+        try:
+            self._writer.commit()
+        except (ValueError, OSError) as error:
+            raise _map_error(error, self._directory) from error
+
+    def close(self, *, merge: bool = False) -> None:
+        """``merge``: wait for the merging of segments that goes on in the background, then drop unused files."""
+        if merge:
+            self._writer.garbage_collect_files()
+            self._writer.wait_merging_threads()
+        del self._writer, self._add
+
+
+def _map_error(error: Exception, directory: Path) -> errors.FindlingError:
+    text = str(error)
+    if "No space left" in text or "StorageFull" in text:
+        return errors.StorageFull(
+            f"The disk that holds {directory} is full; the index keeps its last good state.",
+            remedy="Free some room and run the command again.",
+        )
+    return errors.IndexUnavailable(f"The text index at {directory} cannot be used: {text}")
+
+
+class FulltextReader:
+    """Ranks documents by weighted BM25 as of when it was opened. Safe to use while a writer commits."""
+
+    def __init__(self, directory: Path) -> None:
+        try:
+            self._index = _open(directory, create=False)
+            self._index.config_reader("manual")
+            self._schema = self._index.schema
+            self._searcher = self._index.searcher()
+        except (ValueError, OSError) as error:
+            raise _map_error(error, directory) from error
+
+    def reload(self) -> None:
+        self._index.reload()
+        self._searcher = self._index.searcher()
+
+    @property
+    def documents(self) -> int:
+        return int(self._searcher.num_docs)
+
+    def search(
+        self,
+        weighted_terms: Sequence[tuple[str, float]],
+        fields: Sequence[tuple[str, float]],
+        limit: int,
+        entries: Sequence[int] | None = None,
+    ) -> list[tuple[int, float]]:
+        """The best ``limit`` units as (unit id, BM25 sum), best first, ties by unit id.
+
+        ``weighted_terms`` are (term, weight); ``fields`` (field, weight); ``entries`` restricts to those entries.
+        """
+        if not weighted_terms or limit <= 0:
+            return []
+        query = tantivy.Query
+        clauses: list[tuple[tantivy.Occur, tantivy.Query]] = []
+        for term, term_weight in weighted_terms:
+            for field, field_weight in fields:
+                clause = query.term_query(self._schema, field, term, "freq")
+                clauses.append((tantivy.Occur.Should, query.boost_query(clause, term_weight * field_weight)))
+        wanted = query.boolean_query(clauses)
+        if entries is not None:
+            allowed = query.term_set_query(self._schema, "entry", list(entries))
+            wanted = query.boolean_query(
+                [(tantivy.Occur.Must, wanted), (tantivy.Occur.Must, query.boost_query(allowed, 0.0))]
+            )
+        found: Any = self._searcher.search(wanted, limit, count=False).hits
+        if not found:
+            return []
+        units = self._searcher.fast_field_values("unit", [address for _, address in found])
+        ranked = [(unit, score) for unit, (score, _) in zip(units, found, strict=True) if unit is not None]
+        ranked.sort(key=lambda pair: (-pair[1], pair[0]))
+        return ranked

@@ -1,0 +1,40 @@
+"""The writer role: at most one process writes an index; it passes on when its holder ends, however it ends."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import apsw
+
+from findling import errors
+
+_POLL_S = 0.02
+
+
+class WriterLock:
+    """An exclusive transaction on a small database of its own; the system drops it with the process.
+
+    Raises `IndexBusy` when the role is not free within ``wait_s``.
+    """
+
+    def __init__(self, directory: Path, *, wait_s: float) -> None:
+        path = directory / "writer.lock"
+        self._connection = apsw.Connection(os.fspath(path))
+        self._connection.set_busy_timeout(0)
+        until = time.monotonic() + wait_s
+        while True:
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+                return
+            except apsw.BusyError as error:
+                if time.monotonic() >= until:
+                    self._connection.close()
+                    raise errors.IndexBusy(
+                        f"Another process is indexing into {directory}.", remedy="Its work will be seen when it ends."
+                    ) from error
+                time.sleep(_POLL_S)
+
+    def release(self) -> None:
+        self._connection.close()

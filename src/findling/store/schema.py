@@ -1,0 +1,157 @@
+"""The SQLite file: its tables, its format version, and how a connection to it is opened.
+
+The only module that may create tables. What the rows mean:
+
+* ``blobs``: one content in one language. ``chunks``, ``symbols`` and ``terms`` belong to it alone.
+* ``entries``: a blob at a path. What also sees the path (text index documents, vectors) belongs to an entry.
+* ``manifests`` and ``manifest_files``: which entry stands at which path in a folder or ref, with the size and
+  modification time that prove it unchanged. ``term_counts`` counts files per term within one manifest.
+* ``vectors``: an entry's chunk vectors of one model, int8, in chunk order, with the hash of each embedded text.
+
+Ids of blobs and entries are handed out by ``meta`` counters and never used twice, so that a derived index which
+knows an id that the tables do not is merely ahead, never wrong.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from findling import errors
+
+FORMAT_VERSION = 1
+"""History: 1, the first."""
+
+CHUNK_BITS = 12
+"""A unit id is ``entry_id << CHUNK_BITS | chunk ordinal``; 4,095 chunks are far above the cap of a file."""
+
+FILE_UNIT = (1 << CHUNK_BITS) - 1
+"""The ordinal that stands for a file as a whole in the text index."""
+
+_BUSY_MS = 10_000
+"""How long a statement waits for another process's transaction; the longest is one batch of the indexer."""
+
+_MMAP_BYTES = 1 << 30
+"""Reads go through the page cache instead of being copied; not private memory."""
+
+_TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE blobs (
+  blob_id INTEGER PRIMARY KEY, hash BLOB NOT NULL, language TEXT NOT NULL, kind TEXT NOT NULL,
+  size INTEGER NOT NULL, lines INTEGER NOT NULL, encoding TEXT NOT NULL, generated INTEGER NOT NULL,
+  body_terms INTEGER NOT NULL, name_terms INTEGER NOT NULL, comment_terms INTEGER NOT NULL,
+  problem TEXT NOT NULL DEFAULT ''
+);
+CREATE UNIQUE INDEX blobs_hash ON blobs(hash, language);
+CREATE TABLE chunks (
+  chunk_id INTEGER PRIMARY KEY, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL,
+  start_byte INTEGER NOT NULL, end_byte INTEGER NOT NULL, kind TEXT NOT NULL, symbol INTEGER NOT NULL,
+  breadcrumb TEXT
+);
+CREATE TABLE names (name_id INTEGER PRIMARY KEY, name TEXT NOT NULL, squashed TEXT NOT NULL);
+CREATE INDEX names_squashed ON names(squashed);
+CREATE TABLE symbols (
+  symbol_id INTEGER PRIMARY KEY, name_id INTEGER NOT NULL, kind TEXT NOT NULL, parent INTEGER NOT NULL,
+  start_line INTEGER NOT NULL, end_line INTEGER NOT NULL, name_line INTEGER NOT NULL,
+  scope TEXT, signature TEXT
+);
+CREATE INDEX symbols_name ON symbols(name_id);
+CREATE TABLE terms (blob_id INTEGER PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE entries (entry_id INTEGER PRIMARY KEY, blob_id INTEGER NOT NULL, path TEXT NOT NULL);
+CREATE INDEX entries_blob ON entries(blob_id);
+CREATE TABLE manifests (
+  manifest_id INTEGER PRIMARY KEY, root TEXT NOT NULL, ref TEXT NOT NULL,
+  complete INTEGER NOT NULL DEFAULT 0, pending INTEGER NOT NULL DEFAULT 0, synced_at TEXT NOT NULL DEFAULT '',
+  files INTEGER NOT NULL DEFAULT 0, body_terms INTEGER NOT NULL DEFAULT 0,
+  name_terms INTEGER NOT NULL DEFAULT 0, comment_terms INTEGER NOT NULL DEFAULT 0, UNIQUE(root, ref)
+);
+CREATE TABLE manifest_files (
+  manifest_id INTEGER NOT NULL, path TEXT NOT NULL, entry_id INTEGER NOT NULL, size INTEGER NOT NULL,
+  mtime_ns INTEGER NOT NULL, PRIMARY KEY (manifest_id, path)
+) WITHOUT ROWID;
+CREATE INDEX manifest_entries ON manifest_files(entry_id, manifest_id);
+CREATE TABLE skipped_files (
+  manifest_id INTEGER NOT NULL, path TEXT NOT NULL, reason TEXT NOT NULL, detail TEXT NOT NULL,
+  size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, PRIMARY KEY (manifest_id, path)
+) WITHOUT ROWID;
+CREATE TABLE term_counts (
+  manifest_id INTEGER NOT NULL, term INTEGER NOT NULL, files INTEGER NOT NULL, PRIMARY KEY (manifest_id, term)
+) WITHOUT ROWID;
+CREATE TABLE models (model_id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, dimensions INTEGER NOT NULL);
+CREATE TABLE vectors (
+  vector_id INTEGER PRIMARY KEY AUTOINCREMENT, entry_id INTEGER NOT NULL, model_id INTEGER NOT NULL,
+  text_hashes BLOB NOT NULL, data BLOB NOT NULL
+);
+CREATE UNIQUE INDEX vectors_entry ON vectors(entry_id, model_id);
+"""
+
+
+def connect(path: Path, *, readonly: bool = False) -> apsw.Connection:
+    """Open (or create) the database file. Raises the typed errors of ``findling.errors`` only.
+
+    A file that is not a database, is damaged, or is of another format raises `IndexUnavailable`; of a later
+    format, `IndexNewer`. An empty file is given its tables.
+    """
+    flags = apsw.SQLITE_OPEN_READWRITE | (0 if readonly else apsw.SQLITE_OPEN_CREATE)
+    try:
+        connection = apsw.Connection(os.fspath(path), flags=flags)
+        connection.set_busy_timeout(_BUSY_MS)
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute(f"PRAGMA synchronous=NORMAL; PRAGMA mmap_size={_MMAP_BYTES}; PRAGMA temp_store=MEMORY")
+        version = _scalar(connection, "PRAGMA user_version")
+        if version == 0:
+            _create(connection)
+            version = _scalar(connection, "PRAGMA user_version")
+    except apsw.Error as error:
+        raise map_error(error, path) from error
+    if version > FORMAT_VERSION:
+        connection.close()
+        raise errors.IndexNewer(
+            f"The index at {path} has format {version}; this findling reads up to {FORMAT_VERSION}.",
+            remedy="Update findling, or delete the index to build it anew.",
+        )
+    if version != FORMAT_VERSION:
+        connection.close()
+        raise errors.IndexUnavailable(f"The index at {path} has the older format {version}.")
+    return connection
+
+
+def _create(connection: apsw.Connection) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if _scalar(connection, "PRAGMA user_version") == 0:  # another process may have been first
+            connection.execute(_TABLES)
+            connection.execute("INSERT INTO meta VALUES ('generation', 0), ('next_blob', 1), ('next_entry', 1)")
+            connection.execute(f"PRAGMA user_version={FORMAT_VERSION}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _scalar(connection: apsw.Connection, sql: str) -> Any:
+    row = connection.execute(sql).fetchone()
+    return row[0] if row else None
+
+
+def map_error(error: apsw.Error, path: Path) -> errors.FindlingError:
+    """A SQLite failure as findling's own error."""
+    if isinstance(error, apsw.FullError):
+        return errors.StorageFull(
+            f"The disk that holds {path.parent} is full; the index keeps its last good state.",
+            remedy="Free some room and run the command again.",
+        )
+    if isinstance(error, apsw.BusyError | apsw.LockedError):
+        return errors.IndexBusy(f"Another process is writing the index at {path.parent}.", remedy="Try again.")
+    if isinstance(error, apsw.ReadOnlyError | apsw.CantOpenError | apsw.PermissionsError):
+        return errors.IndexUnavailable(
+            f"The index at {path.parent} cannot be opened for writing.",
+            remedy="Check the folder's permissions, or use --cache to keep the index in your cache folder.",
+        )
+    if isinstance(error, apsw.CorruptError | apsw.NotADBError):
+        return errors.IndexUnavailable(f"The index at {path} is damaged.")
+    return errors.IndexUnavailable(f"The index at {path} cannot be read: {error}")

@@ -1,0 +1,242 @@
+"""Nearest neighbours among int8 rows and sign bits: pure functions over arrays, which may be memory-mapped.
+
+Knows nothing of chunks, files or where the arrays are kept. simsimd is used here and nowhere else, for products of
+int8 rows; without it numpy gives the same numbers, more slowly. Bits are compared with numpy alone, which measured
+faster. Nothing here calls the BLAS library, so nothing wakes its threads.
+
+Answers do not depend on the platform: products and squared lengths are exact whole numbers, and equals are ordered by
+row. Rows need not have length 1. A row of zeros is a text without a vector: its cosine with anything is 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+try:
+    import simsimd
+except ImportError:
+    simsimd = None  # type: ignore[assignment]
+
+# Chunks on each side that share a window. Nine chunks are about 6 kB of text, which retrieved best among 1 to 33.
+WINDOW_NEIGHBOURS = 4
+
+# What a query's largest number becomes in int8: all of int8's range, so that rounding the query costs a fraction of
+# what rounding the rows has cost.
+_QUERY_PEAK = 127
+
+# Rows that are widened at a time: 4 MB of float32 at 256 dimensions.
+_BLOCK_ROWS = 4096
+
+# Rows whose bits are compared at a time: 512 kB at 256 dimensions, which stays in a core's own cache.
+_BLOCK_BITS = 16_384
+
+# Below this share of allowed rows it is cheaper to gather them than to compare every row.
+_SPARSE_SHARE = 0.1
+
+# Whole numbers up to this are exact in float32.
+_FLOAT32_EXACT = 2**24
+
+_INT8_SQUARE = 128 * 128
+
+
+def hamming(bits: NDArray[np.uint8], query_bits: NDArray[np.uint8]) -> NDArray[np.uint16]:
+    """Bits that differ between each row of ``bits`` (n, width) and ``query_bits`` (width,): (n,). Width is <= 8,000."""
+    rows, query = _words(bits), _words(query_bits[np.newaxis])[0]
+    distances = np.zeros(len(rows), np.uint16)
+    for start in range(0, len(rows), _BLOCK_BITS):
+        block = rows[start : start + _BLOCK_BITS]
+        block_distances = distances[start : start + _BLOCK_BITS]
+        for column, word in enumerate(query):
+            block_distances += np.bitwise_count(block[:, column] ^ word)
+    return distances
+
+
+def top_by_bits(
+    bits: NDArray[np.uint8],
+    query_bits: NDArray[np.uint8],
+    k: int,
+    allowed: NDArray[np.bool_] | None = None,
+) -> NDArray[np.int64]:
+    """The ``k`` rows that differ least from the query (fewer if there are not as many), by distance, then by row.
+
+    ``bits`` (n, width) and ``query_bits`` (width,) are sign bits; ``allowed`` (n,) is False for rows to leave out,
+    among them those without a vector. The answer is a list of candidates: ``cosines_int8`` puts them in order.
+    """
+    if allowed is None:
+        return _nearest(hamming(bits, query_bits), k)
+    if np.count_nonzero(allowed) < _SPARSE_SHARE * len(bits):
+        ids = np.flatnonzero(allowed)
+        return ids[_nearest(hamming(bits[ids], query_bits), k)]
+    distances = hamming(bits, query_bits)
+    # One more than the largest distance there is: rows left out come last, and are cut off.
+    beyond = bits.shape[1] * 8 + 1
+    np.maximum(distances, np.multiply(~allowed, beyond, dtype=np.uint16), out=distances)
+    return _nearest(distances, min(k, int(np.count_nonzero(allowed))))
+
+
+def top_by_value(
+    values: NDArray[np.floating[Any]], k: int, allowed: NDArray[np.bool_] | None = None
+) -> NDArray[np.int64]:
+    """The ``k`` rows of largest finite value (fewer if there are not as many), by falling value, then by row."""
+    ids = None if allowed is None else np.flatnonzero(allowed)
+    negated = -values if ids is None else -values[ids]
+    k = min(k, len(negated))
+    if k <= 0:
+        return np.empty(0, np.int64)
+    found = _cut(negated, np.partition(negated, k - 1)[k - 1], k)
+    return found if ids is None else ids[found]
+
+
+def cosines_int8(rows: NDArray[np.int8], query: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Cosines in [-1, 1] between ``rows`` (m, d), as quantised, and a float query (d,) of any length: (m,).
+
+    The query is rounded to int8 too; both roundings together move a cosine by about 0.003 at 256 dimensions.
+    """
+    whole = _whole_query(query)
+    return _ratio(_products(rows, whole), _squares(rows) * _squares(whole[np.newaxis]))
+
+
+def window_norms(
+    rows: NDArray[np.int8], offsets: NDArray[np.integer[Any]], neighbours: int = WINDOW_NEIGHBOURS
+) -> NDArray[np.float32]:
+    """The length of the sum over each chunk's window, in units of int8 steps: (m,). They do not depend on a query.
+
+    ``rows`` (m, d) holds the chunks of several files one after the other, each file's in its order; the rows of file
+    ``i`` are ``offsets[i]`` to ``offsets[i + 1]``, so there is one offset more than files. A window is the chunk and
+    up to ``neighbours`` chunks on each side of it in its file.
+    """
+    first, last = _windows(offsets, neighbours)
+    squares = np.zeros(len(rows), np.int64)
+    # The square of a sum is the sum over all pairs in the window: those that lie ``apart`` rows apart begin at the
+    # window's first row and end where their second row leaves it.
+    for apart in range(min(2 * neighbours + 1, len(rows))):
+        second_rows = len(rows) - apart
+        running = _running_sum(_row_products(rows[:second_rows], rows[apart:]))
+        begin = np.minimum(first, second_rows)
+        pairs = running[np.maximum(last - apart, begin)] - running[begin]
+        squares += pairs if apart == 0 else 2 * pairs
+    return np.sqrt(squares.astype(np.float64)).astype(np.float32)
+
+
+def window_cosines(
+    rows: NDArray[np.int8],
+    query: NDArray[np.float32],
+    offsets: NDArray[np.integer[Any]],
+    *,
+    norms: NDArray[np.float32] | None = None,
+    neighbours: int = WINDOW_NEIGHBOURS,
+) -> NDArray[np.float32]:
+    """Cosines in [-1, 1] between the query (d,) and the sum over each chunk's window: (m,).
+
+    ``rows`` and ``offsets`` as for ``window_norms``; ``norms`` are its answer for the same rows, offsets and
+    neighbours, if they are at hand: finding them is most of the work.
+    """
+    if norms is None:
+        norms = window_norms(rows, offsets, neighbours)
+    whole = _whole_query(query)
+    running = _running_sum(_products(rows, whole))
+    first, last = _windows(offsets, neighbours)
+    squares = norms.astype(np.float64) ** 2
+    return _ratio(running[last] - running[first], squares * _squares(whole[np.newaxis]))
+
+
+def _nearest(distances: NDArray[np.uint16], k: int) -> NDArray[np.int64]:
+    """The ``k`` rows of smallest distance by (distance, row). Distances are few, so counting them finds the last."""
+    k = min(k, len(distances))
+    if k <= 0:
+        return np.empty(0, np.int64)
+    last = int(np.searchsorted(np.cumsum(np.bincount(distances)), k))
+    return _cut(distances, last, k)
+
+
+def _cut(values: NDArray[Any], last: Any, k: int) -> NDArray[np.int64]:
+    """The ``k`` rows of smallest value by (value, row), given that ``last`` is the largest value among them."""
+    below = np.flatnonzero(values < last)
+    below = below[np.argsort(values[below], kind="stable")]
+    return np.concatenate((below, np.flatnonzero(values == last)[: k - len(below)]))
+
+
+def _words(bits: NDArray[np.uint8]) -> NDArray[Any]:
+    """The same bits in the widest integers that divide the rows."""
+    bits = np.ascontiguousarray(bits)
+    return bits.view(np.uint64) if bits.shape[1] % 8 == 0 else bits
+
+
+def _whole_query(query: NDArray[np.float32]) -> NDArray[np.int8]:
+    peak = float(np.abs(query).max(initial=0.0))
+    whole: NDArray[np.float32] = np.rint(query * np.float32(_QUERY_PEAK / peak if peak else 0.0))
+    return whole.astype(np.int8)
+
+
+def _products(rows: NDArray[np.int8], query: NDArray[np.int8]) -> NDArray[np.int64]:
+    """Exact scalar products of each row (m, d) with the query (d,)."""
+    if not len(rows):
+        return np.zeros(0, np.int64)
+    if simsimd is not None:
+        # simsimd's annotations name its float types only.
+        products = simsimd.cdist(
+            np.ascontiguousarray(rows),
+            query[np.newaxis],
+            metric="dot",
+            dtype="int8",
+            out_dtype="int32",  # type: ignore[arg-type]
+        )
+        return np.asarray(products).ravel().astype(np.int64)
+    return _in_blocks("nd,d->n", rows, query)
+
+
+def _squares(rows: NDArray[np.int8]) -> NDArray[np.int64]:
+    """Exact squared lengths of each row (m, d)."""
+    return _row_products(rows, rows)
+
+
+def _row_products(left: NDArray[np.int8], right: NDArray[np.int8]) -> NDArray[np.int64]:
+    """Exact scalar products of each row (m, d) with the same row of the other."""
+    if not len(left):
+        return np.zeros(0, np.int64)
+    if simsimd is not None:
+        products = simsimd.dot(
+            np.ascontiguousarray(left),
+            np.ascontiguousarray(right),
+            "int8",  # type: ignore[arg-type]
+        )
+        return np.asarray(products).ravel().astype(np.int64)
+    return _in_blocks("nd,nd->n", left, right)
+
+
+def _in_blocks(subscripts: str, left: NDArray[np.int8], right: NDArray[np.int8]) -> NDArray[np.int64]:
+    """einsum over rows in a float type in which every partial sum is exact; ``right`` is one row or as many."""
+    exact: Any = np.float32 if left.shape[1] * _INT8_SQUARE <= _FLOAT32_EXACT else np.float64
+    found = np.empty(len(left), np.int64)
+    for start in range(0, len(left), _BLOCK_ROWS):
+        block = slice(start, start + _BLOCK_ROWS)
+        other = right if right.ndim == 1 else right[block]
+        found[block] = np.einsum(subscripts, left[block].astype(exact), other.astype(exact))
+    return found
+
+
+def _ratio(products: NDArray[np.int64], squared_lengths: NDArray[Any]) -> NDArray[np.float32]:
+    """products / sqrt(squared_lengths), 0 where a length is 0."""
+    lengths = np.sqrt(squared_lengths.astype(np.float64))
+    cosines = np.divide(products, lengths, out=np.zeros(len(products)), where=lengths > 0)
+    return np.clip(cosines, -1.0, 1.0).astype(np.float32)
+
+
+def _windows(offsets: NDArray[np.integer[Any]], neighbours: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For each chunk the first row of its window and the one after the last."""
+    offsets = np.asarray(offsets, np.int64)
+    sizes = np.diff(offsets)
+    ids = np.arange(offsets[0], offsets[-1])
+    first = np.maximum(ids - neighbours, np.repeat(offsets[:-1], sizes))
+    last = np.minimum(ids + neighbours + 1, np.repeat(offsets[1:], sizes))
+    return first, last
+
+
+def _running_sum(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The sum of the values before each: one more than ``values``, starting with zero."""
+    running = np.zeros(len(values) + 1, np.int64)
+    np.cumsum(values, out=running[1:])
+    return running

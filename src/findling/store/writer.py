@@ -1,0 +1,507 @@
+"""Writing the index: whole batches, each in one transaction, in an order that a crash cannot break.
+
+A batch first reserves its ids, then commits the text index, then commits the tables. A crash before the last step
+leaves documents in the text index whose ids no table knows and none will ever get; readers ignore them. So each
+file is old or new, never half.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import apsw
+
+from findling import tokenizer
+from findling.errors import FindlingError
+from findling.store import fulltext, schema, term_rows
+from findling.store.lock import WriterLock
+from findling.store.trigrams import TrigramIndex
+from findling.types import SkippedFile
+
+DATABASE = "index.db"
+FULLTEXT = "fulltext"
+TRIGRAMS = "trigrams"
+
+_ID_BLOCK = 8192
+"""Ids reserved at once: more than a batch of the indexer uses, so that reserving costs one small write."""
+
+_KEEP_UNREFERENCED = 2000
+"""Entries of no manifest that are kept anyway: switching a branch back and forth should cost nothing."""
+
+_NAME_CACHE = 400_000
+
+
+class PreparedFile(Protocol):
+    """What the indexer hands over for one content (`findling.ingest.prepare.Prepared`)."""
+
+    language: str
+    kind: str
+    lines: int
+    encoding: str
+    generated: bool
+    problem: str
+    symbols: list[tuple[str, str, int, int, int, int, str, str]]
+    chunks: list[tuple[int, int, int, int, str, int, tuple[str, ...]]]
+    documents: list[tuple[str, str]]
+    names: str
+    terms: bytes
+    body_terms: int
+    name_terms: int
+    comment_terms: int
+    trigrams: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """A file as it was listed: what proves it unchanged."""
+
+    path: str
+    size: int
+    mtime_ns: int
+
+
+class IndexWriter:
+    """Holds the writer role of one index until `close`. Raises the typed errors only.
+
+    ``large`` announces many files; ``wait_s`` is how long to wait for another writer.
+    """
+
+    def __init__(self, directory: Path, *, large: bool = False, wait_s: float = 0.0) -> None:
+        self._directory = directory
+        self._lock = WriterLock(directory, wait_s=wait_s)
+        try:
+            self._db = schema.connect(directory / DATABASE)
+            self._trigrams = TrigramIndex(directory / TRIGRAMS)
+        except BaseException:
+            self._lock.release()
+            raise
+        self._large = large
+        self._text: fulltext.FulltextWriter | None = None
+        self._names: dict[str, int] = {}
+        self._names_were_empty = self._db.execute("SELECT 1 FROM names LIMIT 1").fetchone() is None
+        self._ids: dict[str, list[int]] = {}
+        self._open_batch = False
+        self._counts: dict[int, Counter[int]] = {}
+        self._sums: dict[int, list[int]] = {}
+
+    # --- reading what is known ------------------------------------------------------------------------------
+
+    def manifest(self, root: str, ref: str = "live") -> int:
+        """The id of the manifest of a root and ref, made when it is new."""
+        found = self._db.execute("SELECT manifest_id FROM manifests WHERE root=? AND ref=?", (root, ref)).fetchone()
+        if found:
+            return int(found[0])
+        self._run("INSERT INTO manifests(root, ref) VALUES (?, ?)", (root, ref))
+        return self._db.last_insert_rowid()
+
+    def known_files(self, manifest_id: int) -> dict[str, tuple[int, int]]:
+        """path -> (size, mtime_ns) of every file listed in the manifest, skipped ones included."""
+        sql = "SELECT path, size, mtime_ns FROM {} WHERE manifest_id=? AND mtime_ns>=0"
+        known = {
+            path: (size, mtime_ns)
+            for path, size, mtime_ns in self._db.execute(sql.format("skipped_files"), (manifest_id,))
+        }
+        for path, size, mtime_ns in self._db.execute(sql.format("manifest_files"), (manifest_id,)):
+            known[path] = (size, mtime_ns)
+        return known
+
+    def entry_of(self, path: str, blob_hash: bytes) -> int | None:
+        """The entry of this content at this path, if it was indexed before."""
+        row = self._db.execute(
+            "SELECT e.entry_id FROM blobs b JOIN entries e USING (blob_id) WHERE b.hash=? AND e.path=?",
+            (blob_hash, path),
+        ).fetchone()
+        return int(row[0]) if row else None
+
+    # --- files ----------------------------------------------------------------------------------------------
+
+    def add(self, manifest_id: int, file: FileState, blob_hash: bytes, prepared: PreparedFile) -> None:
+        """Put a file's content into the batch and into the manifest."""
+        self._begin()
+        blob_id = self._blob(blob_hash, prepared)
+        entry_id = self._take_id("entry")
+        self._db.execute("INSERT INTO entries VALUES (?, ?, ?)", (entry_id, blob_id, file.path))
+        text = self._fulltext()
+        base = entry_id << schema.CHUNK_BITS
+        for ordinal, (body, context) in enumerate(prepared.documents):
+            text.add_chunk(entry_id, base | ordinal, body, context)
+        text.add_file(entry_id, base | schema.FILE_UNIT, " ".join(path_terms(file.path)), prepared.names)
+        self.link(manifest_id, file, entry_id)
+
+    def link(self, manifest_id: int, file: FileState, entry_id: int) -> None:
+        """Let the manifest's path stand for an entry that is already indexed."""
+        self._begin()
+        old = self._db.execute(
+            "SELECT entry_id FROM manifest_files WHERE manifest_id=? AND path=?", (manifest_id, file.path)
+        ).fetchone()
+        self._db.execute(
+            "INSERT OR REPLACE INTO manifest_files VALUES (?, ?, ?, ?, ?)",
+            (manifest_id, file.path, entry_id, file.size, file.mtime_ns),
+        )
+        self._db.execute("DELETE FROM skipped_files WHERE manifest_id=? AND path=?", (manifest_id, file.path))
+        if old and old[0] == entry_id:
+            return
+        if old:
+            self._count(manifest_id, old[0], -1)
+        self._count(manifest_id, entry_id, 1)
+
+    def replace_unlisted(self, manifest_id: int, skipped: Iterable[SkippedFile]) -> None:
+        """Write down the files that listing left out by name, size or type, in place of the last run's."""
+        wanted = {file.path: (file.reason, file.detail) for file in skipped}
+        known = {
+            path: (reason, detail)
+            for path, reason, detail in self._db.execute(
+                "SELECT path, reason, detail FROM skipped_files WHERE manifest_id=? AND mtime_ns<0", (manifest_id,)
+            )
+        }
+        if wanted == known:
+            return
+        self._begin()
+        self._db.executemany(
+            "DELETE FROM skipped_files WHERE manifest_id=? AND path=?",
+            [(manifest_id, path) for path in known if path not in wanted],
+        )
+        self._db.executemany(
+            "INSERT OR REPLACE INTO skipped_files VALUES (?, ?, ?, ?, 0, -1)",
+            [(manifest_id, path, *why) for path, why in wanted.items() if known.get(path) != why],
+        )
+
+    def skip(self, manifest_id: int, file: FileState, reason: str, detail: str) -> None:
+        """Write down why a listed file is not indexed, so that it is not read again until it changes."""
+        self.remove(manifest_id, [file.path])
+        self._db.execute(
+            "INSERT OR REPLACE INTO skipped_files VALUES (?, ?, ?, ?, ?, ?)",
+            (manifest_id, file.path, reason, detail, file.size, file.mtime_ns),
+        )
+
+    def remove(self, manifest_id: int, paths: Iterable[str]) -> int:
+        """Take paths out of the manifest; the number that were indexed."""
+        self._begin()
+        gone = 0
+        for path in paths:
+            row = self._db.execute(
+                "SELECT entry_id FROM manifest_files WHERE manifest_id=? AND path=?", (manifest_id, path)
+            ).fetchone()
+            if row:
+                self._db.execute("DELETE FROM manifest_files WHERE manifest_id=? AND path=?", (manifest_id, path))
+                self._count(manifest_id, row[0], -1)
+                gone += 1
+            self._db.execute("DELETE FROM skipped_files WHERE manifest_id=? AND path=?", (manifest_id, path))
+        return gone
+
+    def finish(self, manifest_id: int, *, complete: bool, pending: int) -> None:
+        """Note the state of a manifest after a run; ``pending`` counts files known but not yet indexed."""
+        self._begin()
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        self._db.execute(
+            "UPDATE manifests SET complete=?, pending=?, synced_at=? WHERE manifest_id=?",
+            (int(complete), pending, now, manifest_id),
+        )
+
+    def _blob(self, blob_hash: bytes, prepared: PreparedFile) -> int:
+        row = self._db.execute(
+            "SELECT blob_id FROM blobs WHERE hash=? AND language=?", (blob_hash, prepared.language)
+        ).fetchone()
+        if row:
+            return int(row[0])
+        blob_id = self._take_id("blob")
+        self._db.execute(
+            "INSERT INTO blobs VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+            (
+                blob_id,
+                blob_hash,
+                prepared.language,
+                prepared.kind,
+                prepared.body_terms and sum(chunk[3] - chunk[2] for chunk in prepared.chunks),
+                prepared.lines,
+                prepared.encoding,
+                int(prepared.generated),
+                prepared.body_terms,
+                prepared.name_terms,
+                prepared.comment_terms,
+                prepared.problem,
+            ),
+        )
+        base = blob_id << schema.CHUNK_BITS
+        self._db.executemany(
+            "INSERT INTO chunks VALUES (?,?,?,?,?,?,?,?)",
+            [
+                (base | ordinal, *chunk[:6], "\n".join(chunk[6]) or None)
+                for ordinal, chunk in enumerate(prepared.chunks)
+            ],
+        )
+        base = blob_id << SYMBOL_BITS
+        self._db.executemany(
+            "INSERT INTO symbols VALUES (?,?,?,?,?,?,?,?,?)",
+            [
+                (base | i, self._name(name), kind, parent, start, end, name_line, scope or None, signature or None)
+                for i, (name, kind, parent, start, end, name_line, scope, signature) in enumerate(prepared.symbols)
+            ],
+        )
+        self._db.execute("INSERT INTO terms VALUES (?, ?)", (blob_id, prepared.terms))
+        self._trigrams.add(blob_id, prepared.trigrams)
+        return blob_id
+
+    def _name(self, name: str) -> int:
+        known = self._names.get(name)
+        if known is not None:
+            return known
+        if len(self._names) > _NAME_CACHE:
+            self._names.clear()
+            self._names_were_empty = False
+        squashed = tokenizer.squash(name)
+        row = None
+        if not self._names_were_empty:
+            row = self._db.execute(
+                "SELECT name_id FROM names WHERE squashed=? AND name=?", (squashed, name)
+            ).fetchone()
+        if row:
+            name_id = int(row[0])
+        else:
+            self._db.execute("INSERT INTO names(name, squashed) VALUES (?, ?)", (name, squashed))
+            name_id = self._db.last_insert_rowid()
+        self._names[name] = name_id
+        return name_id
+
+    def _count(self, manifest_id: int, entry_id: int, sign: int) -> None:
+        """Add or take a file's terms and lengths to or from its manifest's totals."""
+        row = self._db.execute(
+            "SELECT t.data, b.body_terms, b.name_terms, b.comment_terms FROM entries e "
+            "JOIN blobs b USING (blob_id) JOIN terms t USING (blob_id) WHERE e.entry_id=?",
+            (entry_id,),
+        ).fetchone()
+        if row is None:
+            return
+        counts = self._counts.setdefault(manifest_id, Counter())
+        keys = term_rows.keys(term_rows.unpack(row[0]))
+        if sign > 0:
+            counts.update(keys)
+        else:
+            counts.subtract(keys)
+        sums = self._sums.setdefault(manifest_id, [0, 0, 0, 0])
+        for i, value in enumerate((1, *row[1:])):
+            sums[i] += sign * value
+
+    # --- vectors --------------------------------------------------------------------------------------------
+
+    def model(self, fingerprint: str, dimensions: int) -> int:
+        """The id of an embedder's vectors."""
+        row = self._db.execute("SELECT model_id FROM models WHERE fingerprint=?", (fingerprint,)).fetchone()
+        if row:
+            return int(row[0])
+        self._run("INSERT INTO models(fingerprint, dimensions) VALUES (?, ?)", (fingerprint, dimensions))
+        return self._db.last_insert_rowid()
+
+    def add_vectors(self, model_id: int, rows: Iterable[tuple[int, bytes, bytes]]) -> None:
+        """``rows``: (entry id, concatenated hashes of the embedded texts, int8 vectors), in chunk order."""
+        self._begin()
+        self._db.executemany(
+            "INSERT OR REPLACE INTO vectors(entry_id, model_id, text_hashes, data) VALUES (?, ?, ?, ?)",
+            [(entry_id, model_id, hashes, data) for entry_id, hashes, data in rows],
+        )
+
+    def drop_vectors(self, model_id: int, entry_ids: Iterable[int]) -> None:
+        """Forget vectors, so that the next embedding run makes them anew."""
+        self._begin()
+        self._db.executemany(
+            "DELETE FROM vectors WHERE entry_id=? AND model_id=?", [(entry_id, model_id) for entry_id in entry_ids]
+        )
+
+    # --- transactions ---------------------------------------------------------------------------------------
+
+    def commit(self) -> None:
+        """Make the batch durable and visible, or raise and keep the last good state."""
+        if not self._open_batch:
+            return
+        try:
+            for manifest_id, counts in self._counts.items():
+                self._write_counts(manifest_id, counts)
+            for manifest_id, sums in self._sums.items():
+                self._db.execute(
+                    "UPDATE manifests SET files=files+?, body_terms=body_terms+?, name_terms=name_terms+?, "
+                    "comment_terms=comment_terms+? WHERE manifest_id=?",
+                    (*sums, manifest_id),
+                )
+            self._db.execute("UPDATE meta SET value=value+1 WHERE key='generation'")
+            if self._text is not None:
+                self._text.commit()
+            self._db.execute("COMMIT")
+        except apsw.Error as error:
+            self.rollback()
+            raise schema.map_error(error, self._directory / DATABASE) from error
+        except BaseException:
+            self.rollback()
+            raise
+        self._open_batch = False
+        self._counts.clear()
+        self._sums.clear()
+
+    def _write_counts(self, manifest_id: int, counts: Mapping[int, int]) -> None:
+        changed = sorted((term, files) for term, files in counts.items() if files)
+        self._db.executemany(
+            "INSERT INTO term_counts VALUES (?, ?, ?) "
+            "ON CONFLICT(manifest_id, term) DO UPDATE SET files = files + excluded.files",
+            [(manifest_id, term, files) for term, files in changed],
+        )
+        self._db.executemany(
+            "DELETE FROM term_counts WHERE manifest_id=? AND term=? AND files<=0",
+            [(manifest_id, term) for term, files in changed if files < 0],
+        )
+
+    def rollback(self) -> None:
+        """Forget the batch."""
+        if self._db.in_transaction:
+            self._db.execute("ROLLBACK")
+        self._open_batch = False
+        self._counts.clear()
+        self._sums.clear()
+        self._ids.clear()
+        self._names.clear()
+        self._names_were_empty = False
+        if self._text is not None:
+            self._text.close()
+            self._text = None
+
+    def collect_garbage(self) -> int:
+        """Delete entries that no manifest has, when there are many; the number deleted."""
+        unreferenced = [
+            row[0]
+            for row in self._db.execute(
+                "SELECT entry_id FROM entries e WHERE NOT EXISTS "
+                "(SELECT 1 FROM manifest_files m WHERE m.entry_id = e.entry_id)"
+            )
+        ]
+        if len(unreferenced) <= _KEEP_UNREFERENCED:
+            return 0
+        self._begin()
+        self._fulltext().delete(unreferenced)
+        for table in ("entries", "vectors"):
+            self._db.executemany(f"DELETE FROM {table} WHERE entry_id=?", [(entry,) for entry in unreferenced])
+        blobs = [
+            row[0]
+            for row in self._db.execute(
+                "SELECT blob_id FROM blobs b WHERE NOT EXISTS (SELECT 1 FROM entries e WHERE e.blob_id = b.blob_id)"
+            )
+        ]
+        for table, bits in (("chunks", schema.CHUNK_BITS), ("symbols", SYMBOL_BITS)):
+            key = table[:-1] + "_id"
+            self._db.executemany(
+                f"DELETE FROM {table} WHERE {key} BETWEEN ? AND ?",
+                [(blob << bits, (blob + 1 << bits) - 1) for blob in blobs],
+            )
+        for table in ("terms", "blobs"):
+            self._db.executemany(f"DELETE FROM {table} WHERE blob_id=?", [(blob,) for blob in blobs])
+        self._db.execute("DELETE FROM names WHERE name_id NOT IN (SELECT name_id FROM symbols)")
+        self._names.clear()
+        self._names_were_empty = False
+        self.commit()
+        self._compact_trigrams()
+        return len(unreferenced)
+
+    def flush_trigrams(self, min_files: int) -> None:
+        """Write what is buffered of the exact-text index if it is at least ``min_files``."""
+        try:
+            self._trigrams.flush(min_files)
+        except OSError as error:
+            raise map_os_error(error, self._directory) from error
+        if self._trigrams.wants_compaction:
+            self._compact_trigrams()
+
+    def _compact_trigrams(self) -> None:
+        live = {row[0] for row in self._db.execute("SELECT blob_id FROM blobs")}
+        try:
+            self._trigrams.compact(live)
+        except OSError as error:
+            raise map_os_error(error, self._directory) from error
+
+    def close(self) -> None:
+        """End the writer role; an uncommitted batch is forgotten."""
+        self.rollback()
+        if self._text is not None:
+            self._text.close()
+        self._db.close()
+        self._lock.release()
+
+    def settle(self) -> None:
+        """After a large run: merge the text index's segments and hand memory back."""
+        if self._text is not None:
+            self._text.close(merge=True)
+            self._text = None
+        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _run(self, sql: str, values: Sequence[Any]) -> None:
+        try:
+            self._db.execute(sql, values)
+        except apsw.Error as error:
+            raise schema.map_error(error, self._directory / DATABASE) from error
+
+    def _begin(self) -> None:
+        if self._open_batch:
+            return
+        try:
+            self._reserve()
+            self._db.execute("BEGIN IMMEDIATE")
+        except apsw.Error as error:
+            raise schema.map_error(error, self._directory / DATABASE) from error
+        self._open_batch = True
+
+    def _reserve(self) -> None:
+        """Make sure that the batch's ids are never handed out again, whatever becomes of it."""
+        for kind in ("blob", "entry"):
+            block = self._ids.get(kind)
+            if block and block[1] - block[0] >= _ID_BLOCK // 2:
+                continue
+            self._reserve_block(kind)
+
+    def _reserve_block(self, kind: str) -> None:
+        row = self._db.execute(
+            "UPDATE meta SET value=value+? WHERE key=? RETURNING value", (_ID_BLOCK, f"next_{kind}")
+        ).fetchone()
+        self._ids[kind] = [int(row[0]) - _ID_BLOCK, int(row[0])]
+
+    def _take_id(self, kind: str) -> int:
+        block = self._ids[kind]
+        if block[0] >= block[1]:
+            raise RuntimeError(f"a batch used more than {_ID_BLOCK} ids")
+        block[0] += 1
+        return block[0] - 1
+
+    @property
+    def batch_is_full(self) -> bool:
+        """Whether the batch must be committed before more files are added."""
+        return any(block[1] - block[0] < 64 for block in self._ids.values())
+
+    def _fulltext(self) -> fulltext.FulltextWriter:
+        if self._text is None:
+            self._text = fulltext.FulltextWriter(self._directory / FULLTEXT, large=self._large)
+        return self._text
+
+
+SYMBOL_BITS = 16
+"""A symbol id is ``blob_id << SYMBOL_BITS | position``; files hold at most 20,000 symbols."""
+
+
+def path_terms(path: str) -> list[str]:
+    """What a path says: its last three folders, and the stem twice because it says most."""
+    *folders, name = path.split("/")
+    stem = name.split(".", 1)[0] or name
+    return tokenizer.terms(" ".join((*folders[-3:], stem, stem)))
+
+
+def map_os_error(error: OSError, directory: Path) -> FindlingError:
+    """A failed write of a derived file as findling's own error."""
+    import errno
+
+    from findling.errors import IndexUnavailable, StorageFull
+
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return StorageFull(
+            f"The disk that holds {directory} is full; the index keeps its last good state.",
+            remedy="Free some room and run the command again.",
+        )
+    return IndexUnavailable(f"The index at {directory} cannot be written: {error.strerror}")

@@ -1,0 +1,103 @@
+"""Answers as plain text: what a pipe gets, and a terminal that wants no colours. The shape is stable.
+
+    search, similar   path:start-end  symbol  [channel,channel]     ("-" where there is no symbol)
+                        10  a line of the snippet, with its number
+                      also 40-48 Other.place, 90-95
+                      rank 1.2500, then one indented line for each reason (--explain)
+                    one block for each file, an empty line between blocks
+    grep              path:line:text, context as path-line-text, "--" between groups
+    grep --count      path:occurrences          grep --files    path
+    symbol            path:start-end  kind  name  signature
+                      path:line:column  ref  enclosing  text
+    index, sync, status   key: value
+
+Line breaks in paths are made visible so that the shape holds; ``terminal=True`` does so with every control character.
+"""
+
+from __future__ import annotations
+
+from typing import Final, TextIO
+
+from findling.terminal import words
+from findling.terminal.lines import body_lines, merged_lines
+from findling.terminal.places import Places
+from findling.terminal.safe import one_line, visible
+from findling.types import GrepResult, Hit, IndexReport, SearchResult, Status, SymbolResult
+
+_NONE: Final = "-"
+
+
+class PlainView:
+    def __init__(self, out: TextIO, places: Places, *, terminal: bool = False) -> None:
+        self._out = out
+        self._places = places
+        self._content = visible if terminal else str
+        self._label = visible if terminal else one_line
+
+    def search(self, result: SearchResult, *, explain: bool) -> None:
+        for position, hit in enumerate(result.hits):
+            if position:
+                self._line("")
+            self._hit(hit, explain)
+
+    def grep(self, result: GrepResult, *, shape: str) -> None:
+        for file in result.files:
+            path = self._path(file.path)
+            if shape == "files":
+                self._line(path)
+            elif shape == "count":
+                self._line(f"{path}:{file.occurrences}")
+            else:
+                for line in merged_lines(file):
+                    mark = ":" if line.spans else "-"
+                    text = self._content(line.text)
+                    self._line("--" if line.number == 0 else f"{path}{mark}{line.number}{mark}{text}")
+
+    def symbols(self, result: SymbolResult) -> None:
+        for found in result.definitions:
+            where = f"{self._path(found.path)}:{words.span(found.start_line, found.end_line)}"
+            self._fields(where, found.kind, found.qualified_name or found.name, found.signature)
+        for use in result.references:
+            where = f"{self._path(use.path)}:{use.line}:{use.column}"
+            self._fields(where, "ref", use.enclosing, use.text.strip())
+
+    def report(self, report: IndexReport) -> None:
+        self._pairs(
+            ("root", report.root),
+            ("store", report.store),
+            ("indexed", words.report_line(report)),
+        )
+
+    def status(self, status: Status, *, skipped: bool) -> None:
+        self._pairs(*words.status_rows(status))
+        for file in status.skipped if skipped else ():
+            self._line(f"skipped: {self._label(words.skipped_line(file, self._places.shown))}")
+
+    def _hit(self, hit: Hit, explain: bool) -> None:
+        stale = "  changed since it was indexed" if hit.stale else ""
+        where = f"{self._path(hit.path)}:{words.span(hit.start_line, hit.end_line)}"
+        name = self._label(words.symbol_of(hit)) or _NONE
+        self._line(f"{where}  {name}  [{','.join(hit.sources)}]{stale}")
+        lines = list(body_lines(hit))
+        width = len(str(lines[-1].number)) if lines else 0
+        for line in lines:
+            self._line(f"  {line.number:>{width}}  {self._content(line.text)}".rstrip())
+        if hit.others:
+            self._line(f"  also {self._label(words.others(hit.others))}")
+        if explain:
+            self._line(f"  rank {hit.rank_value:.4f}")
+            for reason in hit.reasons:
+                self._line(f"    {reason.value:+9.4f}  {reason.signal}  {self._label(reason.words)}".rstrip())
+
+    def _path(self, path: str) -> str:
+        return self._label(self._places.shown(path))
+
+    def _fields(self, *fields: str) -> None:
+        self._line("  ".join(self._label(field) or _NONE for field in fields))
+
+    def _pairs(self, *pairs: tuple[str, str]) -> None:
+        for key, value in pairs:
+            self._line(f"{key}: {self._label(value)}")
+
+    def _line(self, text: str) -> None:
+        self._out.write(text + "\n")

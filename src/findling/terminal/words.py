@@ -1,0 +1,169 @@
+"""The sentences around an answer: what it is worth, what was left out, what to do next. Text only, no styles."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+
+from findling.types import Coverage, GrepResult, Hit, IndexReport, SearchResult, SkippedFile, Span, Status, SymbolResult
+
+# Below this an answer is shown, but not presented as one; the same as where confidence is estimated.
+LOW_CONFIDENCE = 0.5
+
+_STALE_REASONS: Mapping[str, str] = {"not_checked": "not every file was looked at in the time there was"}
+_UNITS = ("B", "kB", "MB", "GB", "TB")
+
+
+def low_confidence(result: SearchResult, shown: Callable[[str], str]) -> str:
+    """The line that goes before an answer which probably is none; "" for a good one."""
+    if not result.hits or result.confidence >= LOW_CONFIDENCE:
+        return ""
+    nearest = result.hits[0]
+    return f"nothing here looks like an answer; nearest: {place(nearest, shown)}"
+
+
+def search_notes(result: SearchResult, *, how_to_finish: str = "") -> list[str]:
+    notes = [] if result.hits else ["nothing found"]
+    notes += list(result.notes)
+    if result.freshness == "stale":
+        reason = _STALE_REASONS.get(result.stale_reason, result.stale_reason)
+        notes.append(
+            f"the index may be out of date{f' ({reason})' if reason else ''}; 'findling sync' checks everything"
+        )
+    elif result.freshness == "syncing":
+        notes.append("the index is being brought up to date")
+    if result.completeness == "partial":
+        notes.append(
+            f"the index is partial: {_missing(result.coverage)}{f'; {how_to_finish}' if how_to_finish else ''}"
+        )
+    return notes
+
+
+def grep_notes(result: GrepResult) -> list[str]:
+    notes = [] if result.files else ["nothing found"]
+    notes += list(result.notes)
+    if result.truncated:
+        notes.append("not all occurrences are listed, and the counts are lower bounds")
+    if result.skipped:
+        notes.append(f"not searched: {counted(file.reason for file in result.skipped)}")
+    return notes
+
+
+def grep_total(result: GrepResult) -> str:
+    found = f"{count(result.total_occurrences, 'occurrence')} on {count(result.total_lines, 'line')}"
+    least = "at least " if result.truncated else ""
+    return f"{least}{found} in {count(result.total_files, 'file')} ({result.took_ms:.0f} ms)"
+
+
+def symbol_notes(result: SymbolResult, *, references_asked: bool) -> list[str]:
+    notes = [] if result.definitions or result.references else ["nothing found"]
+    notes += list(result.notes)
+    if len(result.definitions) < result.total_definitions:
+        notes.append(f"{len(result.definitions)} of {count(result.total_definitions, 'definition')} shown; see --limit")
+    if references_asked and len(result.references) < result.total_references:
+        notes.append(f"{len(result.references)} of {count(result.total_references, 'use')} shown; see --limit")
+    if result.completeness == "partial":
+        notes.append("the index is partial; 'findling index' finishes it")
+    if result.freshness == "stale":
+        notes.append("the index may be out of date; 'findling sync' checks everything")
+    return notes
+
+
+def report_line(report: IndexReport) -> str:
+    changes = f"{report.changed} changed, {report.removed} removed"
+    parts = [count(report.chunks, "chunk"), count(report.symbols, "symbol"), f"{report.embedded} embedded"]
+    speed = f"{size(report.bytes_read)} read in {seconds(report.took_ms)}"
+    return f"{count(report.files, 'file')} ({changes}), {', '.join(parts)}; {speed}"
+
+
+def report_notes(report: IndexReport) -> list[str]:
+    notes = list(report.notes)
+    if report.files == 0:
+        notes.append(f"there is nothing to index in {report.root}")
+    if report.skipped:
+        reasons = counted(file.reason for file in report.skipped)
+        notes.append(f"left out: {reasons} ('findling status --skipped' lists them)")
+    notes += [f"failed: {skipped_line(file, str)}" for file in report.failed]
+    if not report.complete:
+        notes.append("the index is not complete; run 'findling index' again to finish it")
+    return notes
+
+
+def skipped_line(file: SkippedFile, shown: Callable[[str], str]) -> str:
+    return f"{shown(file.path)}  {file.reason}{f'  {file.detail}' if file.detail else ''}"
+
+
+def status_rows(status: Status) -> list[tuple[str, str]]:
+    """The rows of a status, in order; those without a value are left out."""
+    coverage = status.coverage
+    vectors = f"{coverage.embedded_chunks:,} of {count(coverage.chunks, 'chunk')}"
+    share = f" ({status.bytes_on_disk / status.bytes_indexed:.2f} of the text)" if status.bytes_indexed else ""
+    rows: Iterable[tuple[str, str]] = (
+        ("root", status.root),
+        ("store", status.store),
+        ("state", f"{status.indexing_status}, {status.freshness}"),
+        ("files", f"{coverage.files:,}{f', {coverage.pending_files:,} pending' if coverage.pending_files else ''}"),
+        ("chunks", f"{coverage.chunks:,}"),
+        ("symbols", f"{status.symbols:,}"),
+        ("vectors", f"{vectors}{f' by {status.model}' if status.model else ''}"),
+        ("text", size(status.bytes_indexed)),
+        ("on disk", size(status.bytes_on_disk) + share),
+        ("updated", status.last_indexed_at),
+        ("languages", by_count(status.languages)),
+        ("left out", by_count(coverage.skipped)),
+        ("format", str(status.schema_version)),
+    )
+    return [(key, value) for key, value in rows if value] + [("note", note) for note in status.notes]
+
+
+def place(hit: Hit, shown: Callable[[str], str]) -> str:
+    name = symbol_of(hit)
+    return f"{shown(hit.path)}:{span(hit.start_line, hit.end_line)}{f' {name}' if name else ''}"
+
+
+def symbol_of(hit: Hit) -> str:
+    return hit.qualified_name or hit.name
+
+
+def others(spans: Iterable[Span]) -> str:
+    return ", ".join(f"{span(s.start_line, s.end_line)}{f' {s.symbol}' if s.symbol else ''}" for s in spans)
+
+
+def span(start: int, end: int) -> str:
+    return f"{start}-{end}"
+
+
+def count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def counted(reasons: Iterable[str]) -> str:
+    return by_count(Counter(reasons))
+
+
+def by_count(counts: Mapping[str, int]) -> str:
+    rows = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{number:,} {name}" for name, number in rows)
+
+
+def size(number: float) -> str:
+    """Bytes in decimal units, three digits at most."""
+    for unit in _UNITS:
+        if number < 1000 or unit == _UNITS[-1]:
+            break
+        number /= 1000
+    return f"{number:.0f} {unit}" if number >= 100 or unit == "B" else f"{number:.1f} {unit}"
+
+
+def seconds(milliseconds: float) -> str:
+    return f"{milliseconds:.0f} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.1f} s"
+
+
+def _missing(coverage: Coverage) -> str:
+    parts = []
+    if coverage.pending_files:
+        parts.append(f"{count(coverage.pending_files, 'file')} not read yet")
+    without = coverage.chunks - coverage.embedded_chunks
+    if without > 0:
+        parts.append(f"{without:,} of {count(coverage.chunks, 'chunk')} without a vector")
+    return ", ".join(parts) or "not everything is indexed yet"

@@ -1,0 +1,8 @@
+@echo off
+set LIMIT=10
+call :greet
+goto :eof
+
+:greet
+echo hi
+exit /b 0

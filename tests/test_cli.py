@@ -1,0 +1,485 @@
+"""Every command from a real process, on a small project of real files."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from findling.search import confidence
+from findling.terminal import words
+
+FILES: Mapping[str, str] = {
+    "src/http/client.py": '''\
+"""Sending requests over the network."""
+
+import time
+
+
+class Client:
+    """Talks to a server, and tries again when it does not answer."""
+
+    def retry_failed(self, request, attempts=3):
+        """Send a request again after a failure, with a growing pause."""
+        for attempt in range(attempts):
+            try:
+                return self.send(request)
+            except ConnectionError:
+                time.sleep(2**attempt)
+        raise ConnectionError("gave up")
+
+    def send(self, request):
+        return request.transport.deliver(request)
+''',
+    "src/billing/invoice.py": '''\
+"""Invoices and what they add up to."""
+
+VAT_RATE = 0.19
+
+
+def total_with_tax(lines):
+    """The sum of all lines of an invoice, value added tax included."""
+    net = sum(line.amount for line in lines)
+    return net * (1 + VAT_RATE)
+''',
+    "src/main.py": """\
+from http.client import Client
+
+
+def run(request):
+    return Client().retry_failed(request)
+""",
+    "web/cart.ts": """\
+export interface CartLine { sku: string; quantity: number }
+
+export function emptyCart(): CartLine[] {
+  return [];
+}
+""",
+    "docs/guide.md": """\
+# Guide
+
+## Installing
+
+Copy the folder and start the program.
+
+## When the network is down
+
+Requests that fail are sent again three times before the program gives up.
+""",
+    "docs/taxes.md": "# Taxes\n\nEvery invoice shows the value added tax of its country.\n",
+    ".env": "API_KEY=not-a-real-one\n",
+}
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def write(folder: Path, files: Mapping[str, str]) -> Path:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def environment(home: Path, **more: str) -> dict[str, str]:
+    hidden = ("NO_COLOR", "FORCE_COLOR", "FINDLING_DEBUG")
+    kept = {name: value for name, value in os.environ.items() if name not in hidden}
+    cache = {"XDG_CACHE_HOME": str(home / "cache"), "HOME": str(home)}
+    return {**kept, **cache, "TERM": "xterm-256color", "COLUMNS": "100", **more}
+
+
+def findling(*arguments: str, cwd: Path, home: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "findling", *arguments]
+    return subprocess.run(
+        command, cwd=cwd, env=environment(home, **more), capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home").resolve()
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory, home: Path) -> Path:
+    """A project with a complete index. Tests do not change it."""
+    folder = write(tmp_path_factory.mktemp("projects").resolve() / "shop", FILES)
+    ran = findling("index", cwd=folder, home=home)
+    assert ran.returncode == 0, ran.stderr
+    return folder
+
+
+@pytest.fixture
+def copy(project: Path, tmp_path: Path) -> Path:
+    """The same with its index, to be changed."""
+    return Path(shutil.copytree(project, tmp_path.resolve() / "copy"))
+
+
+@pytest.fixture
+def run(project: Path, home: Path) -> Run:
+    def run(*arguments: str, cwd: Path = project, **more: str) -> subprocess.CompletedProcess[str]:
+        return findling(*arguments, cwd=cwd, home=home, **more)
+
+    return run
+
+
+def headings(text: str) -> list[str]:
+    """The paths of a plain search answer, in order."""
+    return re.findall(r"^(\S.*):\d+-\d+  .*\[[a-z,]+\]", text, re.MULTILINE)
+
+
+# --- search -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("retry_failed", "src/http/client.py"),
+        ("emptyCart", "web/cart.ts"),
+        ("value added tax", "src/billing/invoice.py"),
+        ("where do we send a request again after it failed", "src/http/client.py"),
+    ],
+)
+def test_search_finds_names_phrases_and_meanings(run: Run, question: str, expected: str) -> None:
+    ran = run("search", question)
+    assert ran.returncode == 0, ran.stderr
+    assert expected in headings(ran.stdout)[:2]
+    assert "\x1b" not in ran.stdout
+
+
+def test_search_shows_the_symbol_and_the_lines(run: Run) -> None:
+    ran = run("search", "retry_failed", "--limit", "1")
+    first = ran.stdout.splitlines()[0]
+    found = re.fullmatch(r"src/http/client\.py:(\d+)-(\d+)  (\S+)  \[([a-z,]+)\]", first)
+    assert found, first
+    start, end, name, channels = found.groups()
+    assert int(start) <= 9 <= int(end)
+    assert name.endswith("retry_failed")
+    assert set(channels.split(",")) <= {"keyword", "symbol", "exact", "semantic"}
+    source = FILES["src/http/client.py"].splitlines()
+    for number, text in re.findall(r"^ +(\d+)  (.*)$", ran.stdout, re.MULTILINE):
+        assert source[int(number) - 1] == text
+
+
+def test_every_mode_answers(run: Run) -> None:
+    for mode in ("auto", "keyword", "symbol", "semantic", "exact", "hybrid"):
+        ran = run("search", "retry_failed", "--mode", mode)
+        assert (ran.returncode, headings(ran.stdout)[:1]) == (0, ["src/http/client.py"]), (mode, ran.stderr)
+
+
+def test_filters_narrow_the_answer(run: Run, project: Path) -> None:
+    question = "value added tax of an invoice"
+    assert all(path.endswith(".md") for path in headings(run("search", question, "--kind", "docs").stdout))
+    assert all(path.endswith(".py") for path in headings(run("search", question, "-l", "python").stdout))
+    assert all(path.startswith("docs/") for path in headings(run("search", question, "--path", "docs/**").stdout))
+    below = headings(run("search", question, str(project / "docs")).stdout)
+    assert below and all(path.startswith("docs/") for path in below)
+    assert headings(run("search", question, "docs/taxes.md").stdout) == ["docs/taxes.md"]
+
+
+def test_search_json(run: Run, project: Path) -> None:
+    answer = json.loads(run("search", "retry_failed", "--json", "--explain").stdout)
+    assert answer["root"] == str(project)
+    assert answer["query"] == "retry_failed"
+    assert (answer["completeness"], answer["freshness"]) == ("complete", "fresh")
+    first = answer["hits"][0]
+    assert first["path"] == "src/http/client.py"
+    assert 0 <= first["score"] <= 1
+    assert sum(reason["value"] for reason in first["reasons"]) == pytest.approx(first["rank_value"])
+
+
+def test_a_token_budget_is_kept_and_said(run: Run) -> None:
+    whole, packed = (
+        json.loads(run("search", "request", "--json", *more).stdout) for more in ((), ("--max-tokens", "60"))
+    )
+    assert len(json.dumps(packed["hits"])) < len(json.dumps(whole["hits"]))
+    assert packed["completeness"] == "truncated"
+    assert packed["notes"]
+
+
+def test_nothing_found(run: Run) -> None:
+    ran = run("search", "xyzzyplugh", "--mode", "keyword")
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert "nothing found" in ran.stderr
+
+
+def test_the_first_search_indexes(tmp_path: Path, home: Path) -> None:
+    folder = write(tmp_path.resolve() / "new", FILES)
+    ran = findling("search", "retry_failed", "--wait", "all", cwd=folder, home=home)
+    assert ran.returncode == 0, ran.stderr
+    assert headings(ran.stdout)[0] == "src/http/client.py"
+    assert (folder / ".findling" / ".gitignore").read_text() == "*\n"
+
+
+def test_the_cache_option_leaves_the_project_alone(tmp_path: Path, home: Path) -> None:
+    folder = write(tmp_path.resolve() / "new", FILES)
+    ran = findling("search", "retry_failed", "--cache", cwd=folder, home=home)
+    assert ran.returncode == 0, ran.stderr
+    assert not (folder / ".findling").exists()
+    assert list((home / "cache" / "findling").glob("new-*"))
+
+
+def test_paths_are_relative_to_the_current_folder(run: Run, project: Path) -> None:
+    assert headings(run("search", "retry_failed", cwd=project / "src").stdout)[0] == "http/client.py"
+    assert headings(run("search", "emptyCart", cwd=project / "src").stdout)[0] == "../web/cart.ts"
+
+
+def test_one_threshold_decides_what_an_answer_is() -> None:
+    assert words.LOW_CONFIDENCE == confidence.LOW
+
+
+# --- grep, symbol, similar --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"request\w*", r"\bdef \w+\(self", r"[0-9]+\.[0-9]+", r"(?i)TAX", r"^\s*return .*$"]
+)
+def test_grep_finds_what_python_finds(run: Run, pattern: str) -> None:
+    ran = run("grep", pattern)
+    expected = {}
+    for name, text in FILES.items():
+        for number, line in enumerate(text.splitlines(), 1):
+            if name != ".env" and re.search(pattern, line):
+                expected[name, number] = line
+    found = {}
+    for row in ran.stdout.splitlines():
+        name, number, text = row.split(":", 2)
+        found[name, int(number)] = text
+    assert found == expected
+    counts = dict(row.rsplit(":", 1) for row in run("grep", pattern, "--count").stdout.splitlines())
+    assert {name: int(number) for name, number in counts.items()} == {
+        name: occurrences
+        for name, text in FILES.items()
+        if name != ".env" and (occurrences := sum(len(re.findall(pattern, line)) for line in text.splitlines()))
+    }
+
+
+def test_grep_options(run: Run) -> None:
+    assert run("grep", "-F", "(1 + VAT_RATE)", "--files").stdout == "src/billing/invoice.py\n"
+    assert run("grep", "vat_rate").returncode == 1
+    assert run("grep", "-i", "vat_rate", "--count").stdout == "src/billing/invoice.py:2\n"
+    assert run("grep", "-w", "retry").returncode == 1
+    context = run("grep", "gave up", "-C", "1", "-l", "python").stdout.splitlines()
+    assert [row.split(".py")[1][:4] for row in context] == ["-15-", ":16:", "-17-"]
+    assert run("grep", "-F", "--", "-> ", "src").returncode == 1
+
+
+def test_a_wrong_pattern_names_the_position(run: Run) -> None:
+    ran = run("grep", "abc(def")
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.startswith("findling: ") and ran.stderr.count("\n") == 1
+    assert re.search(r"\b3\b", ran.stderr)
+
+
+def test_symbol_definitions_and_uses(run: Run) -> None:
+    ran = run("symbol", "retry_failed")
+    assert ran.returncode == 0, ran.stderr
+    assert re.match(r"src/http/client\.py:9-16  \w+  Client\.retry_failed  ", ran.stdout)
+    uses = [row for row in run("symbol", "retry_failed", "--refs").stdout.splitlines() if "  ref  " in row]
+    assert [row.split(":")[:2] for row in uses] == [["src/main.py", "5"]]
+    assert run("symbol", "no_such_name_at_all").returncode == 1
+
+
+def test_similar(run: Run, project: Path) -> None:
+    ran = run("similar", "src/billing/invoice.py:6", "--limit", "3")
+    assert ran.returncode == 0, ran.stderr
+    assert headings(ran.stdout)
+    assert headings(run("similar", "billing/invoice.py", cwd=project / "src").stdout)
+    assert run("similar", "missing.py").returncode == 2
+
+
+# --- index, sync, status ----------------------------------------------------------------------------------------
+
+
+def test_sync_takes_in_what_changed(copy: Path, home: Path) -> None:
+    (copy / "src" / "main.py").write_text("def brand_new_name():\n    return 1\n")
+    (copy / "web" / "cart.ts").unlink()
+    ran = findling("sync", "src/main.py", "web/cart.ts", cwd=copy, home=home)
+    assert ran.returncode == 0, ran.stderr
+    assert findling("symbol", "brand_new_name", cwd=copy, home=home).stdout.startswith("src/main.py:1-2")
+    assert findling("symbol", "emptyCart", cwd=copy, home=home).returncode == 1
+    assert findling("sync", cwd=copy, home=home).returncode == 0
+
+
+def test_an_answer_includes_what_was_just_written(copy: Path, home: Path) -> None:
+    (copy / "src" / "late.py").write_text("def written_a_moment_ago():\n    pass\n")
+    ran = findling("search", "written_a_moment_ago", cwd=copy, home=home)
+    assert headings(ran.stdout)[:1] == ["src/late.py"]
+
+
+def test_status(run: Run, project: Path) -> None:
+    ran = run("status", "--json", "--skipped")
+    assert ran.returncode == 0, ran.stderr
+    status = json.loads(ran.stdout)
+    assert status["root"] == str(project)
+    assert status["indexing_status"] == "ready"
+    assert status["coverage"]["files"] == len(FILES) - 1
+    assert status["coverage"]["embedded_chunks"] == status["coverage"]["chunks"] > 0
+    assert {file["path"]: file["reason"] for file in status["skipped"]}[".env"]
+    assert "files: 6" in run("status").stdout
+
+
+def test_status_without_an_index(tmp_path: Path, home: Path) -> None:
+    ran = findling("status", cwd=write(tmp_path.resolve() / "new", FILES), home=home)
+    assert ran.returncode == 1
+    assert "not_indexed" in ran.stdout
+
+
+def test_a_damaged_index_is_built_again_and_says_so(copy: Path, home: Path) -> None:
+    for file in (copy / ".findling").rglob("*"):
+        if file.is_file() and file.name != ".gitignore":
+            file.write_bytes(b"damaged" * 100)
+    ran = findling("search", "retry_failed", "--wait", "all", cwd=copy, home=home)
+    assert ran.returncode == 0, ran.stderr
+    assert headings(ran.stdout)[0] == "src/http/client.py"
+    assert "note: " in ran.stderr and "Traceback" not in ran.stderr
+
+
+def test_an_empty_folder(tmp_path: Path, home: Path) -> None:
+    for command in (("index",), ("search", "anything")):
+        ran = findling(*command, cwd=tmp_path, home=home)
+        assert (ran.returncode, "Traceback" in ran.stderr) == (1, False), ran.stderr
+        assert ran.stderr
+
+
+@pytest.mark.parametrize("command", [("search", "x"), ("grep", "x"), ("symbol", "x"), ("index",), ("status",)])
+def test_a_missing_path_is_one_line(run: Run, command: tuple[str, ...]) -> None:
+    ran = run(*command, "does/not/exist")
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.startswith("findling: ") and ran.stderr.count("\n") == 1
+    assert "does/not/exist" in ran.stderr
+
+
+# --- streams and signals ----------------------------------------------------------------------------------------
+
+
+def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path, home: Path) -> None:
+    folder = write(tmp_path.resolve() / "long", {"long.txt": "a line to be found\n" * 50_000})
+    command = [sys.executable, "-m", "findling", "grep", "found"]
+    with subprocess.Popen(
+        command, cwd=folder, env=environment(home), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None and process.stderr is not None
+        assert process.stdout.readline() == b"long.txt:1:a line to be found\n"
+        process.stdout.close()
+        errors = process.stderr.read().decode()
+        assert process.wait(timeout=60) == 0
+    assert "Broken" not in errors and "Traceback" not in errors
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_output_that_cannot_be_written_is_an_error(project: Path, home: Path) -> None:
+    command = [sys.executable, "-m", "findling", "grep", "request"]
+    with open("/dev/full", "w") as full:
+        ran = subprocess.run(
+            command, cwd=project, env=environment(home), stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert ran.returncode == 2
+    assert ran.stderr.splitlines()[-1].startswith("findling: ")
+    assert "Traceback" not in ran.stderr and "Exception ignored" not in ran.stderr
+
+
+def test_interrupting_the_indexer(tmp_path: Path, home: Path) -> None:
+    files = {f"m{n // 50}/f{n}.py": f"def name_{n}(value):\n    return value + {n}\n" * 20 for n in range(2000)}
+    folder = write(tmp_path.resolve() / "many", files)
+    command = [sys.executable, "-m", "findling", "index"]
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        env=environment(home),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        store = folder / ".findling"
+        while process.poll() is None and not any(store.glob("*.db*")):
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert errors.splitlines()[-1] == "findling: interrupted"
+    assert "Traceback" not in errors
+    ran = findling("index", "--json", cwd=folder, home=home)
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout)["complete"] is True
+    assert json.loads(ran.stdout)["files"] == 2000
+
+
+def on_a_terminal(*arguments: str, cwd: Path, home: Path, **more: str) -> tuple[int, str]:
+    """The exit status, and all that a real terminal was sent."""
+    child, descriptor = pty.fork()
+    if child == 0:
+        try:
+            os.chdir(cwd)
+            os.execve(sys.executable, [sys.executable, "-m", "findling", *arguments], environment(home, **more))
+        finally:
+            os._exit(99)
+    received = bytearray()
+    while True:
+        ready, _, _ = select.select([descriptor], [], [], 120)
+        try:
+            data = os.read(descriptor, 65536) if ready else b""
+        except OSError:  # Linux answers so when the other end is closed
+            data = b""
+        if not data:
+            break
+        received += data
+    os.close(descriptor)
+    _, status = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(status), received.decode("utf-8", "replace").replace("\r\n", "\n")
+
+
+def test_a_terminal_gets_styles_and_links(project: Path, home: Path) -> None:
+    status, text = on_a_terminal("search", "retry_failed", cwd=project, home=home)
+    assert status == 0
+    assert f"file://{project}/src/http/client.py" in text
+    assert "\x1b[1;31mretry_failed\x1b[0m" in text
+    status, text = on_a_terminal("status", cwd=project, home=home)
+    assert status == 0 and "\x1b[" in text
+
+
+@pytest.mark.parametrize("more", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_a_terminal_that_wants_no_styles(project: Path, home: Path, more: dict[str, Any]) -> None:
+    for command in (("search", "retry_failed"), ("grep", "request"), ("symbol", "Client"), ("status",)):
+        status, text = on_a_terminal(*command, cwd=project, home=home, **more)
+        assert status == 0
+        assert "\x1b" not in text
+
+
+def test_the_first_search_on_a_terminal_finishes_the_index(tmp_path: Path, home: Path) -> None:
+    folder = write(tmp_path.resolve() / "new", FILES)
+    status, text = on_a_terminal("search", "retry_failed", "--wait", "0", cwd=folder, home=home)
+    assert status == 0
+    assert "client.py" in text
+    coverage = json.loads(findling("status", "--json", cwd=folder, home=home).stdout)["coverage"]
+    assert coverage["files"] == len(FILES) - 1
+    assert coverage["embedded_chunks"] == coverage["chunks"]
+
+
+def test_escape_sequences_in_files_do_not_reach_the_terminal(tmp_path: Path, home: Path) -> None:
+    attack = "\x1b]0;owned\x07\x1b[2J needle_of_the_attack \x9b31m \u202e"
+    folder = write(tmp_path.resolve() / "new", {"bad.py": f"# {attack}\ndef needle_of_the_attack(): pass\n"})
+    assert findling("index", cwd=folder, home=home).returncode == 0
+    for command in (
+        ("search", "needle_of_the_attack"),
+        ("grep", "needle_of_the_attack"),
+        ("symbol", "needle_of_the_attack", "--refs"),
+    ):
+        for more in ({}, {"NO_COLOR": "1"}):
+            _, text = on_a_terminal(*command, cwd=folder, home=home, **more)
+            assert "needle_of_the_attack" in text
+            assert "\x1b]0;" not in text and "\x1b[2J" not in text and "\x9b" not in text and "\u202e" not in text
+    assert "\x1b]0;owned" in findling("grep", "needle", cwd=folder, home=home).stdout

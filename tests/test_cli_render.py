@@ -1,0 +1,749 @@
+"""What the commands print, for answers that are given: shapes, streams, styles and safety. No index takes part."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import pytest
+
+from findling import cli
+from findling.errors import IndexBusy, InvalidPattern, RootError
+from findling.terminal.capabilities import wants_style
+from findling.terminal.lines import merged_lines
+from findling.terminal.places import Places
+from findling.terminal.progress import ProgressBar, ProgressLines
+from findling.terminal.safe import make_encodable, visible
+from findling.types import (
+    Coverage,
+    FileMatches,
+    GrepResult,
+    Hit,
+    IndexReport,
+    LineMatch,
+    Progress,
+    Reason,
+    Reference,
+    SearchResult,
+    SkippedFile,
+    Span,
+    Status,
+    SymbolHit,
+    SymbolResult,
+)
+
+ESCAPE = "\x1b"
+RETRY = Hit(
+    path="src/http/client.py",
+    start_line=9,
+    end_line=11,
+    score=0.9,
+    rank_value=1.25,
+    kind="code",
+    language="python",
+    name="retry",
+    qualified_name="Client.retry",
+    snippet="def retry(self):\n    wait()\n\n",
+    snippet_start_line=9,
+    matches=((9, 4, 9),),
+    sources=("keyword", "semantic"),
+    others=(Span(120, 130, "Client.send"), Span(200, 210)),
+    reasons=(Reason("bm25", 1.0, "the text has 'retry'"), Reason("definition", 0.25, "defines 'retry'")),
+)
+NOTES = Hit(
+    path="docs/notes.md",
+    start_line=1,
+    end_line=1,
+    score=0.4,
+    rank_value=0.5,
+    kind="docs",
+    language="markdown",
+    snippet="Retries",
+    snippet_start_line=1,
+    sources=("keyword",),
+    stale=True,
+)
+ANSWER = SearchResult(
+    query="retry",
+    hits=(RETRY, NOTES),
+    total=7,
+    intent="symbol",
+    mode="auto",
+    confidence=0.8,
+    freshness="fresh",
+    completeness="complete",
+    coverage=Coverage(files=7, chunks=20, embedded_chunks=20),
+    took_ms=3.2,
+)
+PARTIAL = dataclasses.replace(
+    ANSWER, completeness="partial", coverage=Coverage(files=7, chunks=20, embedded_chunks=5, pending_files=2)
+)
+MATCHES = GrepResult(
+    pattern="x",
+    files=(
+        FileMatches(
+            "a.py",
+            (
+                LineMatch(3, "x = 1", ((0, 1),), before=("one", "two"), after=("four",)),
+                LineMatch(4, "y = x", ((4, 5),), before=("two", "x = 1"), after=("five",)),
+                LineMatch(9, "xx", ((0, 1), (1, 2)), before=("eight",)),
+            ),
+            4,
+        ),
+        FileMatches("b.py", (LineMatch(1, "x", ((0, 1),)),), 1),
+    ),
+    total_occurrences=5,
+    total_lines=4,
+    total_files=2,
+    files_read=2,
+    truncated=False,
+    skipped=(SkippedFile("c.bin", "binary"), SkippedFile("d.bin", "binary"), SkippedFile("e.py", "too_large")),
+    took_ms=1.0,
+)
+SYMBOLS = SymbolResult(
+    name="retry",
+    definitions=(SymbolHit("a.py", 2, 1, 5, "retry", "fn", "Client.retry", "python", "def retry(self)", "exact"),),
+    references=(Reference("b.py", 7, 4, "    retry()", "main"),),
+    total_definitions=3,
+    total_references=1,
+    truncated=True,
+    freshness="fresh",
+    completeness="complete",
+    took_ms=1.0,
+)
+REPORT = IndexReport(
+    root="/repo",
+    store="/repo/.findling",
+    files=1200,
+    changed=5,
+    removed=1,
+    chunks=4000,
+    symbols=900,
+    embedded=12,
+    bytes_read=1_500_000,
+    skipped=(SkippedFile("k.env", "secret"),),
+    failed=(SkippedFile("bad.py", "parser_crashed", "the grammar stopped"),),
+    complete=True,
+    took_ms=2500.0,
+)
+STATUS = Status(
+    root="/repo",
+    store="/repo/.findling",
+    indexing_status="ready",
+    freshness="fresh",
+    schema_version=1,
+    coverage=Coverage(files=1200, chunks=4000, embedded_chunks=4000, skipped={"binary": 3, "secret": 1}),
+    symbols=900,
+    languages={"python": 1000, "markdown": 200},
+    model="bundled",
+    bytes_indexed=2_000_000,
+    bytes_on_disk=1_000_000,
+    last_indexed_at="2026-01-02T03:04:05Z",
+    skipped=(SkippedFile("k.env", "secret", "looks like a key"),),
+)
+
+
+class GivenAnswers:
+    """Answers each question with the next of the answers given, and remembers what was asked."""
+
+    def __init__(self, root: Path, *answers: Any, **options: Any) -> None:
+        self.root = root
+        self.answers = list(answers)
+        self.calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
+        self.opened: tuple[Path | None, Path | None, bool] | None = None
+        self.closed = False
+
+    def __call__(self, path: Path | None, *, root: Path | None, cache: bool) -> Self:
+        self.opened = (path, root, cache)
+        return self
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.closed = True
+
+    def _next(self, name: str, *arguments: Any, **options: Any) -> Any:
+        options.pop("progress", None)
+        self.calls.append((name, arguments, options))
+        answer = self.answers.pop(0)
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+    def search(self, text: str, **options: Any) -> SearchResult:
+        return self._next("search", text, **options)
+
+    def index(self, **options: Any) -> IndexReport:
+        return self._next("index", **options)
+
+    def sync(self, paths: Sequence[str] | None = None, **options: Any) -> IndexReport:
+        return self._next("sync", paths, **options)
+
+    def grep(self, pattern: str, **options: Any) -> GrepResult:
+        return self._next("grep", pattern, **options)
+
+    def symbols(self, name: str, **options: Any) -> SymbolResult:
+        return self._next("symbols", name, **options)
+
+    def similar(self, target: str, **options: Any) -> SearchResult:
+        return self._next("similar", target, **options)
+
+    def status(self) -> Status:
+        return self._next("status")
+
+
+class Screen(io.TextIOWrapper):
+    """A stream that says it is a terminal and keeps what was written."""
+
+    def __init__(self) -> None:
+        super().__init__(io.BytesIO(), encoding="utf-8", newline="\n")
+
+    def isatty(self) -> bool:
+        return True
+
+    def text(self) -> str:
+        self.flush()
+        buffer = self.buffer
+        assert isinstance(buffer, io.BytesIO)
+        return buffer.getvalue().decode()
+
+
+@dataclasses.dataclass
+class Ran:
+    status: int
+    out: str
+    err: str
+    engine: GivenAnswers
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NO_COLOR", "FORCE_COLOR", "FINDLING_DEBUG", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+
+
+@pytest.fixture
+def piped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str, answers: Sequence[Any] = ()) -> Ran:
+        engine = GivenAnswers(tmp_path, *answers)
+        status = cli.main(arguments, open_engine=engine)
+        captured = capsys.readouterr()
+        return Ran(status, captured.out, captured.err, engine)
+
+    return run
+
+
+@pytest.fixture
+def shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ran]:
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str, answers: Sequence[Any] = ()) -> Ran:
+        engine = GivenAnswers(tmp_path, *answers)
+        out, err = Screen(), Screen()
+        with monkeypatch.context() as patch:
+            patch.setattr("sys.stdout", out)
+            patch.setattr("sys.stderr", err)
+            status = cli.main(arguments, open_engine=engine)
+        return Ran(status, out.text(), err.text(), engine)
+
+    return run
+
+
+def unstyled(text: str) -> str:
+    return re.sub(r"\x1b\][^\x1b]*\x1b\\|\x1b\[[0-9;]*m", "", text)
+
+
+# --- search -----------------------------------------------------------------------------------------------------
+
+
+def test_search_in_a_pipe(piped: Callable[..., Ran]) -> None:
+    ran = piped("search", "retry", answers=[ANSWER])
+    assert ran.status == 0
+    assert ran.out == (
+        "src/http/client.py:9-11  Client.retry  [keyword,semantic]\n"
+        "   9  def retry(self):\n"
+        "  10      wait()\n"
+        "  11\n"
+        "  also 120-130 Client.send, 200-210\n"
+        "\n"
+        "docs/notes.md:1-1  -  [keyword]  changed since it was indexed\n"
+        "  1  Retries\n"
+    )
+    assert ran.err == ""
+    assert ran.engine.closed
+
+
+def test_search_passes_every_option_on(piped: Callable[..., Ran], tmp_path: Path) -> None:
+    words = "search --limit 3 -l go --path *.go --path=x/** --kind code --mode hybrid --max-tokens 900 --explain"
+    more = ("--wait", "all", "--cache", "--root", str(tmp_path), "--", "-flag", "src")
+    ran = piped(*words.split(), *more, answers=[ANSWER])
+    assert ran.status == 0
+    assert ran.engine.opened == (Path("src"), tmp_path, True)
+    name, arguments, options = ran.engine.calls[0]
+    assert (name, arguments) == ("search", ("-flag",))
+    assert options == {
+        "limit": 3,
+        "mode": "hybrid",
+        "language": "go",
+        "path_globs": ("*.go", "x/**"),
+        "kind": "code",
+        "max_tokens": 900,
+        "explain": True,
+        "wait_s": None,
+    }
+
+
+def test_operands_may_stand_between_options(piped: Callable[..., Ran]) -> None:
+    ran = piped("search", "-n", "4", "retry", "--no-sync", "lib", "--kind", "docs", answers=[ANSWER])
+    assert ran.engine.opened == (Path("lib"), None, False)
+    assert ran.engine.calls[0][2]["wait_s"] == 0.0
+    assert ran.engine.calls[0][2]["limit"] == 4
+
+
+def test_explain_shows_shares_that_add_up(piped: Callable[..., Ran]) -> None:
+    ran = piped("search", "retry", "--explain", answers=[ANSWER])
+    block = ran.out.split("\n\n")[0]
+    assert "  rank 1.2500\n      +1.0000  bm25  the text has 'retry'\n" in block
+    shares = [float(value) for value in re.findall(r"^\s+([+-]\d+\.\d+)  ", block, re.MULTILINE)]
+    assert sum(shares) == pytest.approx(RETRY.rank_value)
+
+
+def test_a_body_is_shown_instead_of_the_snippet(piped: Callable[..., Ran]) -> None:
+    hit = dataclasses.replace(NOTES, body="first\r\nsecond\r\n", start_line=5, end_line=6, stale=False)
+    ran = piped("search", "x", answers=[dataclasses.replace(ANSWER, hits=(hit,))])
+    assert ran.out == "docs/notes.md:5-6  -  [keyword]\n  5  first\n  6  second\n"
+
+
+def test_nothing_found(piped: Callable[..., Ran]) -> None:
+    ran = piped("search", "zzz", answers=[dataclasses.replace(ANSWER, hits=(), total=0, confidence=0.0)])
+    assert (ran.status, ran.out, ran.err) == (1, "", "note: nothing found\n")
+
+
+def test_low_confidence_is_said_before_the_answer(piped: Callable[..., Ran]) -> None:
+    ran = piped("search", "zzz", answers=[dataclasses.replace(ANSWER, confidence=0.05)])
+    expected = "note: nothing here looks like an answer; nearest: src/http/client.py:9-11 Client.retry\n"
+    assert ran.err == expected
+    assert ran.out.startswith("src/http/client.py:9-11")
+
+
+def test_notes_go_to_stderr(piped: Callable[..., Ran]) -> None:
+    stale = dataclasses.replace(ANSWER, freshness="stale", stale_reason="not_checked", notes=("two files failed",))
+    assert piped("search", "retry", answers=[stale]).err == (
+        "note: two files failed\n"
+        "note: the index may be out of date (not every file was looked at in the time there was); "
+        "'findling sync' checks everything\n"
+    )
+
+
+def test_a_pipe_gets_a_partial_answer_once(piped: Callable[..., Ran]) -> None:
+    ran = piped("search", "retry", answers=[PARTIAL])
+    assert ran.err == (
+        "note: the index is partial: 2 files not read yet, 15 of 20 chunks without a vector; "
+        "finish it with 'findling index' or --wait all\n"
+    )
+    assert [call[0] for call in ran.engine.calls] == ["search"]
+
+
+def test_on_a_terminal_the_command_goes_on_until_the_index_is_complete(shown: Callable[..., Ran]) -> None:
+    better = dataclasses.replace(ANSWER, hits=(NOTES, RETRY))
+    ran = shown("search", "retry", answers=[PARTIAL, REPORT, better])
+    assert [call[0] for call in ran.engine.calls] == ["search", "index", "search"]
+    assert ran.engine.calls[0][2]["wait_s"] == 1.5
+    assert ran.engine.calls[2][2]["wait_s"] is None
+    assert "now the answer is:" in ran.err
+    headings = re.findall(r"^(\S+):\d+-\d+ ", unstyled(ran.out), re.MULTILINE)
+    assert headings == [RETRY.path, NOTES.path, NOTES.path, RETRY.path]
+
+
+def test_an_answer_that_stays_the_same_is_not_repeated(shown: Callable[..., Ran]) -> None:
+    ran = shown("search", "retry", answers=[PARTIAL, REPORT, ANSWER])
+    assert "the answer stays the same" in ran.err
+    assert ran.out.count("client.py") == unstyled(ran.out).count("client.py") + 1  # the link holds it once more
+
+
+def test_a_failure_after_the_answer_does_not_take_it_back(shown: Callable[..., Ran]) -> None:
+    ran = shown("search", "retry", answers=[PARTIAL, IndexBusy("Another process is indexing.")])
+    assert ran.status == 0
+    assert "Another process is indexing." in ran.err
+
+
+def test_no_sync_never_goes_on(shown: Callable[..., Ran]) -> None:
+    ran = shown("search", "retry", "--no-sync", answers=[PARTIAL])
+    assert [call[0] for call in ran.engine.calls] == ["search"]
+
+
+# --- the other commands -----------------------------------------------------------------------------------------
+
+
+def test_grep_in_a_pipe(piped: Callable[..., Ran]) -> None:
+    ran = piped("grep", "x", "-C", "2", "-i", "-w", "-F", answers=[MATCHES])
+    assert ran.status == 0
+    assert ran.out == (
+        "a.py-1-one\na.py-2-two\na.py:3:x = 1\na.py:4:y = x\na.py-5-five\n--\na.py-8-eight\na.py:9:xx\nb.py:1:x\n"
+    )
+    assert ran.err == "note: not searched: 2 binary, 1 too_large\n"
+    options = ran.engine.calls[0][2]
+    assert (options["literal"], options["ignore_case"], options["word"], options["context"]) == (True, True, True, 2)
+    assert options["limit"] == 0
+
+
+def test_grep_counts_and_files(piped: Callable[..., Ran]) -> None:
+    assert piped("grep", "x", "--count", answers=[MATCHES]).out == "a.py:4\nb.py:1\n"
+    assert piped("grep", "x", "--files", answers=[MATCHES]).out == "a.py\nb.py\n"
+    assert piped("grep", "x", "--files", "--count", answers=[MATCHES]).status == 2
+
+
+def test_context_lines_appear_once() -> None:
+    numbers = [line.number for line in merged_lines(MATCHES.files[0])]
+    assert numbers == [1, 2, 3, 4, 5, 0, 8, 9]
+
+
+def test_symbol_in_a_pipe(piped: Callable[..., Ran]) -> None:
+    ran = piped("symbol", "retry", "--refs", "--kind", "method", answers=[SYMBOLS])
+    assert ran.out == "a.py:1-5  fn  Client.retry  def retry(self)\nb.py:7:4  ref  main  retry()\n"
+    assert ran.err == "note: 1 of 3 definitions shown; see --limit\n"
+    assert ran.engine.calls[0][2] == {"references": True, "kind": "method", "language": None, "limit": 50}
+
+
+def test_similar_takes_a_path_of_the_current_folder(piped: Callable[..., Ran], tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "a.py").write_text("")
+    (tmp_path / "src" / "odd:12").write_text("")
+    for typed, target in (("src/a.py:12", "src/a.py:12"), ("./src/a.py", "src/a.py"), ("src/odd:12", "src/odd:12")):
+        ran = piped("similar", typed, answers=[ANSWER])
+        assert ran.engine.calls[0][1] == (f"{tmp_path}/{target}",)
+    ran = piped("similar", "src/missing.py:3", answers=[])
+    assert (ran.status, ran.err) == (2, "findling: There is no file 'src/missing.py'. Check the path.\n")
+
+
+def test_sync_takes_files_that_are_gone(piped: Callable[..., Ran], tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("")
+    ran = piped("sync", "a.py", "gone/b.py", answers=[REPORT])
+    assert ran.engine.calls[0][1] == (["a.py", "gone/b.py"],)
+    assert piped("sync", answers=[REPORT]).engine.calls[0][1] == (None,)
+    ran = piped("sync", "a.py", "../elsewhere.py", answers=[REPORT])
+    assert ran.status == 2 and "does not lie in the root" in ran.err
+
+
+def test_index_reports_what_it_did(piped: Callable[..., Ran]) -> None:
+    ran = piped("index", "--force", "--no-embed", answers=[REPORT])
+    assert ran.out.splitlines() == [
+        "root: /repo",
+        "store: /repo/.findling",
+        "indexed: 1,200 files (5 changed, 1 removed), 4,000 chunks, 900 symbols, 12 embedded; 1.5 MB read in 2.5 s",
+    ]
+    assert "left out: 1 secret" in ran.err
+    assert "failed: bad.py  parser_crashed  the grammar stopped" in ran.err
+    assert ran.engine.calls[0][2] == {"force": True, "embed": False}
+    assert ran.status == 0
+
+
+def test_an_empty_folder_has_nothing_to_index(piped: Callable[..., Ran]) -> None:
+    ran = piped("index", answers=[dataclasses.replace(REPORT, files=0, failed=(), skipped=())])
+    assert (ran.status, ran.err) == (1, "note: there is nothing to index in /repo\n")
+
+
+def test_status_rows(piped: Callable[..., Ran]) -> None:
+    ran = piped("status", "--skipped", answers=[STATUS])
+    rows = dict(line.split(": ", 1) for line in ran.out.splitlines())
+    assert rows["state"] == "ready, fresh"
+    assert rows["vectors"] == "4,000 of 4,000 chunks by bundled"
+    assert rows["on disk"] == "1.0 MB (0.50 of the text)"
+    assert rows["left out"] == "3 binary, 1 secret"
+    assert rows["skipped"] == "k.env  secret  looks like a key"
+    assert "skipped" not in piped("status", answers=[STATUS]).out
+    assert piped("status", answers=[dataclasses.replace(STATUS, indexing_status="not_indexed")]).status == 1
+
+
+# --- JSON -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "answer"),
+    [
+        (("search", "retry"), ANSWER),
+        (("grep", "x"), MATCHES),
+        (("symbol", "retry"), SYMBOLS),
+        (("index",), REPORT),
+        (("status", "--skipped"), STATUS),
+    ],
+)
+def test_json_has_the_fields_of_the_result_types(
+    piped: Callable[..., Ran], tmp_path: Path, arguments: tuple[str, ...], answer: Any
+) -> None:
+    ran = piped(*arguments, "--json", answers=[answer])
+    assert ran.out.count("\n") == 1
+    document = json.loads(ran.out)
+    expected = json.loads(json.dumps(dataclasses.asdict(answer)))
+    assert document == {"root": str(tmp_path), **expected}
+    assert ran.err == ""
+
+
+def test_json_on_a_terminal_answers_once(shown: Callable[..., Ran]) -> None:
+    ran = shown("search", "retry", "--json", answers=[PARTIAL])
+    assert json.loads(ran.out)["completeness"] == "partial"
+    assert ESCAPE not in ran.out
+
+
+def test_json_errors(piped: Callable[..., Ran]) -> None:
+    ran = piped("grep", "(", "--json", answers=[InvalidPattern("Unbalanced at 0.", position=0, remedy="Close it.")])
+    assert ran.status == 2
+    error = {"code": "invalid_input", "message": "Unbalanced at 0.", "remedy": "Close it."}
+    assert json.loads(ran.out) == {"error": error}
+    assert ran.err == "findling: Unbalanced at 0. Close it.\n"
+
+
+# --- styles -----------------------------------------------------------------------------------------------------
+
+
+def test_a_terminal_gets_colours_links_and_highlights(shown: Callable[..., Ran], tmp_path: Path) -> None:
+    ran = shown("search", "retry", answers=[ANSWER])
+    assert f"file://{tmp_path}/src/http/client.py" in ran.out
+    assert "\x1b[1;31mretry\x1b[0m" in ran.out
+    text = unstyled(ran.out)
+    assert "src/http/client.py:9-11  Client.retry  [keyword, semantic]\n   9  def retry(self):\n" in text
+    assert "also 120-130 Client.send, 200-210" in text
+    assert "2 of 7 files, 3 ms" in text
+
+
+@pytest.mark.parametrize(("name", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
+def test_no_escape_sequences_where_they_are_not_wanted(
+    shown: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    for arguments, answer in ((("search", "retry"), ANSWER), (("grep", "x"), MATCHES), (("status",), STATUS)):
+        ran = shown(*arguments, answers=[answer])
+        assert ESCAPE not in ran.out + ran.err
+        assert ran.out
+
+
+def test_force_color_styles_a_pipe(piped: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert ESCAPE in piped("search", "retry", answers=[ANSWER]).out
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert ESCAPE not in piped("search", "retry", answers=[ANSWER]).out
+
+
+def test_empty_variables_mean_nothing() -> None:
+    assert wants_style(Screen(), {"NO_COLOR": "", "TERM": "xterm"})
+    assert not wants_style(io.StringIO(), {"FORCE_COLOR": "", "TERM": "xterm"})
+
+
+def test_every_answer_can_be_shown_on_a_terminal(shown: Callable[..., Ran]) -> None:
+    grep = unstyled(shown("grep", "x", answers=[MATCHES]).out)
+    assert "a.py\n  1  one\n  2  two\n  3  x = 1\n" in grep
+    assert "5 occurrences on 4 lines in 2 files" in grep
+    symbols = unstyled(shown("symbol", "retry", "--refs", answers=[SYMBOLS]).out)
+    assert "a.py:1-5  fn  Client.retry\n    def retry(self)\n" in symbols
+    assert "b.py:7:4  main  retry()" in symbols
+    assert "1,200 files" in unstyled(shown("index", answers=[REPORT]).out)
+    status = unstyled(shown("status", "--skipped", answers=[STATUS]).out)
+    assert re.search(r"^languages +1,000 python, 200 markdown *$", status, re.MULTILINE)
+    assert re.search(r"^k\.env +secret +looks like a key *$", status, re.MULTILINE)
+
+
+def test_a_long_line_is_cut_around_its_match(shown: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    line = LineMatch(1, "a" * 500_000 + "needle" + "b" * 500_000, ((500_000, 500_006),))
+    result = dataclasses.replace(MATCHES, files=(FileMatches("min.js", (line,), 1),))
+    ran = shown("grep", "needle", answers=[result])
+    assert "\x1b[1;31mneedle\x1b[0m" in ran.out
+    assert max(len(row) for row in unstyled(ran.out).splitlines()) <= 60
+
+
+# --- hostile text ------------------------------------------------------------------------------------------------
+
+ATTACK = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202etxt\r\x7f"
+
+
+def _hostile() -> list[tuple[tuple[str, ...], Any]]:
+    hit = dataclasses.replace(
+        RETRY,
+        path=f"src/{ATTACK}.py",
+        qualified_name=ATTACK,
+        snippet=f"{ATTACK} retry",
+        others=(Span(1, 2, ATTACK),),
+        reasons=(Reason("bm25", 1.25, ATTACK),),
+    )
+    match = FileMatches(ATTACK, (LineMatch(1, ATTACK, ((0, 2),), before=(ATTACK,)),), 1)
+    definition = SymbolHit(ATTACK, 1, 1, 1, ATTACK, ATTACK, ATTACK, "python", ATTACK, "exact")
+    found = dataclasses.replace(
+        SYMBOLS, definitions=(definition,), references=(Reference(ATTACK, 1, 1, ATTACK, ATTACK),), notes=(ATTACK,)
+    )
+    skipped = (SkippedFile(ATTACK, "secret", ATTACK),)
+    return [
+        (("search", "x", "--explain"), dataclasses.replace(ANSWER, hits=(hit,), notes=(ATTACK,), confidence=0.0)),
+        (("grep", "x"), dataclasses.replace(MATCHES, files=(match,), skipped=skipped, notes=(ATTACK,))),
+        (("grep", "x", "--files"), dataclasses.replace(MATCHES, files=(match,))),
+        (("grep", "x", "--count"), dataclasses.replace(MATCHES, files=(match,))),
+        (("symbol", "x", "--refs"), found),
+        (("index",), dataclasses.replace(REPORT, root=ATTACK, failed=skipped)),
+        (("status", "--skipped"), dataclasses.replace(STATUS, root=ATTACK, skipped=skipped, notes=(ATTACK,))),
+        (("search", "x"), RootError(ATTACK, remedy=ATTACK)),
+    ]
+
+
+@pytest.mark.parametrize("styled", [True, False])
+@pytest.mark.parametrize("case", range(8))
+def test_control_characters_never_reach_a_terminal(
+    shown: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch, case: int, styled: bool
+) -> None:
+    if not styled:
+        monkeypatch.setenv("NO_COLOR", "1")
+    arguments, answer = _hostile()[case]
+    for extra in ((), ("--json",)):
+        ran = shown(*arguments, *extra, answers=[answer])
+        text = unstyled(ran.out) + unstyled(ran.err)
+        left = [character for character in text if not character.isprintable() and character != "\n"]
+        assert left == []
+        assert "owned" in text
+
+
+def test_a_pipe_gets_contents_as_they_are_but_no_broken_lines(piped: Callable[..., Ran]) -> None:
+    match = FileMatches("a\nb.py", (LineMatch(1, "\x1b[31mred", ((0, 1),)),), 1)
+    ran = piped("grep", "x", answers=[dataclasses.replace(MATCHES, files=(match,))])
+    assert ran.out == "a\u240ab.py:1:\x1b[31mred\n"
+
+
+def test_visible_keeps_every_column() -> None:
+    text = "".join(map(chr, range(0x300))) + "\u202e\u2028\udcff" + "grün \U0001f600"
+    assert len(visible(text)) == len(text)
+    assert visible("a\tgrün \U0001f600") == "a\tgrün \U0001f600"
+
+
+def test_names_that_are_not_utf8_come_out_as_their_bytes() -> None:
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding="utf-8")
+    make_encodable(stream)
+    stream.write("caf\udce9 \ud800 ü")
+    stream.flush()
+    assert raw.getvalue() == b"caf\xe9 \\ud800 \xc3\xbc"
+
+
+def test_a_poor_encoding_gets_escapes_instead_of_an_error() -> None:
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding="ascii")
+    make_encodable(stream)
+    stream.write("ü \udce9")
+    stream.flush()
+    assert raw.getvalue() == b"\\xfc \xe9"
+
+
+# --- errors and usage -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("serach", "x y"), "There is no command 'serach'. See 'findling --help'. To search: findling search serach"),
+        (("search",), "QUERY is missing."),
+        (("search", "a", "b", "c"), "Unexpected argument 'c' (put several words in quotes)."),
+        (("search", "a", "--limit", "0"), "'0' is not a whole number from 1 to 1000"),
+        (("search", "a", "--limit", "ten"), "'ten' is not a whole number from 1 to 1000"),
+        (("search", "a", "--wait", "nan"), "'nan' is neither 'all' nor a number of seconds"),
+        (("search", "a", "--kind", "image"), "invalid choice: 'image'"),
+        (("search", "a", "--lim", "3"), "Unknown option '--lim'"),
+        (("search", "a", ""), "A path is empty."),
+        (("grep", "-5"), "Unknown option '-5'"),
+    ],
+)
+def test_wrong_arguments_are_one_line(piped: Callable[..., Ran], arguments: tuple[str, ...], message: str) -> None:
+    ran = piped(*arguments)
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err.startswith("findling: ") and ran.err.count("\n") == 1
+    assert message in ran.err
+
+
+def test_a_missing_path_reminds_of_quotes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(path: Path | None, *, root: Path | None, cache: bool) -> Any:
+        raise RootError(f"There is no file or folder {str(path)!r}.", remedy="Check the path.")
+
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["search", "failed", "requests"], open_engine=refuse) == 2
+    expected = "There is no file or folder 'requests'. Check the path. Several words to search for need quotes."
+    assert capsys.readouterr().err == f"findling: {expected}\n"
+
+
+def test_unexpected_errors_are_one_line_too(piped: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = piped("search", "x", answers=[ZeroDivisionError("by\nzero")])
+    assert ran.status == 2
+    expected = "findling: unexpected ZeroDivisionError: by\u240azero Set FINDLING_DEBUG=1 to see where.\n"
+    assert ran.err == expected
+    monkeypatch.setenv("FINDLING_DEBUG", "1")
+    assert "Traceback" in piped("search", "x", answers=[ZeroDivisionError()]).err
+
+
+def test_interruption(piped: Callable[..., Ran]) -> None:
+    ran = piped("search", "x", answers=[KeyboardInterrupt()])
+    assert (ran.status, ran.out, ran.err) == (130, "", "findling: interrupted\n")
+    assert ran.engine.closed
+
+
+def test_help_and_version(piped: Callable[..., Ran]) -> None:
+    for arguments in (("--help",), ("-h",)):
+        ran = piped(*arguments)
+        assert ran.status == 0 and "findling COMMAND" in ran.out and ran.err == ""
+    assert re.fullmatch(r"findling \d+\.\d+\.\d+\S*\n", piped("--version").out)
+    ran = piped()
+    assert ran.status == 2 and ran.out == "" and "findling COMMAND" in ran.err
+    for name in ("search", "grep", "symbol", "similar", "index", "sync", "status"):
+        ran = piped(name, "--help")
+        assert ran.status == 0
+        assert ran.out.startswith(f"usage: findling {name} ")
+        assert name in piped("--help").out
+
+
+# --- paths and progress -----------------------------------------------------------------------------------------
+
+
+def test_paths_can_be_opened_from_the_current_folder() -> None:
+    root = Path("/data/project")
+    assert Places(root, root).shown("src/a.py") == "src/a.py"
+    assert Places(root, root / "src").shown("src/a.py") == "a.py"
+    assert Places(root, root / "src" / "x").shown("docs/b.md") == "../../docs/b.md"
+    assert Places(root, Path("/data")).shown("src/a.py") == "project/src/a.py"
+    for elsewhere in (Path("/other"), Path("/"), None):
+        assert Places(root, elsewhere).shown("src/a.py") == "/data/project/src/a.py"
+
+
+def test_links_are_quoted() -> None:
+    assert Places(Path("/r"), None).link("a b\x1b\\%\udcff.py") == "file:///r/a%20b%1B%5C%25%FF.py"
+
+
+def test_progress_lines_come_now_and_then() -> None:
+    stream = io.StringIO()
+    with ProgressLines(stream, every_s=0.0) as display:
+        display(Progress("listing", 1, 0))
+        display(Progress("indexing", 1500, 3000))
+        display(Progress("embedding", 1, 1))
+    assert stream.getvalue() == "Listing files: 1 file\nIndexing: 1,500 of 3,000 files\nEmbedding: 1 of 1 chunk\n"
+    stream = io.StringIO()
+    with ProgressLines(stream, every_s=3600.0) as display:
+        display(Progress("indexing", 1, 2))
+    assert stream.getvalue() == ""
+
+
+def test_the_bar_leaves_no_trace() -> None:
+    screen = Screen()
+    with ProgressBar(screen, after_s=0.0) as display:
+        for done in range(4):
+            display(Progress("indexing", done, 3))
+        display(Progress("embedding", 0, 0))
+    text = screen.text()
+    assert "Indexing" in text and "Embedding" in text
+    assert text.endswith("\x1b[2K") or text.rstrip().endswith(("\x1b[2K", "\x1b[?25h"))
+    screen = Screen()
+    with ProgressBar(screen, after_s=3600.0) as display:
+        display(Progress("indexing", 1, 3))
+    assert screen.text() == ""

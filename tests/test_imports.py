@@ -1,0 +1,92 @@
+"""What is imported when, what is installed with findling, and under which licences."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError, distribution, metadata
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+HEAVY = ("numpy", "mcp", "pydantic", "rich", "tantivy", "tree_sitter", "apsw", "simsimd", "regex")
+
+# A licence that leaves the choice to the user, in words that no classifier has.
+CHECKED_BY_HAND = {"apsw": "any-OSI"}
+PERMISSIVE = re.compile(
+    r"\b(MIT|BSD|0BSD|Apache|ISC|Zlib|PSF|Python Software Foundation|CNRI-Python|CC0|Unlicense|MPL|"
+    r"Mozilla Public License)",
+    re.IGNORECASE,
+)
+COPYLEFT = re.compile(r"\b[AL]?GPL|General Public License", re.IGNORECASE)
+
+
+def imported_by(code: str) -> set[str]:
+    """The top-level modules that are loaded in a new process after ``code``."""
+    script = (
+        f"{code}\nimport json, sys\nsys.stderr.write(json.dumps(sorted({{m.partition('.')[0] for m in sys.modules}})))"
+    )
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(json.loads(ran.stderr.splitlines()[-1]))
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["search", "--help"], ["grep", "--help"]])
+def test_the_start_of_the_command_line_is_light(arguments: list[str]) -> None:
+    loaded = imported_by(f"from findling.cli import main\nassert main({arguments!r}) == 0")
+    assert loaded.isdisjoint(HEAVY)
+    assert "findling" in loaded
+
+
+@pytest.mark.parametrize(
+    "module", ["findling", "findling.types", "findling.errors", "findling.roots", "findling.commands"]
+)
+def test_light_modules_stay_light(module: str) -> None:
+    assert imported_by(f"import {module}").isdisjoint(HEAVY)
+
+
+def test_plain_output_does_without_rich() -> None:
+    assert "rich" not in imported_by(
+        "import findling.terminal.plain, findling.terminal.json, findling.terminal.progress"
+    )
+
+
+def closure(name: str) -> set[str]:
+    """``name`` and all that it needs here at run time, extras left out."""
+    seen: set[str] = set()
+    waiting = [name]
+    while waiting:
+        current = canonicalize_name(waiting.pop())
+        if current in seen:
+            continue
+        seen.add(current)
+        for text in distribution(current).requires or ():
+            requirement = Requirement(text)
+            if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
+                waiting.append(requirement.name)
+    return seen
+
+
+def licence(name: str) -> str:
+    fields = metadata(name)
+    classifiers = [text for text in fields.get_all("Classifier") or () if text.startswith("License ::")]
+    return "; ".join(filter(None, [fields["License-Expression"], (fields["License"] or "")[:200], *classifiers]))
+
+
+def test_everything_installed_with_findling_has_a_permissive_licence() -> None:
+    packages = closure("findling")
+    assert {"findling", "numpy", "rich", "markdown-it-py"} <= packages
+    licences = {name: licence(name) for name in packages}
+    copyleft = {name: text for name, text in licences.items() if COPYLEFT.search(text)}
+    assert copyleft == {}
+    unknown = {name: text for name, text in licences.items() if not PERMISSIVE.search(text)}
+    assert unknown == {name: text for name, text in CHECKED_BY_HAND.items() if name in packages}
+
+
+def test_a_copyleft_licence_would_be_seen() -> None:
+    for text in ("AGPL-3.0-only", "License :: OSI Approved :: GNU General Public License v3 (GPLv3)", "LGPL-2.1"):
+        assert COPYLEFT.search(text)
+    with pytest.raises(PackageNotFoundError):
+        closure("a-package-that-is-not-installed")
