@@ -72,7 +72,7 @@ def closure(name: str) -> set[str]:
 def licence(name: str) -> str:
     fields = metadata(name)
     classifiers = [text for text in fields.get_all("Classifier") or () if text.startswith("License ::")]
-    return "; ".join(filter(None, [fields["License-Expression"], (fields["License"] or "")[:200], *classifiers]))
+    return "; ".join(filter(None, [fields.get("License-Expression"), fields.get("License", "")[:200], *classifiers]))
 
 
 def test_everything_installed_with_findling_has_a_permissive_licence() -> None:

@@ -17,7 +17,7 @@ from findling.errors import FindlingError, InvalidInput
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from findling.commands import OpenEngine, SearchEngine
+    from findling.seams import OpenEngine, SearchEngine
 
 FOUND: Final = 0
 ERROR: Final = 2

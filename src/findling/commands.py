@@ -1,7 +1,6 @@
 """What each command does: arguments -> engine -> view, notes and progress -> exit status.
 
-Must not know how anything is found or how it is printed: an engine is anything with the methods of SearchEngine, a
-view anything with those of View.
+Must not know how anything is found or how it is printed: it sees an engine and a view through ``seams``.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Final
 
 from findling.errors import FindlingError, InvalidInput, NotFound, RootError
 from findling.terminal import words
@@ -21,98 +20,13 @@ from findling.terminal.safe import make_encodable, write_line
 if TYPE_CHECKING:
     from argparse import Namespace
     from pathlib import Path
-    from types import TracebackType
 
+    from findling.seams import OpenEngine, SearchEngine, View
     from findling.terminal.progress import ProgressDisplay
-    from findling.types import GrepResult, IndexReport, Mode, Progress, SearchResult, Status, SymbolResult
+    from findling.types import IndexReport, Progress, SearchResult
 
 FOUND: Final = 0
 NOTHING: Final = 1
-
-
-class SearchEngine(Protocol):
-    """What the commands need of an engine."""
-
-    @property
-    def root(self) -> Path: ...
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
-
-    def search(
-        self,
-        text: str,
-        *,
-        limit: int = 10,
-        mode: Mode = "auto",
-        language: str | None = None,
-        path_globs: Sequence[str] = (),
-        kind: Literal["code", "docs"] | None = None,
-        max_tokens: int | None = None,
-        explain: bool = False,
-        wait_s: float | None = 1.5,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> SearchResult: ...
-
-    def index(
-        self, *, force: bool = False, embed: bool = True, progress: Callable[[Progress], None] | None = None
-    ) -> IndexReport: ...
-
-    def sync(
-        self, paths: Sequence[str] | None = None, *, progress: Callable[[Progress], None] | None = None
-    ) -> IndexReport: ...
-
-    def grep(
-        self,
-        pattern: str,
-        *,
-        literal: bool = False,
-        ignore_case: bool = False,
-        word: bool = False,
-        context: int = 0,
-        limit: int = 0,
-        path_globs: Sequence[str] = (),
-        language: str | None = None,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> GrepResult: ...
-
-    def symbols(
-        self,
-        name: str,
-        *,
-        references: bool = False,
-        kind: str | None = None,
-        language: str | None = None,
-        limit: int = 50,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> SymbolResult: ...
-
-    def similar(
-        self, target: str, *, limit: int = 10, progress: Callable[[Progress], None] | None = None
-    ) -> SearchResult: ...
-
-    def status(self) -> Status: ...
-
-
-class View(Protocol):
-    """What the commands need of the module that prints answers."""
-
-    def search(self, result: SearchResult, *, explain: bool) -> None: ...
-
-    def grep(self, result: GrepResult, *, shape: str) -> None: ...
-
-    def symbols(self, result: SymbolResult) -> None: ...
-
-    def report(self, report: IndexReport) -> None: ...
-
-    def status(self, status: Status, *, skipped: bool) -> None: ...
-
-
-class OpenEngine(Protocol):
-    def __call__(self, path: Path | None, *, root: Path | None, cache: bool) -> SearchEngine: ...
 
 
 class Session:

@@ -20,7 +20,7 @@ from findling.ingest.ignore_rules import IgnoreRules, RuleSet
 from findling.ingest.selection import Selection
 from findling.ingest.walking import walk
 
-NAMES = ("a", "b", "ab", "a.b", "b c", "[x]", "é", "-", "!a", "#b")
+NAMES = ("a", "b", "ab", "a.b", "b c", "[x]", "-", "!a", "#b")
 INNER = ("a", "ab", "a.b", "b ")
 
 
@@ -28,7 +28,7 @@ INNER = ("a", "ab", "a.b", "b ")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path]]:
     """A work tree with every name as a file and as a folder, up to four deep, and its repository elsewhere."""
     root = tmp_path_factory.mktemp("tree")
-    for first, second, third in product(("a", "ab", "é", "b c"), INNER, INNER):
+    for first, second, third in product(("a", "ab", "e", "b c"), INNER, INNER):
         folder = root / f"{first}" / f"{second}_" / third
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "a").touch()
@@ -75,7 +75,7 @@ PATTERNS = st.builds(
 FILES = st.lists(PATTERNS, min_size=0, max_size=6).map("\n".join)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=4000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(top=FILES, middle=FILES, ending=st.sampled_from(["", "\n", "\r\n", "\n\n"]))
 @example(top="*\n!a/\n!*.b", middle="", ending="\n")
 @example(top="a**/a", middle="", ending="\n")
@@ -110,6 +110,8 @@ def matches(pattern: str, path: str, *, is_dir: bool = False) -> bool:
         ("a/**/b", "a/x/y/b", True),
         ("a/**", "a", False),
         ("a/**", "a/b/c", True),
+        ("é*", "éa", True),
+        ("?b", "éb", True),
         ("name ", "name", True),
         ("name\\ ", "name ", True),
         ("\\#x", "#x", True),

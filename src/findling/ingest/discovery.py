@@ -106,10 +106,10 @@ def _discover_with_git(selection: Selection, top: str) -> Discovery | None:
             return None
         tracked = listing.tracked()
         # Judge what is tracked while git still walks the disk for the rest.
-        rules = own_rules(selection.root, tracked.paths)
+        rules = own_rules(selection.root, tracked.joined)
         _select(selection, tracked, True, rules, files, skipped)
         untracked = listing.untracked()
-        all_rules = own_rules(selection.root, tracked.paths, untracked.paths)
+        all_rules = own_rules(selection.root, tracked.joined, untracked.joined)
         if (rules and rules.folders) != (all_rules and all_rules.folders):
             # A rule file that nobody tracks yet speaks about tracked files too: judge them again, with it.
             files, skipped = [], []
@@ -200,17 +200,21 @@ def _check_with_git(
     if not (tracked.paths or untracked.paths) and top != selection.root:
         return None
     skipped: list[SkippedFile] = []
-    rules = own_rules(selection.root, tracked.paths, untracked.paths)
-    names = wanted(selection, tracked.paths, tracked.text_only, True, rules, skipped)
-    names += wanted(selection, untracked.paths, untracked.text_only, False, rules, skipped)
+    rules = own_rules(selection.root, tracked.joined, untracked.joined)
+    if rules is None and not selection.filters:
+        # Then tracked files that are known are wanted: nothing that judges them can have changed but their status.
+        new = [path for path in tracked.paths if path not in known]
+        kept = wanted(selection, new, tracked.text_only, True, None, skipped)
+        listed = set(tracked.paths)
+    else:
+        kept = wanted(selection, tracked.paths, tracked.text_only, True, rules, skipped)
+        listed = set()
+    kept += wanted(selection, untracked.paths, untracked.text_only, False, rules, skipped)
     if selection.filters:
-        # Globs may differ from those of last time, so they are asked about known files too.
-        filtered = [selection.filtered(path) for path in names]
-        names = [path for path, skip in zip(names, filtered, strict=True) if skip is None]
-        skipped += [skip for skip in filtered if skip is not None]
-    listed = set(names)
+        kept = [path for path in kept if not _filtered(selection, path, skipped)]
+    listed.update(kept)
     added: list[Found] = []
-    judge_all(selection, [path for path in names if path not in known], added, skipped)
+    judge_all(selection, [path for path in kept if path not in known], added, skipped)
     skipped += unreadable
     changed: list[Found] = []
     gone = set(missing)
@@ -225,6 +229,14 @@ def _check_with_git(
                     skipped.append(judged)
     removed = [path for path in known.keys() - listed if path not in gone]
     return Changes(added, changed, [*removed, *gone], True, skipped, "git")
+
+
+def _filtered(selection: Selection, path: str, skipped: list[SkippedFile]) -> bool:
+    """Whether the user's globs leave ``path`` out: they may differ from last time's, so known files are asked too."""
+    skip = selection.filtered(path)
+    if skip is not None:
+        skipped.append(skip)
+    return skip is not None
 
 
 def _partial(selection: Selection, differing: list[str], missing: list[str]) -> Changes:

@@ -52,6 +52,7 @@ def embed(
     model_id = writer.model(fingerprint.id, fingerprint.dimensions)
     done_chunks = done_files = uncommitted = 0
     total = reader.count_unembedded(model_id)
+    on_progress(Progress("embedding", 0, total))
     tried: set[int] = set()
     while True:
         with reader.snapshot():

@@ -441,6 +441,8 @@ def language_of(path: str, head: bytes = b"") -> Language:
             extension = name[dot:]
             language = _BY_EXTENSION.get(extension)
             if language is not None:
+                if extension == ".txt" and name.startswith(("requirements", "constraints")):
+                    return LANGUAGES["requirements"]
                 return _tell_apart(language, extension, head[:_HEAD_BYTES]) if head else language
             dot = name.find(".", dot + 1)
         last_dot = name.rfind(".")
@@ -451,8 +453,6 @@ def language_of(path: str, head: bytes = b"") -> Language:
     language = _FILENAME_STEMS.get(stem)
     if language is not None:
         return language
-    if name.startswith(("requirements", "constraints")) and name.endswith(".txt"):
-        return LANGUAGES["requirements"]
     return _from_head(head[:_HEAD_BYTES]) if head else TEXT
 
 

@@ -159,7 +159,11 @@ _MAX_FENCE = 64
 
 
 def _in_code_span(text: str, at: int) -> bool:
-    return text.count("`", _line_start(text, at), at) % 2 == 1
+    return text.count("`", max(text.rfind("\n", max(at - _SPAN_CHARS, 0), at), at - _SPAN_CHARS, 0), at) % 2 == 1
+
+
+_SPAN_CHARS = 1000
+"""How far back on its line a place is searched for the beginning of inline code."""
 
 
 def _line_start(text: str, at: int) -> int:

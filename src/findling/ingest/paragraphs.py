@@ -66,6 +66,7 @@ class Paragraphs:
         self._plan = plan
         self._max_chars = max_chars
         self._html = language == "html"
+        self._no_tag_between = (0, 0)
         self._heading_starts = [mark.start for mark in plan.marks]
 
     def of(self, start: int, end: int) -> Iterator[Paragraph]:
@@ -147,8 +148,13 @@ class Paragraphs:
 
     def _html_end(self, at: int, end: int) -> int:
         """The next tag that begins a block, once some text has come together."""
-        tag = _HTML_BLOCK.search(self._text, min(at + max(self._max_chars // 8, 1), end), end)
-        return tag.start() if tag else end
+        begin = at + max(self._max_chars // 8, 1)
+        first, last = self._no_tag_between
+        if not first <= begin <= last:
+            tag = _HTML_BLOCK.search(self._text, begin)
+            last = tag.start() if tag else len(self._text)
+            self._no_tag_between = (begin, last)
+        return max(min(last, end), at + 1)
 
     def refine(self, kind: str, start: int, end: int, taken: int, own: int) -> Iterator[Span]:
         """Cut a long paragraph: spans of at most ``max_chars``, the first one ``taken`` characters shorter; words

@@ -14,7 +14,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 from findling.ingest.prepare import Prepared
 from findling.ingest.worker import read_frame, write_frame
@@ -54,6 +54,7 @@ class _Worker:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 env=_environment(),
+                **_APART,
             )
         return self._process
 
@@ -88,6 +89,10 @@ class _Worker:
                     stream.close()
                 except OSError:
                     continue  # a pipe to a dead process has nothing left to flush
+
+
+_APART: dict[str, Any] = {"process_group": 0} if os.name == "posix" else {}
+"""Ctrl-C is for the parent, which ends its workers itself."""
 
 
 def _environment() -> dict[str, str]:

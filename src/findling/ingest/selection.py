@@ -169,15 +169,22 @@ class Selection:
         return SkippedFile(path, "symlink_outside", "a link that leaves the root")
 
 
-def own_rules(root: str, *listings: list[str]) -> IgnoreTree | None:
-    """The ``.ignore`` and ``.findlingignore`` files among listed paths, and the root's own; None without any."""
+def own_rules(root: str, *listings: str) -> IgnoreTree | None:
+    """The ``.ignore`` and ``.findlingignore`` files in listings, and the root's own; None without any.
+
+    A listing is one string in which every path ends with NUL.
+    """
     folders: set[str] = set()
-    for paths in listings:
-        for path in paths:
-            if path.endswith("ignore"):
-                folder, _, name = path.rpartition("/")
-                if name in OWN_IGNORE_FILES:
-                    folders.add(folder)
+    for listing in listings:
+        for name in OWN_IGNORE_FILES:
+            ending = name + "\0"
+            at = listing.find(ending)
+            while at >= 0:
+                start = listing.rfind("\0", 0, at) + 1
+                folder = listing[start:at]
+                if not folder or folder[-1] == "/":  # else the name only ends like one
+                    folders.add(folder[:-1])
+                at = listing.find(ending, at + len(ending))
     # The root's own count even where git ignores them: a personal rule file need not be committed.
     if any(os.path.lexists(f"{root}/{name}") for name in OWN_IGNORE_FILES):
         folders.add("")

@@ -6,19 +6,30 @@ run inside this call: call it from a process that may be lost.
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from findling.ingest import syntax_brace, syntax_embedded
 from findling.ingest.syntax_grammars import GRAMMARS
 from findling.ingest.syntax_grammars.model import Grammar
-from findling.ingest.syntax_tree import grammar, parse_tree
+from findling.ingest.syntax_tree import grammar, parse_tree, unparsed_bytes
 from findling.ingest.syntax_uses import uses_of
 from findling.ingest.syntax_walk import Found, walk
 from findling.types import Symbol
 
+if TYPE_CHECKING:
+    from tree_sitter import Tree
+
 # A file that takes longer is generated or hostile; it is still searchable as text.
 DEADLINE_S = 1.0
+# Less than this unparsed is not worth a second parse.
+RETRY_BYTES = 32
+
+_CONDITION = re.compile(
+    rb"^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif|region|endregion|pragma|nullable|warning)\b[^\n]*", re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +78,14 @@ def _read(text: bytes, language: str, deadline: float) -> tuple[Found, bytes, Gr
     """Symbols, the text that was really parsed (same length) and the table that was used."""
     if language in syntax_embedded.LANGUAGES:
         text, language = syntax_embedded.script_only(text, language)
-    table = GRAMMARS.get(syntax_brace.dialect(text, language))
+    table = GRAMMARS.get(language)
     if table is None or grammar(table.parser) is None:
         return Found(problem="no_grammar"), text, None
     tree = parse_tree(text, table.parser, deadline)
     if tree is None:
         return Found(problem="timeout"), text, table
+    if table.conditional and tree.root_node.has_error:
+        text, tree = _without_conditions(text, table, tree, deadline)
     root = tree.root_node
     found = walk(root, text, table, deadline)
     if not found.problem and root.has_error:
@@ -80,3 +93,15 @@ def _read(text: bytes, language: str, deadline: float) -> tuple[Found, bytes, Gr
         if table.braces:
             found = syntax_brace.add_missing(found, text, table)
     return found, text, table
+
+
+def _without_conditions(text: bytes, table: Grammar, tree: Tree, deadline: float) -> tuple[bytes, Tree]:
+    """The same text with ``#if`` … ``#endif`` lines blanked, when more of it parses that way."""
+    if _CONDITION.search(text) is None:
+        return text, tree
+    before = unparsed_bytes(tree.root_node)
+    blanked = _CONDITION.sub(lambda match: b" " * len(match.group()), text)
+    other = parse_tree(blanked, table.parser, deadline) if before >= RETRY_BYTES else None
+    if other is None or unparsed_bytes(other.root_node) >= before:
+        return text, tree
+    return blanked, other

@@ -14,7 +14,6 @@ SIGNATURE_BYTES = 1_200
 DOC_BYTES = 8_192
 DOC_LINES = 60
 
-_SPACE = re.compile(r"\s+")
 _TAIL = re.compile(r"(?:\s|[{:=;]|\bdo$|\bwhere$|\bis$|->$|=>$)+$")
 _OPEN_SPACE = re.compile(r"(?<=[(\[]) | (?=[)\]])")
 _DESCRIPTION = re.compile(r'^"""(?:[^"]|"(?!""))*"""\s*')
@@ -33,16 +32,19 @@ _CODE_FENCE = re.compile(r"^(?:```|~~~)")
 
 def fold(raw: bytes, limit: int) -> str:
     """One line of at most ``limit`` characters, white space folded."""
-    return _SPACE.sub(" ", raw.decode("utf-8", "replace")).strip()[:limit]
+    return " ".join(raw.decode("utf-8", "replace").split())[:limit]
 
 
 def signature(text: bytes, start: int, end: int, annotation: bytes) -> str:
     """``text[start:end]`` as one line, without annotations before and without what only opens the body."""
     if annotation:
         start = skip_annotations(text, start, end, annotation)
-    line = fold(text[start : min(end, start + SIGNATURE_BYTES)], SIGNATURE_CHARACTERS)
-    line = _DESCRIPTION.sub("", line)
-    line = _LAST_COMMA.sub("", _OPEN_SPACE.sub("", line))
+    raw = text[start : min(end, start + SIGNATURE_BYTES)]
+    line = fold(raw, SIGNATURE_CHARACTERS)
+    if b"\n" in raw:
+        line = _LAST_COMMA.sub("", _OPEN_SPACE.sub("", line))
+    if line.startswith('"'):
+        line = _DESCRIPTION.sub("", line)
     return _TAIL.sub("", line) or line
 
 
@@ -91,7 +93,9 @@ def _balanced(text: bytes, start: int, end: int) -> int:
     return end
 
 
-def doc_before(text: bytes, start: int, line_markers: tuple[bytes, ...], blocks: tuple[tuple[bytes, bytes], ...]) -> str:
+def doc_before(
+    text: bytes, start: int, line_markers: tuple[bytes, ...], blocks: tuple[tuple[bytes, bytes], ...]
+) -> str:
     """The first paragraph of the comment that ends on the line before ``start``; "" when there is none."""
     position = text.rfind(b"\n", 0, start) + 1
     if text[position:start].strip():
@@ -137,13 +141,13 @@ def first_paragraph(lines: list[str]) -> str:
     """The first block of lines that is neither empty nor tags nor directives, as one line."""
     kept: list[str] = []
     for raw in lines:
-        line = _MARKUP.sub(lambda match: match.group(1) or "", raw).strip()
+        line = (_MARKUP.sub(lambda match: match.group(1) or "", raw) if "<" in raw else raw).strip()
         if _DIRECTIVE.match(line) or _TAG_LINE.match(line) or _CODE_FENCE.match(line) or not line:
             if kept and (not line or not _DIRECTIVE.match(line)):
                 break
             continue
         kept.append(line)
-    return _SPACE.sub(" ", " ".join(kept)).strip()[:DOC_CHARACTERS]
+    return " ".join(" ".join(kept).split())[:DOC_CHARACTERS]
 
 
 def docstring_at(text: bytes, start: int, end: int) -> str:

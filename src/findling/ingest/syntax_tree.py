@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import time
 import warnings
-from functools import lru_cache
+from functools import cache
 from typing import TYPE_CHECKING
 
 import semble_grammars
 from tree_sitter import Language, Parser
 
 if TYPE_CHECKING:
-    from tree_sitter import Tree
+    from tree_sitter import Node, Tree
 
 # What the parser gets at first: usual files are one request.
 FIRST_WINDOW_BYTES = 1 << 16
@@ -24,7 +24,7 @@ FIRST_WINDOW_BYTES = 1 << 16
 WINDOW_BYTES = 1 << 11
 
 
-@lru_cache(maxsize=None)
+@cache
 def grammar(name: str) -> Language | None:
     """The grammar, or None when it is not part of this installation or does not load."""
     try:
@@ -41,7 +41,7 @@ def grammar(name: str) -> Language | None:
     return language if isinstance(language, Language) else None
 
 
-@lru_cache(maxsize=None)
+@cache
 def _parser(name: str) -> Parser | None:
     language = grammar(name)
     return Parser(language) if language is not None else None
@@ -77,3 +77,18 @@ def parse_tree(text: bytes, name: str, deadline: float) -> Tree | None:
         parser.reset()
         return None
     return tree
+
+
+def unparsed_bytes(root: Node) -> int:
+    """How much of the text the grammar could not read: bytes inside error nodes, one per missing token."""
+    if not root.has_error:
+        return 0
+    total = 0
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node.is_error or node.is_missing:
+            total += node.end_byte - node.start_byte + 1
+        elif node.has_error:
+            stack.extend(node.children)
+    return total

@@ -59,7 +59,9 @@ def _is_code(root: Node, start: int, end: int) -> bool:
     node = root.descendant_for_byte_range(start, end)
     if node is None:
         return False
-    if _NAMES.search(node.type) is None and (_TEXT.search(node.type) or node.end_byte - node.start_byte > 2 * (end - start) + 8):
+    if _NAMES.search(node.type) is None and (
+        _TEXT.search(node.type) or node.end_byte - node.start_byte > 2 * (end - start) + 8
+    ):
         return False
     parent = node.parent
     for _ in range(ANCESTORS):

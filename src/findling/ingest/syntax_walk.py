@@ -7,6 +7,7 @@ how a tree was made.
 
 from __future__ import annotations
 
+import itertools
 import re
 import time
 from collections.abc import Iterable, Mapping
@@ -41,6 +42,9 @@ CLOCK_EVERY = 512
 
 _VALUES = frozenset({"variable", "constant"})
 _SPACES = b" \t\r\n"
+
+# Definitions inside a region that does not parse are still worth having; loose variables there are not.
+_UNPARSED = Through(FUNCTION)
 
 
 @dataclass(slots=True)
@@ -112,7 +116,7 @@ class Walk:
     def __init__(self, text: bytes, grammar: Grammar, deadline: float) -> None:
         self._text = text
         self._grammar = grammar
-        self._actions: Mapping[str, Action] = {"ERROR": Through(FUNCTION), **grammar.actions}
+        self._actions: Mapping[str, Action] = {"ERROR": _UNPARSED, **grammar.actions}
         self._nested = re.compile(grammar.nested) if grammar.nested else None
         self._deadline = deadline
         self._stack: list[_Item] = []
@@ -138,10 +142,7 @@ class Walk:
             if isinstance(action, Define):
                 self._define(item, action)
             elif isinstance(action, Through):
-                context = item.context
-                if action.place is not None and action.place != context.place:
-                    context = _Context(context.parent, context.scope, action.place)
-                self._push(item.node.named_children, context)
+                self._through(item, action)
             elif isinstance(action, Group):
                 self._group(item, action)
             elif isinstance(action, Attach):
@@ -154,7 +155,7 @@ class Walk:
     def _found(self, problem: str) -> Found:
         rows, names = self._rows, self._names
         starts = [row.start_byte for row in rows]
-        if any(later < earlier for earlier, later in zip(starts, starts[1:], strict=False)):
+        if any(later < earlier for earlier, later in itertools.pairwise(starts)):
             # One node can define several names with insides of their own; parents still come before children,
             # since they start no later and the sort is stable.
             order = sorted(range(len(rows)), key=starts.__getitem__)
@@ -192,6 +193,20 @@ class Walk:
             prefix = None
             doc = ""
         return items
+
+    def _through(self, item: _Item, action: Through) -> None:
+        node, context = item.node, item.context
+        if action.place is not None:
+            if action is not _UNPARSED and action.place == FUNCTION and not self._may_define(node):
+                return
+            if action.place != context.place:
+                context = _Context(context.parent, context.scope, action.place)
+        self._push(node.named_children, context)
+
+    def _may_define(self, body: Node) -> bool:
+        """Whether the text of a function's inside can hold a definition at all."""
+        nested = self._nested
+        return nested is not None and nested.search(self._text, body.start_byte, body.end_byte) is not None
 
     def _group(self, item: _Item, group: Group) -> None:
         items = self._items(item.node.named_children, item.context)
@@ -234,9 +249,8 @@ class Walk:
         body, place = definition.body, definition.place
         if body is None or place is None:
             return
-        if place == FUNCTION and definition.kind:
-            if self._nested is None or self._nested.search(self._text, body.start_byte, body.end_byte) is None:
-                return
+        if place == FUNCTION and not self._may_define(body):
+            return
         self._push(body.named_children, _Context(parent, qualified, place))
 
     def _symbol(self, item: _Item, definition: Definition, qualified: str) -> int:

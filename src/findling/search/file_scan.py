@@ -21,6 +21,8 @@ _FOLDING_LETTERS = (
     (b"s", "\u017f".encode()),
     (b"k", "\u212a".encode()),
 )
+#: Matching a line on its own costs about as much as going through this many bytes of text.
+_BYTES_PER_LINE_TRY = 64
 #: Lines between looks at the clock.
 _LINES_PER_CLOCK = 512
 
@@ -65,19 +67,26 @@ def scan(
     if pattern.needle:
         if pattern.folds_case:
             searched = data.lower()
-            if not data.isascii() and _may_fold(pattern.needle, data):
+            if not data.isascii() and _may_fold(pattern.needles, data):
                 return _scan_text(pattern, data, wanted, context, deadline, stop_when_full)
-        if pattern.needle not in searched:
+        if any(needle not in searched for needle in pattern.needles):
             return _NOTHING
-        if wanted == 0 and pattern.plain:
+        if pattern.plain and wanted == 0:
             return _count_plain(pattern.needle, searched)
-        lines = _needle_lines(pattern, data, searched, deadline)
-        return _gather(lines, data, wanted, context, stop_when_full)
+        if pattern.plain and not context and not stop_when_full and data.isascii():
+            return _scan_plain(pattern.needle.decode(), data, pattern.folds_case, wanted)
+        needle = min(pattern.needles, key=searched.count) if len(pattern.needles) > 1 else pattern.needle
+        if pattern.plain or searched.count(needle) * _BYTES_PER_LINE_TRY <= len(data):
+            lines = _needle_lines(pattern, needle, data, searched, deadline)
+            return _gather(lines, data, wanted, context, stop_when_full)
     return _scan_text(pattern, data, wanted, context, deadline, stop_when_full)
 
 
-def _may_fold(needle: bytes, data: bytes) -> bool:
-    return any(ascii_letter in needle and letter in data for ascii_letter, letter in _FOLDING_LETTERS)
+def _may_fold(needles: tuple[bytes, ...], data: bytes) -> bool:
+    return any(
+        any(ascii_letter in needle for needle in needles) and letter in data
+        for ascii_letter, letter in _FOLDING_LETTERS
+    )
 
 
 def _count_plain(needle: bytes, searched: bytes) -> FileScan:
@@ -91,8 +100,41 @@ def _count_plain(needle: bytes, searched: bytes) -> FileScan:
     return FileScan((), lines, searched.count(needle))
 
 
-def _needle_lines(pattern: CompiledPattern, data: bytes, searched: bytes, deadline: float) -> Iterator[_Found]:
-    needle, plain, size, whole = pattern.needle, pattern.plain, len(pattern.needle), len(data)
+def _scan_plain(needle: str, data: bytes, fold: bool, wanted: int | None) -> FileScan:
+    """The common case without the general one's steps: a text is its own needle, and a column is a byte."""
+    text = data.decode("ascii")
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").removesuffix("\r")
+    searched = text.lower() if fold else text
+    size, whole = len(needle), len(text)
+    lines: list[LineMatch] = []
+    number, counted, line_count, occurrences = 1, 0, 0, 0
+    at = searched.find(needle)
+    while at >= 0:
+        start = text.rfind("\n", 0, at) + 1
+        end = text.find("\n", at)
+        if end < 0:
+            end = whole
+        first = at
+        spans: Spans = ((first - start, first - start + size),)
+        at = searched.find(needle, at + size)
+        while 0 <= at < end:
+            spans += ((at - start, at - start + size),)
+            at = searched.find(needle, at + size)
+        line_count += 1
+        occurrences += len(spans)
+        if wanted is None or line_count <= wanted:
+            number += text.count("\n", counted, start)
+            counted = start
+            lines.append(LineMatch(number, text[start:end], spans))
+    return FileScan(tuple(lines), line_count, occurrences)
+
+
+def _needle_lines(
+    pattern: CompiledPattern, needle: bytes, data: bytes, searched: bytes, deadline: float
+) -> Iterator[_Found]:
+    plain, size, whole = pattern.plain, len(needle), len(data)
+    others = tuple(other for other in pattern.needles if other != needle)
     number, counted, looked = 1, 0, 0
     at = searched.find(needle)
     while at >= 0:
@@ -100,23 +142,22 @@ def _needle_lines(pattern: CompiledPattern, data: bytes, searched: bytes, deadli
         end = data.find(b"\n", at)
         if end < 0:
             end = whole
+        looked += 1
+        if looked % _LINES_PER_CLOCK == 0 and time.monotonic() > deadline:
+            raise PatternTimeout
+        at = searched.find(needle, at + size if plain else end)
+        if others and any(other not in searched[start:end] for other in others):
+            at = searched.find(needle, end)
+            continue
         text = _line_text(data, start, end)
-        spans: Spans
         if plain and text.isascii():  # columns are bytes
-            again = searched.find(needle, at + size, end)
-            if again < 0:
-                spans = ((at - start, at - start + size),)
-            else:
-                spans = _plain_spans(searched[start:end], needle)
+            spans = _plain_spans(searched[start:end], needle)
         else:
             spans = matched_spans(pattern.spans(text, deadline))
         if spans:
             number += data.count(b"\n", counted, start)
             counted = start
             yield start, end, LineMatch(number, text, spans)
-        looked += 1
-        if looked % _LINES_PER_CLOCK == 0 and time.monotonic() > deadline:
-            raise PatternTimeout
         at = searched.find(needle, end)
 
 

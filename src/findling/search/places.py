@@ -52,7 +52,7 @@ def _hit(
     snippet = Snippet(start, "", ())
     body = ""
     if text is not None:
-        lines = text.split("\n")
+        lines = text.split("\n", end)[:end]
         anchor = definition.name_line if definition is not None else None
         snippet = make_snippet(lines, start, end, terms.terms.keys(), anchor_line=anchor)
         if query.max_tokens is not None:
@@ -82,7 +82,7 @@ _CHANNELS: tuple[Channel, ...] = ("keyword", "symbol", "exact", "semantic")
 
 
 def _chunk_values(item: RankedFile, chunks: Sequence[ChunkRow]) -> dict[int, float]:
-    values = {ordinal: value for ordinal, value in item.chunk_values.items() if ordinal < len(chunks)}
+    values = {ordinal: value for ordinal, value in item.chunk_values().items() if ordinal < len(chunks)}
     for definition in item.definitions:
         line = definition.symbol.name_line
         for ordinal, chunk in enumerate(chunks):

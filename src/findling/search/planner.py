@@ -17,7 +17,7 @@ _CHANNELS: dict[Mode, frozenset[Channel]] = {
     "exact": frozenset(("exact",)),
 }
 _SEMANTIC_SIGNALS = frozenset(("window",))
-_SYMBOL_SIGNALS = frozenset(("definition", "names", "stem", "test", "example", "legacy", "platform", "generated"))
+_SYMBOL_SIGNALS = frozenset(("definition", "file", "stem", "test", "example", "legacy", "platform", "generated"))
 
 
 @dataclass(frozen=True, slots=True)

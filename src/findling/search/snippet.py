@@ -66,14 +66,15 @@ def make_snippet(
 
     ``lines`` are a whole file's, without line ends; the range is 1-based, inclusive, and cut to the file. ``stems``
     are the query's terms as `tokenizer.terms` makes them. The window holds ``anchor_line`` if that is a line of the
-    range. ``max_lines`` is at least 1 and ``max_chars``, line feeds counted, at least `MIN_CHARS`; smaller values
-    count as these. A range with no text in it gives an empty text and no matches.
+    range and not blank. ``max_lines`` is at least 1 and ``max_chars``, line feeds counted, at least `MIN_CHARS`;
+    smaller values count as these. A range with no text in it gives an empty text and no matches.
     """
     max_lines, max_chars = max(1, max_lines), max(MIN_CHARS, max_chars)
     first = max(1, start_line)
-    last = min(end_line, len(lines))
-    anchored = anchor_line is not None and first <= anchor_line <= last
-    if anchor_line is not None and anchored:  # lines further away cannot share a window with it
+    last = max(0, min(end_line, len(lines)))
+    if anchor_line is not None and not (first <= anchor_line <= last and lines[anchor_line - 1].strip()):
+        anchor_line = None
+    if anchor_line is not None:  # lines further away cannot share a window with it
         first, last = max(first, anchor_line - max_lines + 1), min(last, anchor_line + max_lines - 1)
     last = min(last, first + SCANNED_LINES - 1)
     begins_the_place = first == max(1, start_line)
@@ -84,7 +85,7 @@ def make_snippet(
         return Snippet(max(1, start_line), "", ())
     found = _find(rows, stems)
     limit = min(LINE_CHARS, max_chars)
-    anchor = min(max(anchor_line - first, 0), len(rows) - 1) if anchor_line is not None and anchored else None
+    anchor = None if anchor_line is None else anchor_line - first
     start, stop = _window(rows, found, limit, max_lines, max_chars, anchor, begins_the_place)
     lead, _ = _without_blank_ends(rows[start:stop])
     start += lead

@@ -59,6 +59,15 @@ def usable(directory: Path) -> bool:
         return False
 
 
+def create(directory: Path) -> None:
+    """Make an empty text index where there is none, so that readers find one from the first moment."""
+    if not usable(directory):
+        try:
+            _open(directory, create=True)
+        except (ValueError, OSError) as error:
+            raise _map_error(error, directory) from error
+
+
 def remove(directory: Path) -> None:
     """Delete the text index; it is derived, so nothing is lost."""
     shutil.rmtree(directory, ignore_errors=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 import apsw
 
 from findling import errors
+from findling.store.schema import map_error
 
 _POLL_S = 0.02
 
@@ -21,7 +22,7 @@ class WriterLock:
 
     def __init__(self, directory: Path, *, wait_s: float) -> None:
         path = directory / "writer.lock"
-        self._connection = apsw.Connection(os.fspath(path))
+        self._connection = _open(path)
         self._connection.set_busy_timeout(0)
         until = time.monotonic() + wait_s
         while True:
@@ -38,3 +39,16 @@ class WriterLock:
 
     def release(self) -> None:
         self._connection.close()
+
+
+def _open(path: Path) -> apsw.Connection:
+    """A connection to the lock file, which holds nothing: one that is not a database is made anew."""
+    try:
+        connection = apsw.Connection(os.fspath(path))
+        connection.execute("PRAGMA user_version").fetchone()
+    except (apsw.NotADBError, apsw.CorruptError):
+        path.unlink(missing_ok=True)
+        connection = apsw.Connection(os.fspath(path))
+    except apsw.Error as error:
+        raise map_error(error, path) from error
+    return connection

@@ -367,6 +367,7 @@ class IndexReader:
 
     def term_counts(self, keys: Iterable[int]) -> dict[int, int]:
         """Files of the manifest that have a term, by term key; 0 for none."""
+        keys = list(keys)
         missing = [key for key in keys if key not in self._counts]
         for ids in _batches(missing):
             sql = f"SELECT term, files FROM term_counts WHERE manifest_id=? AND term IN ({ids})"

@@ -76,6 +76,7 @@ class IndexWriter:
         self._lock = WriterLock(directory, wait_s=wait_s)
         try:
             self._db = schema.connect(directory / DATABASE)
+            fulltext.create(directory / FULLTEXT)
             self._trigrams = TrigramIndex(directory / TRIGRAMS)
         except BaseException:
             self._lock.release()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from urllib.parse import quote
 
 
 class Places:
@@ -26,6 +25,8 @@ class Places:
 
     def link(self, path: str) -> str:
         """A ``file:`` address; every character that could end an escape sequence is quoted."""
+        from urllib.parse import quote
+
         return "file://" + quote(os.fsencode(self._root / path))
 
 

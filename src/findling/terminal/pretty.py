@@ -123,7 +123,7 @@ class PrettyView:
         return text.append(f":{position}", _QUIET) if position else text
 
     def _numbered(self, line: Line, width: int) -> Text:
-        body, spans = _around(line, self._console.width)
+        body, spans = _around(line, max(1, self._console.width - width - 4))
         text = Text().append(f"  {line.number:>{width}}  ", _QUIET)
         content = Text(visible(body))
         for start, end in spans:
@@ -148,15 +148,13 @@ class PrettyView:
 
 
 def _around(line: Line, columns: int) -> tuple[str, list[tuple[int, int]]]:
-    """The part of a long line around its first match, and the matches in it; a short line as it is."""
-    if len(line.text) <= columns:
-        return line.text, list(line.spans)
-    first = line.spans[0][0] if line.spans else 0
-    begin = max(0, min(first - _LEAD_COLUMNS, len(line.text) - columns))
-    text = line.text[begin : begin + columns]
-    mark = "…" if begin else ""
+    """The part of a long line that shows its first match, and the matches in it; a short line as it is."""
+    first, end = line.spans[0] if line.spans else (0, 0)
+    begin = 0 if end < columns else max(0, first - min(_LEAD_COLUMNS, columns // 2))
+    if len(line.text) <= columns or begin == 0:
+        return line.text[: columns + 1], list(line.spans)
+    mark = "…"
     shift = len(mark) - begin
-    spans = [
-        (max(0, start + shift), end + shift) for start, end in line.spans if begin < end and start < begin + columns
-    ]
-    return mark + text, spans
+    stop = begin + columns
+    spans = [(max(0, start + shift), end + shift) for start, end in line.spans if begin < end and start < stop]
+    return mark + line.text[begin:stop], spans

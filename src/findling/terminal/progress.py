@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, Protocol, Self, TextIO
+from typing import TYPE_CHECKING, Final, Self, TextIO, TypeAlias
 
 from findling.terminal.capabilities import is_terminal, wants_style
 from findling.terminal.words import count
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import rich.progress
 
     from findling.types import Progress
+
 
 # Shorter runs show no bar: it would only flicker, and importing it takes longer than they do.
 _BAR_AFTER_S: Final = 0.3
@@ -27,20 +28,11 @@ _STAGES: Final[Mapping[str, str]] = {"listing": "Listing files", "indexing": "In
 _NOUNS: Final[Mapping[str, str]] = {"listing": "file", "indexing": "file", "embedding": "chunk"}
 
 
-class ProgressDisplay(Protocol):
-    """Called with each Progress; leaving the context takes the display away."""
-
-    def __call__(self, progress: Progress) -> None: ...
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
-
-
 def show_progress(stream: TextIO, environment: Mapping[str, str]) -> ProgressDisplay:
-    """A bar if ``stream`` is a terminal that takes escape sequences, else lines."""
+    """A bar if ``stream`` is a terminal that takes escape sequences, else lines.
+
+    Either is a context manager to be called with each Progress; leaving the context takes the display away.
+    """
     if is_terminal(stream) and wants_style(stream, environment):
         return ProgressBar(stream)
     return ProgressLines(stream)
@@ -104,6 +96,9 @@ class ProgressBar:
             words = _STAGES.get(progress.stage, progress.stage)
             self._tasks[progress.stage] = self._bar.add_task(words, total=total)
         self._bar.update(self._tasks[progress.stage], completed=progress.done, total=total)
+
+
+ProgressDisplay: TypeAlias = ProgressLines | ProgressBar
 
 
 def _start_bar(stream: TextIO) -> rich.progress.Progress:

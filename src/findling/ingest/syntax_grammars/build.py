@@ -38,7 +38,7 @@ def _make_rule(node: Node, text: bytes, place: int) -> Iterable[Definition]:
 MAKE = Grammar(
     parser="make",
     actions={
-        **dict.fromkeys("conditional else_directive elsif_directive".split(), THROUGH),
+        **dict.fromkeys(["conditional", "else_directive", "elsif_directive"], THROUGH),
         "rule": _make_rule,
         "variable_assignment": Define("variable", body=""),
         "export_directive": GROUP,
@@ -80,7 +80,7 @@ def _cmake_function(node: Node, text: bytes, place: int) -> Iterable[Definition]
 CMAKE = Grammar(
     parser="cmake",
     actions={
-        **dict.fromkeys("if_condition foreach_loop body".split(), THROUGH),
+        **dict.fromkeys(["if_condition", "foreach_loop", "body"], THROUGH),
         "normal_command": _cmake_command,
         "function_def": _cmake_function,
         "macro_def": _cmake_function,
@@ -159,10 +159,9 @@ def _jsonnet_field(node: Node, text: bytes, place: int) -> Iterable[Definition]:
 JSONNET = Grammar(
     parser="jsonnet",
     actions={
-        **dict.fromkeys("local_bind object member objlocal".split(), THROUGH),
+        **dict.fromkeys(["local_bind", "object", "member", "objlocal"], THROUGH),
         "bind": _bind,
         "field": _jsonnet_field,
     },
     comments=C_COMMENTS,
 )
-

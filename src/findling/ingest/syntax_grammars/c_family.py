@@ -26,8 +26,17 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _NAMES = frozenset(
-    "identifier field_identifier type_identifier destructor_name operator_name operator_cast qualified_identifier "
-    "template_function template_method".split()
+    [
+        "identifier",
+        "field_identifier",
+        "type_identifier",
+        "destructor_name",
+        "operator_name",
+        "operator_cast",
+        "qualified_identifier",
+        "template_function",
+        "template_method",
+    ]
 )
 _TYPES = {
     "struct_specifier": "struct",
@@ -138,7 +147,9 @@ def _declaration(node: Node, text: bytes, place: int) -> Iterable[Definition]:
 def _typedef(node: Node, text: bytes, place: int) -> Iterable[Definition]:
     kind_of_type = node.child_by_field_name("type")
     body = kind_of_type.child_by_field_name("body") if kind_of_type is not None else None
-    kind = _TYPES.get(kind_of_type.type, "type_alias") if kind_of_type is not None and body is not None else "type_alias"
+    kind = (
+        _TYPES.get(kind_of_type.type, "type_alias") if kind_of_type is not None and body is not None else "type_alias"
+    )
     tag = kind_of_type.child_by_field_name("name") if kind_of_type is not None and body is not None else None
     names: set[str] = set()
     for declarator in node.children_by_field_name("declarator"):
@@ -167,7 +178,9 @@ def _namespace(node: Node, text: bytes, place: int) -> Iterable[Definition]:
     yield Definition("", qualifier=qualifier, body=body, place=MODULE)
 
 
-_CONDITIONS = "preproc_if preproc_ifdef preproc_else preproc_elif preproc_elifdef linkage_specification declaration_list"
+_CONDITIONS = (
+    "preproc_if preproc_ifdef preproc_else preproc_elif preproc_elifdef linkage_specification declaration_list"
+)
 
 _C: dict[str, Action] = {
     **dict.fromkeys(_CONDITIONS.split(), THROUGH),
@@ -181,7 +194,7 @@ _C: dict[str, Action] = {
     "preproc_function_def": _macro,
 }
 
-C = Grammar(parser="c", actions=_C, comments=C_COMMENTS, braces=True)
+C = Grammar(parser="c", actions=_C, comments=C_COMMENTS, braces=True, conditional=True)
 
 CPP = Grammar(
     parser="cpp",
@@ -196,6 +209,7 @@ CPP = Grammar(
     },
     comments=C_COMMENTS,
     braces=True,
+    conditional=True,
 )
 
 
@@ -249,4 +263,5 @@ OBJC = Grammar(
     },
     comments=C_COMMENTS,
     braces=True,
+    conditional=True,
 )

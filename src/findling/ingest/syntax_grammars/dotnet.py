@@ -48,7 +48,9 @@ def _property(node: Node, text: bytes, place: int) -> Iterable[Definition]:
 
 
 def _indexer(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    yield Definition("method", "this", node.child_by_field_name("parameters"), body=child_of_type(node, "accessor_list"))
+    yield Definition(
+        "method", "this", node.child_by_field_name("parameters"), body=child_of_type(node, "accessor_list")
+    )
 
 
 def _operator(node: Node, text: bytes, place: int) -> Iterable[Definition]:
@@ -101,6 +103,7 @@ CSHARP = Grammar(
     nested=rb"\)\s*(?:=>|\{|where\b)",
     annotation=b"[",
     braces=True,
+    conditional=True,
 )
 
 
@@ -137,7 +140,9 @@ def _ps_class(node: Node, text: bytes, place: int) -> Iterable[Definition]:
 POWERSHELL = Grammar(
     parser="powershell",
     actions={
-        **dict.fromkeys("statement_list script_block script_block_body if_statement statement_block".split(), THROUGH),
+        **dict.fromkeys(
+            ["statement_list", "script_block", "script_block_body", "if_statement", "statement_block"], THROUGH
+        ),
         "pipeline": GROUP,
         "assignment_expression": _ps_assignment,
         "function_statement": named("fn", "function_name", "script_block", FUNCTION),

@@ -24,14 +24,33 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _FUNCTIONS = frozenset(
-    "def defp defmacro defmacrop defguard defguardp defdelegate defn defnp defcallback".split()
+    ["def", "defp", "defmacro", "defmacrop", "defguard", "defguardp", "defdelegate", "defn", "defnp", "defcallback"]
 )
 _MODULES = {"defmodule": "module", "defprotocol": "interface", "defimpl": ""}
 _BLOCKS = frozenset({"quote", "if", "unless", "describe", "for"})
-_TYPES = {b"type": "type_alias", b"typep": "type_alias", b"opaque": "type_alias", b"callback": "fn", b"macrocallback": "fn"}
+_TYPES = {
+    b"type": "type_alias",
+    b"typep": "type_alias",
+    b"opaque": "type_alias",
+    b"callback": "fn",
+    b"macrocallback": "fn",
+}
 _ATTRIBUTES = frozenset({b"spec", b"impl", b"deprecated", b"since", b"dialyzer", b"typedoc", b"compile", b"tag"})
-_NOT_CONSTANTS = frozenset({b"moduledoc", b"behaviour", b"derive", b"external_resource", b"before_compile", b"on_load",
-                            b"after_compile", b"on_definition", b"moduletag", b"describetag", b"optional_callbacks"})  # fmt: skip
+_NOT_CONSTANTS = frozenset(
+    {
+        b"moduledoc",
+        b"behaviour",
+        b"derive",
+        b"external_resource",
+        b"before_compile",
+        b"on_load",
+        b"after_compile",
+        b"on_definition",
+        b"moduletag",
+        b"describetag",
+        b"optional_callbacks",
+    }
+)
 _ATTRIBUTE_NAME = re.compile(rb"@\s*(\w+)")
 _FOR = re.compile(rb"\bfor:\s*([\w.]+)")
 

@@ -70,7 +70,9 @@ def _haskell_type(kind: str, body: str = "") -> Finder:
     def find(node: Node, text: bytes, place: int) -> Iterable[Definition]:
         at = node.child_by_field_name("name")
         if at is not None:
-            yield Definition(kind, text_of(at, text).strip("()"), at, body=node.child_by_field_name(body) if body else None)
+            yield Definition(
+                kind, text_of(at, text).strip("()"), at, body=node.child_by_field_name(body) if body else None
+            )
 
     return find
 
@@ -136,7 +138,7 @@ def _ocaml_exception(node: Node, text: bytes, place: int) -> Iterable[Definition
 OCAML = Grammar(
     parser="ocaml",
     actions={
-        **dict.fromkeys("value_definition type_definition module_definition class_definition".split(), GROUP),
+        **dict.fromkeys(["value_definition", "type_definition", "module_definition", "class_definition"], GROUP),
         "let_binding": _ocaml_let,
         "type_binding": _ocaml_type,
         "module_binding": _ocaml_module("module", "module_name"),
@@ -219,4 +221,3 @@ NIX = Grammar(
     actions={**dict.fromkeys(_NIX_SETS.split(), THROUGH), "binding": _nix_binding},
     comments=HASH_COMMENTS,
 )
-

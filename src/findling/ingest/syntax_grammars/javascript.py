@@ -74,7 +74,11 @@ def _declaration(node: Node, text: bytes, place: int) -> Iterable[Definition]:
                 yield held
         elif value is None or not _is_import(value, name, text):
             # Functions handed to a call (``memo(() => …)``) are looked into; the name itself is a plain value.
-            body = value.child_by_field_name("arguments") if value is not None and value.type == "call_expression" else None
+            body = (
+                value.child_by_field_name("arguments")
+                if value is not None and value.type == "call_expression"
+                else None
+            )
             if place != FUNCTION:
                 yield Definition(kind, name, at, body=body, place=FUNCTION if body is not None else None, extent=extent)
             elif body is not None:
@@ -125,7 +129,9 @@ def _assignment(node: Node, text: bytes, place: int) -> Iterable[Definition]:
                 elif body is not None:
                     yield Definition("", body=body, place=inside)
             continue
-        if any(not part.isidentifier() and not part.replace("$", "_").replace("#", "_").isidentifier() for part in parts):
+        if any(
+            not part.isidentifier() and not part.replace("$", "_").replace("#", "_").isidentifier() for part in parts
+        ):
             continue
         at = target.child_by_field_name("property") or target
         held = _holder("method" if prototype else "fn", parts[-1], at, value, ".".join(parts[:-1]))
@@ -224,7 +230,7 @@ _TYPESCRIPT: dict[str, Action] = {
     "module": _namespace,
 }
 
-_NESTED = rb"\bfunction\b|=>|\bclass\b"
+_NESTED = rb"\bfunction\s*\*?\s*[\w$]|\bclass\s+[\w$]|=\s*(?:async\b|function\b|\(|<|[\w$]+\s*=>)|\bthis\.\w+\s*="
 
 JAVASCRIPT = Grammar(parser="javascript", actions=_JAVASCRIPT, comments=C_COMMENTS, nested=_NESTED, annotation=b"@")
 TYPESCRIPT = Grammar(parser="typescript", actions=_TYPESCRIPT, comments=C_COMMENTS, nested=_NESTED, annotation=b"@")

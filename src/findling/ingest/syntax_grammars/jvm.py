@@ -190,4 +190,3 @@ GROOVY = Grammar(
     comments=C_COMMENTS,
     annotation=b"@",
 )
-

@@ -93,7 +93,9 @@ def _scheme_list(words: Mapping[str, str]) -> Finder:
             return
         if not kind:
             value = node.named_child(2)
-            function = value is not None and text.startswith((b"(lambda", "(λ".encode(), b"(case-lambda"), value.start_byte)
+            function = value is not None and text.startswith(
+                (b"(lambda", "(λ".encode(), b"(case-lambda"), value.start_byte
+            )
             kind = "fn" if function else "constant"
         inside = {"fn": FUNCTION, "module": MODULE}.get(kind)
         yield Definition(kind, text_of(at, text), at, body=node if inside is not None else None, place=inside)

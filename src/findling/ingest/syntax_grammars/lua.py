@@ -69,7 +69,9 @@ def _assignment(node: Node, text: bytes, place: int) -> Iterable[Definition]:
 def _is_import(value: Node, name: str, text: bytes) -> bool:
     if text.startswith(b"require", value.start_byte):
         return True
-    return value.type == "dot_index_expression" and text.endswith(b"." + name.encode(), value.start_byte, value.end_byte)
+    return value.type == "dot_index_expression" and text.endswith(
+        b"." + name.encode(), value.start_byte, value.end_byte
+    )
 
 
 def _field(node: Node, text: bytes, place: int) -> Iterable[Definition]:
@@ -82,7 +84,9 @@ def _field(node: Node, text: bytes, place: int) -> Iterable[Definition]:
         yield Definition("", qualifier=text_of(at, text), body=value, place=TYPE)
 
 
-_BLOCKS = "if_statement else_statement elseif_statement do_statement for_statement while_statement block return_statement"
+_BLOCKS = (
+    "if_statement else_statement elseif_statement do_statement for_statement while_statement block return_statement"
+)
 
 LUA = Grammar(
     parser="lua",

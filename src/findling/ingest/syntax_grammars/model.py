@@ -110,7 +110,8 @@ class Grammar:
     ``nested``: a regular expression over a function's text without which no definition can be inside it; empty: never
     look inside functions. ``annotation``: what opens an annotation at the start of a node (``@`` or ``[`` or ``#[``).
     ``merge``: neighbouring definitions of the same name are one (clauses). ``docstring``: the first string of a body
-    is the documentation. ``braces``: missing functions are searched by text where the tree has errors.
+    is the documentation. ``braces``: missing definitions are searched by text where the tree has errors.
+    ``conditional``: lines of a preprocessor that stand where the grammar has no place for them may be left out.
     """
 
     parser: str
@@ -121,6 +122,7 @@ class Grammar:
     merge: bool = False
     docstring: bool = False
     braces: bool = False
+    conditional: bool = False
 
 
 def text_of(node: Node, text: bytes) -> str:

@@ -21,8 +21,20 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _ACCESSORS = frozenset(
-    "attr_accessor attr_reader attr_writer attr_internal mattr_accessor mattr_reader mattr_writer cattr_accessor "
-    "cattr_reader cattr_writer thread_mattr_accessor class_attribute".split()
+    [
+        "attr_accessor",
+        "attr_reader",
+        "attr_writer",
+        "attr_internal",
+        "mattr_accessor",
+        "mattr_reader",
+        "mattr_writer",
+        "cattr_accessor",
+        "cattr_reader",
+        "cattr_writer",
+        "thread_mattr_accessor",
+        "class_attribute",
+    ]
 )
 _DEFINERS = frozenset({"define_method", "alias_method", "scope", "define_singleton_method"})
 
@@ -89,7 +101,21 @@ def _assignment(node: Node, text: bytes, place: int) -> Iterable[Definition]:
 RUBY = Grammar(
     parser="ruby",
     actions={
-        **dict.fromkeys("body_statement block_body if unless begin then else elsif if_modifier unless_modifier".split(), THROUGH),
+        **dict.fromkeys(
+            [
+                "body_statement",
+                "block_body",
+                "if",
+                "unless",
+                "begin",
+                "then",
+                "else",
+                "elsif",
+                "if_modifier",
+                "unless_modifier",
+            ],
+            THROUGH,
+        ),
         "module": _container("module"),
         "class": _container("class"),
         "singleton_class": _singleton_class,

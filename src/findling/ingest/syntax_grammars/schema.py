@@ -40,7 +40,9 @@ def _sql(kind: str) -> Finder:
         at, schema = reference.child_by_field_name("name"), reference.child_by_field_name("schema")
         if at is not None:
             qualifier = text_of(schema, text).strip('`"[]') if schema is not None else ""
-            yield Definition(kind, text_of(at, text).strip('`"[]'), at, qualifier, child_of_type(node, "column_definitions"))
+            yield Definition(
+                kind, text_of(at, text).strip('`"[]'), at, qualifier, child_of_type(node, "column_definitions")
+            )
 
     return find
 
@@ -79,6 +81,7 @@ SQL = Grammar(
 
 # --- Protocol Buffers
 
+
 def _service(node: Node, text: bytes, place: int) -> Iterable[Definition]:
     at = child_of_type(node, "service_name")
     if at is not None:
@@ -99,6 +102,7 @@ PROTO = Grammar(
 
 # --- GraphQL
 
+
 def _graphql(kind: str, name_type: str, body_type: str = "") -> Finder:
     def find(node: Node, text: bytes, place: int) -> Iterable[Definition]:
         at, description = child_of_type(node, name_type), child_of_type(node, "description")
@@ -114,7 +118,7 @@ GRAPHQL = Grammar(
     parser="graphql",
     actions={
         **dict.fromkeys(
-            "document definition type_system_definition type_definition executable_definition".split(), THROUGH
+            ["document", "definition", "type_system_definition", "type_definition", "executable_definition"], THROUGH
         ),
         "object_type_definition": _graphql("class", "name", "fields_definition"),
         "interface_type_definition": _graphql("interface", "name", "fields_definition"),
@@ -226,7 +230,7 @@ def _custom_property(node: Node, text: bytes, place: int) -> Iterable[Definition
 CSS = Grammar(
     parser="css",
     actions={
-        **dict.fromkeys("rule_set block media_statement supports_statement".split(), THROUGH),
+        **dict.fromkeys(["rule_set", "block", "media_statement", "supports_statement"], THROUGH),
         "declaration": _custom_property,
         "keyframes_statement": named("fn", "keyframes_name", "keyframe_block_list"),
     },
@@ -236,7 +240,7 @@ CSS = Grammar(
 SCSS = Grammar(
     parser="scss",
     actions={
-        **dict.fromkeys("rule_set block media_statement supports_statement".split(), THROUGH),
+        **dict.fromkeys(["rule_set", "block", "media_statement", "supports_statement"], THROUGH),
         "declaration": _custom_property,
         "keyframes_statement": named("fn", "keyframes_name", "keyframe_block_list"),
         "mixin_statement": named("fn", "name", "block", FUNCTION),

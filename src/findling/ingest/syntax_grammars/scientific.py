@@ -86,7 +86,7 @@ def _julia_doc(node: Node, text: bytes) -> str:
 JULIA = Grammar(
     parser="julia",
     actions={
-        **dict.fromkeys("block if_statement macrocall_expression macro_argument_list".split(), THROUGH),
+        **dict.fromkeys(["block", "if_statement", "macrocall_expression", "macro_argument_list"], THROUGH),
         "module_definition": _julia_module,
         "function_definition": _julia_function,
         "macro_definition": _julia_function,
@@ -164,7 +164,7 @@ def _r_argument(node: Node, text: bytes, place: int) -> Iterable[Definition]:
 R = Grammar(
     parser="r",
     actions={
-        **dict.fromkeys("braced_expression if_statement".split(), THROUGH),
+        **dict.fromkeys(["braced_expression", "if_statement"], THROUGH),
         "binary_operator": _r_assignment,
         "call": _r_call,
         "argument": _r_argument,
@@ -219,4 +219,3 @@ FORTRAN = Grammar(
     },
     comments=Comments(line=(b"!!", b"!")),
 )
-

@@ -67,7 +67,7 @@ def _perl_assignment(node: Node, text: bytes, place: int) -> Iterable[Definition
 PERL = Grammar(
     parser="perl",
     actions={
-        **dict.fromkeys("block if_statement".split(), THROUGH),
+        **dict.fromkeys(["block", "if_statement"], THROUGH),
         "package_statement": _perl_package,
         "function_definition": _perl_sub,
         "binary_expression": _perl_assignment,
@@ -108,8 +108,10 @@ _DART_SIGNATURES = (
 
 
 def _dart_variables(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    holders = [node] if node.type.endswith("_list") else list(
-        children_of_type(node, "static_final_declaration_list", "initialized_identifier_list")
+    holders = (
+        [node]
+        if node.type.endswith("_list")
+        else list(children_of_type(node, "static_final_declaration_list", "initialized_identifier_list"))
     )
     for holder in holders:
         entries = holder.named_children
@@ -133,7 +135,7 @@ def _dart_extension(node: Node, text: bytes, place: int) -> Iterable[Definition]
 DART = Grammar(
     parser="dart",
     actions={
-        **dict.fromkeys("annotation const_builtin final_builtin".split(), ATTRIBUTE),
+        **dict.fromkeys(["annotation", "const_builtin", "final_builtin"], ATTRIBUTE),
         "class_definition": Define("class"),
         "mixin_declaration": named("trait", "identifier", "class_body"),
         "enum_declaration": Define("enum"),
@@ -193,7 +195,7 @@ def _zig_import(value: Node, name: str, text: bytes) -> bool:
 ZIG = Grammar(
     parser="zig",
     actions={
-        **dict.fromkeys("block expression_statement return_expression comptime_declaration".split(), THROUGH),
+        **dict.fromkeys(["block", "expression_statement", "return_expression", "comptime_declaration"], THROUGH),
         "variable_declaration": _zig_variable,
         "function_declaration": Define("fn"),
         **dict.fromkeys(("struct_declaration", "union_declaration", "enum_declaration"), THROUGH),
@@ -201,4 +203,3 @@ ZIG = Grammar(
     comments=C_COMMENTS,
     nested=rb"\b(?:struct|union|enum|opaque)\b",
 )
-

@@ -87,7 +87,7 @@ def _vim_command(node: Node, text: bytes, place: int) -> Iterable[Definition]:
 VIM = Grammar(
     parser="vim",
     actions={
-        **dict.fromkeys("if_statement else_statement elseif_statement body".split(), THROUGH),
+        **dict.fromkeys(["if_statement", "else_statement", "elseif_statement", "body"], THROUGH),
         "function_definition": _vim_function,
         "let_statement": _vim_let,
         "const_statement": _vim_let,

@@ -28,7 +28,6 @@ SIGNALS: Mapping[str, Signal] = {
     "votes": Signal(1.0, "other likely files refer to what it defines"),
     "stem": Signal(1.0, "the file is named like a name in the query"),
     "path": Signal(1.0, "the file's name is explained by the query"),
-    "names": Signal(1.0, "its definitions carry the query's words"),
     "definition": Signal(1.0, "it defines a name in the query"),
     "test": Signal(-1.0, "it is a test, and none was asked for"),
     "example": Signal(-1.0, "it is an example, and none was asked for"),

@@ -33,16 +33,29 @@ class Evidence:
 
 @dataclass(slots=True)
 class RankedFile:
-    """A candidate with its signals and its rank value; ``chunk_values`` orders the places inside it."""
+    """A candidate with its signals and its rank value; `chunk_values` orders the places inside it.
+
+    ``texts`` are BM25 shares by chunk ordinal; ``cosines`` are of all chunks, ``highest`` the best of any file.
+    """
 
     file: FileRow
     values: dict[str, float] = field(default_factory=dict)
     rank_value: float = 0.0
     coverage: float = 0.0
-    chunk_values: dict[int, float] = field(default_factory=dict)
+    texts: dict[int, float] = field(default_factory=dict)
+    cosines: FileCosines | None = None
+    highest: float = 0.0
     best_cosine: float = 0.0
     definitions: list[Definition] = field(default_factory=list)
     use: frozenset[str] = frozenset()
+
+    def chunk_values(self) -> dict[int, float]:
+        """What speaks for each chunk by its text and its cosine, by ordinal."""
+        values = {ordinal: TEXT_IN_CHUNK * share for ordinal, share in self.texts.items()}
+        if self.cosines is not None and self.highest > 0:
+            for ordinal, cosine in enumerate(self.cosines.own.tolist()):
+                values[ordinal] = values.get(ordinal, 0.0) + COSINE_IN_CHUNK * max(0.0, cosine) / self.highest
+        return values
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
@@ -103,10 +116,8 @@ def _text(
         found = term_rows.lookup(rows.get(file.blob_id, ()), keys)
         in_path = [path.terms.get(key, 0) for key in keys]
         lengths = signals.Lengths(file.body_terms, file.name_terms, file.comment_terms)
-        score, names, item.coverage = signals.bm25f(found, in_path, weights, lengths, means, path.length)
-        item.values["file"], item.values["names"] = score, names
+        item.values["file"], item.coverage = signals.bm25f(found, in_path, weights, lengths, means, path.length)
     _divide_by_best(ranked, "file")
-    _divide_by_best(ranked, "names")
 
 
 def _passages(ranked: Sequence[RankedFile], keyword: KeywordHits) -> None:
@@ -117,13 +128,24 @@ def _passages(ranked: Sequence[RankedFile], keyword: KeywordHits) -> None:
         if not chunks:
             item.values["passage"] = item.values["passages"] = 0.0
             continue
-        item.values["passage"] = max(chunks.values()) / best
-        item.values["passages"] = max(
-            sum(score for near, score in chunks.items() if abs(near - at) <= WINDOW) for at in chunks
-        )
-        for ordinal, score in chunks.items():
-            item.chunk_values[ordinal] = TEXT_IN_CHUNK * score / best
+        item.texts = {ordinal: score / best for ordinal, score in chunks.items()}
+        item.values["passage"] = max(item.texts.values())
+        item.values["passages"] = _best_window(item.texts)
     _divide_by_best(ranked, "passages")
+
+
+def _best_window(texts: Mapping[int, float]) -> float:
+    """The highest sum over a chunk and its `WINDOW` neighbours on each side."""
+    ordinals = sorted(texts)
+    best = running = 0.0
+    first = 0
+    for ordinal in ordinals:
+        running += texts[ordinal]
+        while ordinal - ordinals[first] > 2 * WINDOW:
+            running -= texts[ordinals[first]]
+            first += 1
+        best = max(best, running)
+    return best
 
 
 TEXT_IN_CHUNK = 1.3
@@ -158,22 +180,19 @@ def _definitions(ranked: Sequence[RankedFile]) -> None:
 
 
 def _windows(ranked: Sequence[RankedFile], cosines: Mapping[int, FileCosines]) -> None:
-    highest = max((float(found.own.max()) for found in cosines.values() if len(found.own)), default=0.0)
     for item in ranked:
         found = cosines.get(item.file.entry_id)
         if found is None or not len(found.own):
             item.values["window"] = 0.0
             continue
+        item.cosines = found
         item.values["window"] = float(found.window.max())
         item.best_cosine = float(found.own.max())
-        if highest > 0:
-            for ordinal, cosine in enumerate(found.own.tolist()):
-                share = COSINE_IN_CHUNK * max(0.0, cosine) / highest
-                item.chunk_values[ordinal] = item.chunk_values.get(ordinal, 0.0) + share
-    low = min((item.values["window"] for item in ranked), default=0.0)
-    high = max((item.values["window"] for item in ranked), default=0.0)
-    spread = high - low
+    highest = max(item.best_cosine for item in ranked)
+    windows = [item.values["window"] for item in ranked]
+    low, spread = min(windows), max(windows) - min(windows)
     for item in ranked:
+        item.highest = highest
         item.values["window"] = (item.values["window"] - low) / spread if spread > 0 else 0.0
 
 
@@ -190,11 +209,9 @@ def _votes(reader: IndexReader, ranked: Sequence[RankedFile], rows: Mapping[int,
         item.values["passage"] + (item.values["window"] if has_vectors else item.values["file"]) for item in ranked
     ]
     defines = [_rare_names(reader, item.file.blob_id) for item in ranked]
-    wanted = frozenset().union(*defines)
-    counts = reader.term_counts(wanted)
     mentions = [_mentions(reader, item.file.blob_id, rows) for item in ranked]
     manifest = reader.manifest
-    found = votes.votes(voices, mentions, defines, counts, manifest.files if manifest else 1)
+    found = votes.votes(voices, mentions, defines, reader.term_counts, manifest.files if manifest else 1)
     for item, value in zip(ranked, found, strict=True):
         item.values["votes"] = value
 

@@ -1,6 +1,6 @@
 """The signals: what speaks for a file, each a small pure function. Weights and sums are in `formula`.
 
-F, W, G, S, R, N and I are the signals of a study on public code questions (docs/ARCHITECTURE.md has the numbers).
+F, W, G, S, R and I are the signals of a study on public code questions (docs/ARCHITECTURE.md has the numbers).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from findling.store import term_rows
 K1 = 5.0
 """BM25's saturation for whole files. The usual 1.5 fits passages; files repeat their topic, and lost .04 with it."""
 
-BODY_WEIGHT, BODY_B = 1.0, 0.35
+BODY_WEIGHT, BODY_B = 1.0, 0.25
 NAMES_WEIGHT, NAMES_B = 1.0, 0.6
 TOP_NAMES_WEIGHT = 2.0
 COMMENTS_WEIGHT, COMMENTS_B = 1.0, 0.6
@@ -51,8 +51,8 @@ def bm25f(
     lengths: Lengths,
     means: Lengths,
     path_terms: int,
-) -> tuple[float, float, float]:
-    """Field-weighted BM25 of one file, the same over its definition names alone, and the share of weight it covers.
+) -> tuple[float, float]:
+    """Field-weighted BM25 of one file, and the share of the query's weight that the file holds at all.
 
     ``found``: (count, flags) per query term, as `term_rows.lookup` gives them; ``in_path``: occurrences in the path;
     ``weights``: idf times query weight per term. Robertson, Zaragoza, Taylor (2004): fields are summed before they
@@ -62,14 +62,13 @@ def bm25f(
     names_norm = 1 / (1 - NAMES_B + NAMES_B * lengths.names / means.names)
     comments_norm = COMMENTS_WEIGHT / (1 - COMMENTS_B + COMMENTS_B * lengths.comments / means.comments)
     path_norm = PATH_WEIGHT / (1 - PATH_B + PATH_B * path_terms / MEAN_PATH_TERMS)
-    total = names_total = covered = every = 0.0
+    total = covered = every = 0.0
     for (count, flags), paths, weight in zip(found, in_path, weights, strict=True):
         every += weight
         frequency = count * body_norm + paths * path_norm
         if flags:
             if flags & term_rows.IN_NAMES:
                 frequency += NAMES_WEIGHT * names_norm
-                names_total += weight * (K1 + 1) * names_norm / (K1 + names_norm)
             if flags & term_rows.IN_TOP_NAMES:
                 frequency += TOP_NAMES_WEIGHT * names_norm
             if flags & term_rows.IN_COMMENTS:
@@ -79,7 +78,7 @@ def bm25f(
         if frequency:
             total += weight * (K1 + 1) * frequency / (K1 + frequency)
             covered += weight
-    return total, names_total, covered / every if every else 0.0
+    return total, covered / every if every else 0.0
 
 
 # --- the path ------------------------------------------------------------------------------------------------
@@ -121,8 +120,11 @@ class StemMatcher:
     """
 
     def __init__(self, words: Sequence[str]) -> None:
-        self._words = tuple(dict.fromkeys(part for word in words for part in (*tokenizer.parts(word), word)))
-        self._stems = {tokenizer.stem(word) for word in self._words}
+        self._words: dict[str, list[str]] = {}
+        every = dict.fromkeys(part for word in words for part in (*tokenizer.parts(word), word))
+        for word in every:
+            self._words.setdefault(word[0], []).append(word)  # words that are alike begin alike
+        self._stems = {tokenizer.stem(word) for word in every}
         self._known: dict[str, float] = {}
 
     def share(self, parts: Sequence[str]) -> float:
@@ -130,8 +132,9 @@ class StemMatcher:
         known = self._known
         for part in parts:
             if part not in known:
+                near = self._words.get(part[0], ())
                 same = tokenizer.stem(part) in self._stems
-                known[part] = 1.0 if same else max((_likeness(part, word) for word in self._words), default=0.0)
+                known[part] = 1.0 if same else max([_likeness(part, word) for word in near], default=0.0)
         return sum([known[part] for part in parts]) / len(parts)
 
 

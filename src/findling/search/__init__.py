@@ -1,0 +1,1 @@
+"""A query travelling: analysis, channels, candidates, ranking, places, confidence."""
