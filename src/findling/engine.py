@@ -54,11 +54,12 @@ OnProgress = Callable[[Progress], None]
 class Engine:
     """Search over one folder. Use `Engine.open`, and as a context manager."""
 
-    def __init__(self, root: Path, scope: str, store_dir: Path, notes: Sequence[str] = ()) -> None:
+    def __init__(self, root: Path, scope: str, store_dir: Path, *, cache: bool = False) -> None:
         self.root = root
         self.scope = scope
         self.store_dir = store_dir
-        self._notes = list(notes)
+        self._cache = cache
+        self._notes: list[str] = []
         self._reader: IndexReader | None = None
         self._searcher: Searcher | None = None
         self._semantic: SemanticChannel | None = None
@@ -73,8 +74,8 @@ class Engine:
         ``root`` is taken literally; ``cache`` keeps the index in the user's cache folder. Raises `RootError`.
         """
         found = roots.find_root(Path(path) if path is not None else None, root=root)
-        location = roots.store_location(found.root, cache=cache)
-        return cls(found.root, found.scope, location.directory)
+        location = roots.store_location(found.root, cache=cache, create=False)
+        return cls(found.root, found.scope, location.directory, cache=cache)
 
     def close(self) -> None:
         if self._reader is not None:
@@ -170,6 +171,9 @@ class Engine:
         from findling.store.writer import DATABASE, FULLTEXT
 
         database = self.store_dir / DATABASE
+        if not self.store_dir.exists():
+            self.store_dir = roots.store_location(self.root, cache=self._cache).directory
+            database = self.store_dir / DATABASE
         if not database.exists():
             fulltext.remove(self.store_dir / FULLTEXT)
             return
@@ -447,14 +451,15 @@ class Engine:
             if manifest is None:
                 return self._no_status("not_indexed", notes)
             model_id = reader.model_id(embedder.fingerprint.id) if embedder else None
-            totals = reader.totals(model_id)
+            totals = reader.totals()
+            embedded = reader.embedded_chunks(model_id)
             known = reader.known_files()
             left_out = tuple(SkippedFile(*row) for row in reader.skipped())
             languages = reader.languages()
             coverage = Coverage(
                 files=manifest.files,
-                chunks=totals["chunks"],
-                embedded_chunks=totals["embedded_chunks"],
+                chunks=manifest.chunks,
+                embedded_chunks=embedded,
                 pending_files=manifest.pending,
                 skipped=reader.skipped_counts(),
             )
@@ -571,7 +576,14 @@ class Engine:
             manifest = reader.manifest
             if manifest is None:
                 return Coverage()
-            return Coverage(files=manifest.files, pending_files=manifest.pending, skipped=reader.skipped_counts())
+            model_id = reader.model_id(self._embedder.fingerprint.id) if self._embedder else None
+            return Coverage(
+                files=manifest.files,
+                chunks=manifest.chunks,
+                embedded_chunks=reader.embedded_chunks(model_id),
+                pending_files=manifest.pending,
+                skipped=reader.skipped_counts(),
+            )
 
     def _take_notes(self) -> tuple[str, ...]:
         notes = tuple(self._notes)

@@ -75,7 +75,7 @@ PATTERNS = st.builds(
 FILES = st.lists(PATTERNS, min_size=0, max_size=6).map("\n".join)
 
 
-@settings(max_examples=4000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(top=FILES, middle=FILES, ending=st.sampled_from(["", "\n", "\r\n", "\n\n"]))
 @example(top="*\n!a/\n!*.b", middle="", ending="\n")
 @example(top="a**/a", middle="", ending="\n")

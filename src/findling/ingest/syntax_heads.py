@@ -66,7 +66,7 @@ _NOT_NAMES = frozenset(
 )
 _STATEMENTS = (b"import ", b"if ", b"guard ", b"while ", b"for ", b"else ", b"case ", b"return ", b"using ", b"when ")
 _NOT_HEADS = frozenset({b"return", b"else", b"case", b"new", b"throw", b"goto", b"using", b"enum"})
-_NUMBERS = re.compile(rb"[\d\s,]+")  # ``printflike(1, 2)``: an attribute
+_NUMBERS = re.compile(rb"\s*\d[\s\S]*")  # ``printflike(1, 2)``: an attribute
 _LONE_WORD = re.compile(rb"\s*[a-z]\w*\s*")
 
 

@@ -12,6 +12,9 @@ from findling.search.snippet import Place, pack
 from findling.types import Completeness, Coverage, Freshness, Hit, Query, SearchResult
 
 
+_WITH_VECTORS = frozenset(("auto", "hybrid", "semantic"))
+
+
 def make_result(
     query: Query,
     found: Found,
@@ -29,7 +32,8 @@ def make_result(
         hits = [replace(hit, stale=hit.path in changed_since) for hit in hits]
         freshness, stale_reason = "stale", stale_reason or "files in the answer changed while it was made"
     completeness: Completeness = "complete"
-    if coverage.pending_files or coverage.embedded_chunks < coverage.chunks:
+    lacks_vectors = query.mode in _WITH_VECTORS and coverage.embedded_chunks < coverage.chunks
+    if coverage.pending_files or lacks_vectors:
         completeness = "partial"
     elif cut:
         completeness = "truncated"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import AnyStr
 
 from findling.search.patterns import CompiledPattern, PatternTimeout
 from findling.types import LineMatch
@@ -73,8 +74,8 @@ def scan(
             return _NOTHING
         if pattern.plain and wanted == 0:
             return _count_plain(pattern.needle, searched)
-        if pattern.plain and not context and not stop_when_full and data.isascii():
-            return _scan_plain(pattern.needle.decode(), data, pattern.folds_case, wanted)
+        if pattern.plain and not context and data.isascii():
+            return _scan_plain(pattern.needle.decode(), data, pattern.folds_case, wanted, stop_when_full)
         needle = min(pattern.needles, key=searched.count) if len(pattern.needles) > 1 else pattern.needle
         if pattern.plain or searched.count(needle) * _BYTES_PER_LINE_TRY <= len(data):
             lines = _needle_lines(pattern, needle, data, searched, deadline)
@@ -100,7 +101,7 @@ def _count_plain(needle: bytes, searched: bytes) -> FileScan:
     return FileScan((), lines, searched.count(needle))
 
 
-def _scan_plain(needle: str, data: bytes, fold: bool, wanted: int | None) -> FileScan:
+def _scan_plain(needle: str, data: bytes, fold: bool, wanted: int | None, stop_when_full: bool) -> FileScan:
     """The common case without the general one's steps: a text is its own needle, and a column is a byte."""
     text = data.decode("ascii")
     if "\r" in text:
@@ -115,25 +116,26 @@ def _scan_plain(needle: str, data: bytes, fold: bool, wanted: int | None) -> Fil
         end = text.find("\n", at)
         if end < 0:
             end = whole
-        first = at
-        spans: Spans = ((first - start, first - start + size),)
+        spans: Spans = ((at - start, at - start + size),)
         at = searched.find(needle, at + size)
-        while 0 <= at < end:
-            spans += ((at - start, at - start + size),)
-            at = searched.find(needle, at + size)
+        if 0 <= at < end:
+            spans = _plain_spans(searched[start:end], needle)
+            at = searched.find(needle, end)
         line_count += 1
         occurrences += len(spans)
         if wanted is None or line_count <= wanted:
             number += text.count("\n", counted, start)
             counted = start
             lines.append(LineMatch(number, text[start:end], spans))
+            if stop_when_full and line_count == wanted:
+                break
     return FileScan(tuple(lines), line_count, occurrences)
 
 
 def _needle_lines(
     pattern: CompiledPattern, needle: bytes, data: bytes, searched: bytes, deadline: float
 ) -> Iterator[_Found]:
-    plain, size, whole = pattern.plain, len(needle), len(data)
+    plain, whole = pattern.plain, len(data)
     others = tuple(other for other in pattern.needles if other != needle)
     number, counted, looked = 1, 0, 0
     at = searched.find(needle)
@@ -145,9 +147,8 @@ def _needle_lines(
         looked += 1
         if looked % _LINES_PER_CLOCK == 0 and time.monotonic() > deadline:
             raise PatternTimeout
-        at = searched.find(needle, at + size if plain else end)
-        if others and any(other not in searched[start:end] for other in others):
-            at = searched.find(needle, end)
+        at = searched.find(needle, end)
+        if others and any(searched.find(other, start, end) < 0 for other in others):
             continue
         text = _line_text(data, start, end)
         if plain and text.isascii():  # columns are bytes
@@ -158,10 +159,9 @@ def _needle_lines(
             number += data.count(b"\n", counted, start)
             counted = start
             yield start, end, LineMatch(number, text, spans)
-        at = searched.find(needle, end)
 
 
-def _plain_spans(line: bytes, needle: bytes) -> Spans:
+def _plain_spans(line: AnyStr, needle: AnyStr) -> Spans:
     spans: list[tuple[int, int]] = []
     at = line.find(needle)
     while at >= 0:

@@ -1,7 +1,7 @@
-"""From a regular expression to what it requires of a file: trigrams for the index, a needle for the scan.
+"""From a regular expression to what it requires of a file: trigrams for the index, needles for the scan.
 
 Both may only ever ask for too little: every text that the expression matches satisfies the plan and contains the
-needle. The plan follows Russ Cox's construction ("Regular Expression Matching with a Trigram Index", 2012): for
+needles. The plan follows Russ Cox's construction ("Regular Expression Matching with a Trigram Index", 2012): for
 each part the texts it can match when they are few, else how its matches can begin and end.
 """
 
@@ -21,6 +21,8 @@ MAX_TEXTS = 24
 MAX_CLASS_MEMBERS = 12
 #: Unknown beginnings or ends are kept to this many bytes: with one more byte they make a trigram.
 EDGE_BYTES = 2
+#: Texts looked for before an expression is tried; each further one rules out less.
+MAX_NEEDLES = 3
 #: Copies of a repeated part that are written out.
 MAX_COPIES = 8
 
@@ -192,17 +194,18 @@ def _encode(code: int, ignore_case: bool) -> bytes | None:
     return character.encode()
 
 
-# --- the needle -----------------------------------------------------------------------------------------------
+# --- the needles ----------------------------------------------------------------------------------------------
 
 
-def needle(nodes: Nodes, *, ignore_case: bool) -> bytes:
-    """The longest text that every match contains, b"" when there is none; ASCII-lowercased if ``ignore_case``.
+def needles(nodes: Nodes, *, ignore_case: bool) -> tuple[bytes, ...]:
+    """Texts that every match contains, the longest first, few of them; ASCII-lowercased if ``ignore_case``.
 
-    Unlike the plan's it keeps its case otherwise. ``ignore_case`` must be set when any part ignores case.
+    Unlike the plan's they keep their case otherwise. ``ignore_case`` must be set when any part ignores case.
     """
     runs: list[bytes] = [b""]
     _collect(nodes, ignore_case, runs)
-    return max(runs, key=len)
+    by_length = sorted(set(runs) - {b""}, key=lambda run: (-len(run), run))
+    return tuple(by_length[:1] + [run for run in by_length[1:MAX_NEEDLES] if len(run) > 1])
 
 
 def _collect(nodes: Nodes, ignore_case: bool, runs: list[bytes]) -> None:

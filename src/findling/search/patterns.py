@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from findling.errors import InvalidPattern
 from findling.search.pattern_cost import longest_safe_line
-from findling.search.pattern_plan import needle, trigram_plan
+from findling.search.pattern_plan import needles, trigram_plan
 from findling.search.pattern_syntax import Dialect, literal_nodes, parse, sets_ignore_case, word_class, write
 from findling.store.trigram_plan import TrigramPlan
 
@@ -40,8 +40,8 @@ class _Engine(Protocol):
 class CompiledPattern:
     """A pattern with its options; made by ``compile_pattern``.
 
-    ``plan``: what the index can be asked. ``needle``: bytes that every matching line contains (ASCII-lowercased when
-    ``folds_case``), b"" when there are none worth looking for. ``plain``: a line matches exactly where the needle is.
+    ``plan``: what the index can be asked. ``needles``: texts, as bytes, that every matching line contains, the longest
+    first (ASCII-lowercased when ``folds_case``). ``plain``: a line matches exactly where its only needle is.
     """
 
     text: str
@@ -49,12 +49,17 @@ class CompiledPattern:
     ignore_case: bool
     word: bool
     plan: TrigramPlan
-    needle: bytes
+    needles: tuple[bytes, ...]
     folds_case: bool
     plain: bool
     longest_safe_line: int
     _tree: Any
     _flags: int
+
+    @property
+    def needle(self) -> bytes:
+        """The longest of the needles, b"" without any."""
+        return self.needles[0] if self.needles else b""
 
     def spans(self, text: str, deadline: float, *, longest_line: int | None = None) -> Iterator[tuple[int, int]]:
         """(start, end) of every match, in order, empty ones included.
@@ -137,8 +142,8 @@ def compile_pattern(
     flags = re.MULTILINE | (given_flags & (re.ASCII | re.IGNORECASE)) | (re.IGNORECASE if ignore_case else 0)
     whole_ignores = bool(flags & re.IGNORECASE)
     folds = whole_ignores or sets_ignore_case(nodes)
-    found = needle(nodes, ignore_case=folds)
-    plain = literal and not word and b"\r" not in found and len(found) == len(pattern.encode())
+    found = needles(nodes, ignore_case=folds)
+    plain = literal and not word and "\r" not in pattern and [len(text) for text in found] == [len(pattern.encode())]
     try:
         compiled = CompiledPattern(
             text=pattern,
@@ -146,7 +151,7 @@ def compile_pattern(
             ignore_case=ignore_case,
             word=word,
             plan=trigram_plan(nodes, ignore_case=whole_ignores),
-            needle=found,
+            needles=found,
             folds_case=folds,
             plain=plain,
             longest_safe_line=longest_safe_line(nodes, ignore_case=whole_ignores),

@@ -85,6 +85,7 @@ class ManifestRow:
     pending: int
     synced_at: str
     files: int
+    chunks: int
     body_terms: int
     name_terms: int
     comment_terms: int
@@ -109,6 +110,7 @@ class IndexReader:
         self._counts: dict[int, int] = {}
         self._listing: list[FileRow] | None = None
         self._uncovered: list[int] | None = None
+        self._embedded: int | None = None
         self.derived: dict[tuple[str, int], frozenset[int]] = {}
         """What others work out from a content's rows and want remembered as long as these."""
 
@@ -134,7 +136,7 @@ class IndexReader:
         self._manifest = None
         for cache in (self._files, self._terms, self._symbols, self._chunks, self._vectors, self._counts, self.derived):
             cache.clear()
-        self._listing = self._uncovered = None
+        self._listing = self._uncovered = self._embedded = None
         if self._text is not None:
             self._text.reload()
         if self._trigrams is not None:
@@ -150,7 +152,7 @@ class IndexReader:
         """None when this root was never indexed."""
         if self._manifest is None:
             row = self._db.execute(
-                "SELECT manifest_id, complete, pending, synced_at, files, body_terms, name_terms, comment_terms "
+                "SELECT manifest_id, complete, pending, synced_at, files, chunks, body_terms, name_terms, comment_terms "
                 "FROM manifests WHERE root=? AND ref=?",
                 (self._root, self._ref),
             ).fetchone()
@@ -194,23 +196,28 @@ class IndexReader:
             )
         )
 
-    def totals(self, model_id: int | None) -> dict[str, int]:
-        """Sums over the manifest for a status report: chunks, symbols, bytes, embedded chunks' files."""
+    def totals(self) -> dict[str, int]:
+        """Sums over the manifest for a status report: symbols and bytes."""
         manifest = self._manifest_id
         blobs = "SELECT e.blob_id FROM manifest_files m JOIN entries e USING (entry_id) WHERE m.manifest_id=?"
-        chunk_range = f"c.chunk_id BETWEEN b.blob_id << {schema.CHUNK_BITS} AND (b.blob_id+1 << {schema.CHUNK_BITS})-1"
         symbol_range = f"s.symbol_id BETWEEN b.blob_id << {SYMBOL_BITS} AND (b.blob_id+1 << {SYMBOL_BITS})-1"
         return {
-            "chunks": self._value(f"SELECT count(*) FROM ({blobs}) b JOIN chunks c ON {chunk_range}", manifest),
             "symbols": self._value(f"SELECT count(*) FROM ({blobs}) b JOIN symbols s ON {symbol_range}", manifest),
             "bytes": self._value("SELECT total(size) FROM manifest_files WHERE manifest_id=?", manifest),
-            "embedded_chunks": self.embedded_chunks(model_id),
         }
 
     def embedded_chunks(self, model_id: int | None) -> int:
         """Chunks of the manifest that have a vector of the model."""
-        if model_id is None:
+        if model_id is None or self.manifest is None:
             return 0
+        if self._embedded is None:
+            self._embedded = self._count_embedded(model_id, self.manifest)
+        return self._embedded
+
+    def _count_embedded(self, model_id: int, manifest: ManifestRow) -> int:
+        everything = self._value("SELECT count(*) FROM vectors WHERE model_id=?", model_id)
+        if everything >= manifest.files and not self.count_unembedded(model_id):
+            return manifest.chunks
         return int(
             self._value(
                 "SELECT total(length(v.data) / d.dimensions) FROM manifest_files m JOIN vectors v USING (entry_id) "

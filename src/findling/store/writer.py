@@ -212,7 +212,7 @@ class IndexWriter:
             return int(row[0])
         blob_id = self._take_id("blob")
         self._db.execute(
-            "INSERT INTO blobs VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+            "INSERT INTO blobs VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
             (
                 blob_id,
                 blob_hash,
@@ -220,6 +220,7 @@ class IndexWriter:
                 prepared.kind,
                 prepared.body_terms and sum(chunk[3] - chunk[2] for chunk in prepared.chunks),
                 prepared.lines,
+                len(prepared.chunks),
                 prepared.encoding,
                 int(prepared.generated),
                 prepared.body_terms,
@@ -272,7 +273,7 @@ class IndexWriter:
     def _count(self, manifest_id: int, entry_id: int, sign: int) -> None:
         """Add or take a file's terms and lengths to or from its manifest's totals."""
         row = self._db.execute(
-            "SELECT t.data, b.body_terms, b.name_terms, b.comment_terms FROM entries e "
+            "SELECT t.data, b.chunks, b.body_terms, b.name_terms, b.comment_terms FROM entries e "
             "JOIN blobs b USING (blob_id) JOIN terms t USING (blob_id) WHERE e.entry_id=?",
             (entry_id,),
         ).fetchone()
@@ -284,7 +285,7 @@ class IndexWriter:
             counts.update(keys)
         else:
             counts.subtract(keys)
-        sums = self._sums.setdefault(manifest_id, [0, 0, 0, 0])
+        sums = self._sums.setdefault(manifest_id, [0, 0, 0, 0, 0])
         for i, value in enumerate((1, *row[1:])):
             sums[i] += sign * value
 
@@ -324,7 +325,7 @@ class IndexWriter:
                 self._write_counts(manifest_id, counts)
             for manifest_id, sums in self._sums.items():
                 self._db.execute(
-                    "UPDATE manifests SET files=files+?, body_terms=body_terms+?, name_terms=name_terms+?, "
+                    "UPDATE manifests SET files=files+?, chunks=chunks+?, body_terms=body_terms+?, name_terms=name_terms+?, "
                     "comment_terms=comment_terms+? WHERE manifest_id=?",
                     (*sums, manifest_id),
                 )
