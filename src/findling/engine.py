@@ -196,7 +196,7 @@ class Engine:
     def _remove_store(self) -> None:
         """Delete what was derived from the files; the folder itself and its .gitignore stay."""
         self.close()
-        for name in os.listdir(self.store_dir):
+        for name in os.listdir(self.store_dir) if self.store_dir.is_dir() else ():
             if name in _KEPT_IN_STORE:
                 continue
             path = self.store_dir / name
@@ -530,7 +530,11 @@ class Engine:
             from findling.search.searcher import Searcher
 
             self._searcher = Searcher(
-                self._open_reader(), self._read_text, own_name=self.root.name, semantic=self._open_semantic
+                self._open_reader(),
+                self._read_text,
+                own_name=self.root.name,
+                semantic=self._open_semantic,
+                exact_files=lambda: self._indexed_files(""),
             )
         return self._searcher
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import pytest
@@ -90,7 +91,7 @@ def test_one_line_of_5_mb_is_cut_into_the_cap() -> None:
     chunks = chunk_code(text)
     assert len(chunks) == MAX_CHUNKS and too_many(chunks)
     assert chunks[0].start_byte == 0 and chunks[-1].end_byte == len(text)
-    assert all(a.end_byte == b.start_byte for a, b in zip(chunks, chunks[1:], strict=False))
+    assert all(a.end_byte == b.start_byte for a, b in itertools.pairwise(chunks))
 
 
 def test_long_line_is_cut_after_a_separator_and_never_inside_a_character() -> None:
@@ -230,6 +231,33 @@ def test_neighbouring_functions_are_joined_only_within_one_symbol() -> None:
     assert [(c.symbol, c.breadcrumb) for c in chunks] == [(0, ("A",)), (0, ("A",)), (-1, ())]
 
 
+def test_comment_above_a_long_function_stays_with_its_definition() -> None:
+    paragraph = [*body(14), ""]
+    text = text_of("# One.", "# Two.", "def f():", *paragraph * 4)
+    chunks = chunk_code(text, [symbol("f", "fn", 3, 62)])
+    assert ranges(chunks) == [(1, 17, "function"), (19, 32, "block"), (34, 47, "block"), (49, 62, "block")]
+
+
+def test_short_end_of_a_long_function_joins_the_part_before() -> None:
+    paragraph = [*body(18), ""]  # 738 characters
+    text = text_of("def f():", *paragraph * 3, "    return 1", "def g():", *body(40))
+    chunks = chunk_code(text, [symbol("f", "fn", 1, 59), symbol("g", "fn", 60, 100)])
+    assert ranges(chunks) == [
+        (1, 19, "function"),
+        (21, 38, "block"),
+        (40, 59, "block"),
+        (60, 100, "function"),
+    ]
+
+
+def test_closing_bracket_of_a_scope_without_symbol_ends_the_chunk_before() -> None:
+    method = ["  fn f() {", *body(15), "  }"]
+    text = text_of("impl A {", *method, "}", "", "impl B {", *method, "}")
+    chunks = chunk_code(text, [symbol("f", "method", 2, 18, scope="A"), symbol("f", "method", 22, 38, scope="B")])
+    assert ranges(chunks) == [(1, 19, "function"), (21, 39, "function")]
+    assert [c.breadcrumb for c in chunks] == [("A", "f"), ("B", "f")]
+
+
 def test_function_up_to_2000_characters_stays_whole_and_a_longer_one_is_cut_at_blocks() -> None:
     whole = text_of("def f():", *body(40), "", *body(7))
     assert ranges(chunk_code(whole, [symbol("f", "fn", 1, 49)])) == [(1, 49, "function")]
@@ -281,7 +309,12 @@ def test_parts_of_a_minified_line_know_their_symbol_by_bytes() -> None:
 
 def test_ranges_that_do_not_fit_the_text_are_cut_to_it() -> None:
     text = "a\nb\nc\n"
-    odd = [symbol("x", "class", 2, 900), symbol("y", "fn", 700, 800), symbol("z", "fn", 3, 1), symbol("l", "fn", 1, 1, 3)]
+    odd = [
+        symbol("x", "class", 2, 900),
+        symbol("y", "fn", 700, 800),
+        symbol("z", "fn", 3, 1),
+        symbol("l", "fn", 1, 1, 3),
+    ]
     (chunk,) = chunk_code(text, odd)
     assert (chunk.start_line, chunk.end_line) == (1, 3)
 
@@ -293,7 +326,7 @@ def test_regions_are_not_crossed() -> None:
 
 
 def test_deep_nesting_is_bounded() -> None:
-    depth = 3000
+    depth = 1000
     text = "\n".join(" " * i + "{" for i in range(depth)) + "\n" + "\n".join("}" * 1 for _ in range(depth))
     symbols = [symbol(f"s{i}", "class", i + 1, 2 * depth - i, i - 1) for i in range(depth)]
     assert_holds(text, chunk_code(text, symbols))
@@ -326,7 +359,9 @@ def assert_holds(text: str, chunks: list[Chunk], limits: CodeLimits = DEFAULT) -
 
 
 LINE = st.one_of(
-    st.sampled_from(["", "", "}", "    x = 1", "def f():", "  # note", "\tif a {", "end", "\f", " ", "*/", "/* a", '"""']),
+    st.sampled_from(
+        ["", "", "}", "    x = 1", "def f():", "  # note", "\tif a {", "end", "\f", " ", "*/", "/* a", '"""']
+    ),
     st.text(alphabet="ab \t{};é😀\r\x0b\x85", max_size=30),
     st.integers(1, 6000).map(lambda n: "w" * n),
 )

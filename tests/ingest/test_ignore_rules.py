@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import time
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -159,12 +158,10 @@ def test_deeper_rules_are_stronger_and_relative_to_their_folder() -> None:
 
 @pytest.mark.parametrize("pattern", ["*a" * 30 + "b", "**/" * 20 + "b", "x/" + "*a" * 30 + "*b", "**/a*/" * 12 + "b"])
 def test_no_pattern_explodes(pattern: str) -> None:
-    """A backtracking matcher would need longer than the age of the universe; any result at all proves the point."""
+    """A backtracking matcher would not come back within a lifetime: any result at all proves the point."""
     path = "x/" + "/".join(["a" * 120] * 16)
     rules = RuleSet([pattern])
-    started = time.process_time()
     assert rules.match(path, path.rpartition("/")[2], False) is None
-    assert time.process_time() - started < 20
 
 
 def test_absurd_files_are_bounded() -> None:

@@ -38,7 +38,9 @@ def words(seed: int, count: int) -> list[bytes]:
     return [b" ".join(rng.choices(rare, k=12) + rng.choices(common, k=4)) for _ in range(count)]
 
 
-def build(directory: Path, texts: list[bytes], *, segments: int = 1, first_id: int = 0, stride: int = 1) -> TrigramIndex:
+def build(
+    directory: Path, texts: list[bytes], *, segments: int = 1, first_id: int = 0, stride: int = 1
+) -> TrigramIndex:
     index = TrigramIndex(directory)
     for number, text in enumerate(texts):
         index.add(first_id + number * stride, file_trigrams(text))

@@ -57,10 +57,13 @@ def pack(pieces: list[Piece], limits: CodeLimits, join: Callable[[Piece, Piece],
     """
     packed: list[Piece] = []
     last: Piece | None = None
-    for piece in pieces:
+    for position, piece in enumerate(pieces):
         size = piece.end - piece.start
         piece.weight = piece.weight or size
-        if last is None or last.solid or piece.solid or piece.end - last.start > limits.merge_chars:
+        reach = piece.end
+        if piece.loose and size <= limits.tiny_chars and position + 1 < len(pieces):
+            reach = pieces[position + 1].end  # a tiny rest rather leads what follows than ends what is full
+        if last is None or last.solid or piece.solid or reach - last.start > limits.merge_chars:
             packed.append(piece)
             last = piece
             continue

@@ -10,8 +10,8 @@ character of the text lies in a chunk, and chunks overlap only when their kind i
   before its first member function, is one ``class`` piece, and what lies between members is cut by itself.
 - Neighbouring pieces within one enclosing symbol are joined up to ``merge_chars``. A joined chunk takes the kind of
   its longest part and, as ``symbol``, the nearest symbol that encloses all its parts.
-- What lies around symbols and is shorter than ``tiny_chars`` never stands alone: closing brackets join the chunk
-  before, anything else the chunk after.
+- What lies around symbols, or remains of a long one, and is shorter than ``tiny_chars`` does not stand alone: closing
+  brackets and the end of a symbol join the chunk before, anything else the chunk after.
 """
 
 from __future__ import annotations
@@ -55,15 +55,21 @@ _QUOTED_DOC_START = re.compile(r'\s*(?:@\w+\s+(?:~[sS])?)?"""')
 
 @dataclass(slots=True)
 class _Node:
-    """A symbol as lines (0-based, inclusive; ``start`` takes in the comment above) with what lies inside it."""
+    """A symbol as lines (0-based, inclusive; ``start`` takes in the comment above, ``begin`` does not) with
+    what lies inside it."""
 
     start: int
     end: int
+    begin: int
     symbol: int
     kind: str
     members: list[_Node] = field(default_factory=list)
     values: list[_Node] = field(default_factory=list)
     """Constants, variables and type aliases: cut along only where nothing else says where to cut."""
+
+    @property
+    def chunk_kind(self) -> str:
+        return "function" if self.kind in _FUNCTIONS else "class" if self.kind in _HOLDERS else "block"
 
 
 def chunk_code(
@@ -79,7 +85,7 @@ def chunk_code(
     root = _tree(lines, symbols, regions)
     ancestry = _Ancestry(symbols)
     cutter = _Cutter(lines, limits, ancestry)
-    pieces = _join_tiny(text, cutter.scope(root, 0, len(lines.rows) - 1, 0), limits)
+    pieces = _join_tiny(text, cutter.scope(root, 0, len(lines.rows) - 1, 0), limits, ancestry)
     return grow(_finish(text, pieces, symbols, ancestry))
 
 
@@ -123,7 +129,7 @@ class _Ancestry:
 def _tree(lines: Lines, symbols: Sequence[Symbol], regions: Sequence[tuple[int, int]]) -> _Node:
     """Nest symbols by their lines; of two that cross, the later one begins after the earlier one's end."""
     last = len(lines.rows) - 1
-    root = _Node(0, last, -1, "file")
+    root = _Node(0, last, 0, -1, "file")
     spans = [(a - 1, b - 1, -1, "region") for a, b in regions]
     spans += [(s.start_line - 1, s.end_line - 1, i, s.kind) for i, s in enumerate(symbols)]
     spans.sort(key=lambda span: (span[0], -span[1], span[2]))
@@ -142,10 +148,11 @@ def _tree(lines: Lines, symbols: Sequence[Symbol], regions: Sequence[tuple[int, 
         siblings = holder.values if valued else holder.members
         if siblings and siblings[-1].end >= start:
             continue  # shares its line with the one before and cannot be told apart by lines
-        floor = max(siblings[-1].end + 1 if siblings else 0, holder.start + (holder.symbol >= 0))
+        floor = max(siblings[-1].end + 1 if siblings else 0, holder.begin + (holder.symbol >= 0))
+        begin = start
         if kind != "region":
             start = _with_comment(lines, start, floor, symbols[symbol].doc)
-        node = _Node(start, end, symbol, kind)
+        node = _Node(start, end, begin, symbol, kind)
         siblings.append(node)
         if not valued and len(stack) <= _MAX_DEPTH:
             stack.append(node)
@@ -197,15 +204,17 @@ class _Cutter:
         self.ancestry = ancestry
 
     def scope(self, node: _Node, first: int, last: int, depth: int) -> list[Piece]:
-        """Pieces of a node's inside: its members, and what lies before, between and after them."""
+        """Pieces of a node's inside: its head, its members, and what lies between and after them."""
         pieces: list[Piece] = []
         at = first
-        for member in node.members:
-            if member.start > at:
-                pieces += self.around(node, at, member.start - 1, head=at == first)
-            pieces += self.member(member, depth + 1)
-            at = member.end + 1
-        pieces += self.around(node, at, last, head=at == first)
+        for i, member in enumerate([*node.members, None]):
+            until = member.start - 1 if member is not None else last
+            if i > 0:
+                at = self.after(pieces, at, until)
+            pieces += self.plain(node, at, until) if i > 0 else self.head(node, at, until)
+            if member is not None:
+                pieces += self.member(member, depth + 1)
+                at = member.end + 1
         return pack(pieces, self.limits, self.ancestry.join)
 
     def member(self, node: _Node, depth: int) -> list[Piece]:
@@ -213,48 +222,70 @@ class _Cutter:
         first, last = lines.trim(node.start, node.end)
         if first > last:
             return []
-        size = lines.size(first, last)
         if node.kind == "region":
-            pieces = self.scope(node, first, last, depth)
-            return _solid(pieces, loose=False)
-        kind = "function" if node.kind in _FUNCTIONS else "class"
-        holds = bool(node.members) and kind == "class"
-        if size <= (limits.merge_chars if holds else limits.max_chars):
-            return [Piece(lines.starts[first], lines.end(last), kind, node.symbol, loose=False)]
+            return _solid(self.scope(node, first, last, depth), loose=False)
+        holds = bool(node.members) and node.kind not in _FUNCTIONS
+        if lines.size(first, last) <= (limits.merge_chars if holds else limits.max_chars):
+            return [Piece(lines.starts[first], lines.end(last), node.chunk_kind, node.symbol, loose=False)]
         if node.members and depth < _MAX_DEPTH:
             return _solid(self.scope(node, first, last, depth))
-        pieces = self.around(node, first, last, head=False)
-        if pieces and pieces[0].kind == "block":
-            pieces[0].kind = kind
-        return _solid(pieces, loose=False)
+        return _solid(self.head(node, first, last))
 
-    def around(self, node: _Node, first: int, last: int, *, head: bool) -> list[Piece]:
-        """Pieces of lines that belong to ``node`` itself."""
+    def head(self, node: _Node, first: int, last: int) -> list[Piece]:
+        """Pieces of a symbol up to its first member; the comment above stays with the definition when they fit."""
+        if node.symbol < 0:
+            return self.plain(node, first, last)
         lines, limits = self.lines, self.limits
         first, last = lines.trim(first, last)
         if first > last:
             return []
         start, end = lines.starts[first], lines.end(last)
-        if head and node.kind in _HOLDERS and end - start <= limits.max_chars:
-            return [Piece(start, end, "class", node.symbol, solid=end - start > limits.tiny_chars)]
+        if node.members and node.kind not in _FUNCTIONS and end - start <= limits.max_chars:
+            return [Piece(start, end, node.chunk_kind, node.symbol, solid=end - start > limits.tiny_chars)]
+        pieces = self.plain(node, node.begin, last)
+        if pieces and pieces[0].kind == "block":
+            pieces[0].kind = node.chunk_kind
+        if first < node.begin:
+            if pieces and pieces[0].kind != "fixed" and pieces[0].end - start <= limits.max_chars:
+                pieces[0].start = start
+            else:
+                pieces = self.plain(node, first, node.begin - 1) + pieces
+        return pieces
+
+    def plain(self, node: _Node, first: int, last: int) -> list[Piece]:
+        """Pieces of lines that belong to ``node`` itself, along its constants and variables if it is long."""
+        lines, limits = self.lines, self.limits
+        first, last = lines.trim(first, last)
+        if first > last:
+            return []
         values = [] if node.kind in _FUNCTIONS else [v for v in node.values if first <= v.start and v.end <= last]
+        if lines.size(first, last) <= limits.merge_chars and len(values) != 1:
+            values = []
         pieces: list[Piece] = []
         at = first
-        if end - start > limits.merge_chars or len(values) == 1:
-            for value in values:
-                pieces += self._owned(split_lines(lines, at, value.start - 1, limits), node.symbol)
-                a, b = lines.trim(value.start, value.end)
-                if a <= b and lines.size(a, b) <= limits.max_chars:
-                    pieces.append(Piece(lines.starts[a], lines.end(b), "block", value.symbol))
-                else:
-                    pieces += self._owned(split_lines(lines, a, b, limits), value.symbol)
-                at = value.end + 1
+        for value in values:
+            pieces += self._owned(split_lines(lines, at, value.start - 1, limits), node.symbol)
+            a, b = lines.trim(value.start, value.end)
+            if a <= b and lines.size(a, b) <= limits.max_chars:
+                pieces.append(Piece(lines.starts[a], lines.end(b), "block", value.symbol))
+            else:
+                pieces += self._owned(split_lines(lines, a, b, limits), value.symbol)
+            at = value.end + 1
         pieces += self._owned(split_lines(lines, at, last, limits), node.symbol)
-        if values:
-            pieces = pack(pieces, limits, self.ancestry.join)
-        if head and node.symbol >= 0 and pieces and pieces[0].kind == "block":
-            pieces[0].kind = "function" if node.kind in _FUNCTIONS else "class"
-        return pieces
+        return pack(pieces, limits, self.ancestry.join) if values else pieces
+
+    def after(self, pieces: list[Piece], at: int, last: int) -> int:
+        """Give the closing brackets that follow to the piece before them; the line behind these."""
+        lines = self.lines
+        following = at
+        while pieces and following <= last:
+            if lines.indent[following] >= 0:
+                if not only_closers(lines.rows[following]):
+                    break
+                pieces[-1].end = lines.end(following)
+                at = following + 1
+            following += 1
+        return at
 
     @staticmethod
     def _owned(pieces: list[Piece], symbol: int) -> list[Piece]:
@@ -271,24 +302,30 @@ def _solid(pieces: list[Piece], *, loose: bool = True) -> list[Piece]:
     return pieces
 
 
-def _join_tiny(text: str, pieces: list[Piece], limits: CodeLimits) -> list[Piece]:
+def _join_tiny(text: str, pieces: list[Piece], limits: CodeLimits, ancestry: _Ancestry) -> list[Piece]:
+    """Give tiny rests to the piece after them, closing brackets and the end of a symbol to the one before."""
     kept: list[Piece] = []
-    carried = -1
+    most = limits.max_chars + limits.tiny_chars
+    carried: Piece | None = None
     for position, piece in enumerate(pieces):
-        size = piece.end - piece.start
-        if piece.loose and piece.kind != "fixed" and size <= limits.tiny_chars and len(pieces) > 1:
-            following = pieces[position + 1] if position + 1 < len(pieces) else None
-            begin = carried if carried >= 0 else piece.start
-            backwards = carried < 0 and kept and (following is None or only_closers(text[piece.start : piece.end]))
-            if backwards and piece.end - kept[-1].start <= limits.max_chars + limits.tiny_chars:
+        following = pieces[position + 1] if position + 1 < len(pieces) else None
+        if carried is not None:
+            piece.start = carried.start
+            if piece.symbol == carried.symbol and piece.kind != "fixed":
+                piece.kind = carried.kind
+        tiny = piece.loose and piece.kind != "fixed" and piece.end - piece.start <= limits.tiny_chars
+        if tiny:
+            back = bool(kept) and carried is None and piece.end - kept[-1].start <= most
+            ahead = following is not None and following.end - piece.start <= most
+            within = following is not None and (piece.symbol < 0 or piece.symbol in ancestry.chain(following.symbol))
+            if back and (not ahead or not within or only_closers(text[piece.start : piece.end])):
                 kept[-1].end = piece.end
+                carried = None
                 continue
-            if following is not None and following.end - begin <= limits.max_chars + limits.tiny_chars:
-                carried = begin
+            if ahead:
+                carried = piece
                 continue
-        if carried >= 0:
-            piece.start = carried
-            carried = -1
+        carried = None
         kept.append(piece)
     return kept
 

@@ -60,7 +60,7 @@ def chunk_file(
         return chunk_docs(text, limits=docs, language=language)
     raw = text.encode("utf-8", "surrogatepass")
     regions = [
-        (r.start_line, r.start_line + raw[r.start_byte : r.end_byte].rstrip().count(b"\n"))
+        (r.start_line, r.start_line + raw[r.start_byte : r.end_byte].count(b"\n"))
         for r in embedded_regions(text, language)
     ]
     return chunk_code(text, symbols, limits=code, regions=regions)

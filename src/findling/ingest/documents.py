@@ -31,7 +31,7 @@ class Region:
 
 _TAG = re.compile(
     r"<!--"
-    r"|<(?P<close>/?)(?P<name>script|style|template)\b(?P<attributes>(?:[^>\"']++|\"[^\"]*+\"|'[^']*+')*+)>",
+    r"|<(?P<close>/?)(?P<name>script|style|template)\b(?P<attributes>(?:[^<>\"']++|\"[^\"]{0,999}+\"|'[^']{0,999}+')*+)>",
     re.IGNORECASE,
 )
 _LANG = re.compile(r"(?<![\w-])lang\s*=\s*[\"']?([\w+#-]+)", re.IGNORECASE)

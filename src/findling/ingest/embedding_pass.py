@@ -64,11 +64,11 @@ def embed(
             if not waiting:
                 break
             rows: list[tuple[int, bytes, bytes]] = []
-            for entry_id, blob_id, path, size, mtime_ns in waiting:
+            for entry_id, blob_id, path, blob_hash in waiting:
                 tried.add(entry_id)
                 if deadline is not None and time.monotonic() >= deadline:
                     break
-                texts = _texts(reader, root, path, blob_id, (size, mtime_ns), max_bytes)
+                texts = _texts(reader, root, path, blob_id, blob_hash, max_bytes)
                 if texts is None:
                     continue
                 hashes, data = _vectors(reader, path, model_id, texts, embedder)
@@ -90,10 +90,10 @@ def embed(
 
 
 def _texts(
-    reader: IndexReader, root: Path, path: str, blob_id: int, state: tuple[int, int], max_bytes: int
+    reader: IndexReader, root: Path, path: str, blob_id: int, blob_hash: bytes, max_bytes: int
 ) -> list[str] | None:
     read = read_file(root, path, max_bytes)
-    if not isinstance(read, tuple) or (read[0].size, read[0].mtime_ns) != state:
+    if not isinstance(read, tuple) or hashlib.sha256(read[1]).digest() != blob_hash:
         return None
     decoded = decode(read[1])
     if not isinstance(decoded, Decoded):

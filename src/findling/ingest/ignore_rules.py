@@ -2,8 +2,7 @@
 
 Rules come from lines of a ``.gitignore``-like file, or from globs that a user gave. The meaning is git's own
 (`gitignore(5)` and its matcher), with one difference: ``?`` and ``[…]`` match one character, not one byte.
-Patterns are untrusted: they compile to regular expressions that cannot backtrack across a star, so matching a
-path of n characters takes at most O(n²) steps per pattern.
+Patterns are untrusted; `globs` keeps their cost bounded.
 """
 
 from __future__ import annotations
@@ -11,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
+
+from findling.ingest.globs import glob_regex, literal_length
 
 MAX_RULES = 20_000  # per file; the largest honest ignore files have a few hundred lines
 MAX_PATTERN_CHARS = 4096  # the longest path that systems accept; a longer pattern cannot match anything
@@ -165,26 +166,26 @@ class _Table:
 
     def add(self, body: str, position: int) -> bool:
         """Whether the pattern can match anything; False for one that git parses but that never matches."""
-        literal_length = _literal_length(body)
+        literal = literal_length(body)
         if "/" not in body:
-            if literal_length == len(body):
+            if literal == len(body):
                 self._names[body] = position
-            elif body.startswith("*.") and "." not in body[2:] and _literal_length(body[1:]) + 1 == len(body):
+            elif body.startswith("*.") and "." not in body[2:] and literal_length(body[1:]) + 1 == len(body):
                 self._suffixes[body[1:]] = position
             else:
-                regex = _compile_glob(body, 0, is_path=False)
+                regex = glob_regex(body, 0, is_path=False)
                 if regex is None:
                     return False
                 self._name_globs.append((position, regex))
             return True
         if body.startswith("/"):
             body = body[1:]
-            literal_length = max(0, literal_length - 1)
+            literal = max(0, literal - 1)
         self.has_path_rules = True
-        if literal_length == len(body):
+        if literal == len(body):
             self._paths[body] = position
         else:
-            regex = _compile_glob(body, literal_length, is_path=True)
+            regex = glob_regex(body, literal, is_path=True)
             if regex is None:
                 return False
             self._path_globs.append((position, regex))
@@ -247,184 +248,3 @@ def _strip_trailing_spaces(line: str) -> str:
                     return line
         position += 1
     return line if last_space < 0 else line[:last_space]
-
-
-_SPECIAL = re.compile(r"[*?\[\\]")
-
-
-def _literal_length(pattern: str) -> int:
-    found = _SPECIAL.search(pattern)
-    return len(pattern) if found is None else found.start()
-
-
-# --- glob -> regular expression -------------------------------------------------------------------------------
-
-_STAR = "*"  # anything within a name
-_ANY_FOLDERS = "**/"  # nothing, or whole folders
-_SOME_FOLDERS = "**\\/"  # at least one folder: git's reading of `**` before an escaped slash
-_EVERYTHING = "**"  # the rest of the path
-
-
-def _compile_glob(pattern: str, literal_length: int, *, is_path: bool) -> str | None:
-    """The expression that fully matches what git's matcher does; None when nothing can match.
-
-    git compares the first ``literal_length`` characters plainly and starts its matcher after them, so a ``**``
-    there counts as one at the start.
-    """
-    tokens = _tokens(pattern, literal_length, is_path=is_path)
-    if tokens is None:
-        return None
-    # Between two stars the earliest match is as good as any later one, so each may be final (atomic): a star
-    # cannot cross a slash, and what stands between stars has a fixed shape.
-    parts: list[str] = []
-    section: list[str] = []
-    opener: str = ""  # what stood before the section: "" or one of the folder stars
-    for token in (*tokens, ""):
-        if token and token not in (_ANY_FOLDERS, _SOME_FOLDERS, _EVERYTHING):
-            section.append(token)
-            continue
-        body = _section(section)
-        section = []
-        if opener == "":
-            parts.append(body)
-        elif opener == _EVERYTHING:
-            parts.append(".*")
-        else:
-            folders = "(?:[^/]*/)*?" if opener == _ANY_FOLDERS else "(?:[^/]*/)+?"
-            # The last section has to reach the end; an earlier one ends with a slash: its first match will do.
-            parts.append(f"{folders}{body}" if token == "" else f"(?>{folders}{body})")
-        opener = token
-    return "".join(parts)
-
-
-def _section(tokens: list[str]) -> str:
-    """What stands between folder stars: fixed pieces with single stars between them."""
-    pieces: list[str] = [""]
-    for token in tokens:
-        if token == _STAR:
-            pieces.append("")
-        else:
-            pieces[-1] += token
-    if len(pieces) == 1:
-        return pieces[0]
-    middle = "".join(f"(?>[^/]*?{piece})" for piece in pieces[1:-1])
-    return f"{pieces[0]}{middle}[^/]*{pieces[-1]}"
-
-
-def _tokens(pattern: str, literal_length: int, *, is_path: bool) -> list[str] | None:
-    """The pattern's pieces: stars as the constants above, everything else as a piece of expression."""
-    tokens = [re.escape(char) for char in pattern[:literal_length]]
-    position = literal_length
-    end = len(pattern)
-    while position < end:
-        char = pattern[position]
-        if char == "\\":
-            if position + 1 >= end:
-                return None
-            tokens.append(re.escape(pattern[position + 1]))
-            position += 2
-        elif char == "?":
-            tokens.append("[^/]")
-            position += 1
-        elif char == "[":
-            parsed = _character_class(pattern, position + 1)
-            if parsed is None:
-                return None
-            expression, position = parsed
-            tokens.append(expression)
-        elif char == "*":
-            start = position
-            while position < end and pattern[position] == "*":
-                position += 1
-            at_start = start == literal_length or pattern[start - 1] == "/"
-            if not (is_path and position - start > 1 and at_start):
-                tokens.append(_STAR)
-            elif position == end:
-                tokens.append(_EVERYTHING)
-            elif pattern[position] == "/":
-                tokens.append(_ANY_FOLDERS)
-                position += 1
-            elif pattern.startswith("\\/", position):
-                tokens.append(_SOME_FOLDERS)
-                position += 2
-            else:
-                tokens.append(_STAR)
-        else:
-            tokens.append(re.escape(char))
-            position += 1
-    return tokens
-
-
-_POSIX_CLASSES = {
-    "alnum": "0-9A-Za-z",
-    "alpha": "A-Za-z",
-    "blank": " \\t",
-    "cntrl": "\\x00-\\x1f\\x7f",
-    "digit": "0-9",
-    "graph": "!-~",
-    "lower": "a-z",
-    "print": " -~",
-    "punct": "!-/:-@\\[-`{-~",
-    "space": " \\t-\\r",
-    "upper": "A-Z",
-    "xdigit": "0-9A-Fa-f",
-}
-
-
-def _character_class(pattern: str, position: int) -> tuple[str, int] | None:
-    """The class that opens before ``position``, as an expression, and where it ends; None when it is malformed."""
-    end = len(pattern)
-    negated = pattern[position : position + 1] in ("!", "^")
-    if negated:
-        position += 1
-    members: list[str] = []
-    previous = ""  # the character that a following "-" would start a range from
-    first = True
-    while True:
-        if position >= end:
-            return None
-        char = pattern[position]
-        if char == "]" and not first:
-            break
-        first = False
-        if char == "\\":
-            position += 1
-            if position >= end:
-                return None
-            previous = pattern[position]
-            members.append(_class_char(previous))
-        elif char == "-" and previous and position + 1 < end and pattern[position + 1] != "]":
-            position += 1
-            if pattern[position] == "\\":
-                position += 1
-                if position >= end:
-                    return None
-            if previous <= pattern[position]:
-                members.append(f"{_class_char(previous)}-{_class_char(pattern[position])}")
-            previous = ""
-        elif char == "[" and pattern[position + 1 : position + 2] == ":":
-            close = pattern.find("]", position + 2)
-            if close < 0:
-                return None
-            if close > position + 2 and pattern[close - 1] == ":":
-                named = _POSIX_CLASSES.get(pattern[position + 2 : close - 1])
-                if named is None:
-                    return None
-                members.append(named)
-                previous = ""
-                position = close
-            else:
-                members.append("\\[")
-                previous = "["
-        else:
-            members.append(_class_char(char))
-            previous = char
-        position += 1
-    inside = "".join(members)
-    if negated:
-        return f"[^/{inside}]", position + 1
-    return (f"(?!/)[{inside}]" if inside else "(?!)"), position + 1
-
-
-def _class_char(char: str) -> str:
-    return f"\\U{ord(char):08x}"

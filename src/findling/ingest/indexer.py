@@ -18,6 +18,7 @@ from findling import tokenizer
 from findling.ingest import discovery
 from findling.ingest.pool import Answer, Task, WorkerPool
 from findling.ingest.prepare import Prepared
+from findling.store.schema import UNREAD
 from findling.store.writer import FileState, IndexWriter
 from findling.types import IndexReport, Progress, SkippedFile
 
@@ -53,6 +54,7 @@ class _Run:
     started: float = field(default_factory=time.monotonic)
     files: int = 0
     changed: int = 0
+    seen: int = 0
     removed: int = 0
     chunks: int = 0
     symbols: int = 0
@@ -90,32 +92,36 @@ class Indexer:
         deadline: float | None = None,
         order: Order | None = None,
         wait_s: float = 0.0,
+        unlisted: Sequence[SkippedFile] | None = None,
     ) -> IndexReport:
         """Index what is new or changed and forget what is gone.
 
         ``paths`` names the files to look at (relative to the root) instead of the whole folder. ``force`` reads
         every file again. ``deadline`` (monotonic seconds) ends the run early with what is done; then the report's
         ``complete`` is False. ``order`` decides which files come first. ``wait_s`` is how long to wait for another
-        writer (`IndexBusy` after that).
+        writer (`IndexBusy` after that). ``unlisted``: what a listing of everything left out, if ``paths`` are from one.
         """
         run = _Run()
         with WorkerPool(self._workers) as pool:
-            pool.warm_up(1 if paths else None)
+            pool.warm_up(None if paths is None else min(1, len(paths)))
             writer = IndexWriter(self._store, large=paths is None, wait_s=wait_s)
             try:
                 manifest = writer.manifest(str(self._root))
+                was_complete, was_pending = writer.state(manifest)
                 known = writer.known_files(manifest)
                 found, gone, skipped = self._changes(known, paths, force)
                 run.skipped.extend(skipped)
                 run.removed = writer.remove(manifest, gone) if gone else 0
-                if paths is None:
-                    writer.replace_unlisted(manifest, skipped)
+                unlisted = skipped if paths is None else unlisted
+                if unlisted is not None:
+                    writer.replace_unlisted(manifest, unlisted)
                 if order is not None:
                     found = order(found)
                 left = self._index(writer, manifest, pool, found, run, deadline)
                 run.files = len(known) - len(gone) + sum(1 for path, _, _ in found if path not in known)
                 if found or gone or paths is None:
-                    writer.finish(manifest, complete=not left, pending=left)
+                    whole = paths is None or was_complete  # named files say nothing about the others
+                    writer.finish(manifest, complete=whole and not left, pending=left if whole else was_pending)
                 writer.commit()
                 writer.flush_trigrams(_MIN_SEGMENT)
                 if paths is None and len(found) >= _LARGE_RUN and not left:
@@ -151,7 +157,6 @@ class Indexer:
         """Index ``found``; the number of files left over when the deadline came."""
         stop_at = None if deadline is None else deadline - _STOP_MARGIN_S
         states: dict[int, tuple[FileState, bytes]] = {}
-        done = 0
         batches = self._tasks(writer, manifest, found, states, run)
         exhausted = False
         while True:
@@ -172,10 +177,9 @@ class Indexer:
             for key, answer in answers:
                 file, digest = states.pop(key)
                 self._write(writer, manifest, file, digest, answer, run)
-                done += 1
             self._progress(Progress("indexing", run.changed, len(found), run.bytes_read))
             self._commit_if_full(writer, run)
-        return len(found) - run.changed - len(run.failed) if not exhausted or pool.in_flight else 0
+        return len(found) - run.seen
 
     def _commit_if_full(self, writer: IndexWriter, run: _Run) -> None:
         if run.batch_bytes >= _COMMIT_BYTES or run.batch_files >= _COMMIT_FILES or writer.batch_is_full:
@@ -197,8 +201,12 @@ class Indexer:
         for key, (path, _, _) in enumerate(found):
             read = read_file(self._root, path, self._options.max_bytes)
             if isinstance(read, SkippedFile):
+                run.seen += 1
+                if read.reason == "not_found":
+                    run.removed += writer.remove(manifest, [path])
+                    continue
                 run.failed.append(read)
-                writer.remove(manifest, [path])
+                writer.skip(manifest, FileState(path, 0, UNREAD), read.reason, read.detail)
                 continue
             file, data = read
             run.bytes_read += len(data)
@@ -207,6 +215,7 @@ class Indexer:
             if entry is not None:
                 writer.link(manifest, file, entry)
                 run.changed += 1
+                run.seen += 1
                 continue
             states[key] = (file, digest)
             batch.append(Task(key, path, data))
@@ -221,6 +230,7 @@ class Indexer:
         self, writer: IndexWriter, manifest: int, file: FileState, digest: bytes, answer: Answer, run: _Run
     ) -> None:
         run.changed += 1
+        run.seen += 1
         run.batch_files += 1
         run.batch_bytes += file.size
         if isinstance(answer, Prepared):
@@ -274,6 +284,8 @@ def read_file(root: Path, path: str, max_bytes: int) -> tuple[FileState, bytes] 
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
         descriptor = os.open(os.path.join(root, path), flags)  # noqa: PTH118 - once per file of a whole tree
+    except (FileNotFoundError, NotADirectoryError):
+        return SkippedFile(path, "not_found", "it is gone")
     except OSError as error:
         return SkippedFile(path, "unreadable", error.strerror or str(error))
     try:

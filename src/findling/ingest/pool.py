@@ -8,6 +8,7 @@ without its syntax tree, and if even that fails it is reported.
 from __future__ import annotations
 
 import os
+import pickle
 import queue
 import subprocess
 import sys
@@ -46,21 +47,30 @@ class _Worker:
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
+        self._ended = False
+        self._lock = threading.Lock()
 
     def start(self) -> subprocess.Popen[bytes]:
-        if self._process is None:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "findling.ingest.worker"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                env=_environment(),
-                **_APART,
-            )
-        return self._process
+        """The process, started when there is none. Raises OSError, also after `end`."""
+        with self._lock:
+            if self._ended:
+                raise OSError("the pool is closed")
+            if self._process is None:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-m", "findling.ingest.worker"],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    env=_environment(),
+                    **_APART,
+                )
+            return self._process
 
     def ask(self, files: Sequence[tuple[str, bytes, bool]], time_s: float) -> list[Answer | str] | None:
-        """The answers, or None when the process died or had to be killed."""
-        process = self.start()
+        """The answers, or None when the process could not be started, died or had to be killed."""
+        try:
+            process = self.start()
+        except OSError:
+            return None
         assert process.stdin is not None
         assert process.stdout is not None
         timer = threading.Timer(time_s, process.kill)
@@ -69,7 +79,7 @@ class _Worker:
         try:
             write_frame(process.stdin, files)  # type: ignore[arg-type]
             answers = read_frame(process.stdout)  # type: ignore[arg-type]
-        except (OSError, EOFError):
+        except (OSError, EOFError, ValueError, pickle.UnpicklingError):  # ValueError: the pipe was closed meanwhile
             answers = None
         finally:
             timer.cancel()
@@ -77,8 +87,16 @@ class _Worker:
             self.stop()
         return cast("list[Answer | str] | None", answers)
 
+    def end(self) -> None:
+        """Stop, and never start again."""
+        with self._lock:
+            self._ended = True
+            if self._process is not None:
+                self._process.kill()
+
     def stop(self) -> None:
-        process, self._process = self._process, None
+        with self._lock:
+            process, self._process = self._process, None
         if process is None:
             return
         process.kill()
@@ -117,7 +135,7 @@ class WorkerPool:
 
     def warm_up(self, count: int | None = None) -> None:
         """Start processes before there is work, so that they import while files are being listed."""
-        for worker in self._workers[: count or self.size]:
+        for worker in self._workers[:count]:
             worker.start()
 
     def submit(self, batch: list[Task]) -> None:
@@ -143,9 +161,11 @@ class WorkerPool:
         for _ in self._threads:
             self._tasks.put(None)
         for worker in self._workers:
-            worker.stop()
+            worker.end()  # whoever waits for its answer gets none
         for thread in self._threads:
-            thread.join(timeout=_FILE_S)
+            thread.join()
+        for worker in self._workers:
+            worker.stop()
 
     def __enter__(self) -> WorkerPool:
         return self

@@ -206,13 +206,13 @@ def _pack_terms(
     name_words = [word for name in names for word in tokenizer.words(name)]
     mark(name_words, term_rows.IN_NAMES)
     mark((word for name in top for word in tokenizer.words(name)), term_rows.IN_TOP_NAMES)
-    in_comments = Counter(tokenizer.words("\n".join(comments)))
-    mark(in_comments, term_rows.IN_COMMENTS)
+    comment_words = tokenizer.words("\n".join(comments))
+    mark(set(comment_words), term_rows.IN_COMMENTS)
     mark(tokenizer.words(head), term_rows.IN_HEAD)
     lengths = (
         sum(counts.values()),
         sum(len(keys_of[word]) for word in name_words),
-        sum(count * len(keys_of[word]) for word, count in in_comments.items()),
+        len(comment_words),
     )
     return term_rows.pack(counts, flags), lengths
 

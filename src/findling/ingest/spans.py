@@ -25,8 +25,8 @@ MAX_INDENT = 40
 CUT_WINDOW = 200
 """How far before a forced cut a better place (a separator) is looked for, in characters."""
 
-_CLOSER = re.compile(r"\s*(?:[\])}]|end\b|fi\b|done\b|esac\b|</)", re.IGNORECASE)
-_ONLY_CLOSERS = re.compile(r"(?:[^\w#]|(?<!\w)(?:end|fi|done|esac)(?!\w)|</[\w:-]+>)*\Z", re.IGNORECASE)
+_CLOSER = re.compile(r"(?:[\])}]|end\b|fi\b|done\b|esac\b|</)", re.IGNORECASE)
+_ONLY_CLOSERS = re.compile(r"(?:[\s)\]};,]|(?<!\w)(?:end|fi|done|esac)(?!\w)|</[\w:-]+>)*+\Z", re.IGNORECASE)
 SEPARATORS = ("\n", "\r", ";", ",", "}", ">", " ", "\t")
 WHITE_SPACE = ("\n", " ", "\t", "\r", "\u3000")
 
@@ -62,7 +62,7 @@ class Lines:
 
     def closes(self, line: int) -> bool:
         """Whether the line begins by closing something: it never begins a block."""
-        return _CLOSER.match(self.rows[line]) is not None
+        return _CLOSER.match(self.rows[line], max(self.indent[line], 0)) is not None
 
 
 def only_closers(text: str) -> bool:

@@ -138,7 +138,7 @@ def _merge(found: Found, added: list[Symbol], added_names: list[int]) -> Found:
                 symbol = replace(symbol, qualified_name=f"{around}.{symbol.name}")
         merged.append(replace(symbol, parent=parent))
         open_.append(new)
-    return Found(merged, [names[old] for old in order], found.problem)
+    return Found(merged, [names[old] for old in order], found.problem, found.clauses)
 
 
 def _owns(outer: Symbol, inner: Symbol) -> bool:

@@ -45,6 +45,7 @@ _SWIFT = re.compile(
     _MODIFIERS + rb"(?P<kind>func|class|struct|enum|protocol|actor|let|var|typealias)[ \t]+(?P<name>[A-Za-z_]\w*)",
     re.MULTILINE,
 )
+_PERL = re.compile(rb"^[ \t]*(?P<kind>sub)[ \t]+(?P<name>\w+)", re.MULTILINE)
 _CSHARP_TYPE = re.compile(
     _MODIFIERS + rb"(?P<kind>class|struct|enum|interface|record)[ \t]+(?P<name>[A-Za-z_]\w*)",
     re.MULTILINE,
@@ -57,6 +58,7 @@ _CSHARP_METHOD = re.compile(
 )
 _KINDS = {
     b"union": "struct", b"protocol": "interface", b"object": "class", b"actor": "class", b"record": "class",
+    b"sub": "fn",
     b"fun": "fn", b"func": "fn", b"val": "variable", b"var": "variable", b"let": "variable",
     b"typealias": "type_alias", b"class": "class", b"struct": "struct", b"enum": "enum", b"interface": "interface",
 }  # fmt: skip
@@ -80,6 +82,8 @@ def heads(text: bytes, parser: str) -> list[Head]:
         found.extend(_words(text, _KOTLIN))
     elif parser == "swift":
         found.extend(_words(text, _SWIFT))
+    elif parser == "perl":
+        found.extend(_words(text, _PERL))
     elif parser == "csharp":
         found.extend(_words(text, _CSHARP_TYPE))
         found.extend(_words(text, _CSHARP_METHOD, "fn"))

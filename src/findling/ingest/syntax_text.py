@@ -109,6 +109,8 @@ def doc_before(
             for opening, closing in blocks:
                 if line.endswith(closing):
                     return _block_doc(text, floor, position - 1, opening, closing)
+        if line_start == 0 and line.startswith(b"#!"):
+            break
         if line_markers and line.startswith(line_markers):
             lines.append(line)
             position = line_start

@@ -28,7 +28,7 @@ _NAMES = re.compile(r"identifier|_name$|^name$|^variable|property")
 def uses_of(root: Node, text: bytes, name: str, found: Found, deadline: float) -> list[tuple[int, int, str]]:
     """(line, column in characters, qualified name of the enclosing symbol) of each use, in order."""
     needle = name.encode("utf-8")
-    definitions = set(found.names)
+    definitions = {*found.names, *found.clauses}
     starts = [symbol.start_byte for symbol in found.symbols]
     uses: list[tuple[int, int, str]] = []
     for match in re.finditer(re.escape(needle), text):

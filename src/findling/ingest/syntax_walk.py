@@ -49,11 +49,14 @@ _UNPARSED = Through(FUNCTION)
 
 @dataclass(slots=True)
 class Found:
-    """What one walk found. ``names`` holds the byte offset of each symbol's name, in the symbols' order."""
+    """What one walk found. ``names`` holds the byte offset of each symbol's name, in the symbols' order;
+    ``clauses`` those of further clauses that were merged into a symbol.
+    """
 
     symbols: list[Symbol] = field(default_factory=list)
     names: list[int] = field(default_factory=list)
     problem: str = ""
+    clauses: list[int] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -122,6 +125,7 @@ class Walk:
         self._stack: list[_Item] = []
         self._rows: list[_Row] = []
         self._names: list[int] = []
+        self._clauses: list[int] = []
         self._seen: set[tuple[int, str]] = set()
 
     def run(self, root: Node) -> Found:
@@ -163,7 +167,7 @@ class Walk:
             rows, names = [rows[old] for old in order], [names[old] for old in order]
             for row in rows:
                 row.parent = place_of.get(row.parent, -1)
-        return Found([row.symbol() for row in rows], names, problem)
+        return Found([row.symbol() for row in rows], names, problem, self._clauses)
 
     def _push(self, children: list[Node], context: _Context) -> None:
         items = self._items(children, context)
@@ -282,6 +286,7 @@ class Walk:
             previous = rows[-1]
             if previous.qualified_name == qualified and previous.parent == context.parent and previous.kind == kind:
                 previous.end_line, previous.end_byte = end_line, end_byte
+                self._clauses.append((definition.at or item.node).start_byte)
                 return len(rows) - 1
         name_node = definition.at or item.node
         rows.append(

@@ -17,11 +17,14 @@ LENGTH = struct.Struct("<I")
 
 
 def read_frame(stream: BinaryIO) -> object | None:
-    """The next object, or None at the end of the stream."""
+    """The next object, or None at the end of the stream, also when it ends within an object."""
     head = stream.read(LENGTH.size)
     if len(head) < LENGTH.size:
         return None
-    body = stream.read(LENGTH.unpack(head)[0])
+    size = LENGTH.unpack(head)[0]
+    body = stream.read(size)
+    if len(body) < size:
+        return None
     value: object = pickle.loads(body)  # noqa: S301 - from our own parent or child only
     return value
 
@@ -46,7 +49,10 @@ def main() -> None:
                 answers.append(prepare(path, data, with_syntax=with_syntax))
             except Exception as error:  # noqa: BLE001 - one bad file costs itself, and is reported
                 answers.append(f"{type(error).__name__}: {error}")
-        write_frame(outlet, answers)
+        try:
+            write_frame(outlet, answers)
+        except BrokenPipeError:
+            os._exit(0)  # the parent is gone; nothing is left to say or to flush
 
 
 if __name__ == "__main__":

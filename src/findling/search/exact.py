@@ -120,6 +120,30 @@ def _without_cycle_collection() -> Iterator[None]:
             gc.enable()
 
 
+def exact_places(source: ExactSource, text: str, most: int) -> Iterator[tuple[FileRef, int]]:
+    """The first ``most`` files that hold ``text`` literally, each with the first line where it stands.
+
+    Upper case in ``text`` must match; without any, case does not matter.
+    """
+    pattern = compile_pattern(text, literal=True, ignore_case=text == text.lower(), word=False)
+    given = 0
+    for ref in source.candidate_files(pattern.plan, Scope()):
+        try:
+            data = source.read(ref)
+        except OSError:
+            continue  # unreadable since it was indexed: nothing in it can be shown
+        if data is None:
+            continue
+        found = scan(
+            pattern, data, wanted=1, context=0, deadline=time.monotonic() + FILE_TIME_LIMIT_S, stop_when_full=True
+        )
+        if found.lines:
+            yield ref, found.lines[0].line
+            given += 1
+            if given >= most:
+                return
+
+
 class _Search:
     """The running totals of one search."""
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import AnyStr
 
 from findling.search.patterns import CompiledPattern, PatternTimeout
 from findling.types import LineMatch
@@ -24,6 +23,8 @@ _FOLDING_LETTERS = (
 )
 #: Matching a line on its own costs about as much as going through this many bytes of text.
 _BYTES_PER_LINE_TRY = 64
+#: Needles of so many bytes are rarer than that; counting them would only cost another pass.
+_SURELY_RARE_BYTES = 4
 #: Lines between looks at the clock.
 _LINES_PER_CLOCK = 512
 
@@ -64,56 +65,53 @@ def scan(
     past it unless ``stop_when_full``. ``context``: lines to give before and after each. ``deadline``: of
     ``time.monotonic``.
     """
-    searched = data
-    if pattern.needle:
-        if pattern.folds_case:
-            searched = data.lower()
-            if not data.isascii() and _may_fold(pattern.needles, data):
-                return _scan_text(pattern, data, wanted, context, deadline, stop_when_full)
-        if any(needle not in searched for needle in pattern.needles):
-            return _NOTHING
-        if pattern.plain and wanted == 0:
-            return _count_plain(pattern.needle, searched)
-        if pattern.plain and not context and data.isascii():
-            return _scan_plain(pattern.needle.decode(), data, pattern.folds_case, wanted, stop_when_full)
-        needle = min(pattern.needles, key=searched.count) if len(pattern.needles) > 1 else pattern.needle
-        if pattern.plain or searched.count(needle) * _BYTES_PER_LINE_TRY <= len(data):
-            lines = _needle_lines(pattern, needle, data, searched, deadline)
-            return _gather(lines, data, wanted, context, stop_when_full)
-    return _scan_text(pattern, data, wanted, context, deadline, stop_when_full)
+    if not pattern.needles or (pattern.folds_case and _may_fold(pattern.needles, data)):
+        return _scan_text(pattern, data, wanted, context, deadline, stop_when_full)
+    searched = data.lower() if pattern.folds_case else data
+    needle = pattern.needles[0]
+    first = searched.find(needle)
+    if first < 0 or any(other not in searched for other in pattern.needles[1:]):
+        return _NOTHING
+    if pattern.plain:
+        if wanted == 0:
+            return _count_plain(needle, searched, first)
+        if not context and data.isascii():
+            return _scan_plain(needle, data, searched, first, wanted, stop_when_full)
+    elif len(needle) < _SURELY_RARE_BYTES and searched.count(needle) * _BYTES_PER_LINE_TRY > len(data):
+        return _scan_text(pattern, data, wanted, context, deadline, stop_when_full)
+    lines = _needle_lines(pattern, data, searched, first, deadline)
+    return _gather(lines, data, wanted, context, stop_when_full)
 
 
 def _may_fold(needles: tuple[bytes, ...], data: bytes) -> bool:
-    return any(
+    return not data.isascii() and any(
         any(ascii_letter in needle for needle in needles) and letter in data
         for ascii_letter, letter in _FOLDING_LETTERS
     )
 
 
-def _count_plain(needle: bytes, searched: bytes) -> FileScan:
-    lines, at = 0, searched.find(needle)
+def _count_plain(needle: bytes, searched: bytes, first: int) -> FileScan:
+    lines, at = 0, first
     while at >= 0:
         lines += 1
         end = searched.find(b"\n", at)
         if end < 0:
             break
         at = searched.find(needle, end)
-    return FileScan((), lines, searched.count(needle))
+    return FileScan((), lines, searched.count(needle, first))
 
 
-def _scan_plain(needle: str, data: bytes, fold: bool, wanted: int | None, stop_when_full: bool) -> FileScan:
+def _scan_plain(
+    needle: bytes, data: bytes, searched: bytes, first: int, wanted: int | None, stop_when_full: bool
+) -> FileScan:
     """The common case without the general one's steps: a text is its own needle, and a column is a byte."""
-    text = data.decode("ascii")
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").removesuffix("\r")
-    searched = text.lower() if fold else text
-    size, whole = len(needle), len(text)
+    size, whole = len(needle), len(data)
     lines: list[LineMatch] = []
     number, counted, line_count, occurrences = 1, 0, 0, 0
-    at = searched.find(needle)
+    at = first
     while at >= 0:
-        start = text.rfind("\n", 0, at) + 1
-        end = text.find("\n", at)
+        start = data.rfind(b"\n", 0, at) + 1
+        end = data.find(b"\n", at)
         if end < 0:
             end = whole
         spans: Spans = ((at - start, at - start + size),)
@@ -124,21 +122,22 @@ def _scan_plain(needle: str, data: bytes, fold: bool, wanted: int | None, stop_w
         line_count += 1
         occurrences += len(spans)
         if wanted is None or line_count <= wanted:
-            number += text.count("\n", counted, start)
+            number += data.count(b"\n", counted, start)
             counted = start
-            lines.append(LineMatch(number, text[start:end], spans))
+            line = data[start:end].decode("ascii")
+            lines.append(LineMatch(number, line.removesuffix("\r"), spans))
             if stop_when_full and line_count == wanted:
                 break
     return FileScan(tuple(lines), line_count, occurrences)
 
 
 def _needle_lines(
-    pattern: CompiledPattern, needle: bytes, data: bytes, searched: bytes, deadline: float
+    pattern: CompiledPattern, data: bytes, searched: bytes, first: int, deadline: float
 ) -> Iterator[_Found]:
     plain, whole = pattern.plain, len(data)
-    others = tuple(other for other in pattern.needles if other != needle)
+    needle, others = pattern.needles[0], pattern.needles[1:]
     number, counted, looked = 1, 0, 0
-    at = searched.find(needle)
+    at = first
     while at >= 0:
         start = data.rfind(b"\n", 0, at) + 1
         end = data.find(b"\n", at)
@@ -161,7 +160,7 @@ def _needle_lines(
             yield start, end, LineMatch(number, text, spans)
 
 
-def _plain_spans(line: AnyStr, needle: AnyStr) -> Spans:
+def _plain_spans(line: bytes, needle: bytes) -> Spans:
     spans: list[tuple[int, int]] = []
     at = line.find(needle)
     while at >= 0:
@@ -183,11 +182,10 @@ def _scan_text(
     text = data.decode("utf-8", "replace")
     if "\r" in text:
         text = text.replace("\r\n", "\n").removesuffix("\r")
-    if text.endswith("\n"):
-        text = text[:-1]
-    elif not text:
+    if not text:
         return _NOTHING
-    return _gather(_text_lines(pattern, text, deadline), text, wanted, context, stop_when_full)
+    # offsets are the same with and without the last line break, but after it there is no line to match
+    return _gather(_text_lines(pattern, text.removesuffix("\n"), deadline), text, wanted, context, stop_when_full)
 
 
 def _text_lines(pattern: CompiledPattern, text: str, deadline: float) -> Iterator[_Found]:

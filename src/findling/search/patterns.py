@@ -56,11 +56,6 @@ class CompiledPattern:
     _tree: Any
     _flags: int
 
-    @property
-    def needle(self) -> bytes:
-        """The longest of the needles, b"" without any."""
-        return self.needles[0] if self.needles else b""
-
     def spans(self, text: str, deadline: float, *, longest_line: int | None = None) -> Iterator[tuple[int, int]]:
         """(start, end) of every match, in order, empty ones included.
 

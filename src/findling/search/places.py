@@ -54,6 +54,8 @@ def _hit(
     if text is not None:
         lines = text.split("\n", end)[:end]
         anchor = definition.name_line if definition is not None else None
+        if start <= item.exact_line <= end:
+            anchor = item.exact_line
         snippet = make_snippet(lines, start, end, terms.terms.keys(), anchor_line=anchor)
         if query.max_tokens is not None:
             body = "\n".join(lines[start - 1 : min(end, start - 1 + MAX_BODY_LINES)])
@@ -83,14 +85,24 @@ _CHANNELS: tuple[Channel, ...] = ("keyword", "symbol", "exact", "semantic")
 
 def _chunk_values(item: RankedFile, chunks: Sequence[ChunkRow]) -> dict[int, float]:
     values = {ordinal: value for ordinal, value in item.chunk_values().items() if ordinal < len(chunks)}
+    if item.exact_line:
+        at = _chunk_at(chunks, item.exact_line)
+        if at is not None:
+            values[at] = values.get(at, 0.0) + ranker.EXACT_IN_CHUNK
     for definition in item.definitions:
         line = definition.symbol.name_line
-        for ordinal, chunk in enumerate(chunks):
-            if chunk.start_line <= line <= chunk.end_line:
-                bonus = ranker.DEFINITION_IN_CHUNK * definition.strength
-                values[ordinal] = values.get(ordinal, 0.0) + bonus
-                break
+        ordinal = _chunk_at(chunks, line)
+        if ordinal is not None:
+            values[ordinal] = values.get(ordinal, 0.0) + ranker.DEFINITION_IN_CHUNK * definition.strength
     return values or ({0: 0.0} if chunks else {})
+
+
+def _chunk_at(chunks: Sequence[ChunkRow], line: int) -> int | None:
+    """The first chunk that touches a line."""
+    for ordinal, chunk in enumerate(chunks):
+        if chunk.start_line <= line <= chunk.end_line:
+            return ordinal
+    return None
 
 
 def _definition_in(item: RankedFile, chunk: ChunkRow) -> SymbolRow | None:

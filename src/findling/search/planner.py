@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from findling.search.ranking import Evidence, formula
@@ -19,15 +20,26 @@ _CHANNELS: dict[Mode, frozenset[Channel]] = {
 _SEMANTIC_SIGNALS = frozenset(("window",))
 _SYMBOL_SIGNALS = frozenset(("definition", "file", "stem", "test", "example", "legacy", "platform", "generated"))
 
+_QUOTED = re.compile(r"[\"`\u201c]([^\"`\u201d]{3,200})[\"`\u201d]")
+_PLACEHOLDER = re.compile(r"(?:0x)?\d[\w.:]*|[/\\]\S+|'[^']*'|<[^>]*>|%\w|\{[^}]*\}")
+"""What a running program puts into a message: numbers, paths, quoted values. The source holds none of them."""
+
+_MIN_MESSAGE = 8
+"""Shorter pieces of a message stand everywhere."""
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """``channels`` to ask; ``priors``: whether tests, examples and the like are held back unless asked for."""
+    """``channels`` to ask; ``priors``: whether tests, examples and the like are held back unless asked for.
+
+    ``exact_text``: what is also looked for to the letter, '' for nothing.
+    """
 
     mode: Mode
     intent: Intent
     channels: frozenset[Channel]
     priors: bool
+    exact_text: str = ""
 
     def signals(self, evidence: Evidence) -> frozenset[str]:
         """The signals that count, given what the channels could do."""
@@ -38,6 +50,22 @@ class Plan:
         return formula.WITH_VECTORS if evidence.cosines else formula.TEXT_ONLY
 
 
-def plan(mode: Mode, intent: Intent) -> Plan:
+def plan(mode: Mode, intent: Intent, text: str) -> Plan:
     """``auto`` asks every channel that helps; the other modes ask what they are named after."""
-    return Plan(mode, intent, _CHANNELS[mode], priors=mode != "semantic")
+    exact_text = ""
+    if mode == "exact":
+        exact_text = text
+    elif mode == "auto":
+        exact_text = literal_part(text, intent)
+    return Plan(mode, intent, _CHANNELS[mode], priors=mode != "semantic", exact_text=exact_text)
+
+
+def literal_part(text: str, intent: Intent) -> str:
+    """What of a query probably stands in the source as it is: a quotation, or the fixed part of an error message."""
+    if quoted := _QUOTED.search(text):
+        return quoted[1].strip()
+    if intent != "error":
+        return ""
+    pieces = [piece.strip(" :,.;()[]") for piece in _PLACEHOLDER.split(text)]
+    longest = max(pieces, key=len, default="")
+    return longest if len(longest) >= _MIN_MESSAGE else ""

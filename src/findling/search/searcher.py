@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 from findling.search import keyword, places, symbol
 from findling.search.analysis import QueryTerms, analyse
+from findling.search.exact import ExactSource, exact_places
+from findling.search.exact_sources import MemorySource
 from findling.search.intent import IntentGuess, classify
 from findling.search.planner import Plan, plan
 from findling.search.ranking import Evidence, RankedFile, rank
@@ -31,6 +33,7 @@ SEMANTIC_CANDIDATES = 300
 KEYWORD_FILES = 40
 SEMANTIC_FILES = 40
 NAME_FILES = 20
+EXACT_FILES = 40
 SYMBOL_FILES = 40
 """Of those, the files that go on to the ranking, from the top of each channel's list."""
 
@@ -59,16 +62,18 @@ class Searcher:
         *,
         own_name: str = "",
         semantic: Callable[[], SemanticChannel | None] = lambda: None,
+        exact_files: Callable[[], ExactSource] = lambda: MemorySource({}),
     ) -> None:
         self._reader = reader
         self._read_text = read_text
         self._own_name = own_name
         self._semantic = semantic
+        self._exact_files = exact_files
 
     def search(self, query: Query, *, scope_path: str = "") -> Found:
         """The answer to a validated query, within a folder when ``scope_path`` names one."""
         guess = classify(query.text)
-        chosen = plan(query.mode, guess.intent)
+        chosen = plan(query.mode, guess.intent, query.text)
         terms = analyse(query.text, own_name=self._own_name)
         with self._reader.snapshot():
             if self._reader.manifest is None:
@@ -112,6 +117,10 @@ class Searcher:
             place = {blob: i for i, blob in enumerate(strongest)}
             owners.sort(key=lambda file: (place[file.blob_id], file.path))
             take("symbol", (file.entry_id for file in owners), SYMBOL_FILES)
+        exact: dict[int, int] = {}
+        if chosen.exact_text:
+            exact = self._exact(chosen.exact_text, scope)
+            take("exact", exact, EXACT_FILES)
         cosines = None
         if "semantic" in chosen.channels and (channel := self._semantic()) is not None:
             vector = channel.encode(terms.text)
@@ -119,11 +128,20 @@ class Searcher:
                 take("semantic", channel.propose(vector, SEMANTIC_CANDIDATES * scope.over_fetch), SEMANTIC_FILES)
                 cosines = channel.cosines(vector, entries)
         files = list(reader.files(entries).values())
-        return files, Evidence(text, definitions, cosines), proposed
+        return files, Evidence(text, definitions, cosines, exact), proposed
+
+    def _exact(self, wanted: str, scope: Scope) -> dict[int, int]:
+        """Entry -> first line where a text stands, in path order, for the first files that hold it."""
+        found: dict[int, int] = {}
+        for ref, line in exact_places(self._exact_files(), wanted, EXACT_FILES * scope.over_fetch):
+            file = self._reader.file_at(ref.path)
+            if file is not None and (scope.allowed is None or file.entry_id in scope.allowed):
+                found[file.entry_id] = line
+        return found
 
     def similar(self, file: FileRow, *, line: int | None, query: Query, scope_path: str = "") -> Found:
         """What is like a file, or like the place around one of its lines; the file itself is never in the answer."""
-        chosen = plan("semantic", "natural_language")
+        chosen = plan("semantic", "natural_language", "")
         guess = IntentGuess("natural_language", 1.0, None)
         with self._reader.snapshot():
             channel = self._semantic()

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from findling.store import vectors
 from findling.store.reader import IndexReader
 from findling.store.schema import CHUNK_BITS
+from findling.store.writer import map_os_error
 
 _FILE_ROWS = 30_000
 """Below this reading the table takes no longer than 20 ms, and a file is not worth its bytes."""
@@ -80,7 +81,9 @@ class DenseIndex:
         try:
             state: dict[str, Any] = json.loads(about.read_text())
             rows = int(state["rows"])
-            if state["width"] != self._width or rows * 8 != units_path.stat().st_size:
+            if state["store"] != self._reader.identity.hex() or state["width"] != self._width:
+                return
+            if rows * 8 != units_path.stat().st_size:
                 return
             if rows * self._width != bits_path.stat().st_size:
                 return
@@ -96,6 +99,12 @@ class DenseIndex:
         rows = self.rows
         if rows < _FILE_ROWS or rows - self._mapped_rows <= rows * _LAG_SHARE:
             return
+        try:
+            self._write(rows)
+        except OSError as error:
+            raise map_os_error(error, self._reader.directory) from error
+
+    def _write(self, rows: int) -> None:
         about, units_path, bits_path = self._paths
         about.unlink(missing_ok=True)
         for path, parts in ((units_path, self._units), (bits_path, self._bits)):
@@ -105,5 +114,6 @@ class DenseIndex:
                     file.write(np.ascontiguousarray(part).tobytes())
             partial.replace(path)
         partial = about.with_suffix(".part")
-        partial.write_text(json.dumps({"rows": rows, "width": self._width, "last": self._last}))
+        state = {"rows": rows, "width": self._width, "last": self._last, "store": self._reader.identity.hex()}
+        partial.write_text(json.dumps(state))
         os.replace(partial, about)  # noqa: PTH105

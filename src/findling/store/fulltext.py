@@ -15,9 +15,10 @@ from typing import Any
 import tantivy
 
 from findling import errors
+from findling.store.schema import IndexDamaged, full
 
 FORMAT = "1"
-"""Written beside the index; another value means: build anew."""
+"""Written beside the index, with the identity of the tables it belongs to; anything else there means: build anew."""
 
 _HEAP_BYTES = 64_000_000
 """Memory of the writer before it writes a segment; more makes fewer segments, this keeps a run under its budget."""
@@ -38,34 +39,35 @@ def _schema() -> tantivy.Schema:
     return builder.build()
 
 
-def _open(directory: Path, *, create: bool) -> tantivy.Index:
-    if create and not (directory / _FORMAT_FILE).exists():
-        directory.mkdir(parents=True, exist_ok=True)
-        index = tantivy.Index(_schema(), path=str(directory), reuse=True)
-        (directory / _FORMAT_FILE).write_text(FORMAT)
-    else:
-        index = tantivy.Index.open(str(directory))
+def _open(directory: Path) -> tantivy.Index:
+    index = tantivy.Index.open(str(directory))
     analyzer = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
     index.register_tokenizer(_TOKENIZER, analyzer)
     return index
 
 
-def usable(directory: Path) -> bool:
-    """Whether a text index of this format stands there."""
+def usable(directory: Path, identity: bytes) -> bool:
+    """Whether a text index of this format, made for the tables with this identity, stands there."""
     marker = directory / _FORMAT_FILE
     try:
-        return marker.read_text() == FORMAT and tantivy.Index.exists(str(directory))
+        return marker.read_text() == _mark(identity) and tantivy.Index.exists(str(directory))
     except (OSError, ValueError):
         return False
 
 
-def create(directory: Path) -> None:
-    """Make an empty text index where there is none, so that readers find one from the first moment."""
-    if not usable(directory):
-        try:
-            _open(directory, create=True)
-        except (ValueError, OSError) as error:
-            raise _map_error(error, directory) from error
+def _mark(identity: bytes) -> str:
+    return f"{FORMAT} {identity.hex()}"
+
+
+def create(directory: Path, identity: bytes) -> None:
+    """Make an empty text index in place of whatever is there, so that readers find one from the first moment."""
+    remove(directory)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        tantivy.Index(_schema(), path=str(directory), reuse=False)
+        (directory / _FORMAT_FILE).write_text(_mark(identity))
+    except (ValueError, OSError) as error:
+        raise _map_error(error, directory) from error
 
 
 def remove(directory: Path) -> None:
@@ -81,7 +83,7 @@ class FulltextWriter:
 
     def __init__(self, directory: Path, *, large: bool) -> None:
         try:
-            self._index = _open(directory, create=True)
+            self._index = _open(directory)
             self._writer = self._index.writer(heap_size=_HEAP_BYTES if large else _SMALL_HEAP_BYTES, num_threads=1)
         except (ValueError, OSError) as error:
             raise _map_error(error, directory) from error
@@ -95,7 +97,7 @@ class FulltextWriter:
         document.add_text("body", body)
         if context:
             document.add_text("context", context)
-        self._add(document)
+        self._put(document)
 
     def add_file(self, entry_id: int, unit_id: int, path: str, names: str) -> None:
         document = tantivy.Document()
@@ -104,7 +106,13 @@ class FulltextWriter:
         document.add_text("path", path)
         if names:
             document.add_text("names", names)
-        self._add(document)
+        self._put(document)
+
+    def _put(self, document: tantivy.Document) -> None:
+        try:
+            self._add(document)
+        except (ValueError, OSError) as error:  # a thread behind it could not write a segment
+            raise _map_error(error, self._directory) from error
 
     def delete(self, entry_ids: Iterable[int]) -> None:
         # by query: deletion by term takes a Python int for a signed number and then finds nothing
@@ -121,20 +129,28 @@ class FulltextWriter:
 
     def close(self, *, merge: bool = False) -> None:
         """``merge``: wait for the merging of segments that goes on in the background, then drop unused files."""
-        if merge:
-            self._writer.garbage_collect_files()
-            self._writer.wait_merging_threads()
-        del self._writer, self._add
+        try:
+            if merge:
+                self._writer.garbage_collect_files()
+                self._writer.wait_merging_threads()
+        except (ValueError, OSError) as error:
+            raise _map_error(error, self._directory) from error
+        finally:
+            del self._writer, self._add
 
 
 def _map_error(error: Exception, directory: Path) -> errors.FindlingError:
     text = str(error)
-    if "No space left" in text or "StorageFull" in text:
-        return errors.StorageFull(
-            f"The disk that holds {directory} is full; the index keeps its last good state.",
-            remedy="Free some room and run the command again.",
+    if any(sign in text for sign in _FULL_SIGNS):
+        return full(directory.parent)
+    if isinstance(error, PermissionError) or "PermissionDenied" in text:
+        return errors.IndexUnavailable(
+            f"The text index at {directory} cannot be used: {text}", remedy="Check the folder's permissions."
         )
-    return errors.IndexUnavailable(f"The text index at {directory} cannot be used: {text}")
+    return IndexDamaged(f"The text index at {directory} cannot be used: {text}")
+
+
+_FULL_SIGNS = ("No space left", "StorageFull", "QuotaExceeded", "Disk quota", "FileTooLarge", "File too large")
 
 
 class FulltextReader:
@@ -142,16 +158,20 @@ class FulltextReader:
 
     def __init__(self, directory: Path) -> None:
         try:
-            self._index = _open(directory, create=False)
+            self._index = _open(directory)
             self._index.config_reader("manual")
             self._schema = self._index.schema
             self._searcher = self._index.searcher()
         except (ValueError, OSError) as error:
             raise _map_error(error, directory) from error
+        self._directory = directory
 
     def reload(self) -> None:
-        self._index.reload()
-        self._searcher = self._index.searcher()
+        try:
+            self._index.reload()
+            self._searcher = self._index.searcher()
+        except (ValueError, OSError) as error:
+            raise _map_error(error, self._directory) from error
 
     @property
     def documents(self) -> int:
@@ -182,10 +202,11 @@ class FulltextReader:
             wanted = query.boolean_query(
                 [(tantivy.Occur.Must, wanted), (tantivy.Occur.Must, query.boost_query(allowed, 0.0))]
             )
-        found: Any = self._searcher.search(wanted, limit, count=False).hits
-        if not found:
-            return []
-        units = self._searcher.fast_field_values("unit", [address for _, address in found])
+        try:
+            found: Any = self._searcher.search(wanted, limit, count=False).hits
+            units = self._searcher.fast_field_values("unit", [address for _, address in found]) if found else []
+        except (ValueError, OSError) as error:
+            raise _map_error(error, self._directory) from error
         ranked = [(unit, score) for unit, (score, _) in zip(units, found, strict=True) if unit is not None]
         ranked.sort(key=lambda pair: (-pair[1], pair[0]))
         return ranked

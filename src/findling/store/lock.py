@@ -11,6 +11,8 @@ import apsw
 from findling import errors
 from findling.store.schema import map_error
 
+LOCK = "writer.lock"
+
 _POLL_S = 0.02
 
 
@@ -21,7 +23,7 @@ class WriterLock:
     """
 
     def __init__(self, directory: Path, *, wait_s: float) -> None:
-        path = directory / "writer.lock"
+        path = directory / LOCK
         self._connection = _open(path)
         self._connection.set_busy_timeout(0)
         until = time.monotonic() + wait_s
@@ -36,6 +38,9 @@ class WriterLock:
                         f"Another process is indexing into {directory}.", remedy="Its work will be seen when it ends."
                     ) from error
                 time.sleep(_POLL_S)
+            except apsw.Error as error:
+                self._connection.close()
+                raise map_error(error, path) from error
 
     def release(self) -> None:
         self._connection.close()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -98,6 +98,8 @@ class IndexReader:
         self._directory = directory
         self._root, self._ref = root, ref
         self._db = schema.connect(directory / DATABASE)
+        self.identity = schema.identity(self._db)
+        self._inode = _inode(directory / DATABASE)
         self._text: fulltext.FulltextReader | None = None
         self._trigrams: TrigramIndex | None = None
         self.generation = -1
@@ -110,6 +112,8 @@ class IndexReader:
         self._counts: dict[int, int] = {}
         self._listing: list[FileRow] | None = None
         self._uncovered: list[int] | None = None
+        self._only_ours: bool | None = None
+        self._unlisted: frozenset[tuple[str, str]] | None = None
         self._embedded: int | None = None
         self.derived: dict[tuple[str, int], frozenset[int]] = {}
         """What others work out from a content's rows and want remembered as long as these."""
@@ -129,13 +133,15 @@ class IndexReader:
         except apsw.Error as error:
             raise schema.map_error(error, self._directory / DATABASE) from error
         finally:
-            if self._db.in_transaction:
-                self._db.execute("COMMIT")
+            with suppress(apsw.Error):  # nothing was written, and what went wrong was said above
+                if self._db.in_transaction:
+                    self._db.execute("COMMIT")
 
     def _forget(self) -> None:
         self._manifest = None
         for cache in (self._files, self._terms, self._symbols, self._chunks, self._vectors, self._counts, self.derived):
             cache.clear()
+        self._only_ours = self._unlisted = None
         self._listing = self._uncovered = self._embedded = None
         if self._text is not None:
             self._text.reload()
@@ -144,6 +150,14 @@ class IndexReader:
 
     def close(self) -> None:
         self._db.close()
+        if self._trigrams is not None:
+            self._trigrams.close()
+        self._trigrams = self._text = None
+
+    @property
+    def replaced(self) -> bool:
+        """Whether another file stands where this one was opened: the store was deleted, or built anew."""
+        return _inode(self._directory / DATABASE) != self._inode
 
     # --- the manifest ---------------------------------------------------------------------------------------
 
@@ -168,8 +182,8 @@ class IndexReader:
         """path -> (size, mtime_ns) of every file listed, those skipped for their content included."""
         known: dict[str, tuple[int, int]] = {}
         for table in ("skipped_files", "manifest_files"):
-            sql = f"SELECT path, size, mtime_ns FROM {table} WHERE manifest_id=? AND mtime_ns>=0"
-            for path, size, mtime_ns in self._db.execute(sql, (self._manifest_id,)):
+            sql = f"SELECT path, size, mtime_ns FROM {table} WHERE manifest_id=? AND mtime_ns<>?"
+            for path, size, mtime_ns in self._db.execute(sql, (self._manifest_id, schema.UNLISTED)):
                 known[path] = (size, mtime_ns)
         return known
 
@@ -187,6 +201,13 @@ class IndexReader:
                 "SELECT path, reason, detail FROM skipped_files WHERE manifest_id=? ORDER BY path", (self._manifest_id,)
             )
         )
+
+    def unlisted(self) -> frozenset[tuple[str, str]]:
+        """(path, reason) of the files that listing leaves out."""
+        if self._unlisted is None:
+            sql = "SELECT path, reason FROM skipped_files WHERE manifest_id=? AND mtime_ns=?"
+            self._unlisted = frozenset(self._db.execute(sql, (self._manifest_id, schema.UNLISTED)))
+        return self._unlisted
 
     def skipped_counts(self) -> dict[str, int]:
         return dict(
@@ -227,12 +248,12 @@ class IndexReader:
             )
         )
 
-    def unembedded(self, model_id: int, limit: int) -> list[tuple[int, int, str, int, int]]:
-        """Files that lack vectors, newest first: (entry id, blob id, path, size, mtime_ns)."""
+    def unembedded(self, model_id: int, limit: int) -> list[tuple[int, int, str, bytes]]:
+        """Files that lack vectors, newest first: (entry id, blob id, path, SHA-256 of the content)."""
         return list(
             self._db.execute(
-                "SELECT m.entry_id, e.blob_id, m.path, m.size, m.mtime_ns FROM manifest_files m "
-                "JOIN entries e USING (entry_id) WHERE m.manifest_id=? AND NOT EXISTS "
+                "SELECT m.entry_id, e.blob_id, m.path, b.hash FROM manifest_files m "
+                "JOIN entries e USING (entry_id) JOIN blobs b USING (blob_id) WHERE m.manifest_id=? AND NOT EXISTS "
                 "(SELECT 1 FROM vectors v WHERE v.entry_id=m.entry_id AND v.model_id=?) "
                 "ORDER BY m.mtime_ns DESC, m.path LIMIT ?",
                 (self._manifest_id, model_id, limit),
@@ -346,28 +367,42 @@ class IndexReader:
         return known
 
     def named(self, squashed: Iterable[str], limit: int) -> list[SymbolRow]:
-        """Definitions whose squashed name is one of these, in any content."""
+        """Definitions whose squashed name is one of these, in the manifest's contents."""
         wanted = list(dict.fromkeys(squashed))
         marks = ",".join("?" * len(wanted))
-        sql = _SYMBOL_SQL + f"WHERE n.squashed IN ({marks}) LIMIT ?"
+        sql = _SYMBOL_SQL + f"WHERE n.squashed IN ({marks}) {self._ours} LIMIT ?"
         return [_symbol(row) for row in self._db.execute(sql, (*wanted, limit))] if wanted else []
 
     def named_like(self, squashed: str, *, prefix: bool, limit: int) -> list[SymbolRow]:
         """Definitions whose squashed name begins with (``prefix``) or contains a text."""
         if prefix:
-            sql = _SYMBOL_SQL + "WHERE n.squashed >= ? AND n.squashed < ? LIMIT ?"
+            sql = _SYMBOL_SQL + f"WHERE n.squashed >= ? AND n.squashed < ? {self._ours} LIMIT ?"
             return [_symbol(row) for row in self._db.execute(sql, (squashed, squashed + "\U0010ffff", limit))]
-        sql = _SYMBOL_SQL + "WHERE instr(n.squashed, ?) > 0 LIMIT ?"
+        sql = _SYMBOL_SQL + f"WHERE instr(n.squashed, ?) > 0 {self._ours} LIMIT ?"
         return [_symbol(row) for row in self._db.execute(sql, (squashed, limit))]
 
+    @property
+    def _ours(self) -> str:
+        """The condition that a symbol ``s`` belongs to the manifest; nothing where the store holds nothing else."""
+        if self._only_ours is None:
+            files = self.manifest.files if self.manifest else 0
+            self._only_ours = self._value("SELECT count(*) FROM entries") == files
+        if self._only_ours:
+            return ""
+        return (
+            "AND EXISTS (SELECT 1 FROM entries e JOIN manifest_files m USING (entry_id) "
+            f"WHERE e.blob_id = s.symbol_id >> {SYMBOL_BITS} AND m.manifest_id = {self._manifest_id:d})"
+        )
+
     def definition_counts(self, names: Sequence[str]) -> dict[str, int]:
-        """Number of contents that define a name, by squashed name."""
+        """Number of the manifest's contents that define a name, by squashed name."""
         found: dict[str, int] = {}
         for start in range(0, len(names), _BATCH):
             part = names[start : start + _BATCH]
             sql = (
                 f"SELECT n.squashed, count(DISTINCT s.symbol_id >> {SYMBOL_BITS}) FROM names n "
-                f"JOIN symbols s USING (name_id) WHERE n.squashed IN ({','.join('?' * len(part))}) GROUP BY 1"
+                f"JOIN symbols s USING (name_id) WHERE n.squashed IN ({','.join('?' * len(part))}) "
+                f"{self._ours} GROUP BY 1"
             )
             found.update(self._db.execute(sql, part))
         return found
@@ -424,15 +459,15 @@ class IndexReader:
         """Raises `IndexUnavailable` when it is missing or damaged; then the store must be built anew."""
         if self._text is None:
             directory = self._directory / FULLTEXT
-            if not fulltext.usable(directory):
-                raise errors.IndexUnavailable(f"The text index at {directory} is missing or damaged.")
+            if not fulltext.usable(directory, self.identity):
+                raise schema.IndexDamaged(f"The text index at {directory} is missing or damaged.")
             self._text = fulltext.FulltextReader(directory)
         return self._text
 
     @property
     def trigrams(self) -> TrigramIndex:
         if self._trigrams is None:
-            self._trigrams = TrigramIndex(self._directory / TRIGRAMS)
+            self._trigrams = TrigramIndex(self._directory / TRIGRAMS, self.identity)
         return self._trigrams
 
     @property
@@ -441,11 +476,12 @@ class IndexReader:
 
     def bytes_on_disk(self) -> int:
         """Size of everything in the store's folder."""
-        return sum(
-            os.path.getsize(os.path.join(folder, name))  # noqa: PTH202, PTH118
-            for folder, _, names in os.walk(self._directory)
-            for name in names
-        )
+        total = 0
+        for folder, _, names in os.walk(self._directory):
+            for name in names:
+                with suppress(FileNotFoundError):  # merged away meanwhile
+                    total += os.lstat(os.path.join(folder, name)).st_size  # noqa: PTH118
+        return total
 
     def _remember(
         self, cache: dict[int, _Row], ids: Iterable[int], read: Callable[[str], Iterable[tuple[int, _Row]]]
@@ -479,6 +515,14 @@ def _symbol(row: tuple[Any, ...]) -> SymbolRow:
     return SymbolRow(
         row[0] >> SYMBOL_BITS, row[0] & ((1 << SYMBOL_BITS) - 1), *row[1:7], row[7] or "", row[8] or row[1]
     )
+
+
+def _inode(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _batches(ids: Iterable[int]) -> Iterator[str]:

@@ -9,18 +9,25 @@ The only module that may create tables. What the rows mean:
 * ``vectors``: an entry's chunk vectors of one model, int8, in chunk order, with the hash of each embedded text.
 
 Ids of blobs and entries are handed out by ``meta`` counters and never used twice, so that a derived index which
-knows an id that the tables do not is merely ahead, never wrong.
+knows an id that the tables do not is merely ahead, never wrong. ``meta`` also holds the random ``identity`` of this
+file, which derived indexes repeat: one that was made for another file of the same name is not used.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
 import apsw
 
 from findling import errors
+
+
+class IndexDamaged(errors.IndexUnavailable):
+    """The store cannot be trusted and has to be built anew; whoever owns it does so by itself."""
+
 
 FORMAT_VERSION = 1
 """History: 1, the first."""
@@ -31,11 +38,20 @@ CHUNK_BITS = 12
 FILE_UNIT = (1 << CHUNK_BITS) - 1
 """The ordinal that stands for a file as a whole in the text index."""
 
+UNLISTED = -1
+"""In place of a skipped file's modification time: listing leaves it out, by its name, size or type."""
+
+UNREAD = -2
+"""In place of a skipped file's modification time: it could not be read, so it is tried again."""
+
 _BUSY_MS = 10_000
 """How long a statement waits for another process's transaction; the longest is one batch of the indexer."""
 
 _MMAP_BYTES = 1 << 30
 """Reads go through the page cache instead of being copied; not private memory."""
+
+_NO_ROOM_BYTES = 1 << 16
+"""SQLite reports some writes to a full disk as failures of another kind; with less room than this they are no mystery."""
 
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -62,6 +78,7 @@ CREATE INDEX symbols_name ON symbols(name_id);
 CREATE TABLE terms (blob_id INTEGER PRIMARY KEY, data BLOB NOT NULL);
 CREATE TABLE entries (entry_id INTEGER PRIMARY KEY, blob_id INTEGER NOT NULL, path TEXT NOT NULL);
 CREATE INDEX entries_blob ON entries(blob_id);
+CREATE INDEX entries_path ON entries(path);
 CREATE TABLE manifests (
   manifest_id INTEGER PRIMARY KEY, root TEXT NOT NULL, ref TEXT NOT NULL,
   complete INTEGER NOT NULL DEFAULT 0, pending INTEGER NOT NULL DEFAULT 0, synced_at TEXT NOT NULL DEFAULT '',
@@ -92,7 +109,7 @@ CREATE UNIQUE INDEX vectors_entry ON vectors(entry_id, model_id);
 def connect(path: Path, *, readonly: bool = False) -> apsw.Connection:
     """Open (or create) the database file. Raises the typed errors of ``findling.errors`` only.
 
-    A file that is not a database, is damaged, or is of another format raises `IndexUnavailable`; of a later
+    A file that is not a database, is damaged, or is of an older format raises `IndexDamaged`; of a later
     format, `IndexNewer`. An empty file is given its tables.
     """
     flags = apsw.SQLITE_OPEN_READWRITE | (0 if readonly else apsw.SQLITE_OPEN_CREATE)
@@ -105,6 +122,7 @@ def connect(path: Path, *, readonly: bool = False) -> apsw.Connection:
         if version == 0:
             _create(connection)
             version = _scalar(connection, "PRAGMA user_version")
+        known = _scalar(connection, "SELECT value FROM meta WHERE key='identity'") if version == FORMAT_VERSION else None
     except apsw.Error as error:
         raise map_error(error, path) from error
     if version > FORMAT_VERSION:
@@ -113,10 +131,15 @@ def connect(path: Path, *, readonly: bool = False) -> apsw.Connection:
             f"The index at {path} has format {version}; this findling reads up to {FORMAT_VERSION}.",
             remedy="Update findling, or delete the index to build it anew.",
         )
-    if version != FORMAT_VERSION:
+    if version != FORMAT_VERSION or known is None:
         connection.close()
-        raise errors.IndexUnavailable(f"The index at {path} has the older format {version}.")
+        raise IndexDamaged(f"The index at {path} has the older format {version}.")
     return connection
+
+
+def identity(connection: apsw.Connection) -> bytes:
+    """The 16 bytes that tell this file from any other that stood or will stand in its place."""
+    return bytes(_scalar(connection, "SELECT value FROM meta WHERE key='identity'"))
 
 
 def _create(connection: apsw.Connection) -> None:
@@ -125,6 +148,7 @@ def _create(connection: apsw.Connection) -> None:
         if _scalar(connection, "PRAGMA user_version") == 0:  # another process may have been first
             connection.execute(_TABLES)
             connection.execute("INSERT INTO meta VALUES ('generation', 0), ('next_blob', 1), ('next_entry', 1)")
+            connection.execute("INSERT INTO meta VALUES ('identity', randomblob(16))")
             connection.execute(f"PRAGMA user_version={FORMAT_VERSION}")
         connection.execute("COMMIT")
     except BaseException:
@@ -141,10 +165,7 @@ def _scalar(connection: apsw.Connection, sql: str) -> Any:
 def map_error(error: apsw.Error, path: Path) -> errors.FindlingError:
     """A SQLite failure as findling's own error."""
     if isinstance(error, apsw.FullError):
-        return errors.StorageFull(
-            f"The disk that holds {path.parent} is full; the index keeps its last good state.",
-            remedy="Free some room and run the command again.",
-        )
+        return full(path.parent)
     if isinstance(error, apsw.BusyError | apsw.LockedError):
         return errors.IndexBusy(f"Another process is writing the index at {path.parent}.", remedy="Try again.")
     if isinstance(error, apsw.ReadOnlyError | apsw.CantOpenError | apsw.PermissionsError):
@@ -152,6 +173,23 @@ def map_error(error: apsw.Error, path: Path) -> errors.FindlingError:
             f"The index at {path.parent} cannot be opened for writing.",
             remedy="Check the folder's permissions, or use --cache to keep the index in your cache folder.",
         )
-    if isinstance(error, apsw.CorruptError | apsw.NotADBError):
-        return errors.IndexUnavailable(f"The index at {path} is damaged.")
+    if isinstance(error, apsw.CorruptError | apsw.NotADBError | apsw.SQLError):
+        return IndexDamaged(f"The index at {path} is damaged.")  # an SQL error: a table of ours is not there
+    if isinstance(error, apsw.IOError) and _is_full(path.parent):
+        return full(path.parent)
     return errors.IndexUnavailable(f"The index at {path} cannot be read: {error}")
+
+
+def full(directory: Path) -> errors.StorageFull:
+    """The error for a disk without room."""
+    return errors.StorageFull(
+        f"The disk that holds {directory} is full; the index keeps its last good state.",
+        remedy="Free some room and run the command again.",
+    )
+
+
+def _is_full(directory: Path) -> bool:
+    try:
+        return shutil.disk_usage(directory).free < _NO_ROOM_BYTES
+    except OSError:
+        return False

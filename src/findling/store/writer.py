@@ -7,17 +7,19 @@ file is old or new, never half.
 
 from __future__ import annotations
 
+import errno
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 import apsw
 
 from findling import tokenizer
-from findling.errors import FindlingError
+from findling.errors import FindlingError, IndexUnavailable
 from findling.store import fulltext, schema, term_rows
 from findling.store.lock import WriterLock
 from findling.store.trigrams import TrigramIndex
@@ -33,7 +35,14 @@ _ID_BLOCK = 8192
 _KEEP_UNREFERENCED = 2000
 """Entries of no manifest that are kept anyway: switching a branch back and forth should cost nothing."""
 
+_MOST_PER_PATH, _KEEP_PER_PATH = 8, 2
+"""Earlier versions of one file: above the first number all but the second are deleted. More of them would crowd the
+file itself out of what the text index proposes."""
+
 _NAME_CACHE = 400_000
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
 
 
 class PreparedFile(Protocol):
@@ -65,6 +74,23 @@ class FileState:
     mtime_ns: int
 
 
+def _typed(
+    method: Callable[Concatenate[IndexWriter, _Arguments], _Result],
+) -> Callable[Concatenate[IndexWriter, _Arguments], _Result]:
+    """Libraries' failures inside a method leave it as findling's own."""
+
+    @wraps(method)
+    def mapped(self: IndexWriter, *args: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
+        try:
+            return method(self, *args, **options)
+        except apsw.Error as error:
+            raise schema.map_error(error, self._directory / DATABASE) from error
+        except OSError as error:
+            raise map_os_error(error, self._directory) from error
+
+    return mapped
+
+
 class IndexWriter:
     """Holds the writer role of one index until `close`. Raises the typed errors only.
 
@@ -76,33 +102,44 @@ class IndexWriter:
         self._lock = WriterLock(directory, wait_s=wait_s)
         try:
             self._db = schema.connect(directory / DATABASE)
-            fulltext.create(directory / FULLTEXT)
-            self._trigrams = TrigramIndex(directory / TRIGRAMS)
+            self._open_derived()
         except BaseException:
             self._lock.release()
             raise
         self._large = large
         self._text: fulltext.FulltextWriter | None = None
         self._names: dict[str, int] = {}
-        self._names_were_empty = self._db.execute("SELECT 1 FROM names LIMIT 1").fetchone() is None
         self._ids: dict[str, list[int]] = {}
         self._open_batch = False
         self._counts: dict[int, Counter[int]] = {}
         self._sums: dict[int, list[int]] = {}
+        self._left: set[str] = set()
+
+    @_typed
+    def _open_derived(self) -> None:
+        identity = schema.identity(self._db)
+        if not fulltext.usable(self._directory / FULLTEXT, identity):
+            if self._db.execute("SELECT 1 FROM entries LIMIT 1").fetchone() is not None:
+                raise schema.IndexDamaged(f"The text index at {self._directory / FULLTEXT} is missing or damaged.")
+            fulltext.create(self._directory / FULLTEXT, identity)
+        self._trigrams = TrigramIndex(self._directory / TRIGRAMS, identity)
+        self._names_were_empty = self._db.execute("SELECT 1 FROM names LIMIT 1").fetchone() is None
 
     # --- reading what is known ------------------------------------------------------------------------------
 
+    @_typed
     def manifest(self, root: str, ref: str = "live") -> int:
         """The id of the manifest of a root and ref, made when it is new."""
         found = self._db.execute("SELECT manifest_id FROM manifests WHERE root=? AND ref=?", (root, ref)).fetchone()
         if found:
             return int(found[0])
-        self._run("INSERT INTO manifests(root, ref) VALUES (?, ?)", (root, ref))
+        self._db.execute("INSERT INTO manifests(root, ref) VALUES (?, ?)", (root, ref))
         return self._db.last_insert_rowid()
 
+    @_typed
     def known_files(self, manifest_id: int) -> dict[str, tuple[int, int]]:
         """path -> (size, mtime_ns) of every file listed in the manifest, skipped ones included."""
-        sql = "SELECT path, size, mtime_ns FROM {} WHERE manifest_id=? AND mtime_ns>=0"
+        sql = f"SELECT path, size, mtime_ns FROM {{}} WHERE manifest_id=? AND mtime_ns<>{schema.UNLISTED}"
         known = {
             path: (size, mtime_ns)
             for path, size, mtime_ns in self._db.execute(sql.format("skipped_files"), (manifest_id,))
@@ -111,6 +148,7 @@ class IndexWriter:
             known[path] = (size, mtime_ns)
         return known
 
+    @_typed
     def entry_of(self, path: str, blob_hash: bytes) -> int | None:
         """The entry of this content at this path, if it was indexed before."""
         row = self._db.execute(
@@ -121,6 +159,7 @@ class IndexWriter:
 
     # --- files ----------------------------------------------------------------------------------------------
 
+    @_typed
     def add(self, manifest_id: int, file: FileState, blob_hash: bytes, prepared: PreparedFile) -> None:
         """Put a file's content into the batch and into the manifest."""
         self._begin()
@@ -134,6 +173,7 @@ class IndexWriter:
         text.add_file(entry_id, base | schema.FILE_UNIT, " ".join(path_terms(file.path)), prepared.names)
         self.link(manifest_id, file, entry_id)
 
+    @_typed
     def link(self, manifest_id: int, file: FileState, entry_id: int) -> None:
         """Let the manifest's path stand for an entry that is already indexed."""
         self._begin()
@@ -149,15 +189,18 @@ class IndexWriter:
             return
         if old:
             self._count(manifest_id, old[0], -1)
+            self._left.add(file.path)
         self._count(manifest_id, entry_id, 1)
 
+    @_typed
     def replace_unlisted(self, manifest_id: int, skipped: Iterable[SkippedFile]) -> None:
         """Write down the files that listing left out by name, size or type, in place of the last run's."""
         wanted = {file.path: (file.reason, file.detail) for file in skipped}
         known = {
             path: (reason, detail)
             for path, reason, detail in self._db.execute(
-                "SELECT path, reason, detail FROM skipped_files WHERE manifest_id=? AND mtime_ns<0", (manifest_id,)
+                "SELECT path, reason, detail FROM skipped_files WHERE manifest_id=? AND mtime_ns=?",
+                (manifest_id, schema.UNLISTED),
             )
         }
         if wanted == known:
@@ -168,10 +211,11 @@ class IndexWriter:
             [(manifest_id, path) for path in known if path not in wanted],
         )
         self._db.executemany(
-            "INSERT OR REPLACE INTO skipped_files VALUES (?, ?, ?, ?, 0, -1)",
+            f"INSERT OR REPLACE INTO skipped_files VALUES (?, ?, ?, ?, 0, {schema.UNLISTED})",
             [(manifest_id, path, *why) for path, why in wanted.items() if known.get(path) != why],
         )
 
+    @_typed
     def skip(self, manifest_id: int, file: FileState, reason: str, detail: str) -> None:
         """Write down why a listed file is not indexed, so that it is not read again until it changes."""
         self.remove(manifest_id, [file.path])
@@ -180,6 +224,7 @@ class IndexWriter:
             (manifest_id, file.path, reason, detail, file.size, file.mtime_ns),
         )
 
+    @_typed
     def remove(self, manifest_id: int, paths: Iterable[str]) -> int:
         """Take paths out of the manifest; the number that were indexed."""
         self._begin()
@@ -191,10 +236,18 @@ class IndexWriter:
             if row:
                 self._db.execute("DELETE FROM manifest_files WHERE manifest_id=? AND path=?", (manifest_id, path))
                 self._count(manifest_id, row[0], -1)
+                self._left.add(path)
                 gone += 1
             self._db.execute("DELETE FROM skipped_files WHERE manifest_id=? AND path=?", (manifest_id, path))
         return gone
 
+    @_typed
+    def state(self, manifest_id: int) -> tuple[bool, int]:
+        """Whether everything in the manifest's folder was indexed once, and the files that were left over if not."""
+        row = self._db.execute("SELECT complete, pending FROM manifests WHERE manifest_id=?", (manifest_id,)).fetchone()
+        return bool(row[0]), int(row[1])
+
+    @_typed
     def finish(self, manifest_id: int, *, complete: bool, pending: int) -> None:
         """Note the state of a manifest after a run; ``pending`` counts files known but not yet indexed."""
         self._begin()
@@ -291,14 +344,16 @@ class IndexWriter:
 
     # --- vectors --------------------------------------------------------------------------------------------
 
+    @_typed
     def model(self, fingerprint: str, dimensions: int) -> int:
         """The id of an embedder's vectors."""
         row = self._db.execute("SELECT model_id FROM models WHERE fingerprint=?", (fingerprint,)).fetchone()
         if row:
             return int(row[0])
-        self._run("INSERT INTO models(fingerprint, dimensions) VALUES (?, ?)", (fingerprint, dimensions))
+        self._db.execute("INSERT INTO models(fingerprint, dimensions) VALUES (?, ?)", (fingerprint, dimensions))
         return self._db.last_insert_rowid()
 
+    @_typed
     def add_vectors(self, model_id: int, rows: Iterable[tuple[int, bytes, bytes]]) -> None:
         """``rows``: (entry id, concatenated hashes of the embedded texts, int8 vectors), in chunk order."""
         self._begin()
@@ -307,6 +362,7 @@ class IndexWriter:
             [(entry_id, model_id, hashes, data) for entry_id, hashes, data in rows],
         )
 
+    @_typed
     def drop_vectors(self, model_id: int, entry_ids: Iterable[int]) -> None:
         """Forget vectors, so that the next embedding run makes them anew."""
         self._begin()
@@ -316,6 +372,7 @@ class IndexWriter:
 
     # --- transactions ---------------------------------------------------------------------------------------
 
+    @_typed
     def commit(self) -> None:
         """Make the batch durable and visible, or raise and keep the last good state."""
         if not self._open_batch:
@@ -333,9 +390,6 @@ class IndexWriter:
             if self._text is not None:
                 self._text.commit()
             self._db.execute("COMMIT")
-        except apsw.Error as error:
-            self.rollback()
-            raise schema.map_error(error, self._directory / DATABASE) from error
         except BaseException:
             self.rollback()
             raise
@@ -369,66 +423,85 @@ class IndexWriter:
             self._text.close()
             self._text = None
 
+    @_typed
     def collect_garbage(self) -> int:
-        """Delete entries that no manifest has, when there are many; the number deleted."""
-        unreferenced = [
-            row[0]
-            for row in self._db.execute(
-                "SELECT entry_id FROM entries e WHERE NOT EXISTS "
-                "(SELECT 1 FROM manifest_files m WHERE m.entry_id = e.entry_id)"
-            )
-        ]
-        if len(unreferenced) <= _KEEP_UNREFERENCED:
+        """Delete entries that no manifest has, when there are many or many of one path; the number deleted."""
+        doomed = self._unreferenced()
+        self._left.clear()
+        if not doomed:
             return 0
         self._begin()
-        self._fulltext().delete(unreferenced)
+        blobs = {self._blob_of(entry) for entry in doomed}
         for table in ("entries", "vectors"):
-            self._db.executemany(f"DELETE FROM {table} WHERE entry_id=?", [(entry,) for entry in unreferenced])
-        blobs = [
-            row[0]
-            for row in self._db.execute(
-                "SELECT blob_id FROM blobs b WHERE NOT EXISTS (SELECT 1 FROM entries e WHERE e.blob_id = b.blob_id)"
-            )
-        ]
-        for table, bits in (("chunks", schema.CHUNK_BITS), ("symbols", SYMBOL_BITS)):
-            key = table[:-1] + "_id"
-            self._db.executemany(
-                f"DELETE FROM {table} WHERE {key} BETWEEN ? AND ?",
-                [(blob << bits, (blob + 1 << bits) - 1) for blob in blobs],
-            )
-        for table in ("terms", "blobs"):
-            self._db.executemany(f"DELETE FROM {table} WHERE blob_id=?", [(blob,) for blob in blobs])
-        self._db.execute("DELETE FROM names WHERE name_id NOT IN (SELECT name_id FROM symbols)")
+            self._db.executemany(f"DELETE FROM {table} WHERE entry_id=?", [(entry,) for entry in doomed])
+        for blob in blobs:
+            if self._db.execute("SELECT 1 FROM entries WHERE blob_id=?", (blob,)).fetchone() is None:
+                self._delete_blob(blob)
         self._names.clear()
         self._names_were_empty = False
         self.commit()
-        self._compact_trigrams()
-        return len(unreferenced)
+        # Only now: documents without an entry are ignored, but an entry without its documents would answer wrongly.
+        text = self._fulltext()
+        text.delete(doomed)
+        text.commit()
+        if len(doomed) > _KEEP_UNREFERENCED:
+            self._compact_trigrams()
+        return len(doomed)
 
+    def _blob_of(self, entry_id: int) -> int:
+        row = self._db.execute("SELECT blob_id FROM entries WHERE entry_id=?", (entry_id,)).fetchone()
+        return int(row[0])
+
+    def _delete_blob(self, blob_id: int) -> None:
+        symbols = (blob_id << SYMBOL_BITS, (blob_id + 1 << SYMBOL_BITS) - 1)
+        names = self._db.execute("SELECT DISTINCT name_id FROM symbols WHERE symbol_id BETWEEN ? AND ?", symbols)
+        name_ids = names.fetchall()
+        self._db.execute("DELETE FROM symbols WHERE symbol_id BETWEEN ? AND ?", symbols)
+        self._db.executemany(
+            "DELETE FROM names WHERE name_id=?1 AND NOT EXISTS (SELECT 1 FROM symbols WHERE name_id=?1)", name_ids
+        )
+        chunks = (blob_id << schema.CHUNK_BITS, (blob_id + 1 << schema.CHUNK_BITS) - 1)
+        self._db.execute("DELETE FROM chunks WHERE chunk_id BETWEEN ? AND ?", chunks)
+        for table in ("terms", "blobs"):
+            self._db.execute(f"DELETE FROM {table} WHERE blob_id=?", (blob_id,))
+
+    def _unreferenced(self) -> list[int]:
+        nowhere = "NOT EXISTS (SELECT 1 FROM manifest_files m WHERE m.entry_id = e.entry_id)"
+        everything = [row[0] for row in self._db.execute(f"SELECT entry_id FROM entries e WHERE {nowhere}")]
+        if len(everything) > _KEEP_UNREFERENCED:
+            return everything
+        doomed: list[int] = []
+        for path in self._left if everything else ():
+            of_path = self._db.execute(
+                f"SELECT entry_id FROM entries e WHERE path=? AND {nowhere} ORDER BY entry_id DESC", (path,)
+            ).fetchall()
+            if len(of_path) > _MOST_PER_PATH:
+                doomed += [row[0] for row in of_path[_KEEP_PER_PATH:]]
+        return doomed
+
+    @_typed
     def flush_trigrams(self, min_files: int) -> None:
         """Write what is buffered of the exact-text index if it is at least ``min_files``."""
-        try:
-            self._trigrams.flush(min_files)
-        except OSError as error:
-            raise map_os_error(error, self._directory) from error
+        self._trigrams.flush(min_files)
         if self._trigrams.wants_compaction:
             self._compact_trigrams()
 
     def _compact_trigrams(self) -> None:
         live = {row[0] for row in self._db.execute("SELECT blob_id FROM blobs")}
-        try:
-            self._trigrams.compact(live)
-        except OSError as error:
-            raise map_os_error(error, self._directory) from error
+        self._trigrams.compact(live)
 
+    @_typed
     def close(self) -> None:
         """End the writer role; an uncommitted batch is forgotten."""
-        self.rollback()
-        if self._text is not None:
-            self._text.close()
-        self._db.close()
-        self._lock.release()
+        try:
+            self._return_ids()
+            self.rollback()
+        finally:
+            self._trigrams.close()
+            self._db.close()
+            self._lock.release()
 
+    @_typed
     def settle(self) -> None:
         """After a large run: merge the text index's segments and hand memory back."""
         if self._text is not None:
@@ -436,20 +509,11 @@ class IndexWriter:
             self._text = None
         self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def _run(self, sql: str, values: Sequence[Any]) -> None:
-        try:
-            self._db.execute(sql, values)
-        except apsw.Error as error:
-            raise schema.map_error(error, self._directory / DATABASE) from error
-
     def _begin(self) -> None:
         if self._open_batch:
             return
-        try:
-            self._reserve()
-            self._db.execute("BEGIN IMMEDIATE")
-        except apsw.Error as error:
-            raise schema.map_error(error, self._directory / DATABASE) from error
+        self._reserve()
+        self._db.execute("BEGIN IMMEDIATE")
         self._open_batch = True
 
     def _reserve(self) -> None:
@@ -461,10 +525,19 @@ class IndexWriter:
             self._reserve_block(kind)
 
     def _reserve_block(self, kind: str) -> None:
+        self._db.execute("PRAGMA synchronous=FULL")  # a power cut must not bring ids back that the text index knows
         row = self._db.execute(
             "UPDATE meta SET value=value+? WHERE key=? RETURNING value", (_ID_BLOCK, f"next_{kind}")
         ).fetchone()
+        self._db.execute("PRAGMA synchronous=NORMAL")
         self._ids[kind] = [int(row[0]) - _ID_BLOCK, int(row[0])]
+
+    def _return_ids(self) -> None:
+        """Hand back what was reserved and never used, so that many small runs don't use the numbers up."""
+        if self._open_batch:
+            return  # some of them may be in the text index
+        for kind, (first, end) in self._ids.items():
+            self._db.execute("UPDATE meta SET value=? WHERE key=? AND value=?", (first, f"next_{kind}", end))
 
     def _take_id(self, kind: str) -> int:
         block = self._ids[kind]
@@ -497,13 +570,6 @@ def path_terms(path: str) -> list[str]:
 
 def map_os_error(error: OSError, directory: Path) -> FindlingError:
     """A failed write of a derived file as findling's own error."""
-    import errno
-
-    from findling.errors import IndexUnavailable, StorageFull
-
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return StorageFull(
-            f"The disk that holds {directory} is full; the index keeps its last good state.",
-            remedy="Free some room and run the command again.",
-        )
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return schema.full(directory)
     return IndexUnavailable(f"The index at {directory} cannot be written: {error.strerror}")

@@ -18,6 +18,7 @@ from findling.ingest.syntax_grammars.model import (
     Grammar,
     child_of_type,
     children_of_type,
+    nth_child,
     place_inside,
     text_of,
 )
@@ -69,7 +70,7 @@ def _declared(node: Node | None) -> tuple[Node | None, bool]:
 
 def _last_named(node: Node) -> Node | None:
     count = node.named_child_count
-    return node.named_child(count - 1) if count else None
+    return nth_child(node, count - 1) if count else None
 
 
 def _split(name: Node, text: bytes) -> tuple[str, str, Node]:
@@ -87,7 +88,8 @@ def _split(name: Node, text: bytes) -> tuple[str, str, Node]:
 
 def _plain(written: str) -> str:
     if written.startswith("operator"):
-        return " ".join(written.split())
+        call = written.find("(", len("operator()"))
+        return " ".join((written if call < 0 else written[:call]).split())
     while (shorter := _TEMPLATE_ARGUMENTS.sub("", written)) != written:
         written = shorter
     return "".join(written.split())

@@ -16,6 +16,7 @@ from findling.ingest.syntax_grammars.model import (
     Definition,
     Grammar,
     child_of_type,
+    nth_child,
     text_of,
 )
 from findling.ingest.syntax_text import first_paragraph
@@ -72,7 +73,7 @@ def _call(node: Node, text: bytes, place: int) -> Iterable[Definition]:
 
 def _module(node: Node, text: bytes, kind: str) -> Iterable[Definition]:
     arguments, block = child_of_type(node, "arguments"), child_of_type(node, "do_block")
-    at = arguments.named_child(0) if arguments is not None else None
+    at = nth_child(arguments, 0) if arguments is not None else None
     if arguments is None or at is None:
         return
     qualifier, _, name = text_of(at, text).rpartition(".")
@@ -86,7 +87,7 @@ def _module(node: Node, text: bytes, kind: str) -> Iterable[Definition]:
 
 def _function(node: Node, text: bytes) -> Iterable[Definition]:
     arguments = child_of_type(node, "arguments")
-    head = arguments.named_child(0) if arguments is not None else None
+    head = nth_child(arguments, 0) if arguments is not None else None
     if head is not None and head.type == "binary_operator":  # name(…) when guard
         head = head.child_by_field_name("left")
     if head is not None and head.type == "call":

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from findling.ingest.syntax_grammars.model import (
+    FUNCTION,
     GROUP,
     HASH_COMMENTS,
     MODULE,
@@ -209,7 +210,7 @@ def _nix_binding(node: Node, text: bytes, place: int) -> Iterable[Definition]:
     elif value.type in ("attrset_expression", "rec_attrset_expression"):
         kind = "variable" if place == MODULE else ""
         outer = qualifier if kind else f"{qualifier}.{name}".strip(".")
-        yield Definition(kind, name if kind else "", path, outer, value, TYPE)
+        yield Definition(kind, name if kind else "", path, outer, value, FUNCTION)
     elif place == MODULE:
         yield Definition("variable", name, path, qualifier)
 
@@ -220,4 +221,5 @@ NIX = Grammar(
     parser="nix",
     actions={**dict.fromkeys(_NIX_SETS.split(), THROUGH), "binding": _nix_binding},
     comments=HASH_COMMENTS,
+    nested=rb":",
 )

@@ -20,6 +20,7 @@ from findling.ingest.syntax_grammars.model import (
     Grammar,
     Through,
     is_constant_name,
+    nth_child,
     text_of,
 )
 
@@ -35,7 +36,7 @@ _SELF = frozenset({"this", "self", "that", "_this"})
 
 def _value(node: Node | None) -> Node | None:
     while node is not None and node.type in _WRAPPERS and node.named_child_count:
-        node = node.named_child(0)
+        node = nth_child(node, 0)
     return node
 
 
@@ -105,7 +106,7 @@ def _assignment(node: Node, text: bytes, place: int) -> Iterable[Definition]:
     if value is None:
         return
     if value.type in ("call_expression", "new_expression", "await_expression"):
-        yield Definition("", body=node.named_child(-1) if right is None else right, place=place)
+        yield Definition("", body=nth_child(node, -1) if right is None else right, place=place)
         return
     for position, target in enumerate(targets):
         if target.type not in ("identifier", "member_expression"):

@@ -179,6 +179,15 @@ def _groovy_declaration(node: Node, text: bytes, place: int) -> Iterable[Definit
         yield Definition("constant" if is_constant_name(name) else "variable", name, at)
 
 
+def _groovy_constructor(node: Node, text: bytes, place: int) -> Iterable[Definition]:
+    """``Name(…) { … }`` in a class: the grammar takes it for a call."""
+    at = node.child_by_field_name("function")
+    if place == TYPE and at is not None and at.type == "identifier" and text[node.end_byte - 1 : node.end_byte] == b"}":
+        brace = text.find(b"{", at.end_byte, node.end_byte)
+        body = node.descendant_for_byte_range(brace, brace + 1) if brace >= 0 else None
+        yield Definition("method", text_of(at, text), at, body=body)
+
+
 GROOVY = Grammar(
     parser="groovy",
     actions={
@@ -186,6 +195,7 @@ GROOVY = Grammar(
         "function_definition": Define("fn", name="function"),
         "function_declaration": Define("fn", name="function"),
         "declaration": _groovy_declaration,
+        "function_call": _groovy_constructor,
     },
     comments=C_COMMENTS,
     annotation=b"@",

@@ -13,6 +13,7 @@ from findling.ingest.syntax_grammars.model import (
     Definition,
     Finder,
     Grammar,
+    nth_child,
     text_of,
 )
 from findling.ingest.syntax_text import first_paragraph
@@ -46,7 +47,7 @@ def _clojure_list(node: Node, text: bytes, place: int) -> Iterable[Definition]:
     if len(values) > 2 and values[2].type == "str_lit" and word != "def":
         doc = first_paragraph(text_of(values[2], text).strip('"').splitlines())
     inside = TYPE if kind in ("interface", "struct") else None
-    yield Definition(kind, name, values[1], body=node if inside is not None else None, place=inside, doc=doc)
+    yield Definition(kind, name, values[1], body=node, place=inside, doc=doc)
 
 
 def _clojure_name(node: Node, text: bytes) -> str:
@@ -73,12 +74,12 @@ _RACKET = {
 
 def _scheme_list(words: Mapping[str, str]) -> Finder:
     def find(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-        first = node.named_child(0)
+        first = nth_child(node, 0)
         if first is None or first.type != "symbol":
             return
         word = text_of(first, text)
         kind = words.get(word)
-        at = node.named_child(1) if kind is not None else None
+        at = nth_child(node, 1) if kind is not None else None
         if kind is None or at is None:
             return
         if word == "define-values":
@@ -88,17 +89,17 @@ def _scheme_list(words: Mapping[str, str]) -> Finder:
         if at.type == "list":  # (define (name arguments) …), also curried
             kind = kind or "fn"
             while at is not None and at.type == "list":
-                at = at.named_child(0)
+                at = nth_child(at, 0)
         if at is None or at.type not in ("symbol", "list"):
             return
         if not kind:
-            value = node.named_child(2)
+            value = nth_child(node, 2)
             function = value is not None and text.startswith(
                 (b"(lambda", "(λ".encode(), b"(case-lambda"), value.start_byte
             )
             kind = "fn" if function else "constant"
         inside = {"fn": FUNCTION, "module": MODULE}.get(kind)
-        yield Definition(kind, text_of(at, text), at, body=node if inside is not None else None, place=inside)
+        yield Definition(kind, text_of(at, text), at, body=node, place=inside)
 
     return find
 

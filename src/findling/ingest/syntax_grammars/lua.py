@@ -10,7 +10,6 @@ from findling.ingest.syntax_grammars.model import (
     FUNCTION,
     GROUP,
     THROUGH,
-    TYPE,
     Comments,
     Definition,
     Grammar,
@@ -63,7 +62,7 @@ def _assignment(node: Node, text: bytes, place: int) -> Iterable[Definition]:
         elif place != FUNCTION and not (value is not None and _is_import(value, name, text)):
             kind = "constant" if is_constant_name(name) else "variable"
             table = value if value is not None and value.type == "table_constructor" else None
-            yield Definition(kind, name, at, qualifier, table, TYPE if table is not None else None)
+            yield Definition(kind, name, at, qualifier, table, FUNCTION if table is not None else None)
 
 
 def _is_import(value: Node, name: str, text: bytes) -> bool:
@@ -81,7 +80,7 @@ def _field(node: Node, text: bytes, place: int) -> Iterable[Definition]:
     if value.type == "function_definition":
         yield Definition("fn", text_of(at, text), at, body=value.child_by_field_name("body"), place=FUNCTION)
     elif value.type == "table_constructor":
-        yield Definition("", qualifier=text_of(at, text), body=value, place=TYPE)
+        yield Definition("", qualifier=text_of(at, text), body=value, place=FUNCTION)
 
 
 _BLOCKS = (

@@ -137,6 +137,13 @@ def child_of_type(node: Node, *types: str) -> Node | None:
     return next(children_of_type(node, *types), None)
 
 
+def nth_child(node: Node, index: int) -> Node | None:
+    """The named child at ``index`` (from the end when negative), None when there are fewer."""
+    count = node.named_child_count
+    index = index + count if index < 0 else index
+    return node.named_child(index) if 0 <= index < count else None
+
+
 def is_constant_name(name: str) -> bool:
     """Written as constants are by convention: at least two characters, no lower case."""
     return len(name) > 1 and name.isupper()

@@ -16,6 +16,7 @@ from findling.ingest.syntax_grammars.model import (
     child_of_type,
     children_of_type,
     is_constant_name,
+    nth_child,
     text_of,
 )
 
@@ -56,7 +57,7 @@ def _define(node: Node, text: bytes, place: int) -> Iterable[Definition]:
     function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
     if function is None or arguments is None or text[function.start_byte : function.end_byte].lower() != b"define":
         return
-    first = arguments.named_child(0)
+    first = nth_child(arguments, 0)
     if first is not None:
         name = text_of(first, text).strip("'\"")
         if name.replace("\\", "_").isidentifier():

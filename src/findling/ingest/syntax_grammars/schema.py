@@ -18,6 +18,7 @@ from findling.ingest.syntax_grammars.model import (
     Grammar,
     child_of_type,
     named,
+    nth_child,
     text_of,
 )
 from findling.ingest.syntax_text import first_paragraph
@@ -222,7 +223,7 @@ SOLIDITY = Grammar(
 
 
 def _custom_property(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    at = node.named_child(0)
+    at = nth_child(node, 0)
     if at is not None and text.startswith((b"$", b"--"), at.start_byte):
         yield Definition("variable", text_of(at, text).lstrip("$"), at)
 

@@ -18,6 +18,7 @@ from findling.ingest.syntax_grammars.model import (
     Grammar,
     child_of_type,
     is_constant_name,
+    nth_child,
     text_of,
 )
 from findling.ingest.syntax_text import first_paragraph
@@ -55,7 +56,7 @@ def _julia_type(kind: str) -> Finder:
 
 
 def _julia_assignment(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    left = node.named_child(0)
+    left = nth_child(node, 0)
     if left is None:
         return
     if left.type == "call_expression":
@@ -67,7 +68,7 @@ def _julia_assignment(node: Node, text: bytes, place: int) -> Iterable[Definitio
 
 def _julia_constant(node: Node, text: bytes, place: int) -> Iterable[Definition]:
     assignment = child_of_type(node, "assignment")
-    left = assignment.named_child(0) if assignment is not None else None
+    left = nth_child(assignment, 0) if assignment is not None else None
     if left is not None and left.type == "identifier":
         yield Definition("constant", text_of(left, text), left)
 

@@ -17,10 +17,12 @@ from findling.ingest.syntax_grammars.model import (
     Define,
     Definition,
     Grammar,
+    Through,
     child_of_type,
     children_of_type,
     is_constant_name,
     named,
+    nth_child,
     text_of,
 )
 
@@ -39,7 +41,7 @@ def _perl_package(node: Node, text: bytes, place: int) -> Iterable[Definition]:
     at, body = child_of_type(node, "package_name"), node.child_by_field_name("body")
     if at is not None:
         qualifier, _, name = text_of(at, text).replace("::", ".").rpartition(".")
-        yield Definition("module", name, at, qualifier, body, TYPE if body is not None else None)
+        yield Definition("module", name, at, qualifier, body, FUNCTION if body is not None else None)
 
 
 def _perl_sub(node: Node, text: bytes, place: int) -> Iterable[Definition]:
@@ -74,6 +76,8 @@ PERL = Grammar(
         "use_constant_statement": Define("constant", name="constant", body="", local=False),
     },
     comments=HASH_COMMENTS,
+    nested=rb"\bsub\b",
+    braces=True,
 )
 
 
@@ -172,7 +176,7 @@ _ZIG_TYPES = {
 def _zig_variable(node: Node, text: bytes, place: int) -> Iterable[Definition]:
     at = child_of_type(node, "identifier")
     count = node.named_child_count
-    value = node.named_child(count - 1) if count > 1 else None
+    value = nth_child(node, count - 1) if count > 1 else None
     if at is None:
         return
     name = text_of(at, text)
@@ -198,7 +202,7 @@ ZIG = Grammar(
         **dict.fromkeys(["block", "expression_statement", "return_expression", "comptime_declaration"], THROUGH),
         "variable_declaration": _zig_variable,
         "function_declaration": Define("fn"),
-        **dict.fromkeys(("struct_declaration", "union_declaration", "enum_declaration"), THROUGH),
+        **dict.fromkeys(("struct_declaration", "union_declaration", "enum_declaration"), Through(TYPE)),
     },
     comments=C_COMMENTS,
     nested=rb"\b(?:struct|union|enum|opaque)\b",

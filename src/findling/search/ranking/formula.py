@@ -29,6 +29,7 @@ SIGNALS: Mapping[str, Signal] = {
     "stem": Signal(1.0, "the file is named like a name in the query"),
     "path": Signal(1.0, "the file's name is explained by the query"),
     "definition": Signal(1.0, "it defines a name in the query"),
+    "exact": Signal(3.0, "it holds the quoted text or message to the letter"),
     "test": Signal(-1.0, "it is a test, and none was asked for"),
     "example": Signal(-1.0, "it is an example, and none was asked for"),
     "legacy": Signal(-1.0, "it is kept for compatibility"),

@@ -29,6 +29,8 @@ class Evidence:
     keyword: KeywordHits
     definitions: Mapping[int, list[Definition]]
     cosines: Mapping[int, FileCosines] | None
+    exact: Mapping[int, int] = field(default_factory=dict)
+    """Entry -> the first line where the query's literal part stands."""
 
 
 @dataclass(slots=True)
@@ -47,6 +49,7 @@ class RankedFile:
     highest: float = 0.0
     best_cosine: float = 0.0
     definitions: list[Definition] = field(default_factory=list)
+    exact_line: int = 0
     use: frozenset[str] = frozenset()
 
     def chunk_values(self) -> dict[int, float]:
@@ -81,6 +84,9 @@ def rank(
     _passages(ranked, evidence.keyword)
     _names(query, ranked)
     _definitions(ranked)
+    for item in ranked:
+        item.exact_line = evidence.exact.get(item.file.entry_id, 0)
+        item.values["exact"] = 1.0 if item.exact_line else 0.0
     if evidence.cosines is not None:
         _windows(ranked, evidence.cosines)
     if with_priors:
@@ -151,6 +157,7 @@ def _best_window(texts: Mapping[int, float]) -> float:
 TEXT_IN_CHUNK = 1.3
 COSINE_IN_CHUNK = 0.8
 DEFINITION_IN_CHUNK = 1.5
+EXACT_IN_CHUNK = 3.0
 """How the place inside a file is chosen: its text, its cosine, and whether the definition asked for stands in it."""
 
 

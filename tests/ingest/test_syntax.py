@@ -1,0 +1,418 @@
+"""Signatures, documentation, uses of a name, awkward constructs and hostile text."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_syntax_samples import EXPECTED, sample
+
+from findling.ingest import syntax
+from findling.ingest.syntax_walk import MAX_SYMBOLS
+from findling.types import Symbol
+
+
+def symbols_of(text: str, language: str) -> dict[str, Symbol]:
+    return {symbol.qualified_name: symbol for symbol in syntax.parse(text.encode(), language).symbols}
+
+
+def names_of(text: str, language: str) -> list[tuple[str, str]]:
+    return [(symbol.kind, symbol.qualified_name) for symbol in syntax.parse(text.encode(), language).symbols]
+
+
+# --- signatures and documentation
+
+
+@pytest.mark.parametrize(
+    ("language", "name", "signature", "doc"),
+    [
+        ("python", "fetch", "async def fetch(url: str, timeout: float = 1.0) -> bytes", "Fetch the URL."),
+        ("python", "backoff", "def backoff(attempt: int, *, base: float = 2.0) -> float",
+         "Called for every attempt. Returns the delay."),
+        ("python", "Client", "class Client(Base, metaclass=Meta)", "A client."),
+        ("python", "MAX_RETRIES", "MAX_RETRIES: int = 5", ""),
+        ("javascript", "add", "export function add(a, b)", "Adds two numbers."),
+        ("typescript", "Service", "export abstract class Service<T> implements Options", ""),
+        ("typescript", "Service.find", "public async find(id: string): Promise<T | undefined>", "Finds by id."),
+        ("go", "Server", "type Server struct", "Server answers requests."),
+        ("go", "NewServer", "func NewServer(addr string) *Server", "NewServer makes one."),
+        ("go", "List.Push", "func (l List[T]) Push(v T) (n int, err error)", ""),
+        ("go", "StateNew", "StateNew = iota", ""),
+        ("rust", "Point", "pub struct Point<T>", "A point."),
+        ("rust", "inner.run", "pub async fn run<F>(f: F) -> u8 where F: Fn(),", ""),
+        ("java", "Joiner", "public final class Joiner<T> extends Base implements Runnable", "Joins strings."),
+        ("java", "Joiner.run", "public void run()", "Runs it."),
+        ("java", "Joiner.total", "private int count, total", ""),
+        ("c", "add", "static inline int add(int a, int b)", "Adds two numbers. Never fails."),
+        ("c", "point_t", "typedef struct point_t", ""),
+        ("cpp", "geo.max_of", "template <typename T, typename U = int> T max_of(T a, T b)", ""),
+        ("cpp", "geo.Shape", "class Shape : public Base", "A shape. Abstract."),
+        ("csharp", "Writer.WriteAsync", "public override async Task<int> WriteAsync(T value, int depth = 0)",
+         "Writes a value."),
+        ("ruby", "Outer.User", "class User < ApplicationRecord", "A user."),
+        ("php", "StreamHandler", "final class StreamHandler extends AbstractHandler implements Resettable",
+         "Stores to a stream."),
+        ("bash", "usage", "usage()", "Prints usage."),
+        ("lua", "M.setup", "function M.setup(config)", "Set up the module."),
+        ("kotlin", "Table", "open class Table<T>(val name: String) : Base(), Closeable", "A table."),
+        ("scala", "Chain.map", "final def map[B](f: A => B): Chain[B]", ""),
+        ("swift", "Request.send", "public func send<T>(_ value: T, to url: URL) async throws -> T", ""),
+        ("haskell", "decode", "decode :: String -> Maybe Value", "Decodes text."),
+        ("elixir", "Ecto.Sample.start", "def start(opts \\\\ [])", "Starts it."),
+        ("zig", "Param", "pub const Param", "A parameter."),
+        ("clojure", "add", "(defn add", "Adds two numbers."),
+        ("julia", "Geometry.area", "function area(s::Shape)::Float64", "Area of a shape."),
+        ("graphql", "User", 'type User implements Node @key(fields: "id")', "A user."),
+        ("ocaml", "shape", "type shape", "A shape."),
+    ],
+)  # fmt: skip
+def test_signature_is_the_head_on_one_line_and_doc_the_first_paragraph(
+    language: str, name: str, signature: str, doc: str
+) -> None:
+    found = {symbol.qualified_name: symbol for symbol in syntax.parse(sample(language), language).symbols}[name]
+    assert (found.signature, found.doc) == (signature, doc)
+
+
+def test_name_line_is_where_the_name_stands() -> None:
+    found = symbols_of("@app.route('/')\n@cached\ndef index():\n    pass\n", "python")["index"]
+    assert (found.start_line, found.name_line, found.end_line) == (1, 3, 4)
+
+
+def test_signature_and_doc_are_bounded() -> None:
+    text = "def f(" + ", ".join(f"argument_{i}" for i in range(500)) + '):\n    """' + "word " * 500 + '"""\n'
+    found = symbols_of(text, "python")["f"]
+    assert len(found.signature) == 300
+    assert 400 <= len(found.doc) <= 500
+
+
+def test_licence_and_directives_are_no_documentation() -> None:
+    go = "// Copyright.\n\n//go:build linux\n//nolint:all\nfunc f() {}\n"
+    assert symbols_of("package p\n" + go, "go")["f"].doc == ""
+    assert symbols_of("#!/bin/sh\nf() { :; }\n", "bash")["f"].doc == ""
+
+
+def test_comment_after_code_on_the_line_before_is_not_the_doc() -> None:
+    assert symbols_of("int a; /* about a */\nint f(void) { return 0; }\n", "c")["f"].doc == ""
+
+
+# --- constructs that are easily missed
+
+
+def test_python_definitions_in_branches_and_functions() -> None:
+    text = "def a():\n    if x:\n        for y in z:\n            def b():\n                class C: pass\n"
+    assert names_of(text, "python") == [("fn", "a"), ("fn", "a.b"), ("class", "a.b.C")]
+
+
+def test_locals_are_not_symbols() -> None:
+    assert names_of("function f() { const a = 1; var b = () => 2; let c; }", "javascript") == [
+        ("fn", "f"),
+        ("fn", "f.b"),
+    ]
+    assert names_of("fn f() { const A: u8 = 1; static B: u8 = 2; let c = 3; }", "rust") == [("fn", "f")]
+
+
+def test_bindings_of_imports_are_not_definitions() -> None:
+    text = "const a = require('a');\nvar b = require('b').b;\nconst c = d.c;\nconst { e } = f;\nconst g = d.h;\n"
+    assert names_of(text, "javascript") == [("constant", "g")]
+    assert names_of('const std = @import("std");\nconst mem = std.mem;\nconst a = 1;\n', "zig") == [("constant", "a")]
+    assert names_of("local a = require('a')\nlocal insert = table.insert\nlocal b = 1\n", "lua") == [("variable", "b")]
+
+
+def test_express_style_assignments() -> None:
+    text = (
+        "exports = module.exports = createApplication;\nexports.Router = Router;\n"
+        "req.get =\nreq.header = function header(name) {};\napp.use = function use(fn) {};\n"
+        "module.exports = function named() {};\nexports.version = '1';\n"
+        "defineGetter(req, 'protocol', function protocol() {});\n"
+        "proto.handle = wrap(function inner() {});\n"
+    )
+    assert names_of(text, "javascript") == [
+        ("fn", "req.get"),
+        ("fn", "req.header"),
+        ("fn", "app.use"),
+        ("fn", "named"),
+        ("variable", "version"),
+        ("fn", "protocol"),
+        ("fn", "inner"),
+    ]
+
+
+def test_default_exported_object_is_an_interface() -> None:
+    text = "export default {\n  name: 'x',\n  data() { return {} },\n  methods: { go: () => 1 },\n};\n"
+    assert names_of(text, "javascript") == [("method", "data"), ("method", "methods.go")]
+
+
+def test_several_names_of_one_declaration() -> None:
+    found = symbols_of("int a = 1, *b, c[3], f(void);\n", "c")
+    assert {name: symbol.kind for name, symbol in found.items()} == {
+        "a": "variable", "b": "variable", "c": "variable", "f": "fn",
+    }  # fmt: skip
+
+
+def test_definition_with_variables_of_its_type() -> None:
+    assert names_of("struct point { int x; } origin, *last;\n", "c") == [
+        ("struct", "point"),
+        ("variable", "origin"),
+        ("variable", "last"),
+    ]
+
+
+def test_out_of_line_members_of_templates() -> None:
+    text = "template <typename T>\nvoid ns::Box<T>::put(T v) {}\nns::Box<int>::operator bool() const { return 1; }\n"
+    assert names_of(text, "cpp") == [("method", "ns.Box.put"), ("method", "ns.Box.operator bool")]
+
+
+def test_forward_declarations_are_not_definitions() -> None:
+    assert names_of("struct a;\nenum b;\nextern int c;\n#ifndef X_H\n#define X_H\n#endif\n", "c") == []
+    assert names_of("mod other;\nuse a::b;\n", "rust") == []
+
+
+def test_perl_package_names_what_follows() -> None:
+    text = "package A::B;\nuse strict;\n\nsub open_it {\n  1;\n}\n\npackage C;\n\nsub close_it {\n  2;\n}\n"
+    assert names_of(text, "perl") == [
+        ("module", "A.B"),
+        ("fn", "A.B.open_it"),
+        ("module", "C"),
+        ("fn", "C.close_it"),
+    ]
+
+
+def test_repeated_assignment_is_one_variable() -> None:
+    assert names_of("x = 1\nx = 2\nclass C:\n    x = 3\n", "python") == [
+        ("variable", "x"),
+        ("class", "C"),
+        ("variable", "C.x"),
+    ]
+
+
+def test_identifiers_in_any_script() -> None:
+    assert names_of("def größe():\n    pass\nclass Ω:\n    def 長さ(self): ...\n", "python") == [
+        ("fn", "größe"),
+        ("class", "Ω"),
+        ("method", "Ω.長さ"),
+    ]
+
+
+# --- where the grammar fails
+
+
+def test_macro_tests_and_functions_behind_macros_are_found() -> None:
+    text = "TEST_IMPL(tcp_open) {\n  int x = 1;\n  return 0;\n}\n\n#define A (1 /* } */)\nvoid f(int a) {\n}}\n"
+    found = symbols_of(text, "c")
+    assert {"tcp_open", "f"} <= set(found)
+    assert (found["tcp_open"].start_line, found["tcp_open"].end_line) == (1, 4)
+
+
+def test_conditional_lines_do_not_hide_a_class() -> None:
+    text = (
+        "public partial class Reader\n#if ASYNC\n    : IAsyncDisposable\n#endif\n{\n"
+        "    public int Read(int count)\n    {\n        return count;\n    }\n}\n"
+    )
+    assert names_of(text, "csharp") == [("class", "Reader"), ("method", "Reader.Read")]
+
+
+def test_class_that_the_kotlin_grammar_cannot_read_keeps_its_members() -> None:
+    text = (
+        "data class Schema(\n    private val name: String,\n) {\n    val identifier\n        @OptIn(X::class)\n"
+        "        get() = name\n\n    /** Makes it. */\n    fun create(): List<String> {\n"
+        "        return listOf()\n    }\n}\n"
+    )
+    found = symbols_of(text, "kotlin")
+    assert (found["Schema"].start_line, found["Schema"].end_line) == (1, 12)
+    assert (found["Schema.create"].kind, found["Schema.create"].doc) == ("method", "Makes it.")
+    assert (found["Schema.create"].start_line, found["Schema.create"].end_line) == (9, 11)
+
+
+# --- embedded scripts
+
+
+def test_script_positions_are_those_of_the_file() -> None:
+    text = sample("vue")
+    go = next(s for s in syntax.parse(text, "vue").symbols if s.name == "go")
+    assert text[go.start_byte : go.end_byte].startswith(b"function go(): void {")
+
+
+def test_component_without_script_has_no_symbols() -> None:
+    read = syntax.parse(b"<template><p>x</p></template>\n", "vue")
+    assert (read.symbols, read.complete, read.problem) == ((), True, "")
+
+
+# --- uses
+
+
+def test_uses_leave_out_definitions_comments_and_strings() -> None:
+    text = (
+        "def retry(x):\n"
+        "    # retry in a comment\n"
+        '    """retry in a docstring"""\n'
+        "    return retry(x - 1)\n"
+        "\n"
+        "class A:\n"
+        "    def go(self):\n"
+        "        name = 'retry'\n"
+        "        é = f'{retry(2)}'; retry_all = 3; return self.retry\n"
+    )
+    assert syntax.references(text.encode(), "python", "retry") == [
+        (4, 11, "retry"),
+        (9, 15, "A.go"),
+        (9, 54, "A.go"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "uses"),
+    [
+        ("go", 'package p\n// Run\nfunc Run() {}\nfunc main() { Run(); p.Run(); _ = "Run" }\n', [(4, 14), (4, 23)]),
+        ("rust", 'fn run() {}\nfn main() { run(); println!("run"); a::run() }\n', [(2, 12), (2, 39)]),
+        ("javascript", "function run() {}\nrun(); `run ${run()}`; /run/; x.run = 1\n", [(2, 0), (2, 14), (2, 32)]),
+        ("java", 'class A { void run() { run(); String s = "run"; } }\n', [(1, 23)]),
+        ("c", 'int run(void);\nint x(void) { return run(); } // run\nchar *s = "run";\n', [(2, 21)]),
+        ("ruby", "def run; end\nrun\nputs \"run #{run}\"\n:run\n", [(2, 0), (3, 12), (4, 1)]),
+        ("php", "<?php\nfunction run() {}\nrun(); $a->run(); 'run';\n", [(3, 0), (3, 11)]),
+        ("bash", "run() { :; }\nrun # run\necho 'run' \"$(run)\"\n", [(2, 0), (3, 14)]),
+        ("elixir", 'defmodule A do\n  def run, do: 1\n  def b, do: run() <> "run #{run()}"\nend\n', [(3, 13), (3, 29)]),
+        ("typescript", "type Run = 1;\nlet a: Run = 'Run' as Run;\n", [(2, 7), (2, 22)]),
+        ("haskell", 'run :: Int\nrun = 1\nx = run + length "run" -- run\n', [(3, 4)]),
+    ],
+)  # fmt: skip
+def test_uses_by_language(language: str, text: str, uses: list[tuple[int, int]]) -> None:
+    assert [
+        (line, column)
+        for line, column, _ in syntax.references(text.encode(), language, "run" if "run" in text else "Run")
+    ] == uses
+
+
+def test_uses_in_unknown_languages_are_none() -> None:
+    assert syntax.references(b"run run", "text", "run") == []
+    assert syntax.references(b"run()", "python", "") == []
+
+
+# --- hostile text
+
+
+@pytest.mark.parametrize("language", sorted(EXPECTED))
+def test_any_prefix_of_a_sample_is_survived(language: str) -> None:
+    text = sample(language)
+    for end in range(0, len(text), max(1, len(text) // 7)):
+        check_consistent(text[:end], syntax.parse(text[:end], language))
+
+
+@pytest.mark.parametrize("language", ["python", "javascript", "cpp", "csharp", "bash", "haskell", "kotlin", "vue"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"\n",
+        b"\x00" * 1000,
+        bytes(range(256)) * 20,
+        b"\xff\xfe\xfd" * 99,
+        b"\r\r\r\n\n\r",
+        "\u2028\u2029\u0085".encode(),
+    ],
+)
+def test_text_that_is_none(language: str, text: bytes) -> None:
+    check_consistent(text, syntax.parse(text, language))
+
+
+@pytest.mark.parametrize("language", ["python", "javascript", "c", "rust", "csharp", "scala"])
+def test_deep_nesting_ends_by_the_deadline(language: str) -> None:
+    started = time.monotonic()
+    read = syntax.parse(b"(" * 200_000, language, deadline_s=0.3)
+    assert time.monotonic() - started < 20
+    assert read.problem in ("timeout", "parse_error")
+    assert read.complete == (read.problem == "parse_error")
+
+
+def test_deeply_nested_definitions_need_no_recursion() -> None:
+    depth = 3_000
+    text = "".join(f"class C{i} {{ " for i in range(depth)) + "}" * depth
+    read = syntax.parse(text.encode(), "java", deadline_s=20)
+    assert len(read.symbols) > 1_000
+    assert read.symbols[-1].parent == len(read.symbols) - 2
+
+
+def test_a_line_of_five_megabytes_ends_by_the_deadline() -> None:
+    read = syntax.parse(b"var a=" + b"[1,2,3]," * 640_000, "javascript", deadline_s=0.2)
+    assert (read.symbols, read.complete, read.problem) == ((), False, "timeout")
+
+
+def test_the_next_file_is_read_after_a_timeout() -> None:
+    syntax.parse(b"[" * 2_000_000, "python", deadline_s=0.01)
+    assert names_of("def f(): pass\n", "python") == [("fn", "f")]
+
+
+def test_number_of_symbols_is_bounded() -> None:
+    text = "".join(f"a{i} = {i}\n" for i in range(MAX_SYMBOLS + 500))
+    read = syntax.parse(text.encode(), "python", deadline_s=30)
+    assert (len(read.symbols), read.complete, read.problem) == (MAX_SYMBOLS, False, "too_many_symbols")
+
+
+def test_unknown_languages_have_no_grammar() -> None:
+    assert syntax.parse(b"x", "klingon") == syntax.Syntax((), False, "no_grammar")
+
+
+# --- properties
+
+
+def check_consistent(text: bytes, read: syntax.Syntax) -> None:
+    """What every answer must satisfy, whatever the text."""
+    previous = 0
+    for index, symbol in enumerate(read.symbols):
+        assert previous <= symbol.start_byte < symbol.end_byte <= len(text)
+        previous = symbol.start_byte
+        assert symbol.start_line == text.count(b"\n", 0, symbol.start_byte) + 1
+        assert symbol.end_line == text.count(b"\n", 0, symbol.end_byte) + 1
+        assert symbol.start_line <= symbol.name_line <= symbol.end_line
+        assert -1 <= symbol.parent < index
+        assert symbol.name and symbol.qualified_name.endswith(symbol.name)
+        assert "\n" not in symbol.signature and len(symbol.signature) <= 310 and len(symbol.doc) <= 500
+        if symbol.parent >= 0:
+            parent = read.symbols[symbol.parent]
+            assert parent.start_byte <= symbol.start_byte and symbol.end_byte <= parent.end_byte
+            assert symbol.qualified_name.startswith(parent.qualified_name + ".")
+
+
+@pytest.mark.parametrize("language", sorted(EXPECTED))
+def test_samples_are_consistent(language: str) -> None:
+    check_consistent(sample(language), syntax.parse(sample(language), language))
+
+
+FRAGMENTS = st.sampled_from(
+    ["class A {", "}", "{", "(", ")", "def f(x):\n", "  ", "\n", "\r\n", "fn f() {", "=> 1;", "const a = ", "function",
+     "struct s {", "#if X\n", "#endif\n", "/* ", "*/", "// c\n", '"', "'", "é", "𝄞", "\t", "public ", "void m() {", ";",
+     "namespace n {", "template <T>", "fun g() {", "object O : T", "end\n", "do\n", "module M", "@a", "x.y = ", "\x00"]
+)  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    parts=st.lists(FRAGMENTS, max_size=40),
+    language=st.sampled_from(
+        ["python", "javascript", "typescript", "c", "cpp", "csharp", "kotlin", "swift", "ruby", "rust"]
+    ),
+)
+def test_shuffled_code_is_consistent(parts: list[str], language: str) -> None:
+    text = "".join(parts).encode()
+    check_consistent(text, syntax.parse(text, language))
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data(), language=st.sampled_from(sorted(EXPECTED)))
+def test_samples_with_holes_are_consistent(data: st.DataObject, language: str) -> None:
+    text = sample(language)
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, min(len(text), start + 80)))
+    holed = text[:start] + text[end:]
+    check_consistent(holed, syntax.parse(holed, language))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    text=st.binary(max_size=200), language=st.sampled_from(sorted(EXPECTED)), name=st.sampled_from(["a", "x", "é", "$"])
+)
+def test_any_bytes_are_survived(text: bytes, language: str, name: str) -> None:
+    check_consistent(text, syntax.parse(text, language))
+    for line, column, _ in syntax.references(text, language, name):
+        assert text.decode("utf-8", "replace").split("\n")[line - 1][column:].startswith(name)

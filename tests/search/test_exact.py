@@ -1,0 +1,367 @@
+"""Exact search: equal to a brute-force scan line by line, whatever the text, the options and the index."""
+
+from __future__ import annotations
+
+import gc
+import os
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from findling.errors import InvalidInput, InvalidPattern
+from findling.search import exact
+from findling.search.exact import FileRef, GrepRequest, Scope, grep
+from findling.search.exact_sources import FolderSource, MemorySource, read_regular_file
+from findling.store.trigrams import TrigramIndex, file_trigrams
+from findling.types import GrepResult, LineMatch
+
+Lines = list[tuple[str, int, str, tuple[tuple[int, int], ...]]]
+
+
+def lines_of(data: bytes) -> list[str]:
+    text = data.decode("utf-8", "replace")
+    lines = text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    return [line.removesuffix("\r") for line in lines]
+
+
+def brute_force(files: dict[str, bytes], expression: str, flags: int) -> Lines:
+    found: Lines = []
+    for path in sorted(files):
+        for number, line in enumerate(lines_of(files[path]), 1):
+            spans = [match.span() for match in re.finditer(expression, line, flags)]
+            occurrences = [span for span in spans if span[0] < span[1]] or spans[:1]
+            if occurrences:
+                found.append((path, number, line, tuple(occurrences)))
+    return found
+
+
+def flat(result: GrepResult) -> Lines:
+    return [(file.path, line.line, line.text, line.spans) for file in result.files for line in file.lines]
+
+
+def assert_counts(result: GrepResult, expected: Lines) -> None:
+    assert result.total_lines == len(expected)
+    assert result.total_files == len({path for path, *_ in expected})
+    assert result.total_occurrences == sum(len(spans) for *_, spans in expected)
+
+
+def indexed(files: dict[str, bytes], directory: Path) -> MemorySource:
+    source = MemorySource(files)
+    index = TrigramIndex(directory)
+    for ref in source.refs[: len(source.refs) - 1]:  # one file stays uncovered
+        data = source.read(ref)
+        assert data is not None
+        index.add(ref.blob_id, file_trigrams(data))
+    index.flush()
+    return MemorySource(files, index)
+
+
+PIECES = [
+    "return nil",
+    "return",
+    " ",
+    "  ",
+    "\t",
+    "foo",
+    "Foo",
+    "FOO_bar",
+    "foobar",
+    "(x)",
+    "[1]",
+    "--flag",
+    "é",
+    "naïve",
+    "ſun",
+    "Kelvin",
+    "中文",
+    "\n",
+    "\n",
+    "\n",
+    "\r\n",
+    "x" * 30,
+    "42",
+    "'q'",
+    '"',
+    "\\n",
+    "$",
+    "\x1c",
+    "\u2028",
+]
+texts = st.lists(st.sampled_from(PIECES), max_size=25).map("".join).map(str.encode)
+contents = st.one_of(
+    texts,
+    st.tuples(texts, st.binary(max_size=4), texts).map(b"".join),
+    texts.map(lambda data: data.removeprefix(b"\xef\xbb\xbf") * 3),
+).filter(lambda data: not data.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")))
+corpora = st.lists(contents, min_size=1, max_size=5).map(
+    lambda items: {f"dir/{number}.txt": item for number, item in enumerate(items)}
+)
+patterns = st.sampled_from(
+    [
+        "return nil",
+        "return",
+        "foo",
+        "FOO",
+        "o",
+        "é",
+        "ïv",
+        "sun",
+        "kelvin",
+        "中文",
+        "(x)",
+        "[1]",
+        "--flag",
+        "'q'",
+        '"',
+        "\\n",
+        "$",
+        " ",
+        "x",
+        "xx",
+        "foo bar",
+        "ſun",
+    ]
+)
+expressions = st.sampled_from(
+    [
+        r"return \w+",
+        r"foo\w*",
+        r"\w+",
+        r"^\s*$",
+        "^",
+        "$",
+        r"\bfoo\b",
+        "x*",
+        "x{2,4}",
+        r"(?i)FOO",
+        r"[^a-z]+",
+        r"na.ve",
+        r"\d+",
+        r"foo|nil",
+        r"(?:foo)+bar",
+        r"\s+\S",
+        r"(\w)\1",
+        r"(?<=return )nil",
+        r"nil(?!\s)",
+        "(?i:s)un",
+        r"K\w+",
+        r"--\w+",
+        r"o.*o",
+        r"\(x\).*\[1\]",
+        r"foo.*nil",
+        "\ufffd",
+    ]
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(corpora, patterns, st.booleans(), st.booleans())
+def test_literals_are_found_as_a_scan_of_every_line_finds_them(
+    tmp_path_factory: pytest.TempPathFactory, files: dict[str, bytes], literal: str, ignore_case: bool, word: bool
+) -> None:
+    expression = rf"(?<!\w){re.escape(literal)}(?!\w)" if word else re.escape(literal)
+    expected = brute_force(files, expression, re.IGNORECASE if ignore_case else 0)
+    request = GrepRequest(literal, literal=True, ignore_case=ignore_case, word=word)
+    for source in (MemorySource(files), indexed(files, tmp_path_factory.mktemp("index"))):
+        result = grep(source, request)
+        assert flat(result) == expected
+        assert_counts(result, expected)
+        assert not result.truncated and not result.skipped and not result.notes
+
+
+@settings(max_examples=300, deadline=None)
+@given(corpora, expressions, st.booleans(), st.booleans())
+def test_expressions_are_found_as_a_scan_of_every_line_finds_them(
+    tmp_path_factory: pytest.TempPathFactory, files: dict[str, bytes], expression: str, ignore_case: bool, word: bool
+) -> None:
+    flags, bare = (re.IGNORECASE, expression) if ignore_case else (0, expression)
+    if bare.startswith("(?i)"):
+        flags, bare = re.IGNORECASE, bare[4:]
+    expected = brute_force(files, rf"(?<!\w)(?:{bare})(?!\w)" if word else bare, flags)
+    request = GrepRequest(expression, ignore_case=ignore_case, word=word)
+    for source in (MemorySource(files), indexed(files, tmp_path_factory.mktemp("index"))):
+        result = grep(source, request)
+        assert flat(result) == expected
+        assert_counts(result, expected)
+
+
+@settings(max_examples=150, deadline=None)
+@given(corpora, st.sampled_from(["return", "foo", "x", "é"]), st.booleans(), st.integers(1, 4), st.integers(0, 3))
+def test_a_limit_cuts_the_list_and_not_the_counts(
+    files: dict[str, bytes], pattern: str, literal: bool, limit: int, context: int
+) -> None:
+    everything = grep(MemorySource(files), GrepRequest(pattern, literal=literal))
+    some = grep(MemorySource(files), GrepRequest(pattern, literal=literal, limit=limit, context=context))
+    assert flat(some) == flat(everything)[:limit]
+    assert_counts(some, flat(everything))
+    assert some.truncated == (everything.total_lines > limit) == bool(some.notes)
+    first = grep(MemorySource(files), GrepRequest(pattern, literal=literal, limit=limit, stop_at_limit=True))
+    assert flat(first) == flat(everything)[:limit]
+    assert first.truncated == (everything.total_lines >= limit)
+    assert first.files_read <= everything.files_read
+
+
+@settings(max_examples=200, deadline=None)
+@given(contents, st.sampled_from(["return", "foo", r"\d", "x", r"^\s*$"]), st.integers(1, 3))
+def test_context_gives_every_line_near_a_match_once(data: bytes, expression: str, context: int) -> None:
+    lines = lines_of(data)
+    result = grep(MemorySource({"f": data}), GrepRequest(expression, context=context))
+    shown: list[tuple[int, str]] = []
+    for match in (line for file in result.files for line in file.lines):
+        shown += zip(range(match.line - len(match.before), match.line), match.before, strict=True)
+        shown.append((match.line, match.text))
+        shown += zip(range(match.line + 1, match.line + 1 + len(match.after)), match.after, strict=True)
+    matched = {number for number, line in enumerate(lines, 1) if re.search(expression, line)}
+    near = [n for n in range(1, len(lines) + 1) if any(abs(n - m) <= context for m in matched)]
+    assert shown == [(number, lines[number - 1]) for number in near]
+
+
+def only_line(result: GrepResult) -> LineMatch:
+    ((line,),) = [file.lines for file in result.files]
+    return line
+
+
+def test_columns_count_characters_of_the_decoded_line() -> None:
+    data = "naïve 中 needle, needle\n".encode() + b"\xff\xfe needle\n"
+    result = grep(MemorySource({"f": data}), GrepRequest("needle", literal=True))
+    first, second = result.files[0].lines
+    assert first.spans == ((8, 14), (16, 22))
+    assert second.text == "\ufffd\ufffd needle" and second.spans == ((3, 9),)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf16_files_are_searched_as_text(tmp_path: Path, encoding: str) -> None:
+    files = {"wide.txt": ("\ufeff" + "erste Zeile\r\nzweite Zeile\r\n").encode(encoding), "z.txt": b"nothing"}
+    line = only_line(grep(indexed(files, tmp_path), GrepRequest("zweite Zeile$")))
+    assert (line.line, line.text, line.spans) == (2, "zweite Zeile", ((0, 12),))
+
+
+def test_a_utf8_mark_is_not_part_of_the_first_line() -> None:
+    assert only_line(grep(MemorySource({"f": b"\xef\xbb\xbffirst\n"}), GrepRequest("^first$"))).spans == ((0, 5),)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["-v", "--", "-e(", '"quoted"', "it's", "f(x", "a[0", "C++", "*", "\\", "a|b", "{", "^"]
+)
+def test_a_literal_is_never_syntax(pattern: str) -> None:
+    line = only_line(
+        grep(MemorySource({"f": f"before {pattern} after\n".encode()}), GrepRequest(pattern, literal=True))
+    )
+    assert line.text[line.spans[0][0] : line.spans[0][1]] == pattern
+
+
+def test_files_come_in_path_order_and_the_scope_holds() -> None:
+    files = {"b/two.py": b"hit\n", "a.py": b"hit hit\n", "b/one.txt": b"hit\n", "B.py": b"miss\n"}
+    result = grep(MemorySource(files), GrepRequest("hit"))
+    assert [file.path for file in result.files] == ["a.py", "b/one.txt", "b/two.py"]
+    assert [file.occurrences for file in result.files] == [2, 1, 1]
+    result = grep(MemorySource(files), GrepRequest("hit", scope=Scope(path_globs=("b/*.py", "*.txt"))))
+    assert [file.path for file in result.files] == ["b/one.txt", "b/two.py"]
+
+
+def test_one_line_of_megabytes() -> None:
+    data = b"x" * 3_000_000 + b"needle" + b"y" * 2_000_000
+    source = MemorySource({"min.js": data})
+    for request in (GrepRequest("needle", literal=True), GrepRequest(r"need\w{2}"), GrepRequest(r"e{2}\w")):
+        result = grep(source, request)
+        assert result.total_occurrences == 1 and not result.skipped
+
+
+def test_a_folder_is_searched_as_it_is_now(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    (root / "sub").mkdir(parents=True)
+    (root / ".git").mkdir()
+    for name in ("a.txt", "sub/b c.txt", ".git/config", "sub/ü\nx.txt"):
+        (root / name).write_bytes(b"needle\n")
+    (tmp_path / "outside.txt").write_bytes(b"needle\n")
+    (root / "link.txt").symlink_to(tmp_path / "outside.txt")
+    (root / "loop").symlink_to(root, target_is_directory=True)
+    os.mkfifo(root / "pipe")
+    source = FolderSource(root, max_file_size=1 << 20)
+    index = TrigramIndex(tmp_path / "index")
+    for ref in source.refs:
+        index.add(ref.blob_id, file_trigrams(source.read(ref) or b""))
+    index.flush()
+    source.use(index)
+    assert [file.path for file in grep(source, GrepRequest("needle")).files] == ["a.txt", "sub/b c.txt", "sub/ü\nx.txt"]
+    (root / "a.txt").write_bytes(b"now much longer than it was: needle needle\n" * 3)
+    (root / "sub/b c.txt").unlink()
+    (root / "sub/ü\nx.txt").unlink()
+    (root / "sub/ü\nx.txt").symlink_to(tmp_path / "outside.txt")
+    result = grep(source, GrepRequest("needle"))
+    assert (result.total_occurrences, result.total_files, result.files_read) == (6, 1, 1)
+
+
+def test_reading_never_follows_links_waits_for_pipes_or_exceeds_its_bound(tmp_path: Path) -> None:
+    regular = tmp_path / "regular"
+    regular.write_bytes(b"0123456789")
+    (tmp_path / "link").symlink_to(regular)
+    os.mkfifo(tmp_path / "pipe")
+    for expected_size in (0, 5, 9, 10, 11, 100):
+        assert read_regular_file(str(regular), expected_size, 10) == b"0123456789"
+    for name in ("link", "pipe", "missing", "regular/below", "."):
+        assert read_regular_file(str(tmp_path / name), 10, 100) is None
+    with pytest.raises(OSError, match="longer than 9 bytes"):
+        read_regular_file(str(regular), 3, 9)
+
+
+class FailingSource(MemorySource):
+    def read(self, ref: FileRef) -> bytes | None:
+        if ref.path == "locked":
+            raise PermissionError(13, "Permission denied")
+        return None if ref.path == "gone" else super().read(ref)
+
+
+def test_a_file_that_cannot_be_read_costs_only_itself() -> None:
+    files = dict.fromkeys(("gone", "locked", "sound"), b"needle\n")
+    result = grep(FailingSource(files), GrepRequest("needle"))
+    assert [file.path for file in result.files] == ["sound"] and result.files_read == 1
+    assert [(skip.path, skip.reason, skip.detail) for skip in result.skipped] == [
+        ("locked", "unreadable", "Permission denied")
+    ]
+
+
+def test_a_catastrophic_expression_is_cut_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exact, "FILE_TIME_LIMIT_S", 0.05)
+    files = {f"f{number}": b"a" * 60 + b"!\n" for number in range(6)} | {"e": b"aa\n"}
+    result = grep(MemorySource(files), GrepRequest("(a|aa)+$"))
+    assert [file.path for file in result.files] == ["e"]
+    assert [skip.path for skip in result.skipped] == ["f0", "f1", "f2"]
+    assert {skip.reason for skip in result.skipped} == {"pattern_too_slow"}
+    assert result.truncated and any("backtracks" in note for note in result.notes)
+
+
+def test_the_whole_search_has_a_time_limit() -> None:
+    files = {f"f{number}": b"a" * 60 + b"!\n" for number in range(6)}
+    result = grep(MemorySource(files), GrepRequest("(a|aa)+$", time_limit_s=0.02))
+    assert result.truncated and result.files_read < 6 and any("0.02 s" in note for note in result.notes)
+
+
+@pytest.mark.parametrize("wrong", [{"context": -1}, {"limit": -1}, {"time_limit_s": 0.0}])
+def test_wrong_arguments_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(InvalidInput):
+        grep(MemorySource({}), GrepRequest("x", **wrong))  # type: ignore[arg-type]
+    with pytest.raises(InvalidPattern):
+        grep(MemorySource({}), GrepRequest("("))
+
+
+def test_cycle_collection_is_left_as_it_was() -> None:
+    for enabled in (True, False):
+        (gc.enable if enabled else gc.disable)()
+        try:
+            grep(MemorySource({"f": b"x"}), GrepRequest("x"))
+            assert gc.isenabled() == enabled
+        finally:
+            gc.enable()
+
+
+def test_files_without_a_literal_are_all_read_and_empty_ones_have_no_lines(tmp_path: Path) -> None:
+    files = {"a": b"", "b": b"\n", "c": b"ab\n\n", "d": b"42"}
+    result = grep(indexed(files, tmp_path), GrepRequest("^$"))
+    assert [(path, line) for path, line, *_ in flat(result)] == [("b", 1), ("c", 2)]
+    assert result.files_read == 4 and result.total_occurrences == 2
