@@ -40,15 +40,15 @@ class Expression:
 
 
 EXPRESSIONS = (
-    Expression("rare literal", "errdefs.ErrNotImplemented)", literal=True),
+    Expression("rare literal", "errdefs.ErrUnavailable", literal=True),
     Expression("absent literal", "zzqx_no_such_text_here", literal=True),
     Expression("`context.WithTimeout(`", "context.WithTimeout(", literal=True),
     Expression("`return nil`", "return nil", literal=True),
-    Expression("method regex", r"func \(\w+ \*?\w+\) Close\(\) error"),
+    Expression("method regex", r"func \(\w+ \*?\w+\) Delete\("),
     Expression("TODO regex", r"TODO\(\w+\)"),
     Expression("json.Unmarshal regex", r"json\.Unmarshal\([^,]+, &\w+"),
     Expression(r"`class \w+Exception\b`", r"class \w+Exception\b"),
-    Expression("case-insensitive literal", "deprecated", literal=True, ignore_case=True),
+    Expression("case-insensitive literal", "not supported", literal=True, ignore_case=True),
     Expression("regex without literal", r"\b[0-9a-f]{40}\b"),
 )
 

@@ -7,11 +7,11 @@ takes in what changed when that is quick, and says so when it is not.
 from __future__ import annotations
 
 import os
-import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from findling import errors, roots
 from findling.types import (
@@ -30,7 +30,7 @@ from findling.types import (
 
 if TYPE_CHECKING:
     from findling.embedding import Embedder
-    from findling.ingest.discovery import DiscoveryOptions
+    from findling.ingest.discovery import Changes, DiscoveryOptions
     from findling.search.indexed_files import IndexedFiles
     from findling.search.searcher import Found, Searcher
     from findling.search.semantic import SemanticChannel
@@ -49,6 +49,30 @@ SYNC_FILES = 300
 """More changes than this are not begun before answering."""
 
 OnProgress = Callable[[Progress], None]
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+
+
+def _rebuilds(
+    method: Callable[Concatenate[Engine, _Arguments], _Result],
+) -> Callable[Concatenate[Engine, _Arguments], _Result]:
+    """When a method comes upon damage in the index, the index is removed, with a note, and the method called again."""
+
+    @wraps(method)
+    def called(self: Engine, *args: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
+        try:
+            return method(self, *args, **options)
+        except errors.IndexUnavailable as error:
+            from findling.store.schema import IndexDamaged
+
+            if not isinstance(error, IndexDamaged):
+                raise
+            reader = self._reader
+            self._start_over(error.message, unless=lambda: reader is not None and reader.replaced)
+        return method(self, *args, **options)
+
+    return called
 
 
 class Engine:
@@ -91,18 +115,29 @@ class Engine:
 
     # --- indexing -------------------------------------------------------------------------------------------
 
+    @_rebuilds
     def index(
         self, *, force: bool = False, embed: bool = True, progress: OnProgress | None = None
     ) -> IndexReport:
         """Bring the whole index up to date, vectors included. ``force`` builds it anew from the files."""
-        if force:
-            self._remove_store()
-        return self._run(paths=None, embed=embed, progress=progress, wait_s=_WRITER_WAIT_S)
+        if force and self.store_dir.is_dir():
+            from findling.store import soundness
 
+            self.close()
+            soundness.remove(self.store_dir, wait_s=_WRITER_WAIT_S)
+        return self._noted(self._run(paths=None, embed=embed, progress=progress, wait_s=_WRITER_WAIT_S))
+
+    @_rebuilds
     def sync(self, paths: Sequence[str] | None = None, *, progress: OnProgress | None = None) -> IndexReport:
         """Take in changes: of the whole root, or of the named files (relative to the root, or absolute)."""
         relative = None if paths is None else [self._relative(path) for path in paths]
-        return self._run(paths=relative, embed=True, progress=progress, wait_s=_WRITER_WAIT_S)
+        return self._noted(self._run(paths=relative, embed=True, progress=progress, wait_s=_WRITER_WAIT_S))
+
+    def _noted(self, report: IndexReport) -> IndexReport:
+        from dataclasses import replace
+
+        problem = (self._embedder_problem,) if self._embedder_problem else ()
+        return replace(report, notes=(*self._take_notes(), *report.notes, *problem))
 
     def _run(
         self,
@@ -113,6 +148,7 @@ class Engine:
         wait_s: float,
         deadline: float | None = None,
         first: str | None = None,
+        unlisted: Sequence[SkippedFile] | None = None,
     ) -> IndexReport:
         from dataclasses import replace
 
@@ -121,13 +157,11 @@ class Engine:
         self._repair()
         indexer = Indexer(self.root, self.store_dir, options=self._options(), on_progress=progress)
         order = by_query(first) if first else None
-        report = indexer.sync(paths=paths, deadline=deadline, order=order, wait_s=wait_s)
+        report = indexer.sync(paths=paths, deadline=deadline, order=order, wait_s=wait_s, unlisted=unlisted)
         embedded = 0
         if embed and (deadline is None or time.monotonic() < deadline):
             embedded = self._embed(progress, wait_s, deadline)
-        notes = (*self._notes, *report.notes, *([self._embedder_problem] if self._embedder_problem else ()))
-        self._notes.clear()
-        return replace(report, embedded=embedded, notes=notes)
+        return replace(report, embedded=embedded)
 
     def _embed(self, progress: OnProgress | None, wait_s: float, deadline: float | None) -> int:
         embedder = self._open_embedder()
@@ -138,9 +172,10 @@ class Engine:
         from findling.store.writer import IndexWriter
 
         reader = self._open_reader()
-        model_id = reader.model_id(embedder.fingerprint.id)
-        if model_id is not None and not reader.count_unembedded(model_id):
-            return 0
+        with reader.snapshot():
+            model_id = reader.model_id(embedder.fingerprint.id)
+            if model_id is not None and not reader.count_unembedded(model_id):
+                return 0
         writer = IndexWriter(self.store_dir, wait_s=wait_s)
         try:
             done = embed(
@@ -152,9 +187,9 @@ class Engine:
                 deadline=deadline,
                 on_progress=progress or (lambda _: None),
             )
-            found = reader.model_id(embedder.fingerprint.id)
-            if found is not None:
-                with reader.snapshot():
+            with reader.snapshot():
+                found = reader.model_id(embedder.fingerprint.id)
+                if found is not None:
                     DenseIndex(reader, found, embedder.fingerprint.dimensions).save()
         finally:
             writer.close()
@@ -167,43 +202,22 @@ class Engine:
 
     def _repair(self) -> None:
         """Make sure that the store can be written: a damaged one is removed, with a note, and built anew."""
-        from findling.store import fulltext, schema
-        from findling.store.writer import DATABASE, FULLTEXT
+        from findling.store import soundness
 
-        database = self.store_dir / DATABASE
         if not self.store_dir.exists():
+            if not self.root.is_dir():
+                raise errors.RootError(f"There is no folder {str(self.root)!r} any more.", remedy="Check the path.")
             self.store_dir = roots.store_location(self.root, cache=self._cache).directory
-            database = self.store_dir / DATABASE
-        if not database.exists():
-            fulltext.remove(self.store_dir / FULLTEXT)
-            return
-        try:
-            connection = schema.connect(database)
-            filled = connection.execute("SELECT 1 FROM manifest_files LIMIT 1").fetchone() is not None
-            connection.close()
-        except (errors.IndexNewer, errors.IndexBusy, errors.StorageFull):
-            raise
-        except errors.IndexUnavailable as error:
-            if "permission" in error.remedy:
-                raise
-            self._notes.append(f"{error.message} It is built anew.")
-            self._remove_store()
-            return
-        if filled and not fulltext.usable(self.store_dir / FULLTEXT):
-            self._notes.append("The text index was missing or damaged; the index is built anew.")
-            self._remove_store()
+        if problem := soundness.problem(self.store_dir):
+            self._start_over(problem, unless=lambda: not soundness.problem(self.store_dir))
 
-    def _remove_store(self) -> None:
-        """Delete what was derived from the files; the folder itself and its .gitignore stay."""
+    def _start_over(self, problem: str, unless: Callable[[], bool]) -> None:
+        """Remove a damaged store, with a note, unless another process has built it anew meanwhile."""
+        from findling.store import soundness
+
         self.close()
-        for name in os.listdir(self.store_dir) if self.store_dir.is_dir() else ():
-            if name in _KEPT_IN_STORE:
-                continue
-            path = self.store_dir / name
-            if path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink(missing_ok=True)
+        self._notes.append(f"{problem} It is built anew.")
+        soundness.remove(self.store_dir, wait_s=_WRITER_WAIT_S, unless=unless)
 
     def _relative(self, path: str) -> str:
         absolute = Path(os.path.abspath(path)) if os.path.isabs(path) else self.root / path  # noqa: PTH100, PTH117
@@ -239,8 +253,12 @@ class Engine:
 
         budget = SMALL_CHECK_S if len(known) <= SMALL_TREE else CHECK_S
         changes = discovery.check(self.root, known, self._options(), budget)
-        changed = [path for path, _, _ in (*changes.added, *changes.changed)] + list(changes.removed)
-        if not changed:
+        changed = self._changed(changes, known)
+        unlisted = changes.skipped if changes.complete else None
+        with reader.snapshot():
+            left_out = reader.unlisted()
+        same = unlisted is None or {(file.path, file.reason) for file in unlisted} == left_out
+        if not changed and same:
             if not changes.complete:
                 return "stale", "not_checked"
             return "fresh", ""
@@ -253,12 +271,24 @@ class Engine:
                 progress=progress,
                 wait_s=0.0,
                 deadline=None if wait_s is None else started + SYNC_S,
+                unlisted=unlisted,
             )
         except errors.IndexBusy:
             return "syncing", "another process is indexing"
         if report.complete and changes.complete:
             return "fresh", ""
         return "stale", "not_checked" if report.complete else f"{len(changed)} files changed"
+
+    def _changed(self, changes: Changes, known: Mapping[str, tuple[int, int]]) -> list[str]:
+        """The paths to look at: what could not be read last time only when it can be now."""
+        from findling.store.schema import UNREAD
+
+        listed = [
+            path
+            for path, _, _ in (*changes.added, *changes.changed)
+            if known.get(path, (0, 0))[1] != UNREAD or os.access(self.root / path, os.R_OK)
+        ]
+        return [*listed, *changes.removed]
 
     def _first_run(self, deadline: float | None, progress: OnProgress | None, query: str) -> tuple[Freshness, str]:
         try:
@@ -271,6 +301,7 @@ class Engine:
 
     # --- questions ------------------------------------------------------------------------------------------
 
+    @_rebuilds
     def search(
         self,
         text: str,
@@ -311,6 +342,7 @@ class Engine:
         self._read_stale.clear()
         return self._open_searcher().search(query, scope_path=self.scope)
 
+    @_rebuilds
     def similar(
         self, target: str, *, limit: int = 10, wait_s: float | None = 1.5, progress: OnProgress | None = None
     ) -> SearchResult:
@@ -348,6 +380,7 @@ class Engine:
                 return file
         return None
 
+    @_rebuilds
     def grep(
         self,
         pattern: str,
@@ -391,6 +424,7 @@ class Engine:
             notes=(*self._take_notes(), *result.notes, *([f"The index is not fresh: {why}."] if why else ())),
         )
 
+    @_rebuilds
     def symbols(
         self,
         name: str,
@@ -435,16 +469,22 @@ class Engine:
 
     def status(self) -> Status:
         """The state of the index, looked at without changing it."""
-        from findling.store import schema
         from findling.store.writer import DATABASE
 
-        notes: list[str] = []
         if not (self.store_dir / DATABASE).exists():
-            return self._no_status("not_indexed", notes)
+            return self._no_status("not_indexed", ())
         try:
-            reader = self._open_reader()
+            if self._reader is not None and self._reader.replaced:
+                self.close()
+            return self._read_status()
         except errors.IndexUnavailable as error:
             return self._no_status("failed", [str(error)])
+
+    def _read_status(self) -> Status:
+        from findling.store import schema
+
+        notes: list[str] = []
+        reader = self._open_reader()
         embedder = self._open_embedder()
         with reader.snapshot():
             manifest = reader.manifest
@@ -466,7 +506,7 @@ class Engine:
         from findling.ingest import discovery
 
         changes = discovery.check(self.root, known, self._options(), None)
-        changed = len(changes.added) + len(changes.changed) + len(changes.removed)
+        changed = len(self._changed(changes, known))
         if changed:
             notes.append(f"{changed} files changed since the index was brought up to date; the next search takes them in.")
         return Status(
@@ -513,9 +553,8 @@ class Engine:
     # --- parts ----------------------------------------------------------------------------------------------
 
     def _ready(self) -> None:
-        from findling.store.writer import DATABASE
-
-        if self._reader is None or not (self.store_dir / DATABASE).exists():
+        if self._reader is None or self._reader.replaced:
+            self.close()
             self._repair()
 
     def _open_reader(self) -> IndexReader:
@@ -569,7 +608,9 @@ class Engine:
             self._read_stale.add(file.path)
             return None
         state, data = read
-        if self._open_reader().state_of(file.path) != (state.size, state.mtime_ns):
+        known = self._open_reader().state_of(file.path)
+        # One nanosecond apart is how a file is remembered that was read too soon after it was written.
+        if known is None or known[0] != state.size or abs(known[1] - state.mtime_ns) > 1:
             self._read_stale.add(file.path)
         decoded = decode(data)
         return decoded.text if isinstance(decoded, Decoded) else None
@@ -597,6 +638,4 @@ class Engine:
 
 _WRITER_WAIT_S = 30.0
 """How long a command that was asked to index waits for another process that does."""
-
-_KEPT_IN_STORE = frozenset((".gitignore", "config.toml", "config.json", "writer.lock"))
 

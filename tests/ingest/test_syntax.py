@@ -225,6 +225,42 @@ def test_class_that_the_kotlin_grammar_cannot_read_keeps_its_members() -> None:
     assert (found["Schema.create"].start_line, found["Schema.create"].end_line) == (9, 11)
 
 
+def test_macro_words_do_not_hide_what_follows() -> None:
+    text = (
+        "LIB_BEGIN_NAMESPACE\nnamespace n {\n\nLIB_EXPORT template <typename T>\nclass LIB_API Box {\n public:\n"
+        "  LIB_CONSTEXPR Box() {}\n  LIB_NODISCARD auto size() const -> int { return 1; }\n};\n\n"
+        "LIB_API void close(int a) LIB_NOEXCEPT {\n}\n}\nLIB_END_NAMESPACE\n"
+    )
+    found = symbols_of(text, "cpp")
+    assert {"n.Box", "n.Box.size", "n.close"} <= set(found)
+    assert (found["n.Box"].kind, found["n.Box"].start_line, found["n.Box"].end_line) == ("class", 4, 9)
+
+
+def test_function_does_not_swallow_the_next_when_branches_unbalance_its_braces() -> None:
+    text = (
+        "int poll(int a) {\n#if X\n  if (a) {\n#else\n  if (!a) {\n#endif\n    a = 1;\n  }\n  return a;\n}\n\n"
+        "static int APIENTRY next(void* p) {\n  return 2;\n}\n"
+    )
+    found = symbols_of(text, "c")
+    assert (found["poll"].start_line, found["poll"].end_line) == (1, 10)
+    assert (found["next"].start_line, found["next"].end_line) == (12, 14)
+
+
+def test_wrapped_heads_are_found() -> None:
+    text = "#define A(x) x\nA_B(static const char* base(const char* p)) {\n  return p;\n}\nint ok(void) {}}\n"
+    assert "base" in symbols_of(text, "c")
+
+
+def test_both_branches_of_haskell_conditions_are_read() -> None:
+    text = "module M where\n#if X\na :: Int\na = 1\n#else\nb :: Int\nb = 2\n#endif\n"
+    assert names_of(text, "haskell") == [("module", "M"), ("fn", "a"), ("fn", "b")]
+
+
+def test_methods_of_scala_instances_are_named_after_the_value() -> None:
+    text = "trait I {\n  implicit val m: M[Int] =\n    new M[Int] with N {\n      def empty: Int = 0\n    }\n}\n"
+    assert names_of(text, "scala") == [("trait", "I"), ("variable", "I.m"), ("method", "I.m.empty")]
+
+
 # --- embedded scripts
 
 

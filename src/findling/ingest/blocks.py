@@ -62,7 +62,9 @@ def pack(pieces: list[Piece], limits: CodeLimits, join: Callable[[Piece, Piece],
         piece.weight = piece.weight or size
         reach = piece.end
         if piece.loose and size <= limits.tiny_chars and position + 1 < len(pieces):
-            reach = pieces[position + 1].end  # a tiny rest rather leads what follows than ends what is full
+            following = pieces[position + 1]
+            if not following.loose or following.end - following.start > limits.tiny_chars:
+                reach = following.end  # a tiny rest rather leads what follows than ends what is full
         if last is None or last.solid or piece.solid or reach - last.start > limits.merge_chars:
             packed.append(piece)
             last = piece

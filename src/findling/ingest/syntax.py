@@ -25,11 +25,15 @@ if TYPE_CHECKING:
 # A file that takes longer is generated or hostile; it is still searchable as text.
 DEADLINE_S = 1.0
 # Less than this unparsed is not worth a second parse.
-RETRY_BYTES = 32
+RETRY_BYTES = 64
 
 _CONDITION = re.compile(
     rb"^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif|region|endregion|pragma|nullable|warning)\b[^\n]*", re.MULTILINE
 )
+_NOT_NEWLINE = re.compile(rb"[^\r\n]")
+_MACRO_GRAMMARS = frozenset({"c", "cpp", "objc"})
+# ``LIB_API void f()``, ``LIB_BEGIN_NAMESPACE``: a word of capitals right before another word; directives are kept.
+_MACRO_WORD = re.compile(rb"^[ \t]*#[^\n]*|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b(?=\s+(?:[A-Za-z_~:]|/[/*]))", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,7 @@ def supported_languages() -> tuple[str, ...]:
 
 
 def parse(text_utf8: bytes, language: str, *, deadline_s: float = DEADLINE_S) -> Syntax:
-    """The symbols of a file. ``deadline_s`` bounds parsing and walking together; never raises for any input."""
+    """The symbols of a file. ``deadline_s`` bounds parsing and walking together. No text makes it raise."""
     found = _read(text_utf8, language, time.monotonic() + deadline_s)[0]
     return Syntax(tuple(found.symbols), found.problem in ("", "parse_error"), found.problem)
 
@@ -81,11 +85,13 @@ def _read(text: bytes, language: str, deadline: float) -> tuple[Found, bytes, Gr
     table = GRAMMARS.get(language)
     if table is None or grammar(table.parser) is None:
         return Found(problem="no_grammar"), text, None
+    if table.conditional == "always":
+        text = _blank(_CONDITION, text)
     tree = parse_tree(text, table.parser, deadline)
     if tree is None:
         return Found(problem="timeout"), text, table
-    if table.conditional and tree.root_node.has_error:
-        text, tree = _without_conditions(text, table, tree, deadline)
+    if table.conditional == "on_error" and tree.root_node.has_error:
+        text, tree = _without_preprocessor(text, table, tree, deadline)
     root = tree.root_node
     found = walk(root, text, table, deadline)
     if not found.problem and root.has_error:
@@ -95,13 +101,24 @@ def _read(text: bytes, language: str, deadline: float) -> tuple[Found, bytes, Gr
     return found, text, table
 
 
-def _without_conditions(text: bytes, table: Grammar, tree: Tree, deadline: float) -> tuple[bytes, Tree]:
-    """The same text with ``#if`` … ``#endif`` lines blanked, when more of it parses that way."""
-    if _CONDITION.search(text) is None:
-        return text, tree
+def _without_preprocessor(text: bytes, table: Grammar, tree: Tree, deadline: float) -> tuple[bytes, Tree]:
+    """The same text with ``#if`` … ``#endif`` lines and macro words blanked, when more of it parses that way."""
     before = unparsed_bytes(tree.root_node)
-    blanked = _CONDITION.sub(lambda match: b" " * len(match.group()), text)
-    other = parse_tree(blanked, table.parser, deadline) if before >= RETRY_BYTES else None
+    if before < RETRY_BYTES:
+        return text, tree
+    blanked = _blank(_CONDITION, text)
+    if table.parser in _MACRO_GRAMMARS:
+        blanked = _MACRO_WORD.sub(_blank_word, blanked)
+    other = parse_tree(blanked, table.parser, deadline) if blanked != text else None
     if other is None or unparsed_bytes(other.root_node) >= before:
         return text, tree
     return blanked, other
+
+
+def _blank_word(match: re.Match[bytes]) -> bytes:
+    word = match.group()
+    return word if b"#" in word else b" " * len(word)
+
+
+def _blank(pattern: re.Pattern[bytes], text: bytes) -> bytes:
+    return pattern.sub(lambda match: _NOT_NEWLINE.sub(b" ", match.group()), text)

@@ -21,6 +21,15 @@ BODY_BYTES = 400_000
 MEMBER_INDENT = 4
 
 _CALLABLE = frozenset({"fn", "method"})
+# Languages whose bodies of functions written from the first column end with a brace in the first column.
+FLUSH_LEFT = frozenset({"c", "cpp", "objc"})
+# A tree in disorder takes these for names.
+_KEYWORDS = frozenset(
+    {"namespace", "class", "struct", "enum", "union", "if", "for", "while", "switch", "return", "else"}
+)
+# A type that the tree took for a function.
+_TYPE_HEAD = re.compile(r"\b(class|struct|union|enum)\s+\w+(?:\s+final)?(?:\s*:.*)?$")
+_TYPE_KINDS = {"class": "class", "struct": "struct", "union": "struct", "enum": "enum"}
 # What can hide a brace: comments, strings, characters.
 _BRACES = re.compile(rb"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)+'|[{}]", re.DOTALL)
 
@@ -28,6 +37,8 @@ _BRACES = re.compile(rb"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\
 def add_missing(found: Found, text: bytes, table: Grammar) -> Found:
     """``found`` with the missing functions, types and variables, in order again."""
     lines = [0, *(match.end() for match in re.finditer(rb"\n", text))]
+    if table.parser in FLUSH_LEFT:
+        found = _cut_runaways(found, text, lines)
     known = {(symbol.name, symbol.name_line) for symbol in found.symbols}
     old = found.symbols
     added: list[Symbol] = []
@@ -62,6 +73,31 @@ def add_missing(found: Found, text: bytes, table: Grammar) -> Found:
         known.add((last, name_line))
         open_.append(symbol)
     return _merge(found, added, names) if added else found
+
+
+def _cut_runaways(found: Found, text: bytes, lines: list[int]) -> Found:
+    """Functions that swallowed their successors end where their own body does; those named by a keyword go."""
+    kept: list[Symbol] = []
+    names: list[int] = []
+    place_of = {-1: -1}
+    for old, (symbol, name_at) in enumerate(zip(found.symbols, found.names, strict=True)):
+        if symbol.name in _KEYWORDS:
+            place_of[old] = place_of[symbol.parent]
+            continue
+        if symbol.kind in _CALLABLE and "(" not in symbol.signature and (word := _TYPE_HEAD.search(symbol.signature)):
+            symbol = replace(symbol, kind=_TYPE_KINDS[word.group(1)])
+        if _indent(text, symbol.start_byte) == 0 and (symbol.kind in _CALLABLE or symbol.kind in TYPE_KINDS):
+            close = text.find(b"\n}", symbol.start_byte, symbol.end_byte)
+            if 0 <= close < symbol.end_byte - 2:
+                end = close + 2
+                symbol = replace(symbol, end_byte=end, end_line=bisect_right(lines, end - 1))
+        place_of[old] = len(kept)
+        kept.append(replace(symbol, parent=place_of[symbol.parent]))
+        names.append(name_at)
+    for index, symbol in enumerate(kept):
+        if symbol.parent >= 0 and kept[symbol.parent].end_byte < symbol.end_byte:
+            kept[index] = replace(symbol, parent=-1, qualified_name=symbol.name)
+    return Found(kept, names, found.problem, found.clauses)
 
 
 def _symbol(

@@ -35,6 +35,10 @@ _C_TYPE = re.compile(
     rb"\s*(?::[^;{}()]{1,300})?\{",
     re.MULTILINE,
 )
+# ``UV_UNUSED(static int name(int a)) {``: the macro wraps the whole head.
+_C_WRAPPED = re.compile(
+    rb"^[A-Z][A-Z0-9_]+\((?:[a-z][\w \t\n*]*[ \t\n*])(?P<name>[a-z_]\w*)\([^;{}()]{0,600}\)\)[ \t\n]*\{", re.MULTILINE
+)
 _MODIFIERS = rb"^[ \t]*(?:@\w+(?:\([^()\n]*\))?[ \t]+)*(?:[a-z]+(?:\([a-z]+\))?[ \t]+){0,6}?"
 _KOTLIN = re.compile(
     _MODIFIERS + rb"(?P<kind>fun|enum[ \t]+class|class|interface|object|val|var)[ \t]+(?:<[^\n]*?>[ \t]+)?"
@@ -64,7 +68,7 @@ _KINDS = {
 }  # fmt: skip
 _NOT_NAMES = frozenset(
     b"if for while switch return sizeof else do catch defined case new delete throw assert static_assert "
-    b"operator decltype alignof typeof __attribute__ requires noexcept and or not name class".split()
+    b"operator namespace decltype alignof typeof __attribute__ requires noexcept and or not name class".split()
 )
 _STATEMENTS = (b"import ", b"if ", b"guard ", b"while ", b"for ", b"else ", b"case ", b"return ", b"using ", b"when ")
 _NOT_HEADS = frozenset({b"return", b"else", b"case", b"new", b"throw", b"goto", b"using", b"enum"})
@@ -78,6 +82,7 @@ def heads(text: bytes, parser: str) -> list[Head]:
     if parser in ("c", "cpp", "objc"):
         found.extend(_c_functions(text))
         found.extend(_words(text, _C_TYPE))
+        found.extend(_words(text, _C_WRAPPED, "fn"))
     elif parser == "kotlin":
         found.extend(_words(text, _KOTLIN))
     elif parser == "swift":
@@ -102,7 +107,7 @@ def _c_functions(text: bytes) -> Iterator[Head]:
         elif (
             name in _NOT_NAMES
             or _NUMBERS.fullmatch(match.group("arguments"))
-            or (name.isupper() and len(name) > 3)
+            or (name.isupper() and (len(name) > 3 or not before))
             or (match.group("indent") and not before)
             or (before and (before[0] in _NOT_HEADS or before[-1] == b"operator"))
         ):

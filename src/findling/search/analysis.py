@@ -12,20 +12,24 @@ from dataclasses import dataclass
 from findling import tokenizer
 
 STOP_WORDS = frozenset(
-    "a an and any are as at be been but by can could did do does each else for from get gets had has have how i if in "
-    "into is it its itself just like may me more most my no not of off on once one only or other our out over own "
-    "please same should show since so some such than that the their them then there these they this those through "
-    "to too under until up us use used uses using very via was way we were what when where whether which while who "
-    "whose why will with within without would you your find code function method class file files defined "
-    "definition located implemented".split()
+    """
+    a an and any are as at be been but by can could did do does for from had has have how i if in into is it its just
+    may me my no not of on or our out over own please same should since so some such than that the their them then
+    there these they this those through to too was way we were what when where whether which while who whose why will
+    with would you your
+    """.split()
 )
-"""Words that say how one asks, not what for. A query of nothing else keeps them all."""
+"""Words that carry no meaning of their own. A query of nothing else keeps them all."""
 
 WEAK_WORDS = frozenset(
-    "handle handles handled handling implement implements implementation support supports supported based given make "
-    "makes making different between across multiple work works working logic".split()
+    """
+    across based between class code defined definition different each else file files find function get gets given
+    handle handled handles handling implement implementation implemented implements like located logic make makes
+    making method more most multiple off once one only other show support supported supports under until up us use
+    used uses using very via within without work works working
+    """.split()
 )
-"""Words that are seldom the point of a question."""
+"""Words that are seldom the point of a question: they say how one asks, or what all code does."""
 
 WEAK_WEIGHT = 0.3
 CAPITALISED_WEIGHT = 0.7
@@ -42,15 +46,23 @@ _INNER_CAPITAL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2,}[a-z]")
 _SEPARATORS = re.compile(r"::|->|[./\\#:]+")
 _NAME = re.compile(r"[^\W\d]\w*")
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_ADVICE = re.compile(r"\b(?:i|my|me|we|our|you|your)\b|\?\s*$", re.IGNORECASE)
+"""Who speaks of himself or asks outright wants to be told what to do: documentation, before code."""
+
 _WANTS = {
-    "test": frozenset("test tests testing tested spec specs bench benches benchmark benchmarks fixture fixtures".split()),
-    "example": frozenset("example examples sample samples demo demos tutorial docs documentation".split()),
-    "legacy": frozenset("legacy compat compatibility deprecated old v1 v2 obsolete".split()),
-    "generated": frozenset("generated codegen protobuf".split()),
+    "test": _words("test tests testing tested spec specs bench benches benchmark benchmarks fixture fixtures"),
+    "example": _words("example examples sample samples demo demos tutorial docs documentation"),
+    "legacy": _words("legacy compat compatibility deprecated old v1 v2 obsolete"),
+    "generated": _words("generated codegen protobuf"),
     "init": frozenset(("__init__", "init", "package", "exports", "reexport", "facade")),
-    "platform": frozenset(
+    "platform": _words(
         "windows win win32 darwin macos mac osx linux unix posix aix sunos solaris android ios wasm freebsd "
-        "netbsd openbsd bsd qnx os390 ibmi haiku cygwin platform kqueue epoll iocp inotify".split()
+        "netbsd openbsd bsd qnx os390 ibmi haiku cygwin platform kqueue epoll iocp inotify"
     ),
 }
 
@@ -69,7 +81,7 @@ class QueryTerms:
     """An analysed query. ``terms`` maps a term to its weight; ``keys`` its `tokenizer.term_key`s likewise.
 
     ``words`` are the lower-case content words; ``wants`` the kinds of place it speaks of: test, example, legacy,
-    platform, generated, init.
+    platform, generated, init, advice.
     """
 
     text: str
@@ -99,6 +111,8 @@ def analyse(text: str, *, own_name: str = "") -> QueryTerms:
     compounds = _compounds(content)
     lower = {part for word in words for part in (word.lower(), *tokenizer.parts(word))}
     wants = frozenset(kind for kind, markers in _WANTS.items() if lower & markers)
+    if _ADVICE.search(text):
+        wants |= {"advice"}
     return QueryTerms(
         text=text,
         terms=weighted,

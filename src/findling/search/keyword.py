@@ -12,8 +12,8 @@ from findling.store.schema import CHUNK_BITS
 CHUNK_FIELDS = (("body", 1.0), ("context", 0.6))
 FILE_FIELDS = (("path", 1.0), ("names", 0.6))
 
-COMPOUND_WEIGHT = 1.5
-"""Two words of the query that stand as one name in a file are better evidence than either of them."""
+COMPOUND_WEIGHT = 0.5
+"""Two words of the query that stand as one name. Such names are rare, so their idf already weighs a lot."""
 
 _MAX_TERMS = 48
 """Terms of a very long query that are looked up; the rest adds time, not meaning."""

@@ -7,7 +7,7 @@ can grow exponentially (repeats of repeats, repeated alternatives) are never tru
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterable
 from re import _constants as ops  # type: ignore[attr-defined]
 from typing import Any
 
@@ -25,17 +25,20 @@ _OTHERS = 1 << 128
 _EVERY = (1 << 129) - 1
 
 
-def _mask_of(source: str) -> int:
-    return sum(1 << code for code in range(128) if re.match(source, chr(code))) | _OTHERS
+def _mask_of(members: Iterable[str]) -> int:
+    return sum(1 << ord(character) for character in members) | _OTHERS
 
 
+_DIGITS = _mask_of("0123456789")
+_SPACES = _mask_of(filter(str.isspace, map(chr, range(128))))
+_WORD = _mask_of(character for character in map(chr, range(128)) if character.isalnum() or character == "_")
 _CATEGORIES = {
-    ops.CATEGORY_DIGIT: _mask_of(r"\d"),
-    ops.CATEGORY_NOT_DIGIT: _mask_of(r"\D"),
-    ops.CATEGORY_SPACE: _mask_of(r"\s"),
-    ops.CATEGORY_NOT_SPACE: _mask_of(r"\S"),
-    ops.CATEGORY_WORD: _mask_of(r"\w"),
-    ops.CATEGORY_NOT_WORD: _mask_of(r"\W"),
+    ops.CATEGORY_DIGIT: _DIGITS,
+    ops.CATEGORY_NOT_DIGIT: _EVERY & ~_DIGITS | _OTHERS,
+    ops.CATEGORY_SPACE: _SPACES,
+    ops.CATEGORY_NOT_SPACE: _EVERY & ~_SPACES | _OTHERS,
+    ops.CATEGORY_WORD: _WORD,
+    ops.CATEGORY_NOT_WORD: _EVERY & ~_WORD | _OTHERS,
 }
 
 

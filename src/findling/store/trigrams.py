@@ -12,7 +12,6 @@ from __future__ import annotations
 import codecs
 import errno
 import os
-import secrets
 from array import array
 from collections.abc import Container, Iterable, Iterator
 from contextlib import suppress
@@ -316,7 +315,7 @@ class TrigramIndex:
 
     def _publish(self, ids: array[int], batches: Iterable[NDArray[np.uint64]]) -> None:
         self._directory.mkdir(parents=True, exist_ok=True)
-        name = secrets.token_hex(8) + _SUFFIX
+        name = os.urandom(8).hex() + _SUFFIX
         temporary = self._directory / (name + ".tmp")
         try:
             write_segment(temporary, ids, batches, self._identity)

@@ -196,7 +196,7 @@ _C: dict[str, Action] = {
     "preproc_function_def": _macro,
 }
 
-C = Grammar(parser="c", actions=_C, comments=C_COMMENTS, braces=True, conditional=True)
+C = Grammar(parser="c", actions=_C, comments=C_COMMENTS, braces=True, conditional="on_error")
 
 CPP = Grammar(
     parser="cpp",
@@ -211,7 +211,7 @@ CPP = Grammar(
     },
     comments=C_COMMENTS,
     braces=True,
-    conditional=True,
+    conditional="on_error",
 )
 
 
@@ -265,5 +265,5 @@ OBJC = Grammar(
     },
     comments=C_COMMENTS,
     braces=True,
-    conditional=True,
+    conditional="on_error",
 )

@@ -103,7 +103,7 @@ CSHARP = Grammar(
     nested=rb"\)\s*(?:=>|\{|where\b)",
     annotation=b"[",
     braces=True,
-    conditional=True,
+    conditional="on_error",
 )
 
 

@@ -97,6 +97,7 @@ HASKELL = Grammar(
     },
     comments=Comments(line=(b"-- |", b"-- ^", b"--"), block=((b"{-", b"-}"),)),
     merge=True,
+    conditional="always",
 )
 
 

@@ -100,6 +100,17 @@ def _kotlin_constructor(node: Node, text: bytes, place: int) -> Iterable[Definit
     yield Definition("method", "constructor", node, body=child_of_type(node, "block"))
 
 
+_KOTLIN_ANNOTATION = re.compile(rb"^[ \t]*(?:\w+[ \t]+)*annotation[ \t]+class[ \t]+(\w+)", re.MULTILINE)
+
+
+def _kotlin_annotation(node: Node, text: bytes, place: int) -> Iterable[Definition]:
+    """``@Target(…) annotation class X``: the grammar takes it for an expression."""
+    match = _KOTLIN_ANNOTATION.search(text, node.start_byte, node.end_byte)
+    if match:
+        at = node.descendant_for_byte_range(match.start(1), match.end(1))
+        yield Definition("class", match.group(1).decode(), at)
+
+
 KOTLIN = Grammar(
     parser="kotlin",
     actions={
@@ -110,6 +121,7 @@ KOTLIN = Grammar(
         "secondary_constructor": _kotlin_constructor,
         "property_declaration": _kotlin_property,
         "type_alias": Define("type_alias", name="type", body=""),
+        "annotated_expression": _kotlin_annotation,
         "block": THROUGH,
     },
     comments=C_COMMENTS,
@@ -127,7 +139,20 @@ def _scala_value(node: Node, text: bytes, place: int) -> Iterable[Definition]:
     if at is not None and at.type in ("identifier", "operator_identifier"):
         name = text_of(at, text)
         constant = node.type.startswith("val") and name[:1].isupper()
-        yield Definition("constant" if constant else "variable", name, at)
+        value = node.child_by_field_name("value")
+        while value is not None and value.type in ("block", "indented_block") and value.named_child_count == 1:
+            value = value.named_child(0)
+        instance = value if value is not None and value.type == "instance_expression" and place != FUNCTION else None
+        inside = TYPE if instance is not None else None
+        yield Definition("constant" if constant else "variable", name, at, body=instance, place=inside)
+
+
+def _scala_given(node: Node, text: bytes, place: int) -> Iterable[Definition]:
+    at, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+    if at is not None:
+        yield Definition("constant", text_of(at, text), at, body=body, place=TYPE)
+    else:
+        yield Definition("", body=body, place=TYPE)
 
 
 SCALA = Grammar(
@@ -142,7 +167,7 @@ SCALA = Grammar(
         "template_body": THROUGH,
         "function_definition": Define("fn"),
         "function_declaration": Define("fn"),
-        "given_definition": Define("constant", body="", local=False),
+        "given_definition": _scala_given,
         "extension_definition": THROUGH,
         "type_definition": Define("type_alias", body=""),
         "val_definition": _scala_value,
@@ -150,6 +175,8 @@ SCALA = Grammar(
         "val_declaration": _scala_value,
         "var_declaration": _scala_value,
         "block": THROUGH,
+        "indented_block": THROUGH,
+        "instance_expression": THROUGH,
     },
     comments=C_COMMENTS,
     nested=rb"\b(?:def|class|object|trait)\b",

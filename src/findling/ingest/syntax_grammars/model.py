@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -111,7 +111,7 @@ class Grammar:
     look inside functions. ``annotation``: what opens an annotation at the start of a node (``@`` or ``[`` or ``#[``).
     ``merge``: neighbouring definitions of the same name are one (clauses). ``docstring``: the first string of a body
     is the documentation. ``braces``: missing definitions are searched by text where the tree has errors.
-    ``conditional``: lines of a preprocessor that stand where the grammar has no place for them may be left out.
+    ``conditional``: lines of a preprocessor are left out, always or when the grammar has no place for them.
     """
 
     parser: str
@@ -122,7 +122,7 @@ class Grammar:
     merge: bool = False
     docstring: bool = False
     braces: bool = False
-    conditional: bool = False
+    conditional: Literal["", "on_error", "always"] = ""
 
 
 def text_of(node: Node, text: bytes) -> str:

@@ -199,7 +199,9 @@ def _zig_import(value: Node, name: str, text: bytes) -> bool:
 ZIG = Grammar(
     parser="zig",
     actions={
-        **dict.fromkeys(["block", "expression_statement", "return_expression", "comptime_declaration"], THROUGH),
+        **dict.fromkeys(
+            ["block", "expression_statement", "field_expression", "return_expression", "comptime_declaration"], THROUGH
+        ),
         "variable_declaration": _zig_variable,
         "function_declaration": Define("fn"),
         **dict.fromkeys(("struct_declaration", "union_declaration", "enum_declaration"), Through(TYPE)),

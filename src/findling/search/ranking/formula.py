@@ -22,7 +22,7 @@ class Signal:
 
 SIGNALS: Mapping[str, Signal] = {
     "window": Signal(4.0, "the passage is about the same thing"),
-    "passage": Signal(2.0, "the best chunk has the query's words"),
+    "passage": Signal(1.0, "the best chunk has the query's words"),
     "passages": Signal(2.0, "chunks around it have them too"),
     "file": Signal(2.0, "the file as a whole has the query's words"),
     "votes": Signal(1.0, "other likely files refer to what it defines"),
@@ -30,6 +30,7 @@ SIGNALS: Mapping[str, Signal] = {
     "path": Signal(1.0, "the file's name is explained by the query"),
     "definition": Signal(1.0, "it defines a name in the query"),
     "exact": Signal(3.0, "it holds the quoted text or message to the letter"),
+    "advice": Signal(1.0, "it is documentation, and the question is a user's"),
     "test": Signal(-1.0, "it is a test, and none was asked for"),
     "example": Signal(-1.0, "it is an example, and none was asked for"),
     "legacy": Signal(-1.0, "it is kept for compatibility"),
@@ -38,11 +39,12 @@ SIGNALS: Mapping[str, Signal] = {
     "generated": Signal(-1.0, "it is generated"),
 }
 
-WITH_VECTORS = frozenset(SIGNALS) - {"passage", "passages"}
+WITH_VECTORS = frozenset(SIGNALS) - {"passages"}
 TEXT_ONLY = frozenset(SIGNALS) - {"window"}
 
-MAXIMUM = sum(signal.weight for name, signal in SIGNALS.items() if signal.weight > 0 and name in WITH_VECTORS)
-"""The highest sum there can be; the exposed score is the sum's share of it."""
+_ALWAYS = ("window", "passage", "file", "votes", "stem", "path", "definition")
+MAXIMUM = sum(SIGNALS[name].weight for name in _ALWAYS)
+"""The sum of a file for which everything speaks; the exposed score is the sum's share of it."""
 
 
 def rank_value(values: Mapping[str, float], use: frozenset[str]) -> float:

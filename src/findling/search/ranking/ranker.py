@@ -193,7 +193,8 @@ def _windows(ranked: Sequence[RankedFile], cosines: Mapping[int, FileCosines]) -
             item.values["window"] = 0.0
             continue
         item.cosines = found
-        item.values["window"] = float(found.window.max())
+        # a source file has one subject, which its windows show; a document has a subject in each section
+        item.values["window"] = float((found.own if item.file.kind == "docs" else found.window).max())
         item.best_cosine = float(found.own.max())
     highest = max(item.best_cosine for item in ranked)
     windows = [item.values["window"] for item in ranked]
@@ -208,6 +209,8 @@ def _priors(query: QueryTerms, ranked: Sequence[RankedFile]) -> None:
         flags: Set[str] = priors.path_flags(item.file.path) | ({"generated"} if item.file.generated else set())
         for flag in flags - query.wants:
             item.values[flag] = 1.0
+        if "advice" in query.wants and item.file.kind == "docs":
+            item.values["advice"] = 1.0
 
 
 def _votes(reader: IndexReader, ranked: Sequence[RankedFile], rows: Mapping[int, Sequence[int]]) -> None:

@@ -1,0 +1,70 @@
+"""Can the store in a folder be used, and how one that cannot is removed so that it is built anew.
+
+Everything in a store is derived from the files, so nothing is lost with it. Knows nothing of how it is filled.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import apsw
+
+from findling.store import fulltext, schema
+from findling.store.lock import LOCK, WriterLock
+from findling.store.writer import DATABASE, FULLTEXT
+
+_KEPT = frozenset((".gitignore", "config.toml", "config.json", LOCK))
+
+
+def problem(directory: Path) -> str:
+    """Why the store has to be built anew, '' when it is sound or when there is none.
+
+    Raises `IndexNewer`, `IndexBusy` and, when the folder's permissions forbid it, `IndexUnavailable`.
+    """
+    database = directory / DATABASE
+    if not database.exists():
+        return ""
+    try:
+        connection = schema.connect(database)
+    except schema.IndexDamaged as damage:
+        return damage.message
+    try:
+        filled = connection.execute("SELECT 1 FROM entries LIMIT 1").fetchone() is not None
+        identity = schema.identity(connection)
+    except apsw.Error as error:
+        mapped = schema.map_error(error, database)
+        if isinstance(mapped, schema.IndexDamaged):
+            return mapped.message
+        raise mapped from error
+    finally:
+        connection.close()
+    if filled and not fulltext.usable(directory / FULLTEXT, identity):
+        return f"The text index at {directory / FULLTEXT} is missing or damaged."
+    return ""
+
+
+def remove(directory: Path, *, wait_s: float, unless: Callable[[], bool] = lambda: False) -> None:
+    """Delete everything derived; the folder itself, its .gitignore and its configuration stay.
+
+    ``unless`` is asked once no other process writes: it may have built the store anew meanwhile. Raises `IndexBusy`
+    when that takes longer than ``wait_s``.
+    """
+    lock = WriterLock(directory, wait_s=wait_s)
+    try:
+        if unless():
+            return
+        # The tables first: what is left without them belongs to no identity, so a crash in between does no harm.
+        (directory / DATABASE).unlink(missing_ok=True)
+        for name in os.listdir(directory):
+            path = directory / name
+            if name in _KEPT or name.startswith(LOCK):
+                continue
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+    finally:
+        lock.release()

@@ -1,0 +1,103 @@
+"""What the tests of this folder ask of a store: its contents without its ids, so that two stores can be compared."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from findling import Engine
+from findling.store.reader import SYMBOL_BITS
+from findling.store.schema import CHUNK_BITS
+from findling.types import SearchResult
+
+
+def rows(engine: Engine, sql: str, *values: Any) -> list[Any]:
+    connection = apsw.Connection(os.fspath(engine.store_dir / "index.db"))
+    try:
+        return list(connection.execute(sql, values))
+    finally:
+        connection.close()
+
+
+def integrity(engine: Engine) -> str:
+    return str(rows(engine, "PRAGMA integrity_check")[0][0])
+
+
+def contents(engine: Engine) -> dict[str, Any]:
+    """Everything that the tables say about the engine's root."""
+    manifest = rows(engine, "SELECT manifest_id FROM manifests WHERE root=?", str(engine.root))[0][0]
+    files = {}
+    for path, blob_id, entry_id in rows(
+        engine,
+        "SELECT m.path, e.blob_id, m.entry_id FROM manifest_files m JOIN entries e USING (entry_id) WHERE manifest_id=?",
+        manifest,
+    ):
+        chunk_range = (blob_id << CHUNK_BITS, (blob_id + 1 << CHUNK_BITS) - 1)
+        symbol_range = (blob_id << SYMBOL_BITS, (blob_id + 1 << SYMBOL_BITS) - 1)
+        files[path] = {
+            "blob": rows(engine, "SELECT * FROM blobs WHERE blob_id=?", blob_id)[0][1:],
+            "terms": rows(engine, "SELECT data FROM terms WHERE blob_id=?", blob_id),
+            "chunks": [
+                (row[0] - chunk_range[0], *row[1:])
+                for row in rows(engine, "SELECT * FROM chunks WHERE chunk_id BETWEEN ? AND ? ORDER BY 1", *chunk_range)
+            ],
+            "symbols": [
+                (row[0] - symbol_range[0], *row[1:])
+                for row in rows(
+                    engine,
+                    "SELECT symbol_id, n.name, n.squashed, kind, parent, start_line, end_line, name_line, scope, signature "
+                    "FROM symbols JOIN names n USING (name_id) WHERE symbol_id BETWEEN ? AND ? ORDER BY 1",
+                    *symbol_range,
+                )
+            ],
+            "vectors": rows(engine, "SELECT text_hashes, data FROM vectors WHERE entry_id=?", entry_id),
+        }
+    return {
+        "files": files,
+        "term_counts": dict(rows(engine, "SELECT term, files FROM term_counts WHERE manifest_id=?", manifest)),
+        "totals": rows(
+            engine,
+            "SELECT complete, pending, files, chunks, body_terms, name_terms, comment_terms FROM manifests "
+            "WHERE manifest_id=?",
+            manifest,
+        ),
+        "skipped": sorted(
+            rows(engine, "SELECT path, reason, detail FROM skipped_files WHERE manifest_id=?", manifest)
+        ),
+    }
+
+
+def places(result: SearchResult) -> list[tuple[str, int, int]]:
+    return [(hit.path, hit.start_line, hit.end_line) for hit in result.hits]
+
+
+def write(root: Path, path: str, text: str | bytes) -> None:
+    target = root / path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(text.encode() if isinstance(text, str) else text)
+
+
+SMALL = {
+    "src/retry.py": (
+        "class RetryPolicy:\n    '''How often a failed request is sent again.'''\n\n"
+        "    def backoff(self, attempt):\n        return 2 ** attempt\n\n\n"
+        "def send_again(request, policy):\n    return policy.backoff(request.attempt)\n"
+    ),
+    "src/cache.py": (
+        "class LruCache:\n    def evict(self):\n        '''Throw the oldest entry away.'''\n        self.items.pop(0)\n\n\n"
+        "def load_cache(path):\n    return LruCache()\n"
+    ),
+    "src/app.js": "export function startServer(port) {\n  return listen(port);\n}\n",
+    "docs/guide.md": "# Guide\n\nHow to start the server.\n\n## Retrying\n\nFailed requests are retried with a backoff.\n",
+    "tests/test_retry.py": "from src.retry import RetryPolicy\n\n\ndef test_backoff():\n    assert RetryPolicy().backoff(1) == 2\n",
+}
+
+
+def make(root: Path, files: dict[str, str] | None = None) -> Path:
+    root.mkdir(parents=True, exist_ok=True)
+    for path, text in (SMALL if files is None else files).items():
+        write(root, path, text)
+    return root

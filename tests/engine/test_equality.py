@@ -1,0 +1,138 @@
+"""An index that followed a tree's changes is the index of the tree as it stands."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from indexes import contents, integrity, make, places, write
+
+from findling import Engine
+from findling.types import SearchResult
+
+NAMES = ("alpha.py", "beta.py", "Beta.py", "pkg/gamma.py", "pkg/delta.md", "pkg/sub/omega.js", "notes.txt", "data.json")
+PIECES = (
+    "def load_config(path):\n    '''Read the settings file.'''\n    return open(path).read()\n\n\n",
+    "class RetryPolicy:\n    def backoff(self, attempt):\n        return 2 ** attempt\n\n\n",
+    "function startServer(port) {\n  // wait for requests\n  return listen(port);\n}\n\n",
+    "# Heading\n\nRequests that fail are retried after a pause.\n\n",
+    "## Cache\n\nThe oldest entry is thrown away first.\n\n",
+    "TIMEOUT = 30\nlimit = TIMEOUT * 2\n\n",
+    "SPÄTER = 'naïve café 漢字'\r\n",
+    "x" * 300 + "\n",
+)
+SECRET = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7\n-----END RSA PRIVATE KEY-----\n"
+SPECIAL: tuple[bytes, ...] = (b"", b"\0\1\2\3" * 40, SECRET.encode(), "# Überschrift\n".encode("utf-16"), b"caf\xe9 au lait\n")
+
+names = st.sampled_from(NAMES)
+texts = st.lists(st.sampled_from(PIECES), min_size=0, max_size=5).map(lambda parts: "".join(parts).encode())
+bodies = st.one_of(texts, texts, texts, st.sampled_from(SPECIAL))
+edits = st.one_of(
+    st.tuples(st.just("write"), names, bodies),
+    st.tuples(st.just("write"), names, bodies),
+    st.tuples(st.just("append"), names, texts),
+    st.tuples(st.just("rename"), names, names),
+    st.tuples(st.just("copy"), names, names),
+    st.tuples(st.just("delete"), names, names),
+    st.tuples(st.just("touch"), names, names),
+    st.tuples(st.just("folder"), names, names),
+    st.tuples(st.just("link"), names, names),
+    st.tuples(st.just("ignore"), st.sampled_from(("*.md\n", "pkg/\n", "!pkg/\n", "")), names),
+    st.tuples(st.just("env"), names, names),
+)
+scripts = st.lists(st.lists(edits, min_size=1, max_size=5), min_size=2, max_size=4)
+
+
+def apply(root: Path, edit: tuple[str, str, str | bytes]) -> None:
+    """One edit; what the tree does not allow just now is left out."""
+    kind, name, other = edit
+    path = root / name
+    second = root / other if isinstance(other, str) else root
+    if kind == "ignore":
+        (root / ".findlingignore").write_text(name)
+    elif kind == "env":
+        write(root, f"{name}.env", "TOKEN=hunter2\n")
+    elif kind in ("write", "append") and isinstance(other, bytes):
+        if path.is_dir() or path.is_symlink() or any(part.is_file() for part in path.parents):
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes((path.read_bytes() if kind == "append" and path.exists() else b"") + other)
+    elif kind in ("rename", "copy") and path.is_file() and not second.exists() and second.parent.is_dir():
+        path.rename(second) if kind == "rename" else shutil.copy(path, second)
+    elif kind == "delete" and os.path.lexists(path):
+        shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+    elif kind == "touch" and path.is_file():
+        path.touch()
+    elif kind == "folder" and path.is_file():
+        path.unlink()
+        write(root, f"{name}/inner.py", PIECES[1])
+    elif kind == "link" and not os.path.lexists(path) and path.parent.is_dir():
+        path.symlink_to(second)
+
+
+QUERIES = ("RetryPolicy", "where are failed requests retried", "read the settings file", "startServer", "cache entry")
+
+
+def values(result: SearchResult) -> dict[str, float]:
+    return {hit.path: hit.rank_value for hit in result.hits}
+
+
+def assert_same(one: Engine, other: Engine) -> None:
+    assert contents(one) == contents(other)
+    assert integrity(one) == "ok"
+    for pattern in ("TIMEOUT", "e.t", "x{40}", "(?i)retry", "Überschrift|café"):
+        mine, theirs = one.grep(pattern), other.grep(pattern)
+        assert mine.files == theirs.files
+        assert mine.total_occurrences == theirs.total_occurrences
+        assert sorted(s.path for s in mine.skipped) == sorted(s.path for s in theirs.skipped)
+    for name in ("RetryPolicy", "back", "start_server"):
+        assert one.symbols(name).definitions == other.symbols(name).definitions
+    for query in QUERIES:
+        for mode in ("symbol", "semantic", "keyword", "auto"):
+            mine, theirs = (engine.search(query, mode=mode, limit=50) for engine in (one, other))
+            assert mine.freshness == theirs.freshness == "fresh"
+            assert mine.total == theirs.total, (query, mode)
+            if mode in ("symbol", "semantic"):
+                assert places(mine) == places(theirs), (query, mode)
+                assert values(mine) == pytest.approx(values(theirs)), (query, mode)
+            else:
+                # The text index knows earlier versions of a file too, and they count in its term statistics.
+                assert values(mine) == pytest.approx(values(theirs), abs=1.5), (query, mode)
+
+
+def build_again(root: Path, beside: Path) -> Engine:
+    """An index from scratch of a copy of the tree; the copy has the same name, which ranking looks at."""
+    copy = beside / root.name
+    shutil.copytree(root, copy, symlinks=True, ignore=shutil.ignore_patterns(".findling"))
+    engine = Engine.open(root=copy)
+    engine.index()
+    return engine
+
+
+@settings(max_examples=8, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(script=scripts)
+def test_an_index_that_followed_random_edits_is_the_index_of_the_tree(script: list[list[tuple[str, str, str]]]) -> None:
+    with tempfile.TemporaryDirectory() as base:
+        root = Path(base, "one", "project")
+        make(root, {"alpha.py": PIECES[0] + PIECES[1], "pkg/gamma.py": PIECES[1] * 2, "pkg/delta.md": PIECES[3]})
+        with Engine.open(root=root) as engine, Engine.open(root=root) as witness:
+            engine.index()
+            assert witness.search("RetryPolicy").hits
+            for step, step_edits in enumerate(script):
+                for edit in step_edits:
+                    apply(root, edit)
+                if step % 2:
+                    engine.sync()
+                else:
+                    engine.search("anything", wait_s=None)
+            engine.sync()
+            with build_again(root, Path(base, "two")) as scratch:
+                assert_same(engine, scratch)
+                assert_same(witness, scratch)
