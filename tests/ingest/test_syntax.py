@@ -246,6 +246,20 @@ def test_function_does_not_swallow_the_next_when_branches_unbalance_its_braces()
     assert (found["next"].start_line, found["next"].end_line) == (12, 14)
 
 
+def test_typedefs_beside_errors_keep_their_lines() -> None:
+    found = symbols_of("typedef struct {\n  int x;\n} point_t;\n\nint f(void) {}}\n", "c")
+    assert (found["point_t"].start_line, found["point_t"].end_line) == (1, 3)
+
+
+def test_kotlin_function_that_does_not_parse_ends_where_it_does() -> None:
+    text = (
+        'class A {\n  @Test\n  fun one() {\n    "${b.in()}" in\n    where?.let { (\n  }\n\n'
+        "  @Test\n  fun two() {\n    run()\n  }\n}\n"
+    )
+    found = symbols_of(text, "kotlin")
+    assert (found["A.two"].start_line, found["A.two"].end_line) in ((8, 11), (9, 11))
+
+
 def test_wrapped_heads_are_found() -> None:
     text = "#define A(x) x\nA_B(static const char* base(const char* p)) {\n  return p;\n}\nint ok(void) {}}\n"
     assert "base" in symbols_of(text, "c")
@@ -403,7 +417,7 @@ def check_consistent(text: bytes, read: syntax.Syntax) -> None:
         assert symbol.start_line <= symbol.name_line <= symbol.end_line
         assert -1 <= symbol.parent < index
         assert symbol.name and symbol.qualified_name.endswith(symbol.name)
-        assert "\n" not in symbol.signature and len(symbol.signature) <= 310 and len(symbol.doc) <= 500
+        assert "\n" not in symbol.signature and len(symbol.signature) <= 300 and len(symbol.doc) <= 500
         if symbol.parent >= 0:
             parent = read.symbols[symbol.parent]
             assert parent.start_byte <= symbol.start_byte and symbol.end_byte <= parent.end_byte

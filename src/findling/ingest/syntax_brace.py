@@ -21,8 +21,6 @@ BODY_BYTES = 400_000
 MEMBER_INDENT = 4
 
 _CALLABLE = frozenset({"fn", "method"})
-# Languages whose bodies of functions written from the first column end with a brace in the first column.
-FLUSH_LEFT = frozenset({"c", "cpp", "objc"})
 # A tree in disorder takes these for names.
 _KEYWORDS = frozenset(
     {"namespace", "class", "struct", "enum", "union", "if", "for", "while", "switch", "return", "else"}
@@ -37,8 +35,7 @@ _BRACES = re.compile(rb"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\
 def add_missing(found: Found, text: bytes, table: Grammar) -> Found:
     """``found`` with the missing functions, types and variables, in order again."""
     lines = [0, *(match.end() for match in re.finditer(rb"\n", text))]
-    if table.parser in FLUSH_LEFT:
-        found = _cut_runaways(found, text, lines)
+    found = _cut_runaways(found, text, lines)
     known = {(symbol.name, symbol.name_line) for symbol in found.symbols}
     old = found.symbols
     added: list[Symbol] = []
@@ -57,6 +54,7 @@ def add_missing(found: Found, text: bytes, table: Grammar) -> Found:
             open_.append(old[next_old])
             next_old += 1
         end = _body_end(text, head.end)
+        end = head.start + len(text[head.start : end].rstrip())
         open_ = [symbol for symbol in open_ if symbol.end_byte > head.start]
         owners = [symbol for symbol in open_ if symbol.end_byte >= end]
         if any(symbol.kind in _CALLABLE for symbol in owners):
@@ -84,20 +82,45 @@ def _cut_runaways(found: Found, text: bytes, lines: list[int]) -> Found:
         if symbol.name in _KEYWORDS:
             place_of[old] = place_of[symbol.parent]
             continue
-        if symbol.kind in _CALLABLE and "(" not in symbol.signature and (word := _TYPE_HEAD.search(symbol.signature)):
-            symbol = replace(symbol, kind=_TYPE_KINDS[word.group(1)])
-        if _indent(text, symbol.start_byte) == 0 and (symbol.kind in _CALLABLE or symbol.kind in TYPE_KINDS):
-            close = text.find(b"\n}", symbol.start_byte, symbol.end_byte)
-            if 0 <= close < symbol.end_byte - 2:
-                end = close + 2
-                symbol = replace(symbol, end_byte=end, end_line=bisect_right(lines, end - 1))
+        if symbol.kind in _CALLABLE:
+            symbol = _cut(symbol, name_at, text, lines)
         place_of[old] = len(kept)
         kept.append(replace(symbol, parent=place_of[symbol.parent]))
         names.append(name_at)
     for index, symbol in enumerate(kept):
-        if symbol.parent >= 0 and kept[symbol.parent].end_byte < symbol.end_byte:
+        parent = symbol.parent
+        if parent >= 0 and not (
+            kept[parent].start_byte <= symbol.start_byte and symbol.end_byte <= kept[parent].end_byte
+        ):
             kept[index] = replace(symbol, parent=-1, qualified_name=symbol.name)
-    return Found(kept, names, found.problem, found.clauses)
+    return _merge(Found(kept, names, found.problem, found.clauses), [], [])
+
+
+def _cut(symbol: Symbol, name_at: int, text: bytes, lines: list[int]) -> Symbol:
+    """A function that ends at the first brace as far left as its own first line, if it went on beyond that."""
+    word = _TYPE_HEAD.search(symbol.signature) if "(" not in symbol.signature else None
+    if word is not None:
+        symbol = replace(symbol, kind=_TYPE_KINDS[word.group(1)])
+    start, end = symbol.start_byte, symbol.end_byte
+    margin = text[text.rfind(b"\n", 0, start) + 1 : start]
+    if margin.strip():
+        return symbol
+    closing = re.compile(rb"\n" + re.escape(margin) + rb"\}[ \t;,)]*(?=\r?\n|\Z)")
+    if closing.search(text, start, name_at):  # it also swallowed what is before it
+        start = text.rfind(b"\n", 0, name_at) + 1
+        start = name_at - len(text[start:name_at].lstrip())
+    close = closing.search(text, name_at, end)
+    if close is not None:
+        end = close.start() + 1 + len(margin) + 1
+    if (start, end) == (symbol.start_byte, symbol.end_byte):
+        return symbol
+    return replace(
+        symbol,
+        start_byte=start,
+        end_byte=end,
+        start_line=bisect_right(lines, start),
+        end_line=bisect_right(lines, end - 1),
+    )
 
 
 def _symbol(

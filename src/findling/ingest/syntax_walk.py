@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 
 # A file with more definitions is generated; the first ones are enough to find it by name.
 MAX_SYMBOLS = 20_000
-MAX_NAME_BYTES = 200
+# Longer "names" are text that the grammar misread.
+MAX_NAME_CHARACTERS = 200
 # The clock is read once per this many visited nodes.
 CLOCK_EVERY = 512
 
@@ -248,7 +249,8 @@ class Walk:
             if part:
                 qualified = f"{qualified}.{part}" if qualified else part
         parent = context.parent
-        if definition.kind and definition.name and len(definition.name) <= MAX_NAME_BYTES:
+        name = definition.name
+        if definition.kind and name and len(name) <= MAX_NAME_CHARACTERS and "\n" not in name:
             parent = self._symbol(item, definition, qualified)
         body, place = definition.body, definition.place
         if body is None or place is None:
@@ -318,7 +320,7 @@ class Walk:
             end = min(end, body.start_byte)
         line = syntax_text.signature(self._text, start, end, self._grammar.annotation)
         if kind in TYPE_KINDS and definition.name not in line:  # ``typedef struct { … } name;``
-            line = f"{line} {definition.name}"
+            line = f"{line} {definition.name}"[: syntax_text.SIGNATURE_CHARACTERS]
         return line
 
     def _doc(self, item: _Item, definition: Definition, start: int) -> str:

@@ -23,7 +23,8 @@ _FOLDING_LETTERS = (
 )
 #: Matching a line on its own costs about as much as going through this many bytes of text.
 _BYTES_PER_LINE_TRY = 64
-#: Needles of so many bytes are rarer than that; counting them would only cost another pass.
+#: Needles of so many bytes are rarer than that, and one may be missing: going through the file for a shorter one first
+#: would only cost a pass.
 _SURELY_RARE_BYTES = 4
 #: Lines between looks at the clock.
 _LINES_PER_CLOCK = 512
@@ -70,7 +71,7 @@ def scan(
     searched = data.lower() if pattern.folds_case else data
     needle = pattern.needles[0]
     first = searched.find(needle)
-    if first < 0 or any(other not in searched for other in pattern.needles[1:]):
+    if first < 0 or any(len(other) >= _SURELY_RARE_BYTES and other not in searched for other in pattern.needles[1:]):
         return _NOTHING
     if pattern.plain:
         if wanted == 0:
@@ -134,8 +135,9 @@ def _scan_plain(
 def _needle_lines(
     pattern: CompiledPattern, data: bytes, searched: bytes, first: int, deadline: float
 ) -> Iterator[_Found]:
-    plain, whole = pattern.plain, len(data)
+    whole, safe = len(data), 0 if pattern.plain else pattern.longest_safe_line
     needle, others = pattern.needles[0], pattern.needles[1:]
+    engine = pattern.fast_engine(data.isascii())
     number, counted, looked = 1, 0, 0
     at = first
     while at >= 0:
@@ -150,10 +152,12 @@ def _needle_lines(
         if others and any(searched.find(other, start, end) < 0 for other in others):
             continue
         text = _line_text(data, start, end)
-        if plain and text.isascii():  # columns are bytes
+        if len(text) <= safe:
+            spans = matched_spans([match.span() for match in engine.finditer(text)])
+        elif pattern.plain and text.isascii():  # columns are bytes
             spans = _plain_spans(searched[start:end], needle)
         else:
-            spans = matched_spans(pattern.spans(text, deadline))
+            spans = matched_spans(list(pattern.spans(text, deadline)))
         if spans:
             number += data.count(b"\n", counted, start)
             counted = start
@@ -170,10 +174,12 @@ def _plain_spans(line: bytes, needle: bytes) -> Spans:
     return tuple(spans)
 
 
-def matched_spans(spans: Iterator[tuple[int, int]]) -> Spans:
+def matched_spans(spans: list[tuple[int, int]]) -> Spans:
     """A line's occurrences: its matches that are not empty, or one empty match when it has no other."""
-    every = tuple(spans)
-    return tuple(span for span in every if span[1] > span[0]) or every[:1]
+    for start, end in spans:
+        if start == end:
+            return tuple(span for span in spans if span[1] > span[0]) or tuple(spans[:1])
+    return tuple(spans)
 
 
 def _scan_text(
@@ -200,7 +206,7 @@ def _text_lines(pattern: CompiledPattern, text: str, deadline: float) -> Iterato
             if spans:
                 number += text.count("\n", counted, start)
                 counted = start
-                yield start, end, LineMatch(number, text[start:end], matched_spans(iter(spans)))
+                yield start, end, LineMatch(number, text[start:end], matched_spans(spans))
             start = text.rfind("\n", 0, first) + 1
             end = text.find("\n", first)
             if end < 0:
@@ -212,7 +218,7 @@ def _text_lines(pattern: CompiledPattern, text: str, deadline: float) -> Iterato
         spans.append((first - start, last - start))
     if spans:
         number += text.count("\n", counted, start)
-        yield start, end, LineMatch(number, text[start:end], matched_spans(iter(spans)))
+        yield start, end, LineMatch(number, text[start:end], matched_spans(spans))
 
 
 def _has_longer_line(text: str, limit: int) -> bool:
@@ -289,5 +295,4 @@ def _next_break(buffer: bytes | str, start: int) -> int:
 def _line_text(buffer: bytes | str, start: int, end: int) -> str:
     if isinstance(buffer, str):
         return buffer[start:end]
-    line = buffer[start:end]
-    return (line[:-1] if line.endswith(b"\r") else line).decode("utf-8", "replace")
+    return buffer[start:end].decode("utf-8", "replace").removesuffix("\r")
