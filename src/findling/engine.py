@@ -261,6 +261,8 @@ class Engine:
         if not changed and same:
             if not changes.complete:
                 return "stale", "not_checked"
+            if embed:
+                self._fill_in_vectors(progress, None if wait_s is None else started + SYNC_S)
             return "fresh", ""
         if len(changed) > SYNC_FILES and wait_s is not None:
             return "stale", f"{len(changed)} files changed"
@@ -278,6 +280,20 @@ class Engine:
         if report.complete and changes.complete:
             return "fresh", ""
         return "stale", "not_checked" if report.complete else f"{len(changed)} files changed"
+
+    def _fill_in_vectors(self, progress: OnProgress | None, deadline: float | None) -> None:
+        """Embed what an earlier question took in that needed no vectors, unless another process writes just now."""
+        embedder, reader = self._open_embedder(), self._open_reader()
+        if embedder is None:
+            return
+        with reader.snapshot():
+            model_id, manifest = reader.model_id(embedder.fingerprint.id), reader.manifest
+            if manifest is None or (model_id is not None and reader.embedded_chunks(model_id) >= manifest.chunks):
+                return
+        try:
+            self._embed(progress, 0.0, deadline)
+        except errors.IndexBusy:
+            return  # the answer's coverage says how many chunks have vectors
 
     def _changed(self, changes: Changes, known: Mapping[str, tuple[int, int]]) -> list[str]:
         """The paths to look at: what could not be read last time only when it can be now."""
@@ -446,7 +462,15 @@ class Engine:
         freshness, _ = self._freshen(wait_s, progress, name, embed=False)
         reader = self._open_reader()
         with reader.snapshot():
-            found = names.definitions(reader, name, kind=kind, language=language, folder=self.scope)
+            found, total = names.definitions(
+                reader,
+                name,
+                kind=kind,
+                language=language,
+                folder=self.scope,
+                limit=limit,
+                read_text=self._read_text,
+            )
             uses = names.References((), 0, False)
             if references:
                 from findling.ingest.syntax import references as find
@@ -456,11 +480,11 @@ class Engine:
             pending = reader.manifest.pending if reader.manifest else 0
         return SymbolResult(
             name=name,
-            definitions=tuple(found[:limit]),
+            definitions=tuple(found),
             references=uses.found,
-            total_definitions=len(found),
+            total_definitions=total,
             total_references=uses.total,
-            truncated=len(found) > limit or uses.total > len(uses.found) or uses.cut,
+            truncated=total > len(found) or uses.total > len(uses.found) or uses.cut,
             freshness=freshness,
             completeness="partial" if pending else "complete",
             took_ms=(time.monotonic() - started) * 1000,

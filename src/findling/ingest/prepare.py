@@ -17,7 +17,7 @@ from findling.ingest.decoding import Decoded, decode
 from findling.ingest.marks import content_marks, looks_secret
 from findling.ingest.languages import Language, language_of
 from findling.ingest.syntax import parse
-from findling.store import term_rows
+from findling.store import signatures, term_rows
 from findling.store.trigrams import file_trigrams
 from findling.store.trigrams import readable as as_indexed
 from findling.types import Chunk, SkippedFile, Symbol
@@ -120,6 +120,7 @@ def _rows(
             names.append(symbol.name)
         context = tokenizer.joined_terms(tokenizer.words(" ".join(dict.fromkeys(names)))) if names else ""
         documents.append((tokenizer.joined_terms(words), context))
+    lines = text.split("\n") if symbols else ()
     comments = _comments(text, language)
     comments.extend(symbol.doc for symbol in symbols if symbol.doc)
     names_text = " ".join({symbol.name for symbol in symbols})
@@ -131,7 +132,7 @@ def _rows(
         encoding=encoding,
         generated=generated,
         problem=problem,
-        symbols=[_symbol_row(symbol) for symbol in symbols],
+        symbols=[_symbol_row(symbol, lines) for symbol in symbols],
         chunks=[_chunk_row(chunk, language.kind) for chunk in cut],
         documents=documents,
         names=" ".join(dict.fromkeys(tokenizer.terms(names_text))),
@@ -143,7 +144,7 @@ def _rows(
     )
 
 
-def _symbol_row(symbol: Symbol) -> SymbolRow:
+def _symbol_row(symbol: Symbol, lines: Sequence[str]) -> SymbolRow:
     scope = symbol.qualified_name[: -len(symbol.name) - 1] if symbol.qualified_name != symbol.name else ""
     return (
         symbol.name,
@@ -153,7 +154,7 @@ def _symbol_row(symbol: Symbol) -> SymbolRow:
         symbol.end_line,
         symbol.name_line,
         scope,
-        "" if symbol.signature == symbol.name else symbol.signature,
+        signatures.to_keep(symbol.signature, lines, symbol.name_line),
     )
 
 

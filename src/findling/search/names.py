@@ -12,6 +12,7 @@ from findling import tokenizer
 from findling.errors import InvalidInput
 from findling.search.exact import ExactSource, FileRef, Scope
 from findling.search.patterns import compile_pattern
+from findling.store import signatures
 from findling.store.reader import FileRow, IndexReader, SymbolRow
 from findling.types import SYMBOL_KINDS, Reference, SymbolHit
 
@@ -42,8 +43,12 @@ def definitions(
     kind: str | None,
     language: str | None,
     folder: str,
-) -> list[SymbolHit]:
-    """All definitions of a name, best match first, then by path and line. Raises `InvalidInput`.
+    limit: int,
+    read_text: Callable[[FileRow], str | None],
+) -> tuple[list[SymbolHit], int]:
+    """The first ``limit`` definitions of a name, best match first, then by path and line; and how many there are.
+
+    Raises `InvalidInput`. ``read_text`` gives a file's text for the signatures, None when it cannot be read.
 
     ``name`` may be qualified (``Outer.inner``, ``Outer::inner``). Spellings of one name match (``fooBar`` and
     ``foo_bar``), after the exact one.
@@ -69,9 +74,17 @@ def definitions(
         inside = not folder or file.path == folder or file.path.startswith(f"{folder}/")
         if inside and (language is None or file.language == language):
             files.setdefault(file.blob_id, []).append(file)
-    hits = [_hit(symbol, file, last) for symbol in wanted for file in files.get(symbol.blob_id, ())]
-    hits.sort(key=lambda hit: (hit.name != last, _ORDER[hit.match], hit.path, hit.line))
-    return hits
+    found_at = [(symbol, file, _match(symbol.name, last)) for symbol in wanted for file in files.get(symbol.blob_id, ())]
+    found_at.sort(key=lambda at: (at[0].name != last, _ORDER[at[2]], at[1].path, at[0].name_line))
+    texts: dict[str, list[str] | None] = {}
+    hits = []
+    for symbol, file, match in found_at[:limit]:
+        if not symbol.signature and file.path not in texts:
+            text = read_text(file)
+            texts[file.path] = None if text is None else text.split("\n")
+        signature = signatures.of(symbol.signature, texts.get(file.path), symbol.name_line, symbol.name)
+        hits.append(_hit(symbol, file, match, signature))
+    return hits, len(found_at)
 
 
 def _fits(symbol: SymbolRow, kind: str | None, scope: Sequence[str]) -> bool:
@@ -83,11 +96,15 @@ def _fits(symbol: SymbolRow, kind: str | None, scope: Sequence[str]) -> bool:
     return enclosing[-len(scope) :] == [tokenizer.squash(part) for part in scope]
 
 
-def _hit(symbol: SymbolRow, file: FileRow, asked: str) -> SymbolHit:
-    have, want = tokenizer.squash(symbol.name), tokenizer.squash(asked)
-    match: Literal["exact", "prefix", "part"] = (
-        "exact" if have == want else "prefix" if have.startswith(want) else "part"
-    )
+_Match = Literal["exact", "prefix", "part"]
+
+
+def _match(name: str, asked: str) -> _Match:
+    have, want = tokenizer.squash(name), tokenizer.squash(asked)
+    return "exact" if have == want else "prefix" if have.startswith(want) else "part"
+
+
+def _hit(symbol: SymbolRow, file: FileRow, match: _Match, signature: str) -> SymbolHit:
     return SymbolHit(
         path=file.path,
         line=symbol.name_line,
@@ -97,7 +114,7 @@ def _hit(symbol: SymbolRow, file: FileRow, asked: str) -> SymbolHit:
         kind=symbol.kind,
         qualified_name=symbol.qualified_name,
         language=file.language,
-        signature=symbol.signature,
+        signature=signature,
         match=match,
     )
 

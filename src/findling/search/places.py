@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from findling.search.analysis import QueryTerms
 from findling.search.ranking import RankedFile, formula, ranker
 from findling.search.snippet import Snippet, make_snippet
+from findling.store import signatures
 from findling.store.reader import ChunkRow, FileRow, IndexReader, SymbolRow
 from findling.types import Channel, Hit, Query, Span
 
@@ -51,8 +52,12 @@ def _hit(
     text = read_text(file)
     snippet = Snippet(start, "", ())
     body = ""
+    signature = named.name if named else ""
     if text is not None:
         lines = text.split("\n", end)[:end]
+        if named is not None:
+            start_of_file = lines if named.name_line <= end else text.split("\n", named.name_line)
+            signature = signatures.of(named.signature, start_of_file, named.name_line, named.name)
         anchor = definition.name_line if definition is not None else None
         if start <= item.exact_line <= end:
             anchor = item.exact_line
@@ -69,7 +74,7 @@ def _hit(
         language=file.language,
         name=named.name if named else (chunk.headings[-1] if chunk.headings else ""),
         qualified_name=named.qualified_name if named else " > ".join(chunk.headings),
-        signature=named.signature if named else "",
+        signature=signature,
         snippet=snippet.text,
         snippet_start_line=snippet.start_line,
         matches=snippet.matches,

@@ -58,7 +58,10 @@ class ChunkRow:
 
 @dataclass(frozen=True, slots=True)
 class SymbolRow:
-    """A definition in a blob; ``position`` is its place among the file's symbols."""
+    """A definition in a blob; ``position`` is its place among the file's symbols.
+
+    ``signature`` is '' where the file's own line says it (`signatures.of`).
+    """
 
     blob_id: int
     position: int
@@ -513,7 +516,7 @@ _SYMBOL_SQL = (
 
 def _symbol(row: tuple[Any, ...]) -> SymbolRow:
     return SymbolRow(
-        row[0] >> SYMBOL_BITS, row[0] & ((1 << SYMBOL_BITS) - 1), *row[1:7], row[7] or "", row[8] or row[1]
+        row[0] >> SYMBOL_BITS, row[0] & ((1 << SYMBOL_BITS) - 1), *row[1:7], row[7] or "", row[8] or ""
     )
 
 

@@ -128,7 +128,7 @@ class TrigramIndex:
         """Notice segments that another process has added or merged away since."""
         try:
             names = {path.name for path in self._directory.iterdir() if path.suffix == _SUFFIX}
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             names = set()
         for name in self._segments.keys() - names:
             self._segments.pop(name).close()

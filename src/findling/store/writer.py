@@ -122,7 +122,10 @@ class IndexWriter:
             if self._db.execute("SELECT 1 FROM entries LIMIT 1").fetchone() is not None:
                 raise schema.IndexDamaged(f"The text index at {self._directory / FULLTEXT} is missing or damaged.")
             fulltext.create(self._directory / FULLTEXT, identity)
-        self._trigrams = TrigramIndex(self._directory / TRIGRAMS, identity)
+        trigrams = self._directory / TRIGRAMS
+        if trigrams.is_symlink() or trigrams.is_file():
+            trigrams.unlink()
+        self._trigrams = TrigramIndex(trigrams, identity)
         self._names_were_empty = self._db.execute("SELECT 1 FROM names LIMIT 1").fetchone() is None
 
     # --- reading what is known ------------------------------------------------------------------------------
@@ -356,7 +359,7 @@ class IndexWriter:
     @_typed
     def add_vectors(self, model_id: int, rows: Iterable[tuple[int, bytes, bytes]]) -> None:
         """``rows``: (entry id, concatenated hashes of the embedded texts, int8 vectors), in chunk order."""
-        self._begin()
+        self._begin(ids=False)
         self._db.executemany(
             "INSERT OR REPLACE INTO vectors(entry_id, model_id, text_hashes, data) VALUES (?, ?, ?, ?)",
             [(entry_id, model_id, hashes, data) for entry_id, hashes, data in rows],
@@ -365,7 +368,7 @@ class IndexWriter:
     @_typed
     def drop_vectors(self, model_id: int, entry_ids: Iterable[int]) -> None:
         """Forget vectors, so that the next embedding run makes them anew."""
-        self._begin()
+        self._begin(ids=False)
         self._db.executemany(
             "DELETE FROM vectors WHERE entry_id=? AND model_id=?", [(entry_id, model_id) for entry_id in entry_ids]
         )
@@ -509,28 +512,24 @@ class IndexWriter:
             self._text = None
         self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def _begin(self) -> None:
+    def _begin(self, *, ids: bool = True) -> None:
         if self._open_batch:
             return
-        self._reserve()
+        if ids:
+            self._reserve()
         self._db.execute("BEGIN IMMEDIATE")
         self._open_batch = True
 
     def _reserve(self) -> None:
         """Make sure that the batch's ids are never handed out again, whatever becomes of it."""
-        for kind in ("blob", "entry"):
-            block = self._ids.get(kind)
-            if block and block[1] - block[0] >= _ID_BLOCK // 2:
-                continue
-            self._reserve_block(kind)
-
-    def _reserve_block(self, kind: str) -> None:
+        if self._ids and all(end - first >= _ID_BLOCK // 2 for first, end in self._ids.values()):
+            return
         self._db.execute("PRAGMA synchronous=FULL")  # a power cut must not bring ids back that the text index knows
-        row = self._db.execute(
-            "UPDATE meta SET value=value+? WHERE key=? RETURNING value", (_ID_BLOCK, f"next_{kind}")
-        ).fetchone()
+        for key, end in self._db.execute(
+            "UPDATE meta SET value=value+? WHERE key IN ('next_blob', 'next_entry') RETURNING key, value", (_ID_BLOCK,)
+        ).fetchall():
+            self._ids[key.removeprefix("next_")] = [int(end) - _ID_BLOCK, int(end)]
         self._db.execute("PRAGMA synchronous=NORMAL")
-        self._ids[kind] = [int(row[0]) - _ID_BLOCK, int(row[0])]
 
     def _return_ids(self) -> None:
         """Hand back what was reserved and never used, so that many small runs don't use the numbers up."""

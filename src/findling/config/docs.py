@@ -1,0 +1,136 @@
+"""``docs/configuration.md`` from the definition: ``python -m findling.config.docs > docs/configuration.md``."""
+
+from __future__ import annotations
+
+import sys
+from typing import Final
+
+from findling.config.files import CONFIG_VARIABLE, PROJECT_FILES, USER_FILES
+from findling.config.option import ANY, Option, in_snake_case
+from findling.config.options import EMBEDDING_KEY, GROUPS, OPTIONS, RERANK_KEY
+from findling.config.values import allowed, shown
+
+_USER_FOLDER: Final = "~/.config/findling/"
+
+_BEGINNING: Final = """\
+# Configuration
+
+<!-- Made by `python -m findling.config.docs`; a test compares. Change src/findling/config/options.py instead. -->
+
+findling needs no configuration. What can be decided is listed here, with its default.
+
+    findling config [PATH]          every option, its value, and where it came from
+    findling config --json [PATH]   the same for programs
+
+## Where it is read
+
+The first of these that sets an option decides it:
+
+{order}
+
+Every file may be TOML or JSON, by the end of its name, and need not exist. Rebuilding an index never changes one.
+
+    # findling.toml
+    [semantic]
+    mode = "hybrid"
+
+    [index]
+    exclude = ["vendor/", "*.min.js"]
+
+- A key that is no option is reported, with the nearest name, and ignored.
+- A value of the wrong type, or out of its bounds, is an error that names the key, the file and the line. Where "clamped"
+  stands below, the nearest bound is used instead, with a warning.
+- Each name may be written in `snake_case` or `camelCase`; further names of an option are listed with it.
+
+## What a project's own file may not decide
+
+A repository that you cloned must not decide where your code goes. In the files of the project, and nowhere else, these
+are held back; what they say beyond that is reported and ignored:
+
+{held_back}
+
+## Which embedder is used
+
+The first that applies:
+
+1. the provider that is named (`semantic.embedding.provider`);
+2. Ollama, if a file says `semantic.model`, `semantic.ollamaUrl` or `semantic.ollama_url`: in that file they stand for
+   naming it. In the environment and on the command line they do so only where no provider is named;
+3. the model that the index was made with;
+4. the bundled model;
+5. an Ollama that answers on this machine.
+
+So starting or stopping Ollama never changes what an index was made with. A model that is named and not there is
+reported, and never replaced by another. `semantic.embedding.model` without a provider is a local model's name.
+
+External services need both gates, `semantic.external_provider_enabled` and
+`semantic.allow_code_payload_to_external`; until then a local model is used, nothing is sent and no connection is opened.
+
+## Keys
+
+The keys of external services are read from the environment alone, and are shown nowhere:
+
+| variable | for |
+|---|---|
+| `{embedding_key}` | the external embedder (Voyage, OpenAI) |
+| `{rerank_key}` | the external reranker (Cohere, Voyage) |
+
+## Environment variables
+
+An empty variable is not set.
+
+| variable | option |
+|---|---|
+{variables}
+"""
+
+
+def configuration_page() -> str:
+    """The text of the page."""
+    order = [
+        "options of the command line",
+        "environment variables (below)",
+        f"the file that `--config FILE` names, else `{CONFIG_VARIABLE}`",
+        *(f"`{name}` in the project" for name in PROJECT_FILES),
+        *(f"`{_USER_FOLDER}{name}` (or below `XDG_CONFIG_HOME`)" for name in USER_FILES),
+        "the default",
+    ]
+    variables = [(CONFIG_VARIABLE, "a configuration file")]
+    variables += [(option.environment, f"`{option.key}`") for option in OPTIONS.values() if option.environment]
+    held_back = [
+        f"- `{option.key}`: it {option.project.words}" for option in OPTIONS.values() if option.project is not ANY
+    ]
+    beginning = _BEGINNING.format(
+        order="\n".join(f"{number}. {words}" for number, words in enumerate(order, 1)),
+        held_back="\n".join(held_back),
+        embedding_key=EMBEDDING_KEY,
+        rerank_key=RERANK_KEY,
+        variables="\n".join(f"| `{name}` | {what} |" for name, what in variables),
+    )
+    return "\n".join([beginning, *(_section(group.name, group.section) for group in GROUPS)])
+
+
+def _section(name: str, section: str) -> str:
+    about = next(group.made.__doc__ or "" for group in GROUPS if group.name == name)
+    first = about.strip().split(" ``provider``")[0].replace("``", "`")
+    lines = [f"## `{section}`", "", first, "", "| option | default | values | what it does |", "|---|---|---|---|"]
+    lines += [_row(option, section) for option in OPTIONS.values() if option.attribute[0] == name]
+    return "\n".join([*lines, ""])
+
+
+def _row(option: Option, section: str) -> str:
+    name = f"`{option.key.removeprefix(f'{section}.')}`"
+    others = [
+        spelling for spelling in option.spellings if in_snake_case(spelling) != spelling or spelling != option.key
+    ]
+    default = f"`{shown(option.default)}`" if option.default is not None else option.unset
+    values = allowed(option) + (", clamped" if option.clamped else "")
+    values = values if not option.choices else f"`{values}`"
+    help = option.help + (f" Not used: {option.unused}." if option.unused else "")
+    if others:
+        help += f" Also: {', '.join(f'`{spelling}`' for spelling in others)}."
+    return f"| {name} | {default} | {values} | {help} |"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(configuration_page())

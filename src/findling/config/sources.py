@@ -1,0 +1,189 @@
+"""Where settings come from: one source says which options, under which names, with what written for them.
+
+What is written is not judged here, only which option each key means. ``files`` finds and reads the files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+from findling.config.lines import line_of
+from findling.config.option import Option
+from findling.config.options import EMBEDDING_KEY, OPTIONS, RERANK_KEY
+from findling.config.values import from_text
+from findling.errors import ConfigError
+
+# More unknown keys than this are somebody else's file; the rest is counted.
+_MOST_WARNINGS: Final = 10
+_NAME_CHARS: Final = 80
+# A name less like the typed one than this is no help.
+_LIKENESS: Final = 0.6
+
+SourceKind = Literal["flag", "environment", "named", "project", "user", "default"]
+
+NAMES: Final[Mapping[str, Option]] = {name: option for option in OPTIONS.values() for name in option.names()}
+"""Every accepted spelling of every option."""
+
+SECTIONS: Final = frozenset(name.rsplit(".", depth)[0] for name in NAMES for depth in range(1, name.count(".") + 1))
+
+
+class Setting(NamedTuple):
+    """One key of a source: the option it means, as it was spelled, and what was written for it."""
+
+    option: Option
+    name: str
+    written: object
+
+
+class Source:
+    """One place that settings come from. ``trusted``: the user wrote it, not the project."""
+
+    def __init__(self, kind: SourceKind, path: Path | None = None) -> None:
+        self.kind: SourceKind = kind
+        self.path = path
+        self.settings: dict[str, Setting] = {}
+        self.warnings: list[str] = []
+        self._text = ""
+        self._lines: dict[str, int] = {}
+
+    @property
+    def trusted(self) -> bool:
+        return self.kind != "project"
+
+    def line(self, name: str) -> int:
+        """The line of a key of this source's file; 0 when there is none, or it cannot be told."""
+        if not self._text:
+            return 0
+        if name not in self._lines:
+            is_json = self.path is not None and self.path.suffix == ".json"
+            self._lines[name] = line_of(self._text, name.split("."), is_json=is_json)
+        return self._lines[name]
+
+    def place(self, name: str) -> str:
+        """Where a setting stands, for people: ``FILE:LINE``, the variable's name, or "command line"."""
+        if self.path is not None:
+            line = self.line(name)
+            return f"{self.path}:{line}" if line else str(self.path)
+        if self.kind == "environment":
+            return NAMES[name].environment if name in NAMES else "environment"
+        return "command line" if self.kind == "flag" else self.kind
+
+    def add(self, name: str, option: Option, written: object) -> None:
+        known = self.settings.get(option.key)
+        names = list(option.names())
+        if known is None or names.index(name) < names.index(known.name):
+            self.settings[option.key] = Setting(option, name, written)
+        if known is not None and known.written != written:
+            self.warnings.append(
+                f"{self.place(name)}: {known.name} and {name} mean the same and differ; "
+                f"{self.settings[option.key].name} is used."
+            )
+
+    def read(self, text: str) -> None:
+        """Take in the ``text`` of this source's file. Raises ConfigError when it does not parse, or a section is no table."""
+        assert self.path is not None
+        self._text = text
+        self._walk(_parsed(self.path, text), "")
+        if len(self.warnings) > _MOST_WARNINGS:
+            more = len(self.warnings) - _MOST_WARNINGS
+            self.warnings[_MOST_WARNINGS:] = [f"{self.path}: {more} more warnings of this kind are left out."]
+
+    def _walk(self, table: Mapping[str, object], section: str) -> None:
+        for key, value in table.items():
+            name = f"{section}.{key}" if section else key
+            option = NAMES.get(name)
+            if option is not None:
+                self.add(name, option, value)
+            elif name in SECTIONS:
+                if not isinstance(value, dict):
+                    raise ConfigError(
+                        f"{self.place(name)}: {name} is no table.",
+                        remedy=f"Options stand below it, such as {_example(name)}.",
+                    )
+                self._walk(value, name)
+            else:
+                self.warnings.append(f"{self.place(name)}: {unknown(name)}")
+
+
+def of_flags(flags: Mapping[str, object]) -> Source:
+    """The source of what was typed. A text is read as the environment's are; None is not set."""
+    source = Source("flag")
+    for name, value in flags.items():
+        if value is None:
+            continue
+        option = NAMES.get(name)
+        if option is None:
+            raise ConfigError(f"command line: {unknown(name)}", remedy="'findling config' lists all options.")
+        source.add(name, option, from_text(option, value) if isinstance(value, str) else value)
+    return source
+
+
+def of_environment(environ: Mapping[str, str]) -> Source:
+    """The source of the ``FINDLING_`` variables; an empty one is not set."""
+    source = Source("environment")
+    for option in OPTIONS.values():
+        if option.environment and (text := environ.get(option.environment, "")):
+            # Under the spelling that chooses a provider, where there is one: a variable cannot have two.
+            source.add(option.spellings[-1], option, from_text(option, text))
+    return source
+
+
+def unknown(name: str) -> str:
+    """A sentence about a key that is no option, with the nearest one if there is any like it."""
+    last = name.rpartition(".")[2]
+    if re.search(r"(?i)api_?key|token|secret|password", last):
+        return f"{_cut(name)} is not read; keys come from the environment only ({EMBEDDING_KEY}, {RERANK_KEY})."
+    near = _nearest(name, last)
+    return f"{_cut(name)} is no option{f'; did you mean {near}?' if near else '.'}"
+
+
+def _nearest(name: str, last: str) -> str:
+    import difflib
+
+    for known in NAMES:
+        if known.rpartition(".")[2] == last:
+            return known
+    near = difflib.get_close_matches(_cut(name), (*NAMES, *SECTIONS), n=1, cutoff=_LIKENESS)
+    if near:
+        return near[0]
+    by_last = {known.rpartition(".")[2]: known for known in NAMES}
+    near = difflib.get_close_matches(_cut(last), by_last, n=1, cutoff=_LIKENESS)
+    return by_last[near[0]] if near else ""
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= _NAME_CHARS else f"{name[:_NAME_CHARS]}..."
+
+
+def _example(section: str) -> str:
+    return next(name for name in NAMES if name.startswith(f"{section}."))
+
+
+def _parsed(path: Path, text: str) -> Mapping[str, object]:
+    """The top table of a file. Raises ConfigError with the line of what does not parse."""
+    try:
+        if path.suffix == ".json":
+            import json
+
+            value = json.loads(text, parse_constant=_no_constant) if text.strip() else {}
+        else:
+            import tomllib
+
+            value = tomllib.loads(text)
+    except ValueError as error:
+        line = getattr(error, "lineno", 0)
+        where = f"{path}:{line}" if isinstance(line, int) and line else str(path)
+        kind = "JSON" if path.suffix == ".json" else "TOML"
+        raise ConfigError(f"{where}: not valid {kind}: {error}.", remedy="Correct the file.") from error
+    except RecursionError as error:
+        raise ConfigError(f"{path}: nested too deeply.", remedy="Correct the file.") from error
+    if not isinstance(value, dict):
+        raise ConfigError(f"{path}: its content is no table.", remedy='Write {"semantic": {...}}.')
+    return value
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is no number of JSON")

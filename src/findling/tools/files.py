@@ -1,0 +1,72 @@
+"""Reading a file of the root for an answer: paths stay inside the root, sizes are bounded, contents are data."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from findling.ingest.decoding import Decoded, decode
+from findling.ingest.selection import DiscoveryOptions
+from findling.tools.model import Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """A file's text as it is now. ``lines`` keep their ends, so joined they are the text; ``path`` is the root's name
+    for it."""
+
+    path: str
+    lines: tuple[str, ...]
+
+
+def inside(root: Path, path: str) -> tuple[str, Path]:
+    """(path relative to the root with ``/``, real location). Raises `Refusal` for what leads out of the root."""
+    base = Path(os.path.realpath(root))
+    given = Path(path)
+    normal = Path(os.path.normpath(given if given.is_absolute() else base / given))
+    real = Path(os.path.realpath(normal))
+    named = normal if normal.is_relative_to(base) else real
+    if not named.is_relative_to(base) or not real.is_relative_to(base):
+        raise Refusal("invalid_input", f"path is outside of the root: {path}")
+    return named.relative_to(base).as_posix(), real
+
+
+def read_text(root: Path, path: str) -> TextFile:
+    """The text of a file below the root. Raises `Refusal` (``file_not_found``, ``invalid_input``)."""
+    relative, real = inside(root, path)
+    if real.is_dir():
+        raise Refusal("invalid_input", f"path is a directory: {path}")
+    if not real.is_file():
+        raise Refusal("file_not_found", f"file not found: {path}")
+    most = DiscoveryOptions().max_bytes
+    try:
+        with real.open("rb") as file:
+            data = file.read(most + 1)
+    except OSError as error:
+        raise Refusal("file_not_found", f"file cannot be read: {path} ({error.strerror})") from error
+    if len(data) > most:
+        raise Refusal("invalid_input", f"file is larger than {most} bytes: {path}")
+    decoded = decode(data)
+    if not isinstance(decoded, Decoded):
+        raise Refusal("invalid_input", f"file is not text: {path} ({decoded.detail})")
+    return TextFile(relative, tuple(_split(decoded.text)))
+
+
+def _split(text: str) -> list[str]:
+    """Lines with their ends; only a line feed ends one, as everywhere in the index."""
+    lines = text.split("\n")
+    kept = [f"{line}\n" for line in lines[:-1]]
+    return [*kept, lines[-1]] if lines[-1] else kept
+
+
+def line_range(text: TextFile, start_line: int, end_line: int) -> tuple[int, int]:
+    """The inclusive lines that 0 (an open end) and too large an end mean. Raises `Refusal`."""
+    total = len(text.lines)
+    start = start_line or 1
+    if start > max(total, 1):
+        raise Refusal("invalid_input", f"start_line {start} is beyond end of file ({total} lines)")
+    end = min(end_line or total, total)
+    if end_line and end_line < start:
+        raise Refusal("invalid_input", f"end_line {end_line} is before start_line {start}")
+    return start, end

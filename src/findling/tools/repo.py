@@ -1,0 +1,255 @@
+"""The repo family: text, definitions, meaning and all together over one folder, and its files as they are.
+
+Field names and formulas are the contract of these tools; finding is the engine's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from findling.errors import InvalidPattern
+from findling.tools import budget, parameters
+from findling.tools.files import line_range, read_text
+from findling.tools.model import Arguments, Call, Reply, Tool, object_schema
+from findling.tools.places import Lines, clipped
+from findling.tools.refs import check_ref
+from findling.tools.repo_hybrid import hybrid_search
+from findling.tools.symbols import KINDS, defined_in, definition, kinds_of
+from findling.tools.workspace import WAIT_S
+from findling.types import GrepResult, LineMatch
+
+KEYWORD_LINES = 2_000
+"""Matching lines that are compared for the best; a pattern that matches more says little about any of them."""
+
+SKIPPED_SHOWN = 50
+"""Files that were not searched and are named; ``skipped_total`` counts all of them."""
+
+ALL_DEFINITIONS = 10_000
+"""More than an index lists for one name: kinds are filtered afterwards."""
+
+
+# --- meaning ---------------------------------------------------------------------------------------------------
+
+
+def _search_semantic(call: Call, given: Arguments) -> Reply:
+    workspace = call.workspace
+    engine = workspace.engine
+    ref = check_ref(engine.root, given.get("ref"))
+    if workspace.settings.mode == "off" or workspace.view(lambda view: view.fingerprint) is None:
+        return Reply({"available": False, "results": []}, "results")
+    # The engine takes in what changed, vectors too, before it answers.
+    seen = engine.search(given["query"], mode="semantic", limit=1, wait_s=WAIT_S, progress=call.progress)
+    if seen.completeness == "partial":
+        workspace.finish_in_background(ref)
+    near = workspace.view(lambda view: view.near(given["query"], given["top_k"], folder=engine.scope))
+    lines = Lines(engine.root)
+    results = [
+        {
+            "path": place.path,
+            "start_line": place.start_line,
+            "end_line": place.end_line,
+            "snippet": clipped(lines.between(place.path, place.start_line, place.end_line)),
+            "score": round(place.cosine, 6),
+        }
+        for place in near
+    ]
+    facts: dict[str, Any] = {"available": True, "results": results}
+    if seen.completeness == "partial":
+        facts["result_completeness"] = "partial"
+    return Reply(facts, "results")
+
+
+# --- text ------------------------------------------------------------------------------------------------------
+
+
+def _search_keyword(call: Call, given: Arguments) -> Reply:
+    engine = call.workspace.engine
+    check_ref(engine.root, given.get("ref"))
+    result = _grep(call, given["query"])
+    places = [(_matched_share(line), file.path, line) for file in result.files for line in file.lines]
+    places.sort(key=lambda place: (-place[0], place[1], place[2].line))
+    shown = places[: given["top_k"]]
+    results = [
+        {
+            "path": path,
+            "line_start": line.line,
+            "line_end": line.line,
+            "snippet": clipped(line.text.strip()),
+            "score": round(score, 6),
+        }
+        for score, path, line in shown
+    ]
+    skipped = [{"path": file.path, "reason": file.reason} for file in result.skipped[:SKIPPED_SHOWN]]
+    facts: dict[str, Any] = {
+        "results": results,
+        "total_matches": result.total_occurrences,
+        "total_files": result.total_files,
+        "truncated": result.total_lines > len(results) or result.truncated,
+        "skipped": skipped,
+    }
+    if len(result.skipped) > len(skipped):
+        facts["skipped_total"] = len(result.skipped)
+    return Reply(facts, "results")
+
+
+def _grep(call: Call, query: str) -> GrepResult:
+    """By the query as an expression, or to the letter when it is none."""
+    engine = call.workspace.engine
+    try:
+        return engine.grep(query, limit=KEYWORD_LINES, wait_s=WAIT_S, progress=call.progress)
+    except InvalidPattern as error:
+        if error.position is None:  # it is an expression, but too costly to run: its letters are not what was meant
+            raise
+        return engine.grep(query, literal=True, limit=KEYWORD_LINES, wait_s=WAIT_S, progress=call.progress)
+
+
+def _matched_share(line: LineMatch) -> float:
+    """How much of the line the pattern matches, in [0, 1]: a line about nothing else comes first."""
+    text = line.text.strip()
+    matched = sum(end - start for start, end in line.spans)
+    return min(1.0, matched / len(text)) if text else 0.0
+
+
+# --- definitions -----------------------------------------------------------------------------------------------
+
+
+def _find_symbol(call: Call, given: Arguments) -> Reply:
+    engine = call.workspace.engine
+    check_ref(engine.root, given.get("ref"))
+    wanted = kinds_of(given["kind"]) if "kind" in given else None
+    found = engine.symbols(
+        given["name"],
+        limit=ALL_DEFINITIONS if wanted else given["limit"],
+        wait_s=WAIT_S,
+        progress=call.progress,
+    )
+    hits = [hit for hit in found.definitions if wanted is None or hit.kind in wanted]
+    lines = Lines(engine.root)
+    facts: dict[str, Any] = {"symbols": [definition(hit, lines) for hit in hits[: given["limit"]]]}
+    total = len(hits) if wanted else found.total_definitions
+    if total > len(facts["symbols"]):
+        facts["total"] = total
+    return Reply(facts, "symbols")
+
+
+def _list_defs_in_file(call: Call, given: Arguments) -> Reply:
+    check_ref(call.workspace.engine.root, given.get("ref"))
+    path, symbols = defined_in(call, given["path"])
+    return Reply({"path": path, "symbols": symbols}, "symbols")
+
+
+# --- files -----------------------------------------------------------------------------------------------------
+
+
+def _get_file(call: Call, given: Arguments) -> Reply:
+    text = read_text(call.workspace.engine.root, given["path"])
+    start, end = line_range(text, given["start_line"], given["end_line"])
+    lines = text.lines[start - 1 : end]
+    kept = _fitting(lines, budget.allowed_chars(given.get("max_tokens")))
+    content = "".join(lines[:kept])
+    if not kept and lines:  # a single line that is longer than an answer may be
+        content = lines[0][: budget.allowed_chars(given.get("max_tokens"))]
+    facts: dict[str, Any] = {"path": text.path, "content": content}
+    blocks = [content]
+    if kept < len(lines):
+        last = start + kept - 1
+        total = len(text.lines)
+        said = (
+            f"Cut after line {last} of {total}; go on with start_line {last + 1}."
+            if kept
+            else f"Cut inside line {start} of {total}, which is too long to show."
+        )
+        facts.update(truncated=True, note=said)
+        blocks.append(said)
+    return Reply(facts, text=blocks)
+
+
+def _fitting(lines: tuple[str, ...], chars: int) -> int:
+    """How many whole lines fit."""
+    for count, line in enumerate(lines):
+        chars -= len(line)
+        if chars < 0:
+            return count
+    return len(lines)
+
+
+
+_QUERY = "What to look for, in words."
+_TOP_K = parameters.count(10, 100)
+_LINE = {"type": "integer", "minimum": 0, "default": 0}
+_SEARCH = {"max_tokens": parameters.TOKENS, "ref": parameters.REF}
+
+TOOLS: tuple[Tool, ...] = (
+    Tool(
+        "search_semantic",
+        "repo",
+        "Find passages of code and documents by meaning, when you do not know the words that they use. Returns path, "
+        "lines, snippet and score (cosine) of the nearest passages; available is false without an embedding model.",
+        object_schema({"query": parameters.query(_QUERY), "top_k": _TOP_K, **_SEARCH}, ("query",)),
+        _search_semantic,
+    ),
+    Tool(
+        "hybrid_search",
+        "repo",
+        "Find places by text, by names of definitions and by meaning at once; the best first choice in a repository. "
+        "Returns path, lines, snippet, score and which of keyword, symbol and semantic found each place.",
+        object_schema({"query": parameters.query(_QUERY), "top_k": _TOP_K, **_SEARCH}, ("query",)),
+        hybrid_search,
+    ),
+    Tool(
+        "search_keyword",
+        "repo",
+        "Find every line that matches a regular expression (plain text if it is none), with exact counts. Returns "
+        "path, line and text of the matches, and what was not searched.",
+        object_schema(
+            {
+                "query": parameters.query("A regular expression, such as retry_\\w+; plain text if it does not parse."),
+                "top_k": parameters.count(20, 1000, "At most so many lines."),
+                **_SEARCH,
+            },
+            ("query",),
+        ),
+        _search_keyword,
+    ),
+    Tool(
+        "find_symbol",
+        "repo",
+        "Find definitions (functions, classes, types, constants) whose name is or contains a text: exact names first, "
+        "then beginnings, then the rest. Returns name, kind, path, line, scope and signature.",
+        object_schema(
+            {
+                "name": parameters.query("A name or part of one, such as retry or Client.retry."),
+                "kind": parameters.one_of(KINDS, "Only definitions of this kind."),
+                "limit": parameters.count(50, 500),
+                **_SEARCH,
+            },
+            ("name",),
+        ),
+        _find_symbol,
+    ),
+    Tool(
+        "list_defs_in_file",
+        "repo",
+        "List the definitions of one file in the order of its lines: what it holds, without reading it.",
+        object_schema(
+            {"path": parameters.path("A file, relative to the root."), "ref": parameters.REF}, ("path",)
+        ),
+        _list_defs_in_file,
+    ),
+    Tool(
+        "get_file",
+        "repo",
+        "Read a file of the root, or some of its lines, verbatim.",
+        object_schema(
+            {
+                "path": parameters.path("A file, relative to the root."),
+                "start_line": {**_LINE, "description": "First line, from 1; 0 is the start."},
+                "end_line": {**_LINE, "description": "Last line, included; 0 is the end."},
+                "max_tokens": parameters.TOKENS,
+            },
+            ("path",),
+        ),
+        _get_file,
+        text_only=True,
+    ),
+)

@@ -1,0 +1,100 @@
+"""Definitions as the tools write them: the repo family's kinds and fields, and a file's definitions as a list or tree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from findling.store.reader import SymbolRow
+from findling.tools.files import inside
+from findling.tools.index_view import FileSymbols
+from findling.tools.model import Call, Refusal
+from findling.tools.places import Lines
+from findling.tools.workspace import WAIT_S
+from findling.types import SymbolHit
+
+KINDS = ("function", "type", "class", "struct", "interface", "variable", "constant")
+"""The kinds that find_symbol can be asked for."""
+
+_KIND = {"fn": "function", "method": "function", "type_alias": "type", "trait": "interface"}
+"""The index's kinds under these tools' names; the others have the same name in both."""
+
+
+def kind_name(kind: str) -> str:
+    return _KIND.get(kind, kind)
+
+
+def kinds_of(name: str) -> frozenset[str]:
+    """The index's kinds that one of these tools' kinds stands for."""
+    return frozenset((name, *(kind for kind, known in _KIND.items() if known == name)) if name not in _KIND else (name,))
+
+
+def definition(hit: SymbolHit, lines: Lines) -> dict[str, Any]:
+    """The repo family's fields of a definition."""
+    scope = hit.qualified_name.removesuffix(hit.name).rstrip(".")
+    return _facts(hit.name, hit.kind, hit.path, hit.line, hit.language, scope, hit.signature, lines)
+
+
+def defined_in(call: Call, path: str) -> tuple[str, list[dict[str, Any]]]:
+    """(path, definitions by line) of an indexed file. Raises `Refusal`."""
+    found = file_symbols(call, path)
+    lines = Lines(call.workspace.engine.root)
+    rows = sorted(found.symbols, key=lambda row: (row.name_line, row.position))
+    return found.path, [
+        _facts(row.name, row.kind, found.path, row.name_line, found.language, row.scope, row.signature, lines)
+        for row in rows
+    ]
+
+
+def file_symbols(call: Call, path: str) -> FileSymbols:
+    """The definitions of a file, taken in before when it changed. Raises `Refusal` (``file_not_found``)."""
+    engine = call.workspace.engine
+    relative, real = inside(engine.root, path)
+    if real.is_dir():
+        raise Refusal("invalid_input", f"path is a directory: {path}")
+    # Asking the engine anything makes it look at the disk and take in what changed.
+    engine.symbols("main", limit=1, wait_s=WAIT_S, progress=call.progress)
+    found = call.workspace.view(lambda view: view.file_symbols(relative))
+    if found is None and not real.is_file():
+        raise Refusal("file_not_found", f"file not found: {path}")
+    if found is None:
+        raise Refusal("file_not_found", f"file is not indexed: {path}")
+    return found
+
+
+def outline(found: FileSymbols, *, nested: bool) -> list[dict[str, Any]]:
+    """The code family's fields of a file's definitions; with ``nested`` each has its inner ones as ``children``."""
+    nodes = [_node(row) for row in found.symbols]
+    top: list[dict[str, Any]] = []
+    for row, node in zip(found.symbols, nodes, strict=True):
+        if not 0 <= row.parent < len(nodes):
+            top.append(node)
+        elif nested:
+            nodes[row.parent].setdefault("children", []).append(node)
+    return top
+
+
+def _node(row: SymbolRow) -> dict[str, Any]:
+    node: dict[str, Any] = {
+        "name": row.name,
+        "kind": row.kind,
+        "line_start": row.start_line,
+        "line_end": row.end_line,
+    }
+    if row.signature:
+        node["signature"] = row.signature
+    return node
+
+
+def _facts(
+    name: str, kind: str, path: str, line: int, language: str, scope: str, signature: str, lines: Lines
+) -> dict[str, Any]:
+    facts: dict[str, Any] = {"name": name, "kind": kind_name(kind), "path": path, "line": line, "language": language}
+    if text := lines.line(path, line):
+        facts["pattern"] = search_pattern(text)
+    return {**facts, "scope": scope, "signature": signature}
+
+
+def search_pattern(line: str) -> str:
+    """A line as editors search for it, as in a tags file: ``/^def retry(self):$/``."""
+    escaped = line.replace("\\", "\\\\").replace("/", "\\/")
+    return f"/^{escaped}$/"
