@@ -493,7 +493,7 @@ class Engine:
 
     def status(self) -> Status:
         """The state of the index, looked at without changing it."""
-        from findling.store.writer import DATABASE
+        from findling.store.schema import DATABASE
 
         if not (self.store_dir / DATABASE).exists():
             return self._no_status("not_indexed", ())
@@ -625,7 +625,7 @@ class Engine:
 
     def _read_text(self, file: FileRow) -> str | None:
         from findling.ingest.decoding import Decoded, decode
-        from findling.ingest.indexer import read_file
+        from findling.ingest.reading import read_file
 
         read = read_file(self.root, file.path, self._options().max_bytes)
         if isinstance(read, SkippedFile):

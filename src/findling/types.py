@@ -41,8 +41,8 @@ SYMBOL_KINDS: tuple[str, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class FoundFile:
-    """A file that discovery wants indexed. ``mtime_ns`` and ``size`` are those of the moment it was listed."""
+class FileState:
+    """A file as it was when it was read: what proves it unchanged."""
 
     path: str
     size: int

@@ -17,8 +17,8 @@ from findling.embedding import Embedder
 from findling.embedding.quantise import quantise
 from findling.ingest import chunks as chunking
 from findling.ingest.decoding import Decoded, decode
-from findling.ingest.indexer import read_file
 from findling.ingest.languages import LANGUAGES
+from findling.ingest.reading import read_file
 from findling.store.reader import ChunkRow, IndexReader, SymbolRow
 from findling.store.writer import IndexWriter
 from findling.types import Chunk, Progress

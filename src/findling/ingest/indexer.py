@@ -7,8 +7,6 @@ stopped by a deadline or a kill at any moment and go on from there at the next c
 from __future__ import annotations
 
 import hashlib
-import os
-import stat
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -18,9 +16,10 @@ from findling import tokenizer
 from findling.ingest import discovery
 from findling.ingest.pool import Answer, Task, WorkerPool
 from findling.ingest.prepare import Prepared
+from findling.ingest.reading import read_file
 from findling.store.schema import UNREAD
-from findling.store.writer import FileState, IndexWriter
-from findling.types import IndexReport, Progress, SkippedFile
+from findling.store.writer import IndexWriter
+from findling.types import FileState, IndexReport, Progress, SkippedFile
 
 _TASK_BYTES = 256_000
 """Source text per message to a worker: large enough that the pipe's cost vanishes, small enough to share evenly."""
@@ -34,9 +33,6 @@ _COMMIT_FILES = 4000
 
 _QUEUED_PER_WORKER = 2
 """Batches waiting for each worker: enough never to idle, few enough to stop quickly and to bound memory."""
-
-_RACY_NS = 20_000_000
-"""A file younger than this when read may change again within its timestamp's step; it is looked at again."""
 
 _STOP_MARGIN_S = 0.25
 """Kept free before a deadline for committing what was done."""
@@ -277,32 +273,3 @@ _MIN_SEGMENT = 256
 """At the end of a run this many uncovered files are worth a segment; fewer are simply read by each exact search."""
 
 _FULL_SEGMENT = 4096
-
-
-def read_file(root: Path, path: str, max_bytes: int) -> tuple[FileState, bytes] | SkippedFile:
-    """A regular file's bytes and the state they were read in. Never follows a link, never blocks on a pipe."""
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    try:
-        descriptor = os.open(os.path.join(root, path), flags)  # noqa: PTH118 - once per file of a whole tree
-    except (FileNotFoundError, NotADirectoryError):
-        return SkippedFile(path, "not_found", "it is gone")
-    except OSError as error:
-        return SkippedFile(path, "unreadable", error.strerror or str(error))
-    try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            return SkippedFile(path, "not_a_file", "it is not a regular file")
-        data = b""
-        while len(data) <= max_bytes:
-            piece = os.read(descriptor, max(65536, status.st_size + 1 - len(data)))
-            if not piece:
-                break
-            data = data + piece if data else piece
-    except OSError as error:
-        return SkippedFile(path, "unreadable", error.strerror or str(error))
-    finally:
-        os.close(descriptor)
-    mtime_ns = status.st_mtime_ns
-    if time.time_ns() - mtime_ns < _RACY_NS:
-        mtime_ns -= 1
-    return FileState(path, status.st_size, mtime_ns), data

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import AnyStr
+from typing import TYPE_CHECKING, AnyStr
 
-from findling.ingest.languages import language_of
+if TYPE_CHECKING:
+    from findling.ingest.languages import Language
+
 
 # ruff: noqa: SIM905 - word lists are read and extended more easily than lists of literals
 
@@ -117,6 +119,12 @@ def left_out_by_name(path: str) -> tuple[str, str] | None:
     return None
 
 
+def _language_of(path: str) -> Language:
+    from findling.ingest.languages import language_of  # its table takes 5 ms to build, and few files need it here
+
+    return language_of(path)
+
+
 def _is_secret_name(path: str, name: str, extension: str) -> bool:
     if extension in _SECRET_EXTENSIONS or name in _SECRET_NAMES:
         return True
@@ -124,7 +132,7 @@ def _is_secret_name(path: str, name: str, extension: str) -> bool:
         # .env, .env.local, prod.env; but neither .env.example, example.env nor .environment.ts.
         words = name.replace("_", ".").replace("-", ".").split(".")
         return "env" in words and not _EXAMPLE_WORDS.intersection(words) and (
-            extension == ".env" or language_of(name.removeprefix(".env")).kind != "code"
+            extension == ".env" or _language_of(name.removeprefix(".env")).kind != "code"
         )
     if name[0] in "._" or "cred" in name or "secret" in name or "account" in name or "password" in name:
         if _compiled(_SECRET_DATA_NAME).fullmatch(name):
@@ -160,7 +168,7 @@ def looks_secret(data: bytes, path: str = "") -> bool:
     if b"PRIVATE KEY" in data:
         keys = _key_bytes(data)
         if keys:
-            is_data = not path or language_of(path).kind == "data" or language_of(path).id == "text"
+            is_data = not path or _language_of(path).kind == "data" or _language_of(path).id == "text"
             if is_data or keys > _MAX_KEY_SHARE * len(data):
                 return True
     return path[path.rfind("/") + 1 :].lower() in _TOKEN_FILES and _compiled(_TOKEN_LINES).search(data) is not None

@@ -74,7 +74,7 @@ def definitions(
         inside = not folder or file.path == folder or file.path.startswith(f"{folder}/")
         if inside and (language is None or file.language == language):
             files.setdefault(file.blob_id, []).append(file)
-    found_at = [(symbol, file, _match(symbol.name, last)) for symbol in wanted for file in files.get(symbol.blob_id, ())]
+    found_at = [(symbol, file, _match(symbol.squashed, squashed)) for symbol in wanted for file in files.get(symbol.blob_id, ())]
     found_at.sort(key=lambda at: (at[0].name != last, _ORDER[at[2]], at[1].path, at[0].name_line))
     texts: dict[str, list[str] | None] = {}
     hits = []
@@ -99,8 +99,7 @@ def _fits(symbol: SymbolRow, kind: str | None, scope: Sequence[str]) -> bool:
 _Match = Literal["exact", "prefix", "part"]
 
 
-def _match(name: str, asked: str) -> _Match:
-    have, want = tokenizer.squash(name), tokenizer.squash(asked)
+def _match(have: str, want: str) -> _Match:
     return "exact" if have == want else "prefix" if have.startswith(want) else "part"
 
 

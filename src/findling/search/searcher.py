@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING
 
 from findling.search import keyword, places, symbol
 from findling.search.analysis import QueryTerms, analyse
-from findling.search.exact import ExactSource, exact_places
-from findling.search.exact_sources import MemorySource
 from findling.search.intent import IntentGuess, classify
 from findling.search.planner import Plan, plan
 from findling.search.ranking import Evidence, RankedFile, rank
@@ -23,6 +21,7 @@ from findling.store.reader import FileRow, IndexReader
 from findling.types import Channel, Hit, Query
 
 if TYPE_CHECKING:
+    from findling.search.exact import ExactSource
     from findling.search.semantic import SemanticChannel
 
 CHUNK_CANDIDATES = 200
@@ -62,7 +61,7 @@ class Searcher:
         *,
         own_name: str = "",
         semantic: Callable[[], SemanticChannel | None] = lambda: None,
-        exact_files: Callable[[], ExactSource] = lambda: MemorySource({}),
+        exact_files: Callable[[], ExactSource] | None = None,
     ) -> None:
         self._reader = reader
         self._read_text = read_text
@@ -132,7 +131,11 @@ class Searcher:
 
     def _exact(self, wanted: str, scope: Scope) -> dict[int, int]:
         """Entry -> first line where a text stands, in path order, for the first files that hold it."""
+        from findling.search.exact import exact_places  # most questions quote nothing
+
         found: dict[int, int] = {}
+        if self._exact_files is None:
+            return found
         for ref, line in exact_places(self._exact_files(), wanted, EXACT_FILES * scope.over_fetch):
             file = self._reader.file_at(ref.path)
             if file is not None and (scope.allowed is None or file.entry_id in scope.allowed):

@@ -53,13 +53,13 @@ def search(reader: IndexReader, query: QueryTerms) -> dict[int, list[Definition]
             asked.setdefault(squashed, ("", 1.0))
     found: dict[int, list[Definition]] = {}
     for symbol in reader.named(asked, _MAX_DEFINITIONS):
-        spelled, weight = asked[tokenizer.squash(symbol.name)]
+        spelled, weight = asked[symbol.squashed]
         strength = weight * KIND_WEIGHTS.get(symbol.kind, 0.5)
         if spelled and spelled != symbol.name:
             strength *= OTHER_SPELLING
         if symbol.parent >= 0 and symbol.kind != "method":
             strength *= NESTED
-        found.setdefault(symbol.blob_id, []).append(Definition(symbol, strength, tokenizer.squash(symbol.name)))
+        found.setdefault(symbol.blob_id, []).append(Definition(symbol, strength, symbol.squashed))
     for definitions in found.values():
         definitions.sort(key=lambda definition: -definition.strength)
     return found

@@ -11,14 +11,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import apsw
 
 from findling import errors
 from findling.store import fulltext, schema, term_rows
-from findling.store.trigrams import TrigramIndex
-from findling.store.writer import DATABASE, FULLTEXT, SYMBOL_BITS, TRIGRAMS
+from findling.store.schema import DATABASE, FULLTEXT, SYMBOL_BITS, TRIGRAMS
+
+if TYPE_CHECKING:
+    from findling.store.trigrams import TrigramIndex
 
 _REMEMBERED = 6_000
 """Files whose rows are kept between queries: about 10 kB each with vectors."""
@@ -73,6 +75,7 @@ class SymbolRow:
     name_line: int
     scope: str
     signature: str
+    squashed: str
 
     @property
     def qualified_name(self) -> str:
@@ -470,6 +473,8 @@ class IndexReader:
     @property
     def trigrams(self) -> TrigramIndex:
         if self._trigrams is None:
+            from findling.store.trigrams import TrigramIndex
+
             self._trigrams = TrigramIndex(self._directory / TRIGRAMS, self.identity)
         return self._trigrams
 
@@ -509,14 +514,14 @@ _FILE_SQL = (
     "FROM manifest_files m JOIN entries e USING (entry_id) JOIN blobs b USING (blob_id) "
 )
 _SYMBOL_SQL = (
-    "SELECT s.symbol_id, n.name, s.kind, s.parent, s.start_line, s.end_line, s.name_line, s.scope, s.signature "
+    "SELECT s.symbol_id, n.name, s.kind, s.parent, s.start_line, s.end_line, s.name_line, s.scope, s.signature, n.squashed "
     "FROM symbols s JOIN names n USING (name_id) "
 )
 
 
 def _symbol(row: tuple[Any, ...]) -> SymbolRow:
     return SymbolRow(
-        row[0] >> SYMBOL_BITS, row[0] & ((1 << SYMBOL_BITS) - 1), *row[1:7], row[7] or "", row[8] or ""
+        row[0] >> SYMBOL_BITS, row[0] & ((1 << SYMBOL_BITS) - 1), *row[1:7], row[7] or "", row[8] or "", row[9]
     )
 
 

@@ -32,8 +32,16 @@ class IndexDamaged(errors.IndexUnavailable):
 FORMAT_VERSION = 1
 """History: 1, the first."""
 
+DATABASE = "index.db"
+FULLTEXT = "fulltext"
+TRIGRAMS = "trigrams"
+"""What stands in a store's folder."""
+
 CHUNK_BITS = 12
 """A unit id is ``entry_id << CHUNK_BITS | chunk ordinal``; 4,095 chunks are far above the cap of a file."""
+
+SYMBOL_BITS = 16
+"""A symbol id is ``blob_id << SYMBOL_BITS | position``; files hold at most 20,000 symbols."""
 
 FILE_UNIT = (1 << CHUNK_BITS) - 1
 """The ordinal that stands for a file as a whole in the text index."""

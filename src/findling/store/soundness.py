@@ -14,7 +14,7 @@ import apsw
 
 from findling.store import fulltext, schema
 from findling.store.lock import LOCK, WriterLock
-from findling.store.writer import DATABASE, FULLTEXT
+from findling.store.schema import DATABASE, FULLTEXT
 
 _KEPT = frozenset((".gitignore", "config.toml", "config.json", LOCK))
 

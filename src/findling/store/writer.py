@@ -11,7 +11,6 @@ import errno
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
@@ -23,11 +22,8 @@ from findling.errors import FindlingError, IndexUnavailable
 from findling.store import fulltext, schema, term_rows
 from findling.store.lock import WriterLock
 from findling.store.trigrams import TrigramIndex
-from findling.types import SkippedFile
+from findling.types import FileState, SkippedFile
 
-DATABASE = "index.db"
-FULLTEXT = "fulltext"
-TRIGRAMS = "trigrams"
 
 _ID_BLOCK = 8192
 """Ids reserved at once: more than a batch of the indexer uses, so that reserving costs one small write."""
@@ -65,26 +61,17 @@ class PreparedFile(Protocol):
     trigrams: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class FileState:
-    """A file as it was listed: what proves it unchanged."""
-
-    path: str
-    size: int
-    mtime_ns: int
-
-
 def _typed(
     method: Callable[Concatenate[IndexWriter, _Arguments], _Result],
 ) -> Callable[Concatenate[IndexWriter, _Arguments], _Result]:
     """Libraries' failures inside a method leave it as findling's own."""
 
     @wraps(method)
-    def mapped(self: IndexWriter, *args: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
+    def mapped(self: IndexWriter, /, *args: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
         try:
             return method(self, *args, **options)
         except apsw.Error as error:
-            raise schema.map_error(error, self._directory / DATABASE) from error
+            raise schema.map_error(error, self._directory / schema.DATABASE) from error
         except OSError as error:
             raise map_os_error(error, self._directory) from error
 
@@ -101,7 +88,7 @@ class IndexWriter:
         self._directory = directory
         self._lock = WriterLock(directory, wait_s=wait_s)
         try:
-            self._db = schema.connect(directory / DATABASE)
+            self._db = schema.connect(directory / schema.DATABASE)
             self._open_derived()
         except BaseException:
             self._lock.release()
@@ -118,11 +105,11 @@ class IndexWriter:
     @_typed
     def _open_derived(self) -> None:
         identity = schema.identity(self._db)
-        if not fulltext.usable(self._directory / FULLTEXT, identity):
+        if not fulltext.usable(self._directory / schema.FULLTEXT, identity):
             if self._db.execute("SELECT 1 FROM entries LIMIT 1").fetchone() is not None:
-                raise schema.IndexDamaged(f"The text index at {self._directory / FULLTEXT} is missing or damaged.")
-            fulltext.create(self._directory / FULLTEXT, identity)
-        trigrams = self._directory / TRIGRAMS
+                raise schema.IndexDamaged(f"The text index at {self._directory / schema.FULLTEXT} is missing or damaged.")
+            fulltext.create(self._directory / schema.FULLTEXT, identity)
+        trigrams = self._directory / schema.TRIGRAMS
         if trigrams.is_symlink() or trigrams.is_file():
             trigrams.unlink()
         self._trigrams = TrigramIndex(trigrams, identity)
@@ -293,7 +280,7 @@ class IndexWriter:
                 for ordinal, chunk in enumerate(prepared.chunks)
             ],
         )
-        base = blob_id << SYMBOL_BITS
+        base = blob_id << schema.SYMBOL_BITS
         self._db.executemany(
             "INSERT INTO symbols VALUES (?,?,?,?,?,?,?,?,?)",
             [
@@ -456,7 +443,7 @@ class IndexWriter:
         return int(row[0])
 
     def _delete_blob(self, blob_id: int) -> None:
-        symbols = (blob_id << SYMBOL_BITS, (blob_id + 1 << SYMBOL_BITS) - 1)
+        symbols = (blob_id << schema.SYMBOL_BITS, (blob_id + 1 << schema.SYMBOL_BITS) - 1)
         names = self._db.execute("SELECT DISTINCT name_id FROM symbols WHERE symbol_id BETWEEN ? AND ?", symbols)
         name_ids = names.fetchall()
         self._db.execute("DELETE FROM symbols WHERE symbol_id BETWEEN ? AND ?", symbols)
@@ -552,12 +539,9 @@ class IndexWriter:
 
     def _fulltext(self) -> fulltext.FulltextWriter:
         if self._text is None:
-            self._text = fulltext.FulltextWriter(self._directory / FULLTEXT, large=self._large)
+            self._text = fulltext.FulltextWriter(self._directory / schema.FULLTEXT, large=self._large)
         return self._text
 
-
-SYMBOL_BITS = 16
-"""A symbol id is ``blob_id << SYMBOL_BITS | position``; files hold at most 20,000 symbols."""
 
 
 def path_terms(path: str) -> list[str]:

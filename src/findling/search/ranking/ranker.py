@@ -238,7 +238,7 @@ def _rare_names(reader: IndexReader, blob_id: int) -> frozenset[int]:
     known = reader.derived.get(("names", blob_id))
     if known is None:
         terms = {
-            tokenizer.squash(symbol.name): tokenizer.terms_of(symbol.name)[-1:]
+            symbol.squashed: tokenizer.terms_of(symbol.name)[-1:]
             for symbol in reader.symbols(blob_id)
             if symbol.kind in votes.KINDS and len(symbol.name) >= votes.MIN_NAME
         }
