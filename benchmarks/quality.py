@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import ndcg
-from findling.engine import Engine
 
+from findling.engine import Engine
 from findling.types import MODES, SearchResult
 
 # More than is scored, so that a run can also be used to study what came just below.

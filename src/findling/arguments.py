@@ -130,6 +130,13 @@ def _wait(text: str) -> float | None:
     return value
 
 
+def _setting(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise argparse.ArgumentTypeError(f"{text!r} is not KEY=VALUE")
+    return key.strip(), value
+
+
 # --- options that several commands share -----------------------------------------------------------------------
 
 
@@ -252,6 +259,52 @@ def _status_options(parser: argparse.ArgumentParser) -> None:
     _root_options(parser)
 
 
+def _config_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--config", metavar="FILE", help="read FILE before the project's and your own files")
+    parser.add_argument(
+        "--set",
+        dest="settings",
+        action="append",
+        default=[],
+        type=_setting,
+        metavar="KEY=VALUE",
+        help="decide an option, such as semantic.mode=off; may be repeated",
+    )
+    _json_option(parser)
+    parser.add_argument("--root", metavar="DIR", help="take DIR as the root, instead of finding it from PATH")
+
+
+def _serve_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--tools",
+        type=_names,
+        metavar="NAMES",
+        help="families (code, docs, library, repo) or single tools, separated by commas; all if left out",
+    )
+    parser.add_argument("--allow-delete", action="store_true", help="also serve the tools that delete")
+    parser.add_argument(
+        "--root",
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="take DIR as the root, instead of finding it from PATH",
+    )
+    parser.add_argument("--cache", action="store_true", help="keep the index in the user's cache folder")
+    parser.set_defaults(json=False)
+
+
+def _tool_options(parser: argparse.ArgumentParser) -> None:
+    _root_options(parser)
+    parser.set_defaults(json=True)
+
+
+def _names(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise argparse.ArgumentTypeError(f"{text!r} names nothing")
+    return names
+
+
 _PATH: Final = Operand(
     "path", "PATH", "?", "a folder or file to search in; the project around the current folder if left out"
 )
@@ -284,6 +337,17 @@ COMMANDS: Final[dict[str, Command]] = {
         _sync_options,
     ),
     "status": Command("Show what the index covers, and what it leaves out", (_PATH,), _status_options),
+    "serve": Command("Serve the tools to an agent, over MCP on stdin and stdout", (_PATH,), _serve_options),
+    "tool": Command(
+        "Call one tool as an agent would, and print its answer as JSON",
+        (
+            Operand("name", "NAME", "1", "a tool, such as search_code"),
+            Operand("arguments", "JSON", "?", "its arguments, such as '{\"query\": \"retry\"}'; '-' reads stdin"),
+            _PATH,
+        ),
+        _tool_options,
+    ),
+    "config": Command("Show every option, its value, and where it came from", (_PATH,), _config_options),
 }
 
 

@@ -21,12 +21,14 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from pathlib import Path
 
+    from findling.roots import Root
     from findling.seams import OpenEngine, SearchEngine, View
     from findling.terminal.progress import ProgressDisplay
     from findling.types import IndexReport, Progress, SearchResult
 
 FOUND: Final = 0
 NOTHING: Final = 1
+ERROR: Final = 2
 
 
 class Session:
@@ -53,21 +55,21 @@ class Session:
                 error.remedy = f"{error.remedy} Several words to search for need quotes.".strip()
             raise
 
-    def view(self, engine: SearchEngine) -> View:
+    def view(self, searched: SearchEngine | Root) -> View:
         if self._args.json:
             from findling.terminal.json import JsonView
 
-            return JsonView(sys.stdout, engine.root)
+            return JsonView(sys.stdout, searched.root)
         if self._pretty:
             from findling.terminal.pretty import PrettyView
 
-            return PrettyView(sys.stdout, self.places(engine))
+            return PrettyView(sys.stdout, self.places(searched))
         from findling.terminal.plain import PlainView
 
-        return PlainView(sys.stdout, self.places(engine), terminal=self._terminal)
+        return PlainView(sys.stdout, self.places(searched), terminal=self._terminal)
 
-    def places(self, engine: SearchEngine) -> Places:
-        return Places(engine.root, current_folder())
+    def places(self, searched: SearchEngine | Root) -> Places:
+        return Places(searched.root, current_folder())
 
     def progress(self) -> ProgressDisplay:
         return show_progress(sys.stderr, os.environ)
@@ -219,6 +221,69 @@ def _status(args: Namespace, session: Session) -> int:
         return NOTHING if status.indexing_status == "not_indexed" else FOUND
 
 
+def _config(args: Namespace, session: Session) -> int:
+    from findling import config
+
+    found = _configured_root(_path(args.path), _path(args.root))
+    loaded = config.load(found.root, flags=dict(args.settings), environ=os.environ, config_file=_path(args.config))
+    session.view(found).config(loaded)
+    session.notes(loaded.warnings)
+    return FOUND
+
+
+def _configured_root(path: Path | None, root: Path | None) -> Root:
+    """The root as for a search, except that a folder which is not indexed unasked still has a configuration."""
+    from pathlib import Path
+
+    from findling.roots import find_root
+
+    try:
+        return find_root(path, root=root)
+    except RootError:
+        folder = path or Path()
+        if root is not None or not folder.is_dir():
+            raise
+        return find_root(None, root=folder)
+
+
+def _serve(args: Namespace, session: Session) -> int:
+    # A transport lies above the commands: it is started like a program, not used like a part.
+    from importlib import import_module
+
+    server = import_module("findling.mcp_server")
+    server.serve(
+        _path(args.path),
+        roots=[root for root in map(_path, args.root) if root is not None],
+        tools=args.tools,
+        cache=args.cache,
+        allow_delete=args.allow_delete,
+    )
+    return FOUND
+
+
+def _tool(args: Namespace, session: Session) -> int:
+    import json
+
+    from findling.terminal.json import write_json
+    from findling.tools.registry import call
+    from findling.tools.workspace import Workspace
+
+    text = sys.stdin.read() if args.arguments == "-" else args.arguments
+    try:
+        arguments = json.loads(text) if text is not None else {}
+    except ValueError as error:
+        raise InvalidInput(
+            f"The arguments of {args.name} are not JSON: {error}.", remedy="Write an object, such as '{\"limit\": 3}'."
+        ) from error
+    with Workspace(_path(args.path), root=_path(args.root), cache=args.cache) as workspace:
+        with session.progress() as progress:
+            result = call(args.name, arguments, workspace, progress=progress)
+        write_json(sys.stdout, result.as_json())
+        sys.stdout.flush()
+        workspace.finish()
+    return ERROR if result.is_error else FOUND
+
+
 RUN: Final[dict[str, Callable[[Namespace, Session], int]]] = {
     "search": _search,
     "grep": _grep,
@@ -227,6 +292,9 @@ RUN: Final[dict[str, Callable[[Namespace, Session], int]]] = {
     "index": _index,
     "sync": _sync,
     "status": _status,
+    "serve": _serve,
+    "tool": _tool,
+    "config": _config,
 }
 
 

@@ -48,6 +48,9 @@ SYNC_S = 1.0
 SYNC_FILES = 300
 """More changes than this are not begun before answering."""
 
+LINES_BYTES = 4_000_000
+"""Text of files shown lately that is kept, so that asking on does not read them again."""
+
 OnProgress = Callable[[Progress], None]
 
 _Arguments = ParamSpec("_Arguments")
@@ -60,7 +63,7 @@ def _rebuilds(
     """When a method comes upon damage in the index, the index is removed, with a note, and the method called again."""
 
     @wraps(method)
-    def called(self: Engine, *args: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
+    def called(self: Engine, /, *args: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
         try:
             return method(self, *args, **options)
         except errors.IndexUnavailable as error:
@@ -90,6 +93,7 @@ class Engine:
         self._embedder: Embedder | None = None
         self._embedder_problem = ""
         self._read_stale: set[str] = set()
+        self._lines: dict[str, tuple[tuple[int, int], list[str]]] = {}
 
     @classmethod
     def open(cls, path: Path | str | None = None, *, root: Path | None = None, cache: bool = False) -> Engine:
@@ -116,9 +120,7 @@ class Engine:
     # --- indexing -------------------------------------------------------------------------------------------
 
     @_rebuilds
-    def index(
-        self, *, force: bool = False, embed: bool = True, progress: OnProgress | None = None
-    ) -> IndexReport:
+    def index(self, *, force: bool = False, embed: bool = True, progress: OnProgress | None = None) -> IndexReport:
         """Bring the whole index up to date, vectors included. ``force`` builds it anew from the files."""
         if force and self.store_dir.is_dir():
             from findling.store import soundness
@@ -204,6 +206,8 @@ class Engine:
         """Make sure that the store can be written: a damaged one is removed, with a note, and built anew."""
         from findling.store import soundness
 
+        if self._reader is not None and self._reader.replaced:
+            self.close()
         if not self.store_dir.exists():
             if not self.root.is_dir():
                 raise errors.RootError(f"There is no folder {str(self.root)!r} any more.", remedy="Check the path.")
@@ -352,7 +356,9 @@ class Engine:
         started = time.monotonic()
         freshness, why = self._freshen(wait_s, progress, text, embed=mode not in ("keyword", "symbol", "exact"))
         found = self._find(query)
-        return make_result(query, found, self._coverage(), freshness, why, self._take_notes(), started, self._read_stale)
+        return make_result(
+            query, found, self._coverage(), freshness, why, self._take_notes(), started, self._read_stale
+        )
 
     def _find(self, query: Query) -> Found:
         self._read_stale.clear()
@@ -383,7 +389,9 @@ class Engine:
         found = searcher.similar(file, line=line, query=query, scope_path="")
         if not found.hits and self._embedder_problem:
             raise errors.EmbedderUnavailable(self._embedder_problem)
-        return make_result(query, found, self._coverage(), freshness, why, self._take_notes(), started, self._read_stale)
+        return make_result(
+            query, found, self._coverage(), freshness, why, self._take_notes(), started, self._read_stale
+        )
 
     def _file_at(self, reader: IndexReader, path: str) -> FileRow | None:
         """A file by its path from the working directory, or else from the root."""
@@ -469,7 +477,7 @@ class Engine:
                 language=language,
                 folder=self.scope,
                 limit=limit,
-                read_text=self._read_text,
+                read_lines=self._read_lines,
             )
             uses = names.References((), 0, False)
             if references:
@@ -532,7 +540,9 @@ class Engine:
         changes = discovery.check(self.root, known, self._options(), None)
         changed = len(self._changed(changes, known))
         if changed:
-            notes.append(f"{changed} files changed since the index was brought up to date; the next search takes them in.")
+            notes.append(
+                f"{changed} files changed since the index was brought up to date; the next search takes them in."
+            )
         return Status(
             root=str(self.root),
             store=str(self.store_dir),
@@ -578,7 +588,6 @@ class Engine:
 
     def _ready(self) -> None:
         if self._reader is None or self._reader.replaced:
-            self.close()
             self._repair()
 
     def _open_reader(self) -> IndexReader:
@@ -594,7 +603,7 @@ class Engine:
 
             self._searcher = Searcher(
                 self._open_reader(),
-                self._read_text,
+                self._read_lines,
                 own_name=self.root.name,
                 semantic=self._open_semantic,
                 exact_files=lambda: self._indexed_files(""),
@@ -623,21 +632,40 @@ class Engine:
             self._semantic = SemanticChannel(reader, embedder, model_id)
         return self._semantic
 
-    def _read_text(self, file: FileRow) -> str | None:
+    def _read_lines(self, file: FileRow) -> Sequence[str] | None:
+        """A file's lines as they are now; notes when that is not what was indexed."""
         from findling.ingest.decoding import Decoded, decode
         from findling.ingest.reading import read_file
 
+        state = self._open_reader().state_of(file.path)
+        known = self._lines.get(file.path)
+        try:
+            status = (self.root / file.path).lstat()
+        except OSError:
+            status = None
+        if known is not None and status is not None and known[0] == state == (status.st_size, status.st_mtime_ns):
+            return known[1]
         read = read_file(self.root, file.path, self._options().max_bytes)
         if isinstance(read, SkippedFile):
             self._read_stale.add(file.path)
             return None
-        state, data = read
-        known = self._open_reader().state_of(file.path)
-        # One nanosecond apart is how a file is remembered that was read too soon after it was written.
-        if known is None or known[0] != state.size or abs(known[1] - state.mtime_ns) > 1:
+        now = (read[0].size, read[0].mtime_ns)
+        if now != state:
             self._read_stale.add(file.path)
-        decoded = decode(data)
-        return decoded.text if isinstance(decoded, Decoded) else None
+        decoded = decode(read[1])
+        if not isinstance(decoded, Decoded):
+            return None
+        lines = decoded.text.split("\n")
+        self._remember_lines(file.path, now, lines)
+        return lines
+
+    def _remember_lines(self, path: str, state: tuple[int, int], lines: list[str]) -> None:
+        if state[0] > LINES_BYTES // 8:
+            return
+        self._lines.pop(path, None)
+        self._lines[path] = (state, lines)
+        while sum(size for (size, _), _ in self._lines.values()) > LINES_BYTES:
+            del self._lines[next(iter(self._lines))]
 
     def _coverage(self) -> Coverage:
         reader = self._open_reader()
@@ -662,4 +690,3 @@ class Engine:
 
 _WRITER_WAIT_S = 30.0
 """How long a command that was asked to index waits for another process that does."""
-

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, Protocol, Self
 
+from findling.config import Loaded
 from findling.types import GrepResult, IndexReport, Mode, Progress, SearchResult, Status, SymbolResult
 
 
@@ -89,6 +90,8 @@ class View(Protocol):
     def report(self, report: IndexReport) -> None: ...
 
     def status(self, status: Status, *, skipped: bool) -> None: ...
+
+    def config(self, loaded: Loaded) -> None: ...
 
 
 class OpenEngine(Protocol):

@@ -139,8 +139,8 @@ class Hit:
     """One place of the answer: the best range of a file, with the file's other good places folded under it.
 
     ``rank_value`` is the sum that orders the list; ``score`` is its exposed form in [0, 1]. ``snippet`` holds
-    the lines from ``snippet_start_line`` on, verbatim; ``matches`` are (line, first column, end column) of query words in
-    it (0-based columns, end exclusive). ``sources`` names the channels that found it.
+    the lines from ``snippet_start_line`` on, verbatim; ``matches`` are (line, first column, end column)
+    of query words in it (0-based columns, end exclusive). ``sources`` names the channels that found it.
     """
 
     path: str

@@ -38,15 +38,17 @@ Every file may be TOML or JSON, by the end of its name, and need not exist. Rebu
     exclude = ["vendor/", "*.min.js"]
 
 - A key that is no option is reported, with the nearest name, and ignored.
-- A value of the wrong type, or out of its bounds, is an error that names the key, the file and the line. Where "clamped"
-  stands below, the nearest bound is used instead, with a warning.
+- A value of the wrong type, or out of its bounds, is an error that names the key, the file and the line. Where
+  "clamped" stands below, the nearest bound is used instead, with a warning.
 - Each name may be written in `snake_case` or `camelCase`; further names of an option are listed with it.
 
 ## What a project's own file may not decide
 
-A repository that you cloned must not decide where your code goes. In the files of the project, and nowhere else, these
-are held back; what they say beyond that is reported and ignored:
+A repository that you cloned must not decide where your code goes. What its files say beyond this is reported and
+ignored; your own file, `--config`, the environment and the command line may say anything.
 
+| option | a project's own file |
+|---|---|
 {held_back}
 
 ## Which embedder is used
@@ -64,7 +66,8 @@ So starting or stopping Ollama never changes what an index was made with. A mode
 reported, and never replaced by another. `semantic.embedding.model` without a provider is a local model's name.
 
 External services need both gates, `semantic.external_provider_enabled` and
-`semantic.allow_code_payload_to_external`; until then a local model is used, nothing is sent and no connection is opened.
+`semantic.allow_code_payload_to_external`; until then a local model is used, nothing is sent and no connection is
+opened. Documents are never sent.
 
 ## Keys
 
@@ -98,7 +101,7 @@ def configuration_page() -> str:
     variables = [(CONFIG_VARIABLE, "a configuration file")]
     variables += [(option.environment, f"`{option.key}`") for option in OPTIONS.values() if option.environment]
     held_back = [
-        f"- `{option.key}`: it {option.project.words}" for option in OPTIONS.values() if option.project is not ANY
+        f"| `{option.key}` | {option.project.words} |" for option in OPTIONS.values() if option.project is not ANY
     ]
     beginning = _BEGINNING.format(
         order="\n".join(f"{number}. {words}" for number, words in enumerate(order, 1)),

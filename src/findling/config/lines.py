@@ -10,17 +10,17 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,\n]|[^\s{}\[\]:,"]+')
+_PIECE: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,\n]|[^\s{}\[\]:,"]+')
 # Each candidate costs parsing all that stands above it.
 _MOST_CANDIDATES: Final = 50
 
 
-def line_of(text: str, path: Sequence[str], *, is_json: bool) -> int:
-    """The 1-based line on which the value of ``path`` (section, ..., key) is set; 0 when it cannot be told."""
-    return _in_json(text, tuple(path)) if is_json else _in_toml(text, path)
+def line_of(text: str, name: str, *, is_json: bool) -> int:
+    """The 1-based line on which ``name`` (section, points, key) is set; 0 when it cannot be told."""
+    return _in_json(text, name) if is_json else _in_toml(text, name.split("."))
 
 
-def _in_json(text: str, path: tuple[str, ...]) -> int:
+def _in_json(text: str, name: str) -> int:
     import json
 
     found = 0
@@ -28,28 +28,28 @@ def _in_json(text: str, path: tuple[str, ...]) -> int:
     # The keys above the current place; None stands for a list, whose items have no keys.
     above: list[str | None] = []
     last = ""
-    for match in _TOKEN.finditer(text):
-        token = match[0]
-        if token == "\n":
+    for match in _PIECE.finditer(text):
+        piece = match[0]
+        if piece == "\n":
             line += 1
-        elif token == ":" and above:
+        elif piece == ":" and above:
             above[-1] = str(json.loads(last))
-            if tuple(above) == path:
+            if ".".join(key or "" for key in above) == name:
                 found = line  # of several, the last one counts
-        elif token == "{":
+        elif piece == "{":
             above.append("")
-        elif token == "[":
+        elif piece == "[":
             above.append(None)
-        elif token in "}]" and above:
+        elif piece in "}]" and above:
             above.pop()
-        elif token[0] == '"':
-            last = token
+        elif piece[0] == '"':
+            last = piece
     return found
 
 
 def _in_toml(text: str, path: Sequence[str]) -> int:
     lines = text.split("\n")
-    candidates = [number for number, line in enumerate(lines, 1) if path[-1] in line and "=" in line]
+    candidates = [number for number, line in enumerate(lines, 1) if path[-1] in line and ("=" in line or "[" in line)]
     unfinished = 0
     for number in candidates[:_MOST_CANDIDATES]:
         state = _has("\n".join(lines[:number]), path)

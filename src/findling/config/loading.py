@@ -78,6 +78,11 @@ class Loaded:
     warnings: Sequence[str]
     files: Sequence[Path]
 
+    def keys_set(self) -> Mapping[str, bool]:
+        """The variables that keys are read from, and whether each is set."""
+        keys = self.config.keys
+        return {EMBEDDING_KEY: keys.embedding is not None, RERANK_KEY: keys.rerank is not None}
+
 
 class _Said(NamedTuple):
     """A checked value of one source."""
@@ -97,7 +102,7 @@ def load(
     environ: Mapping[str, str] | None = None,
     config_file: Path | None = None,
 ) -> Loaded:
-    """The configuration of ``root``: flags, then environment, ``config_file``, the project's files, the user's, defaults.
+    """The configuration of ``root``: flags, environment, ``config_file``, the project's files, the user's, defaults.
 
     ``flags`` maps keys, in any spelling, to values or texts; None is not set. ``environ`` None is the process's.
     Raises ConfigError: a file that does not parse, a value of the wrong type or out of bounds, with key and place.

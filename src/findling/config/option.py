@@ -20,7 +20,7 @@ _METADATA: Final = "findling.option"
 class ProjectRule(NamedTuple):
     """Which values a project's own file may set: a cloned repository must not decide where code goes.
 
-    ``words`` completes the sentence "A project's own file ...".
+    ``words`` complete the sentence "A project's own file ...".
     """
 
     allows: Callable[[Value], bool]
@@ -43,7 +43,7 @@ class Option:
 
     ``choices`` are all values there are (empty: whatever the kind and the bounds allow). ``unset`` says in words what
     a default of None stands for. ``clamped``: a number out of bounds is moved to the nearer bound with a warning
-    instead of being an error. ``provider``: setting the option under a spelling chooses this provider, unless one is named.
+    instead of being an error. ``provider``: the provider that setting the option under a spelling chooses.
     ``unused`` says why the option has no effect, if it has none.
     """
 
@@ -89,9 +89,19 @@ def option(
     """A dataclass field that is an option. ``key`` replaces the field's name below its section, ``also`` are further
     spellings with their sections."""
     about: dict[str, Any] = {
-        **{"kind": kind, "default": default, "help": help, "choices": choices, "clamped": clamped, "project": project},
-        **{"bounds": Bounds(*bounds) if bounds else None, "environment": environment, "unset": unset},
-        **{"unused": unused, "provider": provider or {}, "also": also, "key": key},
+        "kind": kind,
+        "default": default,
+        "help": help,
+        "also": also,
+        "choices": choices,
+        "bounds": Bounds(*bounds) if bounds else None,
+        "clamped": clamped,
+        "project": project,
+        "environment": environment,
+        "unset": unset,
+        "unused": unused,
+        "key": key,
+        "provider": provider or {},
     }
     made: _T = field(default=default, metadata={_METADATA: about})
     return made

@@ -6,6 +6,8 @@ as a table, from which the loader, ``findling config`` and the documentation are
 Where several spellings are listed, each is accepted in every file, TOML or JSON, in snake_case and camelCase.
 """
 
+# ruff: noqa: RUF009 - option() makes a dataclass field
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -48,8 +50,8 @@ class Semantic:
 
     enabled: bool | Literal["auto"] = option(
         "auto",
-        "Search by meaning. `auto`: on when an embedder works without leaving this machine. `false`: the docs tools answer "
-        "`semantic_disabled`, search_code is lexical. `true`: on; an embedder that does not work is reported.",
+        "Search by meaning. `auto`: on when an embedder works without leaving this machine. `false`: the docs tools "
+        "answer `semantic_disabled`, search_code is lexical. `true`: on; an embedder that does not work is reported.",
         kind="switch",
         choices=("auto", True, False),
         environment="FINDLING_SEMANTIC_ENABLED",
@@ -124,8 +126,8 @@ class Semantic:
     )
     ratio: float = option(
         0.3,
-        "The most weight that meaning gets in search_code, where no override for the kind of query holds: 0 is text only, "
-        "1 meaning only. It is a cap; less is used when the text matches well.",
+        "The most weight that meaning gets in search_code where the kind of query has no ratio of its own: 0 is text "
+        "only, 1 meaning only. It is a cap; less is used when the text matches well.",
         kind="number",
         bounds=(0, 1),
         clamped=True,
@@ -159,8 +161,8 @@ class Semantic:
     )
     allow_code_payload_to_external: bool = option(
         False,
-        "Second gate: code may be sent to them. Without both, nothing is sent and no connection is opened. Documents are "
-        "never sent.",
+        "Second gate: code may be sent to them. Without both, nothing is sent and no connection is opened. Documents "
+        "are never sent.",
         kind="switch",
         choices=(True, False),
         project=ONLY_FALSE,
@@ -200,8 +202,8 @@ class Embedding:
     )
     model: str | None = option(
         None,
-        "The model's name at its provider. Written as `semantic.model` it chooses Ollama, unless a provider is named. A "
-        "model that is not installed is reported, never replaced by another.",
+        "The model's name at its provider. Written as `semantic.model` it chooses Ollama, unless a provider is named. "
+        "A model that is not installed is reported, never replaced by another.",
         kind="text",
         also=("semantic.model",),
         environment="FINDLING_EMBED_MODEL",
@@ -307,7 +309,7 @@ class Library:
     )
     use_gpu: bool = option(
         False,
-        "Accepted.",
+        "Accepted for the sake of files that have it.",
         kind="switch",
         also=("library.useGPU",),
         choices=(True, False),

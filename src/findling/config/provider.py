@@ -96,7 +96,7 @@ def _bundled(reason: Reason) -> ProviderChoice:
 
 
 def _stored(stored: str | None) -> ProviderChoice | None:
-    """The embedder that made the index. Never an external one: an index comes with a folder, and does not open gates."""
+    """The embedder that made the index. Never an external one: an index comes with a folder, and opens no gates."""
     provider, _, rest = (stored or "").partition("/")
     model = rest.rpartition("/")[0]
     if provider == BUNDLED:

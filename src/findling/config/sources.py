@@ -59,7 +59,7 @@ class Source:
             return 0
         if name not in self._lines:
             is_json = self.path is not None and self.path.suffix == ".json"
-            self._lines[name] = line_of(self._text, name.split("."), is_json=is_json)
+            self._lines[name] = line_of(self._text, name, is_json=is_json)
         return self._lines[name]
 
     def place(self, name: str) -> str:
@@ -83,7 +83,7 @@ class Source:
             )
 
     def read(self, text: str) -> None:
-        """Take in the ``text`` of this source's file. Raises ConfigError when it does not parse, or a section is no table."""
+        """Take in the ``text`` of this source's file. Raises ConfigError for what does not parse or is no table."""
         assert self.path is not None
         self._text = text
         self._walk(_parsed(self.path, text), "")

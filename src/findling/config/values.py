@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from findling.config import hosts
 from findling.config.option import Option, Value
 
-# Patterns and extensions are written by hand; more of them are made by a machine, and would be matched against every path.
+# Patterns and extensions are written by hand; more of them are made by a machine, and each is tried on every path.
 _MOST_ITEMS: Final = 1000
 _MOST_CHARS: Final = 4096
 
@@ -49,7 +49,7 @@ def check(option: Option, written: object, name: str) -> Checked:
 
 
 def from_text(option: Option, text: str) -> object:
-    """What ``text`` from the command line or the environment would be in a file; the text itself if it is no such thing."""
+    """What ``text`` from the command line or the environment would be in a file; the text itself if it is none."""
     if option.kind == "switch":
         return _SWITCH_WORDS.get(text.strip().lower(), text.strip().lower())
     if option.kind == "whole" or option.kind == "number":

@@ -57,9 +57,7 @@ def embed(
     while True:
         with reader.snapshot():
             waiting = [
-                row
-                for row in reader.unembedded(model_id, _FILES_PER_BATCH + len(tried))
-                if row[0] not in tried
+                row for row in reader.unembedded(model_id, _FILES_PER_BATCH + len(tried)) if row[0] not in tried
             ][:_FILES_PER_BATCH]
             if not waiting:
                 break
@@ -124,7 +122,9 @@ def embedded_text(path: str, language: str, chunk: ChunkRow, symbols: Sequence[S
         at = symbols[at].parent
     defined = [symbol.name for symbol in symbols if chunk.start_line <= symbol.start_line <= chunk.end_line]
     comment = first_comment(body, language)
-    return "\n".join((" ".join((*folders[-3:], stem, stem)), " ".join((*enclosing, *defined[:_MAX_DEFINED])), comment, body))
+    return "\n".join(
+        (" ".join((*folders[-3:], stem, stem)), " ".join((*enclosing, *defined[:_MAX_DEFINED])), comment, body)
+    )
 
 
 def first_comment(body: str, language: str) -> str:
@@ -155,5 +155,3 @@ def _vectors(
         for i, row in zip(missing, rows, strict=True):
             kept[hashes[i]] = row.tobytes()
     return b"".join(hashes), b"".join(kept[key] for key in hashes)
-
-

@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from findling.ingest.languages import Language
 
 
-# ruff: noqa: SIM905 - word lists are read and extended more easily than lists of literals
-
-
 @cache
 def _compiled(pattern: AnyStr) -> re.Pattern[AnyStr]:
     """Compiled when first used: a check that finds nothing new needs none of these."""
@@ -84,8 +81,7 @@ _SECRET_NAMES = frozenset(
 
 # Names that are secrets as data and ordinary source as code: credentials.json, but credentials.ts.
 _DATA_EXTENSIONS = r"(?:json|ya?ml|toml|ini|cfg|conf|xml|csv|txt|properties|db|enc|bak|old)"
-_SECRET_DATA_NAME = (
-    rf"""(?x)
+_SECRET_DATA_NAME = rf"""(?x)
     (?:.*[._-])?credentials?\.{_DATA_EXTENSIONS}
     | \.?secrets?\.{_DATA_EXTENSIONS}
     | (?:.*[._-])?client[_-]?secrets?(?:[._-].*)?\.json
@@ -94,9 +90,8 @@ _SECRET_DATA_NAME = (
     | id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?:[._-](?!pub$)[^.]*)?(?:\.(?:bak|old|txt|orig|enc))?
     | .*\.tfstate\.backup | .*\.key\.enc
 """
-)
 
-_PRIVATE_FOLDERS = (r"(?:^|/)(?:\.ssh|\.gnupg|\.aws|\.azure|\.password-store|\.kube|\.docker)/")
+_PRIVATE_FOLDERS = r"(?:^|/)(?:\.ssh|\.gnupg|\.aws|\.azure|\.password-store|\.kube|\.docker)/"
 _PRIVATE_NAMES = frozenset(("config", "config.json", "credentials", "known_hosts", "authorized_keys"))
 
 
@@ -131,8 +126,10 @@ def _is_secret_name(path: str, name: str, extension: str) -> bool:
     if ".env" in name and (name.startswith(".env") or extension == ".env"):
         # .env, .env.local, prod.env; but neither .env.example, example.env nor .environment.ts.
         words = name.replace("_", ".").replace("-", ".").split(".")
-        return "env" in words and not _EXAMPLE_WORDS.intersection(words) and (
-            extension == ".env" or _language_of(name.removeprefix(".env")).kind != "code"
+        return (
+            "env" in words
+            and not _EXAMPLE_WORDS.intersection(words)
+            and (extension == ".env" or _language_of(name.removeprefix(".env")).kind != "code")
         )
     if name[0] in "._" or "cred" in name or "secret" in name or "account" in name or "password" in name:
         if _compiled(_SECRET_DATA_NAME).fullmatch(name):
@@ -202,7 +199,7 @@ _TEST_PATH = (
     r"|(?:^|/)(?:test_[^/]*|[^/]*[._-](?:test|tests|spec|specs|unittest|e2e|cy|stories)\.[a-z]+|conftest\.py|"
     r"tests?\.[a-z]+)$|\.(?:bats|t|feature|snap)$"
 )
-_TEST_CAMEL = (r"(?:^|/)(?:Test[A-Z]\w*|\w+(?:Test|Tests|TestCase|IT|Spec|Specs))\.\w+$")
+_TEST_CAMEL = r"(?:^|/)(?:Test[A-Z]\w*|\w+(?:Test|Tests|TestCase|IT|Spec|Specs))\.\w+$"
 _EXAMPLE_PATH = (
     r"(?:^|/)(?:examples?|samples?|demos?|tutorials?|playground|sandbox|quickstarts?|cookbook|recipes|snippets|"
     r"example[_-][\w-]+|[\w-]+[_-]examples?)/|(?:^|/)(?:example|sample|demo)[_\w-]*\.\w+$"

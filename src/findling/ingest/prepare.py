@@ -14,8 +14,8 @@ from functools import lru_cache
 from findling import tokenizer
 from findling.ingest import chunks as chunking
 from findling.ingest.decoding import Decoded, decode
-from findling.ingest.marks import content_marks, looks_secret
 from findling.ingest.languages import Language, language_of
+from findling.ingest.marks import content_marks, looks_secret
 from findling.ingest.syntax import parse
 from findling.store import signatures, term_rows
 from findling.store.trigrams import file_trigrams
@@ -42,7 +42,7 @@ ChunkRow = tuple[int, int, int, int, str, int, tuple[str, ...]]
 """start line, end line, start byte, end byte, kind, symbol, headings (prose only)."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Prepared:
     """Everything that the index keeps of one content; lists are in file order.
 
@@ -238,4 +238,3 @@ def _head_comment(text: str, language: Language) -> str:
     if language.kind != "code":
         return head[:300]
     return " ".join(_comments(head, language)[:20])
-

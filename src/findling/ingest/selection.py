@@ -24,6 +24,7 @@ Found = tuple[str, int, int]
 
 DEFAULT_MAX_BYTES = 1 << 20  # larger texts are data or made by machines; people write none
 
+
 @dataclass(frozen=True, slots=True)
 class DiscoveryOptions:
     """What a user chose. ``max_bytes`` is the size of the largest file that is indexed.
@@ -226,9 +227,7 @@ def _showable(skip: SkippedFile) -> SkippedFile:
     return skip if is_text(skip.path) else SkippedFile(shown(skip.path), skip.reason, skip.detail)
 
 
-def judge_all(
-    selection: Selection, paths: Iterable[str], files: list[Found], skipped: list[SkippedFile]
-) -> None:
+def judge_all(selection: Selection, paths: Iterable[str], files: list[Found], skipped: list[SkippedFile]) -> None:
     """Names, then status on disk. Paths that are not on disk (deleted, but still in git's index) vanish silently."""
     by_name, look = selection.by_name, selection.look
     for path in paths:

@@ -11,7 +11,6 @@ from findling.search.searcher import Found
 from findling.search.snippet import Place, pack
 from findling.types import Completeness, Coverage, Freshness, Hit, Query, SearchResult
 
-
 _WITH_VECTORS = frozenset(("auto", "hybrid", "semantic"))
 
 
@@ -58,7 +57,10 @@ def _fit(hits: Sequence[Hit], max_tokens: int | None) -> tuple[list[Hit], str]:
     if max_tokens is None:
         return list(hits), ""
     packed = pack(
-        [Place(f"{hit.path}:{hit.start_line}-{hit.end_line} {hit.qualified_name}", hit.snippet, hit.body) for hit in hits],
+        [
+            Place(f"{hit.path}:{hit.start_line}-{hit.end_line} {hit.qualified_name}", hit.snippet, hit.body)
+            for hit in hits
+        ],
         max_tokens,
     )
     kept = []

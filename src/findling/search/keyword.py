@@ -37,7 +37,9 @@ def search(
 ) -> KeywordHits:
     """The best chunks and files by text. ``entries`` restricts to those."""
     weighted = list(query.terms.items())[:_MAX_TERMS]
-    weighted += [(compound, COMPOUND_WEIGHT) for compound in query.compounds[:_MAX_TERMS] if compound not in query.terms]
+    weighted += [
+        (compound, COMPOUND_WEIGHT) for compound in query.compounds[:_MAX_TERMS] if compound not in query.terms
+    ]
     chunks: dict[int, dict[int, float]] = {}
     for unit, score in reader.search(weighted, CHUNK_FIELDS, chunk_limit, entries):
         chunks.setdefault(unit >> CHUNK_BITS, {})[unit & ((1 << CHUNK_BITS) - 1)] = score

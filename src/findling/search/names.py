@@ -44,11 +44,11 @@ def definitions(
     language: str | None,
     folder: str,
     limit: int,
-    read_text: Callable[[FileRow], str | None],
+    read_lines: Callable[[FileRow], Sequence[str] | None],
 ) -> tuple[list[SymbolHit], int]:
     """The first ``limit`` definitions of a name, best match first, then by path and line; and how many there are.
 
-    Raises `InvalidInput`. ``read_text`` gives a file's text for the signatures, None when it cannot be read.
+    Raises `InvalidInput`. ``read_lines`` gives a file's lines for the signatures, None when it cannot be read.
 
     ``name`` may be qualified (``Outer.inner``, ``Outer::inner``). Spellings of one name match (``fooBar`` and
     ``foo_bar``), after the exact one.
@@ -74,14 +74,15 @@ def definitions(
         inside = not folder or file.path == folder or file.path.startswith(f"{folder}/")
         if inside and (language is None or file.language == language):
             files.setdefault(file.blob_id, []).append(file)
-    found_at = [(symbol, file, _match(symbol.squashed, squashed)) for symbol in wanted for file in files.get(symbol.blob_id, ())]
+    found_at = [
+        (symbol, file, _match(symbol.squashed, squashed)) for symbol in wanted for file in files.get(symbol.blob_id, ())
+    ]
     found_at.sort(key=lambda at: (at[0].name != last, _ORDER[at[2]], at[1].path, at[0].name_line))
-    texts: dict[str, list[str] | None] = {}
+    texts: dict[str, Sequence[str] | None] = {}
     hits = []
     for symbol, file, match in found_at[:limit]:
         if not symbol.signature and file.path not in texts:
-            text = read_text(file)
-            texts[file.path] = None if text is None else text.split("\n")
+            texts[file.path] = read_lines(file)
         signature = signatures.of(symbol.signature, texts.get(file.path), symbol.name_line, symbol.name)
         hits.append(_hit(symbol, file, match, signature))
     return hits, len(found_at)

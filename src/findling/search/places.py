@@ -20,19 +20,19 @@ MAX_BODY_LINES = 400
 
 def hits(
     reader: IndexReader,
-    read_text: Callable[[FileRow], str | None],
+    read_lines: Callable[[FileRow], Sequence[str] | None],
     terms: QueryTerms,
     ranked: Sequence[RankedFile],
     proposed: Mapping[Channel, Set[int]],
     query: Query,
 ) -> list[Hit]:
     """One hit per ranked file, in their order."""
-    return [_hit(reader, read_text, terms, item, proposed, query) for item in ranked]
+    return [_hit(reader, read_lines, terms, item, proposed, query) for item in ranked]
 
 
 def _hit(
     reader: IndexReader,
-    read_text: Callable[[FileRow], str | None],
+    read_lines: Callable[[FileRow], Sequence[str] | None],
     terms: QueryTerms,
     item: RankedFile,
     proposed: Mapping[Channel, Set[int]],
@@ -49,15 +49,13 @@ def _hit(
     start, end = chunk.start_line, chunk.end_line
     if definition is not None:
         start, end = definition.start_line, min(definition.end_line, max(end, definition.start_line))
-    text = read_text(file)
+    lines = read_lines(file)
     snippet = Snippet(start, "", ())
     body = ""
     signature = named.name if named else ""
-    if text is not None:
-        lines = text.split("\n", end)[:end]
+    if lines is not None:
         if named is not None:
-            start_of_file = lines if named.name_line <= end else text.split("\n", named.name_line)
-            signature = signatures.of(named.signature, start_of_file, named.name_line, named.name)
+            signature = signatures.of(named.signature, lines, named.name_line, named.name)
         anchor = definition.name_line if definition is not None else None
         if start <= item.exact_line <= end:
             anchor = item.exact_line

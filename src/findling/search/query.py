@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import cast
 
 from findling.errors import InvalidInput
-from findling.types import MODES, Mode, Query
+from findling.types import MODES, Query
 
 MAX_LIMIT = 1000
 MAX_QUERY = 10_000
@@ -46,7 +45,7 @@ def validate(
     return Query(
         text=text,
         limit=limit,
-        mode=cast("Mode", mode),
+        mode=mode,
         language=language,
         path_globs=tuple(path_globs),
         kind="code" if kind == "code" else "docs" if kind == "docs" else None,

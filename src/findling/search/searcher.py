@@ -29,14 +29,14 @@ FILE_CANDIDATES = 50
 SEMANTIC_CANDIDATES = 300
 """What each channel proposes. With these the right file is among the candidates as often as with all files."""
 
-KEYWORD_FILES = 40
-SEMANTIC_FILES = 40
+KEYWORD_FILES = 30
+SEMANTIC_FILES = 30
 NAME_FILES = 20
 EXACT_FILES = 40
-SYMBOL_FILES = 40
+SYMBOL_FILES = 30
 """Of those, the files that go on to the ranking, from the top of each channel's list."""
 
-ReadText = Callable[[FileRow], str | None]
+ReadLines = Callable[[FileRow], Sequence[str] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +57,14 @@ class Searcher:
     def __init__(
         self,
         reader: IndexReader,
-        read_text: ReadText,
+        read_lines: ReadLines,
         *,
         own_name: str = "",
         semantic: Callable[[], SemanticChannel | None] = lambda: None,
         exact_files: Callable[[], ExactSource] | None = None,
     ) -> None:
         self._reader = reader
-        self._read_text = read_text
+        self._read_lines = read_lines
         self._own_name = own_name
         self._semantic = semantic
         self._exact_files = exact_files
@@ -82,7 +82,7 @@ class Searcher:
             ranked = rank(
                 self._reader, terms, candidates, evidence, use=chosen.signals(evidence), with_priors=chosen.priors
             )
-            hits = places.hits(self._reader, self._read_text, terms, ranked[: query.limit], proposed, query)
+            hits = places.hits(self._reader, self._read_lines, terms, ranked[: query.limit], proposed, query)
         return Found(tuple(hits), len(ranked), guess, chosen, tuple(ranked), frozenset(proposed))
 
     def _candidates(
@@ -160,11 +160,9 @@ class Searcher:
             evidence = Evidence(keyword.KeywordHits({}, {}), {}, channel.cosines(vector, kept))
             candidates = list(self._reader.files(kept).values())
             terms = analyse(PurePosixPath(file.path).stem)
-            ranked = rank(
-                self._reader, terms, candidates, evidence, use=frozenset(("window",)), with_priors=False
-            )
+            ranked = rank(self._reader, terms, candidates, evidence, use=frozenset(("window",)), with_priors=False)
             hits = places.hits(
-                self._reader, self._read_text, terms, ranked[: query.limit], {"semantic": set(kept)}, query
+                self._reader, self._read_lines, terms, ranked[: query.limit], {"semantic": set(kept)}, query
             )
             hits = [replace(hit, score=_unit(item.best_cosine)) for hit, item in zip(hits, ranked, strict=False)]
         return Found(tuple(hits), len(ranked), guess, chosen, tuple(ranked), frozenset(("semantic",)))

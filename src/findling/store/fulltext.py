@@ -207,6 +207,6 @@ class FulltextReader:
             units = self._searcher.fast_field_values("unit", [address for _, address in found]) if found else []
         except (ValueError, OSError) as error:
             raise _map_error(error, self._directory) from error
-        ranked = [(unit, score) for unit, (score, _) in zip(units, found, strict=True) if unit is not None]
+        ranked = [(int(unit), float(score)) for unit, (score, _) in zip(units, found, strict=True) if unit is not None]
         ranked.sort(key=lambda pair: (-pair[1], pair[0]))
         return ranked

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import apsw
 
-from findling import errors
 from findling.store import fulltext, schema, term_rows
 from findling.store.schema import DATABASE, FULLTEXT, SYMBOL_BITS, TRIGRAMS
 
@@ -172,8 +171,8 @@ class IndexReader:
         """None when this root was never indexed."""
         if self._manifest is None:
             row = self._db.execute(
-                "SELECT manifest_id, complete, pending, synced_at, files, chunks, body_terms, name_terms, comment_terms "
-                "FROM manifests WHERE root=? AND ref=?",
+                "SELECT manifest_id, complete, pending, synced_at, files, chunks, "
+                "body_terms, name_terms, comment_terms FROM manifests WHERE root=? AND ref=?",
                 (self._root, self._ref),
             ).fetchone()
             self._manifest = ManifestRow(row[0], bool(row[1]), *row[2:]) if row else None
@@ -295,26 +294,28 @@ class IndexReader:
         return {entry_id: row for entry_id, row in found.items() if row is not None}
 
     def _read_files(self, ids: str) -> Iterator[tuple[int, FileRow | None]]:
-        for row in self._db.execute(_FILE_SQL + f"WHERE m.manifest_id=? AND m.entry_id IN ({ids})", (self._manifest_id,)):
-            yield row[0], FileRow(*row[:7], bool(row[7]), *row[8:])
+        for row in self._db.execute(
+            _FILE_SQL + f"WHERE m.manifest_id=? AND m.entry_id IN ({ids})", (self._manifest_id,)
+        ):
+            yield row[0], _file(row)
 
     def all_files(self, *, prefix: str = "") -> Iterator[FileRow]:
         """Every file of the manifest in path order, those under a folder only when ``prefix`` names one."""
         low, high = (f"{prefix}/", f"{prefix}0") if prefix else ("", "\U0010ffff")
         sql = _FILE_SQL + "WHERE m.manifest_id=? AND m.path >= ? AND m.path < ? ORDER BY m.path"
         for row in self._db.execute(sql, (self._manifest_id, low, high)):
-            yield FileRow(*row[:7], bool(row[7]), *row[8:])
+            yield _file(row)
 
     def file_at(self, path: str) -> FileRow | None:
         row = self._db.execute(_FILE_SQL + "WHERE m.manifest_id=? AND m.path=?", (self._manifest_id, path)).fetchone()
-        return FileRow(*row[:7], bool(row[7]), *row[8:]) if row else None
+        return _file(row) if row else None
 
     def files_of_blobs(self, blob_ids: Iterable[int]) -> list[FileRow]:
         """The manifest's files with these contents, in path order."""
         found: list[FileRow] = []
         for ids in _batches(blob_ids):
             sql = _FILE_SQL + f"WHERE e.blob_id IN ({ids}) AND m.manifest_id=?"
-            found += [FileRow(*row[:7], bool(row[7]), *row[8:]) for row in self._db.execute(sql, (self._manifest_id,))]
+            found += [_file(row) for row in self._db.execute(sql, (self._manifest_id,))]
         found.sort(key=lambda row: row.path)
         return found
 
@@ -350,7 +351,7 @@ class IndexReader:
         if known is None:
             low, high = blob_id << schema.CHUNK_BITS, (blob_id + 1 << schema.CHUNK_BITS) - 1
             known = self._chunks[blob_id] = [
-                ChunkRow(*row[:6], tuple(row[6].split("\n")) if row[6] else ())
+                _chunk(row)
                 for row in self._db.execute(
                     "SELECT start_line, end_line, start_byte, end_byte, kind, symbol, breadcrumb FROM chunks "
                     "WHERE chunk_id BETWEEN ? AND ? ORDER BY chunk_id",
@@ -514,15 +515,27 @@ _FILE_SQL = (
     "FROM manifest_files m JOIN entries e USING (entry_id) JOIN blobs b USING (blob_id) "
 )
 _SYMBOL_SQL = (
-    "SELECT s.symbol_id, n.name, s.kind, s.parent, s.start_line, s.end_line, s.name_line, s.scope, s.signature, n.squashed "
-    "FROM symbols s JOIN names n USING (name_id) "
+    "SELECT s.symbol_id, n.name, s.kind, s.parent, s.start_line, s.end_line, s.name_line, "
+    "s.scope, s.signature, n.squashed FROM symbols s JOIN names n USING (name_id) "
 )
 
 
-def _symbol(row: tuple[Any, ...]) -> SymbolRow:
-    return SymbolRow(
-        row[0] >> SYMBOL_BITS, row[0] & ((1 << SYMBOL_BITS) - 1), *row[1:7], row[7] or "", row[8] or "", row[9]
-    )
+def _file(row: Any) -> FileRow:
+    values: list[Any] = [*row]
+    values[7] = bool(values[7])
+    return FileRow(*values)
+
+
+def _chunk(row: Any) -> ChunkRow:
+    values: list[Any] = [*row]
+    values[6] = tuple(values[6].split("\n")) if values[6] else ()
+    return ChunkRow(*values)
+
+
+def _symbol(row: Any) -> SymbolRow:
+    values: list[Any] = [row[0] >> SYMBOL_BITS, row[0] & ((1 << SYMBOL_BITS) - 1), *row[1:]]
+    values[8], values[9] = values[8] or "", values[9] or ""
+    return SymbolRow(*values)
 
 
 def _inode(path: Path) -> tuple[int, int] | None:

@@ -59,13 +59,14 @@ _MMAP_BYTES = 1 << 30
 """Reads go through the page cache instead of being copied; not private memory."""
 
 _NO_ROOM_BYTES = 1 << 16
-"""SQLite reports some writes to a full disk as failures of another kind; with less room than this they are no mystery."""
+"""SQLite reports some writes to a full disk as other failures; with less room than this they are no mystery."""
 
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE blobs (
   blob_id INTEGER PRIMARY KEY, hash BLOB NOT NULL, language TEXT NOT NULL, kind TEXT NOT NULL,
-  size INTEGER NOT NULL, lines INTEGER NOT NULL, chunks INTEGER NOT NULL, encoding TEXT NOT NULL, generated INTEGER NOT NULL,
+  size INTEGER NOT NULL, lines INTEGER NOT NULL, chunks INTEGER NOT NULL, encoding TEXT NOT NULL,
+  generated INTEGER NOT NULL,
   body_terms INTEGER NOT NULL, name_terms INTEGER NOT NULL, comment_terms INTEGER NOT NULL,
   problem TEXT NOT NULL DEFAULT ''
 );
@@ -130,7 +131,9 @@ def connect(path: Path, *, readonly: bool = False) -> apsw.Connection:
         if version == 0:
             _create(connection)
             version = _scalar(connection, "PRAGMA user_version")
-        known = _scalar(connection, "SELECT value FROM meta WHERE key='identity'") if version == FORMAT_VERSION else None
+        known = (
+            _scalar(connection, "SELECT value FROM meta WHERE key='identity'") if version == FORMAT_VERSION else None
+        )
     except apsw.Error as error:
         raise map_error(error, path) from error
     if version > FORMAT_VERSION:

@@ -5,7 +5,6 @@ Everything in a store is derived from the files, so nothing is lost with it. Kno
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -58,9 +57,8 @@ def remove(directory: Path, *, wait_s: float, unless: Callable[[], bool] = lambd
             return
         # The tables first: what is left without them belongs to no identity, so a crash in between does no harm.
         (directory / DATABASE).unlink(missing_ok=True)
-        for name in os.listdir(directory):
-            path = directory / name
-            if name in _KEPT or name.startswith(LOCK):
+        for path in list(directory.iterdir()):
+            if path.name in _KEPT or path.name.startswith(LOCK):
                 continue
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path, ignore_errors=True)

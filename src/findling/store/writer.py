@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from pathlib import Path
-from typing import Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 import apsw
 
@@ -23,7 +23,6 @@ from findling.store import fulltext, schema, term_rows
 from findling.store.lock import WriterLock
 from findling.store.trigrams import TrigramIndex
 from findling.types import FileState, SkippedFile
-
 
 _ID_BLOCK = 8192
 """Ids reserved at once: more than a batch of the indexer uses, so that reserving costs one small write."""
@@ -107,7 +106,9 @@ class IndexWriter:
         identity = schema.identity(self._db)
         if not fulltext.usable(self._directory / schema.FULLTEXT, identity):
             if self._db.execute("SELECT 1 FROM entries LIMIT 1").fetchone() is not None:
-                raise schema.IndexDamaged(f"The text index at {self._directory / schema.FULLTEXT} is missing or damaged.")
+                raise schema.IndexDamaged(
+                    f"The text index at {self._directory / schema.FULLTEXT} is missing or damaged."
+                )
             fulltext.create(self._directory / schema.FULLTEXT, identity)
         trigrams = self._directory / schema.TRIGRAMS
         if trigrams.is_symlink() or trigrams.is_file():
@@ -234,7 +235,8 @@ class IndexWriter:
     @_typed
     def state(self, manifest_id: int) -> tuple[bool, int]:
         """Whether everything in the manifest's folder was indexed once, and the files that were left over if not."""
-        row = self._db.execute("SELECT complete, pending FROM manifests WHERE manifest_id=?", (manifest_id,)).fetchone()
+        sql = "SELECT complete, pending FROM manifests WHERE manifest_id=?"
+        row: Any = self._db.execute(sql, (manifest_id,)).fetchone()
         return bool(row[0]), int(row[1])
 
     @_typed
@@ -302,9 +304,7 @@ class IndexWriter:
         squashed = tokenizer.squash(name)
         row = None
         if not self._names_were_empty:
-            row = self._db.execute(
-                "SELECT name_id FROM names WHERE squashed=? AND name=?", (squashed, name)
-            ).fetchone()
+            row = self._db.execute("SELECT name_id FROM names WHERE squashed=? AND name=?", (squashed, name)).fetchone()
         if row:
             name_id = int(row[0])
         else:
@@ -372,8 +372,8 @@ class IndexWriter:
                 self._write_counts(manifest_id, counts)
             for manifest_id, sums in self._sums.items():
                 self._db.execute(
-                    "UPDATE manifests SET files=files+?, chunks=chunks+?, body_terms=body_terms+?, name_terms=name_terms+?, "
-                    "comment_terms=comment_terms+? WHERE manifest_id=?",
+                    "UPDATE manifests SET files=files+?, chunks=chunks+?, body_terms=body_terms+?, "
+                    "name_terms=name_terms+?, comment_terms=comment_terms+? WHERE manifest_id=?",
                     (*sums, manifest_id),
                 )
             self._db.execute("UPDATE meta SET value=value+1 WHERE key='generation'")
@@ -439,7 +439,7 @@ class IndexWriter:
         return len(doomed)
 
     def _blob_of(self, entry_id: int) -> int:
-        row = self._db.execute("SELECT blob_id FROM entries WHERE entry_id=?", (entry_id,)).fetchone()
+        row: Any = self._db.execute("SELECT blob_id FROM entries WHERE entry_id=?", (entry_id,)).fetchone()
         return int(row[0])
 
     def _delete_blob(self, blob_id: int) -> None:
@@ -462,7 +462,7 @@ class IndexWriter:
             return everything
         doomed: list[int] = []
         for path in self._left if everything else ():
-            of_path = self._db.execute(
+            of_path: list[Any] = self._db.execute(
                 f"SELECT entry_id FROM entries e WHERE path=? AND {nowhere} ORDER BY entry_id DESC", (path,)
             ).fetchall()
             if len(of_path) > _MOST_PER_PATH:
@@ -512,9 +512,10 @@ class IndexWriter:
         if self._ids and all(end - first >= _ID_BLOCK // 2 for first, end in self._ids.values()):
             return
         self._db.execute("PRAGMA synchronous=FULL")  # a power cut must not bring ids back that the text index knows
-        for key, end in self._db.execute(
+        reserved: list[Any] = self._db.execute(
             "UPDATE meta SET value=value+? WHERE key IN ('next_blob', 'next_entry') RETURNING key, value", (_ID_BLOCK,)
-        ).fetchall():
+        ).fetchall()
+        for key, end in reserved:
             self._ids[key.removeprefix("next_")] = [int(end) - _ID_BLOCK, int(end)]
         self._db.execute("PRAGMA synchronous=NORMAL")
 
@@ -541,7 +542,6 @@ class IndexWriter:
         if self._text is None:
             self._text = fulltext.FulltextWriter(self._directory / schema.FULLTEXT, large=self._large)
         return self._text
-
 
 
 def path_terms(path: str) -> list[str]:

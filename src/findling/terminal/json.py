@@ -11,11 +11,14 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from findling.errors import FindlingError
 from findling.terminal.capabilities import is_terminal
 from findling.types import GrepResult, IndexReport, SearchResult, Status, SymbolResult
+
+if TYPE_CHECKING:
+    from findling.config import Loaded
 
 # Legal inside a JSON string, but not safe to print: DEL, C1 and bidirectional controls, line separators, surrogates.
 _UNSAFE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -61,6 +64,14 @@ class JsonView:
 
     def status(self, status: Status, *, skipped: bool) -> None:
         self._write(status if skipped else dataclasses.replace(status, skipped=()))
+
+    def config(self, loaded: Loaded) -> None:
+        options = {
+            key: {"value": origin.value, "from": origin.source.kind, "place": origin.place, "line": origin.line or None}
+            for key, origin in loaded.origins.items()
+        }
+        files = [str(path) for path in loaded.files]
+        self._write({"options": options, "keys": loaded.keys_set(), "files": files, "warnings": loaded.warnings})
 
     def _write(self, value: object) -> None:
         write_json(self._out, {"root": self._root, **to_json(value)})

@@ -10,19 +10,23 @@
     symbol            path:start-end  kind  name  signature
                       path:line:column  ref  enclosing  text
     index, sync, status   key: value
+    config            key: value  [where it came from]
 
 Line breaks in paths are made visible so that the shape holds; ``terminal=True`` does so with every control character.
 """
 
 from __future__ import annotations
 
-from typing import Final, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
 from findling.terminal import words
 from findling.terminal.lines import body_lines, merged_lines
 from findling.terminal.places import Places
 from findling.terminal.safe import one_line, visible
 from findling.types import GrepResult, Hit, IndexReport, SearchResult, Status, SymbolResult
+
+if TYPE_CHECKING:
+    from findling.config import Loaded
 
 _NONE: Final = "-"
 
@@ -72,6 +76,10 @@ class PlainView:
         self._pairs(*words.status_rows(status))
         for file in status.skipped if skipped else ():
             self._line(f"skipped: {self._label(words.skipped_line(file, self._places.shown))}")
+
+    def config(self, loaded: Loaded) -> None:
+        for key, value, origin in words.config_rows(loaded):
+            self._line(f"{key}: {self._label(value)}  [{self._label(origin)}]")
 
     def _hit(self, hit: Hit, explain: bool) -> None:
         stale = "  changed since it was indexed" if hit.stale else ""

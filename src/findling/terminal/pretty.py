@@ -6,7 +6,7 @@ outside is made visible first and never parsed as markup.
 
 from __future__ import annotations
 
-from typing import Final, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
 from rich.console import Console
 from rich.table import Table
@@ -18,6 +18,9 @@ from findling.terminal.lines import Line, body_lines, merged_lines
 from findling.terminal.places import Places
 from findling.terminal.safe import visible
 from findling.types import GrepResult, Hit, IndexReport, SearchResult, Status, SymbolResult
+
+if TYPE_CHECKING:
+    from findling.config import Loaded
 
 _PATH: Final = "bold"
 _NAME: Final = "cyan"
@@ -96,6 +99,15 @@ class PrettyView:
                 cells = (self._places.shown(file.path), file.reason, file.detail)
                 table.add_row(*(Text(visible(cell)) for cell in cells))
             self._console.print(Text(), table, soft_wrap=False)
+
+    def config(self, loaded: Loaded) -> None:
+        table = Table(box=None, show_header=False, pad_edge=False)
+        table.add_column(style=_QUIET, no_wrap=True)
+        table.add_column(overflow="fold")
+        table.add_column(overflow="fold")
+        for key, value, origin in words.config_rows(loaded):
+            table.add_row(key, Text(visible(value)), Text(visible(origin), _QUIET if origin == "default" else _NAME))
+        self._console.print(table, soft_wrap=False)
 
     def _hit(self, hit: Hit, explain: bool) -> None:
         heading = self._path(hit.path, words.span(hit.start_line, hit.end_line))

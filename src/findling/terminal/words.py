@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from findling.types import Coverage, GrepResult, Hit, IndexReport, SearchResult, SkippedFile, Span, Status, SymbolResult
+
+if TYPE_CHECKING:
+    from findling.config import Loaded
 
 # Below this an answer is shown, but not presented as one; the same as where confidence is estimated.
 LOW_CONFIDENCE = 0.5
@@ -114,6 +118,20 @@ def status_rows(status: Status) -> list[tuple[str, str]]:
         ("format", str(status.schema_version)),
     )
     return [(key, value) for key, value in rows if value] + [("note", note) for note in status.notes]
+
+
+def config_rows(loaded: Loaded) -> list[tuple[str, str, str]]:
+    """Every option: key, value and where it came from, in the order of the definition; then which keys are set."""
+    from findling.config import OPTIONS, shown
+
+    rows = []
+    for key, origin in loaded.origins.items():
+        option = OPTIONS[key]
+        value = shown(origin.value) or f"({option.unset})"
+        rows.append((key, f"{value} (not used: {option.unused})" if option.unused else value, origin.place))
+    for variable, is_set in loaded.keys_set().items():
+        rows.append((variable, "set, and never shown" if is_set else "not set", "environment"))
+    return rows
 
 
 def place(hit: Hit, shown: Callable[[str], str]) -> str:

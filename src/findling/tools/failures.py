@@ -12,7 +12,14 @@ from findling.tools.workspace import Workspace
 CODE_CODES = frozenset(
     (
         *("invalid_input", "project_not_found", "index_in_progress", "sync_in_progress", "index_not_ready"),
-        *("index_stale", "index_incompatible", "ref_not_indexed", "symbol_not_found", "file_not_found", "internal_error"),
+        *(
+            "index_stale",
+            "index_incompatible",
+            "ref_not_indexed",
+            "symbol_not_found",
+            "file_not_found",
+            "internal_error",
+        ),
     )
 )
 """The only error codes of the code family."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from findling import errors
 from findling.store.reader import IndexReader, SymbolRow
-from findling.store.writer import DATABASE
+from findling.store.schema import DATABASE
 
 if TYPE_CHECKING:
     from findling.embedding import Embedder, Fingerprint
@@ -118,7 +118,9 @@ class IndexView:
             return []
         with self._reader.snapshot():
             found = self._near(channel, self._reader, text, limit)
-        return [near for near in found if not folder or near.path == folder or near.path.startswith(f"{folder}/")][:limit]
+        return [near for near in found if not folder or near.path == folder or near.path.startswith(f"{folder}/")][
+            :limit
+        ]
 
     def _near(self, channel: SemanticChannel, reader: IndexReader, text: str, limit: int) -> list[NearChunk]:
         vector = channel.encode(text)

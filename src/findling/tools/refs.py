@@ -1,4 +1,4 @@
-"""Which version of the files the folder on disk is: the name of what is checked out. Reads git's files, runs nothing."""
+"""Which version of the files the folder on disk is: the name of what is checked out. Reads git's files."""
 
 from __future__ import annotations
 

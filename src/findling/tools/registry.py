@@ -42,7 +42,7 @@ def call(
         reply = tool.handler(Call(workspace, progress), given)
     except (Refusal, FindlingError) as error:
         return refused(tool, refusal_of(error, tool.family), workspace)
-    except Exception as error:  # a defect, too, is an answer: raising would end the caller's session
+    except Exception as error:  # noqa: BLE001 - a defect, too, is an answer: raising would end the caller's session
         _log.exception("tool %s failed", name)
         return refused(tool, Refusal("internal_error", f"Unexpected {type(error).__name__} in {name}."), workspace)
     return _finished(reply, given.get("max_tokens"))

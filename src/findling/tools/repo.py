@@ -173,7 +173,6 @@ def _fitting(lines: tuple[str, ...], chars: int) -> int:
     return len(lines)
 
 
-
 _QUERY = "What to look for, in words."
 _TOP_K = parameters.count(10, 100)
 _LINE = {"type": "integer", "minimum": 0, "default": 0}
@@ -231,9 +230,7 @@ TOOLS: tuple[Tool, ...] = (
         "list_defs_in_file",
         "repo",
         "List the definitions of one file in the order of its lines: what it holds, without reading it.",
-        object_schema(
-            {"path": parameters.path("A file, relative to the root."), "ref": parameters.REF}, ("path",)
-        ),
+        object_schema({"path": parameters.path("A file, relative to the root."), "ref": parameters.REF}, ("path",)),
         _list_defs_in_file,
     ),
     Tool(

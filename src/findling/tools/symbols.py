@@ -1,16 +1,18 @@
-"""Definitions as the tools write them: the repo family's kinds and fields, and a file's definitions as a list or tree."""
+"""Definitions as the tools write them: the repo family's kinds and fields, a file's definitions as a list or tree."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from findling.store.reader import SymbolRow
 from findling.tools.files import inside
-from findling.tools.index_view import FileSymbols
 from findling.tools.model import Call, Refusal
 from findling.tools.places import Lines
 from findling.tools.workspace import WAIT_S
 from findling.types import SymbolHit
+
+if TYPE_CHECKING:
+    from findling.store.reader import SymbolRow
+    from findling.tools.index_view import FileSymbols
 
 KINDS = ("function", "type", "class", "struct", "interface", "variable", "constant")
 """The kinds that find_symbol can be asked for."""
@@ -25,7 +27,7 @@ def kind_name(kind: str) -> str:
 
 def kinds_of(name: str) -> frozenset[str]:
     """The index's kinds that one of these tools' kinds stands for."""
-    return frozenset((name, *(kind for kind, known in _KIND.items() if known == name)) if name not in _KIND else (name,))
+    return frozenset((name, *(kind for kind, known in _KIND.items() if known == name)))
 
 
 def definition(hit: SymbolHit, lines: Lines) -> dict[str, Any]:

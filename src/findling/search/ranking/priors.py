@@ -15,7 +15,9 @@ _FLAGS = {
         r"mocks?|e2e)/|(?:^|/)(?:test_[^/]*|tests?\.[^/]*|conftest\.py|[^/]*[_.-](?:test|tests|spec|bench)\.[^/]+|"
         r"[^/]*(?:Tests?|Spec|TestCase|Suite)\.[a-z]+|[^/]*\.bats)$"
     ),
-    "example": re.compile(r"(?:^|/)(?:examples?|samples?|demos?|docs?_src|tutorials?|playground)/|(?:^|/)docs?/.*\.(?!md|rst|txt|adoc)[a-z]+$"),
+    "example": re.compile(
+        r"(?:^|/)(?:examples?|samples?|demos?|docs?_src|tutorials?|playground)/|(?:^|/)docs?/.*\.(?!md|rst|txt|adoc)[a-z]+$"
+    ),
     "legacy": re.compile(r"(?:^|/|_)(?:legacy|compat|deprecated|obsolete)(?:/|\.|_|[^/]*$)", re.IGNORECASE),
     "platform": re.compile(
         r"(?:^|[/_.-])(?:win|win32|windows|darwin|macos|osx|aix|sunos|solaris|android|ios|wasm|wasi|freebsd|netbsd|openbsd|"

@@ -53,11 +53,14 @@ class RankedFile:
     use: frozenset[str] = frozenset()
 
     def chunk_values(self) -> dict[int, float]:
-        """What speaks for each chunk by its text and its cosine, by ordinal."""
+        """What speaks for a chunk by its text and its cosine, by ordinal; of the chunks that may be worth showing."""
         values = {ordinal: TEXT_IN_CHUNK * share for ordinal, share in self.texts.items()}
         if self.cosines is not None and self.highest > 0:
-            for ordinal, cosine in enumerate(self.cosines.own.tolist()):
-                values[ordinal] = values.get(ordinal, 0.0) + COSINE_IN_CHUNK * max(0.0, cosine) / self.highest
+            own = self.cosines.own
+            nearest = own.argsort()[-NEAREST_CHUNKS:].tolist()
+            for ordinal in {*values, *nearest}:
+                share = max(0.0, float(own[ordinal])) / self.highest if ordinal < len(own) else 0.0
+                values[ordinal] = values.get(ordinal, 0.0) + COSINE_IN_CHUNK * share
         return values
 
     @property
@@ -158,6 +161,7 @@ TEXT_IN_CHUNK = 1.3
 COSINE_IN_CHUNK = 0.8
 DEFINITION_IN_CHUNK = 1.5
 EXACT_IN_CHUNK = 3.0
+NEAREST_CHUNKS = 8
 """How the place inside a file is chosen: its text, its cosine, and whether the definition asked for stands in it."""
 
 

@@ -9,7 +9,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from os.path import commonprefix
 
 from findling import tokenizer
 from findling.store import term_rows
@@ -142,12 +141,20 @@ def _likeness(part: str, word: str) -> float:
     short, long = (part, word) if len(part) <= len(word) else (word, part)
     if len(short) >= 3 and long.startswith(short):
         return PREFIX_BASE + PREFIX_SHARE * len(short) / len(long)
-    shared = len(commonprefix((part, word)))
+    shared = _shared_beginning(part, word)
     if shared >= SHARED_MIN:
         return SHARED_SHARE * shared / len(long)
     if 2 <= len(part) <= ABBREVIATION_MAX and len(word) > len(part) + 1 and _abbreviates(part, word):
         return ABBREVIATION
     return 0.0
+
+
+def _shared_beginning(left: str, right: str) -> int:
+    """Number of letters that two words begin with alike."""
+    for at, (one, other) in enumerate(zip(left, right, strict=False)):
+        if one != other:
+            return at
+    return min(len(left), len(right))
 
 
 def _abbreviates(short: str, word: str) -> bool:

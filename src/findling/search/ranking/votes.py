@@ -18,7 +18,7 @@ MAX_DEFINERS = 2
 EXPONENT = 3.0
 """How much more a likely file's voice counts; 2 to 8 measured the same."""
 
-MIN_VOICE = 0.1
+MIN_VOICE = 0.2
 """Files whose voice is smaller than this share of the loudest are not asked."""
 
 KINDS = frozenset(("class", "struct", "enum", "trait", "interface", "type_alias", "fn", "method", "module", "constant"))
@@ -41,11 +41,12 @@ def votes(
     loudest = max(voices, default=0.0)
     if loudest <= 0:
         return received
+    anyones = frozenset().union(*defines)
     edges: list[tuple[float, list[tuple[int, Set[int]]]]] = []
     for voter, voice in enumerate(voices):
         power = (voice / loudest) ** EXPONENT
         if power >= MIN_VOICE:
-            said = mentions[voter]
+            said = anyones & mentions[voter]
             shared = [
                 (candidate, common)
                 for candidate, names in enumerate(defines)

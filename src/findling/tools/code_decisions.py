@@ -1,0 +1,355 @@
+"""How search_code decides: when meaning is asked, what an answer is worth, what to try next. Pure functions of numbers
+and words; the names, thresholds and texts are the tool's contract.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from findling.tools.settings import SemanticMode
+from findling.types import Completeness, Freshness, IndexingStatus, Intent
+
+Provenance = Literal["lexical", "semantic", "hybrid"]
+
+# --- ratio and fan-out -----------------------------------------------------------------------------------------
+
+FADE_FROM = 0.55
+"""Lexical confidence up to which the whole ratio is used; from here to the threshold it fades to nothing."""
+
+MERGED_BOUNDS = (20, 1000)
+LEXICAL_BOUNDS = (40, 2000)
+SEMANTIC_BOUNDS = (30, 1000)
+
+
+@dataclass(frozen=True, slots=True)
+class FanOut:
+    """How many candidates: after merging, from the lexical channels, from the semantic one."""
+
+    merged: int
+    lexical: int
+    semantic: int
+
+
+def fan_out(limit: int, *, merged: int = 2, lexical: int = 4, semantic: int = 3) -> FanOut:
+    """Candidates for an answer of ``limit`` results, by multipliers within bounds."""
+    return FanOut(
+        _clamp(merged * limit, *MERGED_BOUNDS),
+        _clamp(lexical * limit, *LEXICAL_BOUNDS),
+        _clamp(semantic * limit, *SEMANTIC_BOUNDS),
+    )
+
+
+def _clamp(value: int, low: int, high: int) -> int:
+    return min(high, max(low, value))
+
+
+def ratio_cap(requested: float | None, overrides: Mapping[Intent, float], ratio: float, intent: Intent) -> float:
+    """The most that meaning may weigh: as requested, else as set for the intent, else as set for all."""
+    return requested if requested is not None else overrides.get(intent, ratio)
+
+
+def used_ratio(cap: float, confidence: float, threshold: float) -> float:
+    """What of ``cap`` is used when the lexical channels are so sure: all of it up to `FADE_FROM`, nothing from
+    ``threshold`` on."""
+    if confidence >= threshold:
+        return 0.0
+    if threshold <= FADE_FROM:
+        return cap
+    return cap * min(1.0, max(0.0, (threshold - confidence) / (threshold - FADE_FROM)))
+
+
+def skip_reason(
+    *,
+    mode: SemanticMode,
+    intent: Intent,
+    cap: float,
+    confidence: float,
+    threshold: float,
+    scope_resolved: bool = True,
+    indexed: bool = True,
+) -> str | None:
+    """Why meaning is not asked, None when it is; the first reason that holds."""
+    if mode == "off":
+        return "semantic_disabled"
+    if intent != "natural_language":
+        return "intent_not_nl"
+    if cap == 0:
+        return "semantic_ratio_zero"
+    if mode == "rerank_only":
+        return "mode_rerank_only"
+    if confidence >= threshold:
+        return "lexical_high_confidence"
+    if not scope_resolved:
+        return "project_scope_unresolved"
+    return None if indexed else "semantic_not_indexed"
+
+
+def semantic_degraded(*, fallback: bool, found_by_meaning: bool) -> bool:
+    return fallback and not found_by_meaning
+
+
+# --- scores ----------------------------------------------------------------------------------------------------
+
+EXACT, QUALIFIED, IN_PATH = 5.0, 2.0, 1.0
+"""The query is the name or the path; stands in the qualified name; stands in the path."""
+
+TERMS, PHRASE = 2.5, 0.75
+"""All of the query's words stand in the text; they stand there as they were typed."""
+
+RERANK_MOST = 1.0 + TERMS + PHRASE
+"""The value of a candidate for which everything speaks: its exposed score is 1."""
+
+_WORD = re.compile(r"\w+")
+
+
+def squash(value: float) -> float:
+    """Evidence from 0 up to [0, 1): x / (x + 1); 0 for what is not a positive number."""
+    return value / (value + 1.0) if math.isfinite(value) and value > 0 else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What of a hit depends on the query. ``rank`` is its weighted reciprocal rank over the lexical channels."""
+
+    rank: float = 0.0
+    exact: float = 0.0
+    qualified: float = 0.0
+    path: float = 0.0
+    text: float = 0.0
+
+    @property
+    def confidence(self) -> float:
+        """In [0, 1): without the text match, which a question has with anything."""
+        return squash(self.rank + self.exact + self.qualified + self.path)
+
+    @property
+    def score(self) -> float:
+        """The exposed lexical score, in [0, 1)."""
+        return squash(self.rank + self.exact + self.qualified + self.path + self.text)
+
+
+def evidence(
+    query: str, *, rank: float, name: str, qualified_name: str, path: str, text: str, ignore: frozenset[str]
+) -> Evidence:
+    """How a hit answers a query. ``text`` is all that is known of it; ``ignore`` are words that say nothing."""
+    core = core_name(query)
+    qualified = _dotted(qualified_name)
+    lower_path = path.lower()
+    exact = bool(core) and (
+        core in (name.lower(), qualified, lower_path)
+        or qualified.endswith(f".{core}")
+        or lower_path.endswith(f"/{core.lstrip('/')}")
+    )
+    return Evidence(
+        rank=rank,
+        exact=EXACT if exact else 0.0,
+        qualified=QUALIFIED if core and core in qualified else 0.0,
+        path=IN_PATH if core and core in lower_path else 0.0,
+        text=text_match(query, text, ignore=ignore),
+    )
+
+
+_DECLARED = re.compile(
+    r"(?:fn|func|def|struct|enum|trait|impl|class|function|interface|type|const|method|module|macro)\s+(\S+)",
+    re.IGNORECASE,
+)
+
+
+def core_name(query: str) -> str:
+    """The name or path that a query is, in lower case: without quotes, call brackets and the word that declares it."""
+    text = query.strip().strip("\"'`").strip()
+    declared = _DECLARED.fullmatch(text)
+    text = declared[1] if declared else text
+    text = text.removesuffix("()").removeprefix("$this->").lstrip("$@").lower()
+    return text if "/" in text or "\\" in text else _dotted(text)
+
+
+def _dotted(name: str) -> str:
+    return name.lower().replace("::", ".").replace("->", ".").replace("#", ".")
+
+
+def text_match(query: str, text: str, *, ignore: frozenset[str] = frozenset()) -> float:
+    """From 0 to 3.25: the share of the query's words in the text, and whether it has them as they were typed."""
+    found = text.lower()
+    phrase = PHRASE if query.strip().lower() in found else 0.0
+    return TERMS * _overlap(query, text, ignore) + phrase
+
+
+def _overlap(query: str, text: str, ignore: frozenset[str]) -> float:
+    every = _words(query)
+    wanted = (every - ignore) or every
+    return len(wanted & _words(text)) / len(wanted) if wanted else 0.0
+
+
+def _words(text: str) -> set[str]:
+    return {word for word in _WORD.findall(text.lower()) if len(word) > 1}
+
+
+def exposed_scores(hits: Iterable[tuple[Provenance, float, float]]) -> list[float]:
+    """(provenance, lexical score, similarity) in the answer's order to scores that never rise down the list."""
+    lowest = 1.0
+    scores = []
+    for provenance, lexical, similarity in hits:
+        score = {"lexical": lexical, "semantic": similarity, "hybrid": max(lexical, similarity)}[provenance]
+        lowest = min(lowest, max(0.0, score))
+        scores.append(lowest)
+    return scores
+
+
+def local_rerank(query: str, texts: Sequence[tuple[str, float]]) -> list[float]:
+    """Values of (text, base in [0, 1]): the base, more for shared words and for the query as it was typed.
+
+    From 0 to `RERANK_MOST`; divide by it for a score.
+    """
+    return [base + text_match(query, text) for text, base in texts]
+
+
+# --- confidence ------------------------------------------------------------------------------------------------
+
+TOP_SHARE, MARGIN_SHARE, AGREEMENT_SHARE = 0.55, 0.30, 0.15
+AGREEMENT_OVER = 5
+"""Results whose channels are compared."""
+
+BOTH_KINDS = 0.4
+"""Agreement of an answer in which the channels found different things."""
+
+
+@dataclass(frozen=True, slots=True)
+class Confidence:
+    """All in [0, 1]. ``composite`` is compared with the threshold."""
+
+    top_score: float
+    score_margin: float
+    channel_agreement: float
+    composite: float
+
+
+def confidence(scores: Sequence[float], provenances: Sequence[Provenance], *, semantic_ran: bool) -> Confidence:
+    """What an answer is worth, from its exposed scores and who found them, both in order."""
+    if not scores:
+        return Confidence(0.0, 0.0, 0.0, 0.0)
+    top = scores[0]
+    # A lone result has nothing to stand out from; a lead is over a second one.
+    margin = top - scores[1] if len(scores) > 1 else top
+    agreement = channel_agreement(provenances)
+    composite = TOP_SHARE * top + MARGIN_SHARE * margin
+    if semantic_ran:
+        composite += AGREEMENT_SHARE * agreement
+    else:
+        composite /= TOP_SHARE + MARGIN_SHARE
+    return Confidence(top, margin, agreement, composite)
+
+
+def channel_agreement(provenances: Sequence[Provenance]) -> float:
+    seen = provenances[:AGREEMENT_OVER]
+    both = seen.count("hybrid") / len(seen) if seen else 0.0
+    if both > 0:
+        return min(1.0, 0.5 + 0.5 * both)
+    return BOTH_KINDS if "lexical" in seen and "semantic" in seen else 0.0
+
+
+# --- what to try next ------------------------------------------------------------------------------------------
+
+_IDENTIFIER = re.compile(r"[^\W\d]\w*(?:(?:::|\.|->)[^\W\d]\w*)*")
+_MIN_WORD = 3
+
+
+def suggested_action(intent: Intent, results: int, *, low: bool, query: str, name: str) -> str | None:
+    """One sentence for an answer of low confidence, None for any other. ``name``: what the query or the first hit
+    calls the thing, '' when nothing does."""
+    if not low:
+        return None
+    if intent == "path":
+        return "Check file path spelling or try search_code with filename"
+    if not results:
+        if intent == "symbol":
+            return f"Try search_code with broader query: '{query}'"
+        return "No results found. Try broader search terms or check index status."
+    if intent == "symbol":
+        return f"Try search_code with natural language: 'where is {name or query} defined'"
+    if intent == "error":
+        return "Try search_code with exact error substring or stack-frame snippet"
+    return f"Try locate_symbol with '{name}'" if name else None
+
+
+def extracted_identifier(query: str, top_name: str, stop_words: frozenset[str]) -> str:
+    """The first word that looks like an identifier, else the first that says something, else the first hit's name."""
+    words = [found[0].strip(".") for found in _IDENTIFIER.finditer(query)]
+    for word in words:
+        if "_" in word.strip("_") or "." in word or ":" in word or "->" in word or _has_inner_capital(word):
+            return word
+    for word in words:
+        if len(word) >= _MIN_WORD and word.lower() not in stop_words:
+            return word
+    return top_name
+
+
+def _has_inner_capital(word: str) -> bool:
+    return any(char.isupper() for char in word[1:]) and not word.isupper()
+
+
+# --- protocol states -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ProtocolState:
+    freshness: Freshness
+    indexing: IndexingStatus
+    completeness: Completeness
+
+
+def protocol_state(
+    *,
+    indexed: bool,
+    job_active: bool = False,
+    failed: bool = False,
+    changed: bool = False,
+    files_pending: bool = False,
+    vectors_missing: bool = False,
+) -> ProtocolState:
+    """The three words that every answer carries about the index it was made from."""
+    if failed:
+        return ProtocolState("stale", "failed", "partial")
+    if job_active:
+        return ProtocolState("syncing", "indexing", "partial")
+    if not indexed:
+        return ProtocolState("stale", "not_indexed", "partial")
+    if files_pending:
+        return ProtocolState("stale", "indexing", "partial")
+    return ProtocolState("stale" if changed else "fresh", "ready", "partial" if vectors_missing else "complete")
+
+
+# --- advice on the embedding profile ---------------------------------------------------------------------------
+
+LARGE_FILES, SMALL_FILES = 50_000, 10_000
+FAST_MS, CODE_MS, SLOW_MS = 180.0, 260.0, 650.0
+CODE_SHARE, HIGH_CODE_SHARE = 0.45, 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """The profile that suits a repository: a recommendation, which changes no configuration."""
+
+    profile: Literal["fast_local", "code_quality", "high_quality"]
+    repo_size_bucket: Literal["<10k", "10k-50k", ">50k"]
+    reason_codes: tuple[str, ...]
+
+
+def advise(files: int, latency_ms: float, code_files: int, all_files: int) -> Advice:
+    """By the number of files, the time that may be spent on a search, and how much of it all is code."""
+    bucket: Literal["<10k", "10k-50k", ">50k"]
+    bucket = ">50k" if files > LARGE_FILES else "<10k" if files < SMALL_FILES else "10k-50k"
+    share = code_files / all_files if all_files else 0.0
+    if files > LARGE_FILES:
+        return Advice("fast_local", bucket, ("large_repository",))
+    if latency_ms <= FAST_MS:
+        return Advice("fast_local", bucket, ("tight_latency",))
+    if bucket == "<10k" and latency_ms >= SLOW_MS and share >= HIGH_CODE_SHARE:
+        return Advice("high_quality", bucket, ("small_repository", "generous_latency", "mostly_code"))
+    if share >= CODE_SHARE and latency_ms >= CODE_MS:
+        return Advice("code_quality", bucket, ("much_code", "enough_latency"))
+    return Advice("fast_local", bucket, ("little_code",) if share < CODE_SHARE else ("tight_latency",))

@@ -1,0 +1,57 @@
+"""Whether what the index rests on works: its files, their format, the grammars."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from findling import errors
+
+SchemaStatus = Literal["compatible", "not_indexed", "reindex_required", "corrupt_manifest"]
+
+_OLDER = "older format"
+"""How the store's own message speaks of an index that an earlier version wrote."""
+
+
+def schema_status(store_dir: Path, *, indexed: bool) -> SchemaStatus:
+    """Whether this version can read the index as it stands."""
+    from findling.store import soundness
+
+    try:
+        problem = soundness.problem(store_dir)
+    except errors.IndexNewer:
+        return "reindex_required"
+    except errors.IndexUnavailable:
+        return "corrupt_manifest"
+    if problem:
+        return "reindex_required" if _OLDER in problem else "corrupt_manifest"
+    return "compatible" if indexed else "not_indexed"
+
+
+def required_version() -> int:
+    """The format of the index that this version reads and writes."""
+    from findling.store.schema import FORMAT_VERSION
+
+    return FORMAT_VERSION
+
+
+def store_problem(store_dir: Path) -> tuple[str, str]:
+    """What is wrong with the tables and what with the text index, '' for nothing."""
+    from findling.store import soundness
+
+    try:
+        problem = soundness.problem(store_dir)
+    except errors.FindlingError as error:
+        return str(error), ""
+    return ("", problem) if problem.startswith("The text index") else (problem, "")
+
+
+def grammars() -> tuple[list[str], list[str]]:
+    """Languages whose definitions can be read, and those whose grammar this installation lacks."""
+    from findling.ingest.syntax import supported_languages
+    from findling.ingest.syntax_grammars import GRAMMARS
+    from findling.ingest.syntax_tree import grammar
+
+    languages = supported_languages()
+    missing = [name for name in languages if name in GRAMMARS and grammar(GRAMMARS[name].parser) is None]
+    return [name for name in languages if name not in missing], missing

@@ -1,0 +1,325 @@
+"""search_code: what a query asks for, whether meaning is asked too, and an answer that says what it is worth."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+from findling.errors import EmbedderUnavailable
+from findling.ingest.languages import LANGUAGES, find_language
+from findling.search.analysis import STOP_WORDS
+from findling.search.intent import IntentGuess, classify
+from findling.tools import code_decisions as decide
+from findling.tools import code_lexical, code_metadata
+from findling.tools.model import Arguments, Call, Refusal, Reply
+from findling.tools.places import Lines, clipped
+from findling.tools.refs import check_ref
+from findling.tools.settings import SemanticMode
+from findling.types import SYMBOL_KINDS, Coverage, Hit
+
+SNIPPET_CHARS = 200
+BODY_LINES = 200
+"""Lines of a result's body; more is reading the file."""
+
+DENSE_SIGNAL = "window"
+"""The engine's signal that comes from vectors; all others come from text."""
+
+SEMANTIC_SOURCES = frozenset(("semantic",))
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One result before it is written: who found it, and how well it answers by text and by meaning."""
+
+    hit: Hit
+    provenance: decide.Provenance
+    lexical: float
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Semantics:
+    """What became of the semantic side of one query."""
+
+    mode: SemanticMode
+    ratio_used: float
+    triggered: bool
+    skipped: str | None
+    fallback: bool = False
+
+
+def search_code(call: Call, given: Arguments) -> Reply:
+    """The handler. Raises `Refusal`."""
+    started = time.monotonic()
+    workspace = call.workspace
+    engine = workspace.engine
+    query: str = given["query"]
+    language = known_language(given.get("language"))
+    ref = check_ref(engine.root, given.get("ref"))
+    guess = classify(query)
+    fan_out = decide.fan_out(given["limit"])
+    lexical = code_lexical.search(call, query, guess.intent, language=language, limit=fan_out.lexical)
+    freshness = lexical.first.freshness
+    if given["freshness_policy"] == "strict" and freshness == "stale":
+        raise Refusal(
+            "index_stale",
+            f"The index does not show the newest files: {lexical.first.stale_reason or 'not all are indexed yet'}.",
+            {"current_head": ref, "suggestion": "Call sync_repo, or ask with freshness_policy balanced."},
+        )
+    found, semantics, coverage, total = _decide(call, given, guess, lexical, fan_out, language)
+    workspace.note_latency((time.monotonic() - started) * 1000)
+    shown = found[: given["limit"]]
+    scores = decide.exposed_scores((item.provenance, item.lexical, item.similarity) for item in shown)
+    metadata = code_metadata.of_answer(
+        workspace, ref, freshness=freshness, coverage=coverage, vectors_wanted=semantics.mode == "hybrid"
+    )
+    unfinished = metadata["result_completeness"] == "partial" or freshness == "stale"
+    if unfinished and given["freshness_policy"] != "best_effort":
+        workspace.finish_in_background(ref)
+    metadata |= _semantic_fields(call, semantics, found, coverage, fan_out)
+    metadata |= _confidence_fields(call, given, guess, shown, scores, semantics)
+    lines = Lines(engine.root)
+    facts = {
+        "results": [
+            result_facts(item.hit, score, given["detail_level"], lines, guess.intent) | {"provenance": item.provenance}
+            for item, score in zip(shown, scores, strict=True)
+        ],
+        "query_intent": guess.intent,
+        "total_candidates": total,
+        "suggested_next_actions": _next_actions(query, guess, shown, low=metadata["low_confidence"]),
+        "metadata": metadata,
+    }
+    return Reply(facts, "results")
+
+
+def known_language(name: str | None) -> str | None:
+    """A language's id. Raises `Refusal` with the nearest names."""
+    if name is None:
+        return None
+    language = find_language(name)
+    if language is None:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name.lower(), LANGUAGES, 3)
+        hint = f" Did you mean {' or '.join(near)}?" if near else " Leave it out to search all."
+        raise Refusal("invalid_input", f"Parameter `language` must be a known language, not {name!r}.{hint}")
+    return language.id
+
+
+# --- the semantic side -----------------------------------------------------------------------------------------
+
+
+def _decide(
+    call: Call,
+    given: Arguments,
+    guess: IntentGuess,
+    lexical: code_lexical.Lexical,
+    fan_out: decide.FanOut,
+    language: str | None,
+) -> tuple[list[Found], Semantics, Coverage, int]:
+    workspace = call.workspace
+    settings = workspace.settings
+    counts = workspace.view(lambda view: view.counts())
+    works = workspace.view(lambda view: view.fingerprint) is not None
+    mode: SemanticMode = settings.mode or ("hybrid" if works else "off")
+    # The engine counts vectors only where it was asked for meaning; here they are counted always.
+    coverage = replace(lexical.first.coverage, embedded_chunks=counts.embedded if counts else 0)
+    cap = decide.ratio_cap(given.get("semantic_ratio"), settings.overrides, settings.ratio, guess.intent)
+    threshold = settings.lexical_short_circuit_threshold
+    reason = decide.skip_reason(
+        mode=mode,
+        intent=guess.intent,
+        cap=cap,
+        confidence=lexical.confidence,
+        threshold=threshold,
+        indexed=coverage.embedded_chunks > 0,
+    )
+    by_text = [Found(hit, "lexical", lexical.evidence[hit.path].score, 0.0) for hit in lexical.hits]
+    if reason is None and not works:
+        return by_text, Semantics(mode, 0.0, False, "semantic_backend_unavailable", True), coverage, len(by_text)
+    if reason is not None:
+        if mode == "rerank_only":
+            by_text = _reranked(given["query"], by_text[: fan_out.merged])
+        return by_text, Semantics(mode, 0.0, False, reason), coverage, len(lexical.hits)
+    ratio = decide.used_ratio(cap, lexical.confidence, threshold)
+    try:
+        mixed, total = _by_meaning(call, given, guess, lexical, fan_out, language, ratio)
+    except EmbedderUnavailable:
+        return by_text, Semantics(mode, 0.0, False, "semantic_backend_error", True), coverage, len(by_text)
+    none = not any(item.provenance != "lexical" for item in mixed)
+    if none:
+        return by_text, Semantics(mode, 0.0, True, "semantic_no_matches"), coverage, len(by_text)
+    return mixed, Semantics(mode, ratio, True, None), coverage, total
+
+
+def _by_meaning(
+    call: Call,
+    given: Arguments,
+    guess: IntentGuess,
+    lexical: code_lexical.Lexical,
+    fan_out: decide.FanOut,
+    language: str | None,
+    ratio: float,
+) -> tuple[list[Found], int]:
+    """The engine's order with the sum of its signals mixed as ``ratio`` says: 2(1 - r) text + 2r dense."""
+    workspace = call.workspace
+    engine = workspace.engine
+    query: str = given["query"]
+    near = workspace.ask_view(lambda view: view.near(query, fan_out.semantic, folder=engine.scope))
+    answer = engine.search(
+        query, mode="auto", limit=fan_out.merged, language=language, explain=True, wait_s=0, progress=call.progress
+    )
+    similar: dict[str, float] = {}
+    for place in near.result():
+        similar[place.path] = max(place.cosine, similar.get(place.path, 0.0))
+    evidence = code_lexical.evidence_of(query, guess.intent, answer.hits) | lexical.evidence
+    order = sorted(answer.hits, key=lambda hit: (-mixed_value(hit, ratio), hit.path))
+    return [
+        Found(hit, provenance(hit), evidence[hit.path].score, similar.get(hit.path, 0.0)) for hit in order
+    ], answer.total
+
+
+def mixed_value(hit: Hit, ratio: float) -> float:
+    """The hit's ranking sum with text and vectors weighed by ``ratio``; 0.5 is the engine's own sum."""
+    dense = sum(reason.value for reason in hit.reasons if reason.signal == DENSE_SIGNAL)
+    text = sum(reason.value for reason in hit.reasons if reason.signal != DENSE_SIGNAL)
+    return 2 * (1 - ratio) * text + 2 * ratio * dense
+
+
+def provenance(hit: Hit) -> decide.Provenance:
+    by_meaning = "semantic" in hit.sources
+    by_text = bool(set(hit.sources) - SEMANTIC_SOURCES)
+    return "hybrid" if by_meaning and by_text else "semantic" if by_meaning else "lexical"
+
+
+def _reranked(query: str, found: list[Found]) -> list[Found]:
+    values = decide.local_rerank(
+        query, [(f"{item.hit.path} {item.hit.qualified_name} {item.hit.snippet}", item.lexical) for item in found]
+    )
+    order = sorted(zip(found, values, strict=True), key=lambda pair: (-pair[1], pair[0].hit.path))
+    return [replace(item, lexical=value / decide.RERANK_MOST) for item, value in order]
+
+
+# --- what it is worth ------------------------------------------------------------------------------------------
+
+
+def _semantic_fields(
+    call: Call, semantics: Semantics, found: list[Found], coverage: Coverage, fan_out: decide.FanOut
+) -> dict[str, Any]:
+    fingerprint = call.workspace.view(lambda view: view.fingerprint)
+    enabled = semantics.mode != "off"
+    uses_vectors = semantics.mode == "hybrid" and fingerprint is not None
+    fields: dict[str, Any] = {
+        "semantic_mode": semantics.mode,
+        "semantic_enabled": enabled,
+        "semantic_ratio_used": round(semantics.ratio_used, 6),
+        "semantic_triggered": semantics.triggered,
+        "semantic_skipped_reason": semantics.skipped,
+        "semantic_fallback": semantics.fallback,
+        "semantic_degraded": decide.semantic_degraded(
+            fallback=semantics.fallback, found_by_meaning=any(item.provenance != "lexical" for item in found)
+        ),
+        "embedding_model_version": fingerprint.version if uses_vectors and fingerprint else None,
+        "rerank_provider": "local" if semantics.mode == "rerank_only" else "none",
+        "lexical_fan_out": fan_out.lexical,
+        "semantic_fan_out": fan_out.semantic,
+        "merged_fan_out": fan_out.merged,
+    }
+    if coverage.chunks:
+        fields["embedding_coverage"] = round(coverage.embedded_chunks / coverage.chunks, 6)
+    return fields
+
+
+def _confidence_fields(
+    call: Call,
+    given: Arguments,
+    guess: IntentGuess,
+    shown: list[Found],
+    scores: list[float],
+    semantics: Semantics,
+) -> dict[str, Any]:
+    threshold = given.get("confidence_threshold", call.workspace.settings.confidence_threshold)
+    worth = decide.confidence(scores, [item.provenance for item in shown], semantic_ran=semantics.triggered)
+    low = worth.composite < threshold
+    return {
+        "low_confidence": low,
+        "suggested_action": decide.suggested_action(
+            guess.intent, len(shown), low=low, query=given["query"], name=_name_for(given["query"], guess, shown)
+        ),
+        "confidence_threshold": threshold,
+        "top_score": round(worth.top_score, 6),
+        "score_margin": round(worth.score_margin, 6),
+        "channel_agreement": round(worth.channel_agreement, 6),
+        "query_intent_confidence": guess.confidence,
+        "intent_escalation_hint": guess.hint,
+    }
+
+
+def _name_for(query: str, guess: IntentGuess, shown: list[Found]) -> str:
+    if guess.intent == "symbol":
+        return query.strip()
+    return decide.extracted_identifier(query, shown[0].hit.name if shown else "", STOP_WORDS)
+
+
+def _next_actions(query: str, guess: IntentGuess, shown: list[Found], *, low: bool) -> list[dict[str, Any]]:
+    """Calls that are worth making now, the likeliest first."""
+    actions: list[dict[str, Any]] = []
+    if not shown:
+        actions.append({"tool": "index_status", "arguments": {}, "reason": "nothing was found: see what is indexed"})
+    name = _name_for(query, guess, shown)
+    if low and name and guess.intent in ("natural_language", "symbol"):
+        actions.append(
+            {"tool": "locate_symbol", "arguments": {"name": name}, "reason": "look the name up among definitions"}
+        )
+    if shown:
+        path = shown[0].hit.path
+        actions.append(
+            {
+                "tool": "get_file_outline",
+                "arguments": {"path": path},
+                "reason": "see what the first result's file holds",
+            }
+        )
+    return actions
+
+
+# --- one result ------------------------------------------------------------------------------------------------
+
+
+def result_facts(hit: Hit, score: float, detail: str, lines: Lines, intent: str) -> dict[str, Any]:
+    """A result's fields, without its provenance. ``detail``: location, signature or context."""
+    name = hit.path.rsplit("/", 1)[-1]
+    kind, qualified = "snippet", hit.path
+    if hit.kind in SYMBOL_KINDS:
+        result_type, kind, name, qualified = "symbol", hit.kind, hit.name, hit.qualified_name
+    else:
+        result_type = kind = "file" if intent == "path" else "snippet"
+    facts: dict[str, Any] = {
+        "path": hit.path,
+        "line_start": hit.start_line,
+        "line_end": hit.end_line,
+        "kind": kind,
+        "name": name,
+        "score": round(score, 6),
+    }
+    if detail == "location":
+        return facts
+    facts |= {
+        "qualified_name": qualified,
+        "language": hit.language,
+        "snippet": clipped(hit.snippet, SNIPPET_CHARS),
+        "result_type": result_type,
+    }
+    if result_type == "symbol":
+        facts["symbol_id"] = symbol_id(hit.path, hit.qualified_name, hit.start_line)
+        if hit.signature:
+            facts["signature"] = hit.signature
+    if detail == "context":
+        facts["body"] = lines.between(hit.path, hit.start_line, min(hit.end_line, hit.start_line + BODY_LINES - 1))
+    return facts
+
+
+def symbol_id(path: str, qualified_name: str, line: int) -> str:
+    """Names one definition in one state of the files."""
+    return f"{path}#{qualified_name}@{line}"
