@@ -10,9 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from findling.config import EMBEDDING_KEY, OPTIONS, RERANK_KEY, Config, Loaded, load
 from findling.config.files import PROJECT_FILES
+from findling.config.lines import lines_of
+from findling.config.sources import NAMES, SECTIONS
 from findling.errors import ConfigError
 
 Flags = Mapping[str, object]
@@ -58,6 +62,36 @@ def place(tmp_path: Path) -> Place:
 def in_format(name: str, batch_size: int) -> str:
     table = {"semantic": {"embedding": {"batch_size": batch_size}}}
     return json.dumps(table) if name.endswith(".json") else f"[semantic.embedding]\nbatch_size = {batch_size}\n"
+
+
+# --- whatever is written --------------------------------------------------------------------------------------
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.lists(st.text(max_size=3))
+TABLES = st.dictionaries(
+    st.sampled_from(sorted(NAMES)) | st.sampled_from(sorted(SECTIONS)) | st.text(max_size=8),
+    SCALARS | st.sampled_from([choice for option in OPTIONS.values() for choice in option.choices]),
+    max_size=6,
+)
+
+
+@given(table=TABLES)
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_file_is_either_checked_or_refused_with_its_name(place: Place, table: dict[str, Any]) -> None:
+    file = place.project(json.dumps(table), ".findling/config.json")
+    try:
+        loaded = place.load()
+    except ConfigError as error:
+        assert str(error).startswith(str(file)) or "follows from" in str(error)
+        return
+    for key, origin in loaded.origins.items():
+        option = OPTIONS[key]
+        if option.choices and origin.value is not None:
+            assert origin.value in option.choices
+        elif option.bounds is not None and origin.value is not None:
+            assert isinstance(origin.value, int if option.kind == "whole" else float)
+            assert option.bounds.low <= origin.value <= option.bounds.high
+        assert option.key not in HELD_BACK or origin.value == option.default or option.project.allows(origin.value)
+    assert not loaded.config.semantic.gates_open
 
 
 # --- order ----------------------------------------------------------------------------------------------------
@@ -304,6 +338,45 @@ def test_places_in_multi_line_values(place: Place) -> None:
     assert (origin.value, origin.line) == (("include", "b"), 3)
 
 
+def test_places_in_every_form_that_toml_has(place: Place) -> None:
+    text = """\
+semantic.\"max_retries\" = 1 # semantic.mode = "off"
+semantic.embedding = { profile = 'fast_local', batch_size = 3 }
+semantic.overrides = { symbol = {}, path = { ratio = 0.1 }, error = { ratio = 0.2 } }
+library.include_patterns = [
+  "a", # [index]
+  '[hybrid]',
+]
+library.data_dir = '''
+/x
+[index]'''
+
+[ hybrid ]
+note = \"\"\"
+symbol_weight = 1 \\\"\"\"\"
+symbol_weight = 1
+[[index.odd]]
+hidden = true
+[index]
+hidden = true
+[log]
+level = "error\""""
+    place.project(text)
+    loaded_lines = {name: line for name, line in lines_of(text, is_json=False).items() if name in OPTIONS}
+    assert loaded_lines == {
+        "semantic.max_retries": 1,
+        "semantic.embedding.profile": 2,
+        "semantic.embedding.batch_size": 2,
+        "semantic.overrides.path.ratio": 3,
+        "semantic.overrides.error.ratio": 3,
+        "library.include_patterns": 4,
+        "library.data_dir": 8,
+        "hybrid.symbol_weight": 15,
+        "index.hidden": 19,
+        "log.level": 21,
+    }
+
+
 def test_the_last_of_two_equal_json_keys_counts(place: Place) -> None:
     place.project('{"semantic": {"maxRetries": 1,\n"maxRetries": 2}}', PROJECT_FILES[2])
     origin = place.load().origins["semantic.max_retries"]
@@ -497,13 +570,13 @@ def test_a_project_does_not_send_text_to_the_users_other_machine(place: Place) -
 
 
 @pytest.mark.parametrize(
-    "url", ["http://me:secret@localhost:1", "http://secret@localhost", "http://localhost/?key=secret"]
+    "url", ["http://me:hunter2@localhost:1", "http://hunter2@localhost", "http://localhost/?key=hunter2"]
 )
 def test_a_url_with_a_secret_is_refused_without_repeating_it(place: Place, url: str) -> None:
     place.user(as_json({"semantic.ollama_url": url}), "config.json")
     error = place.error()
     assert "semantic.ollama_url must be a URL without" in error.message
-    assert "secret" not in str(error)
+    assert "hunter2" not in str(error)
 
 
 def test_closed_gates_are_told(place: Place) -> None:

@@ -1,79 +1,97 @@
-"""Where in a configuration file a key stands. Only asked when a place is shown, so files are read again for it.
+"""Where in a configuration file each key stands. The parsers of the standard library do not tell, so it is scanned.
 
-The parsers of the standard library do not tell. JSON is scanned token by token; TOML is parsed from the top to each
-line that could be the one, and the first such part that has the key ends there.
+Only asked when a place is shown, of a text that has been parsed already: what is no TOML or JSON never comes here.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Final
 
-_PIECE: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,\n]|[^\s{}\[\]:,"]+')
-# Each candidate costs parsing all that stands above it.
-_MOST_CANDIDATES: Final = 50
+# The deepest option has four parts; deeper keys are somebody else's.
+_MOST_PARTS: Final = 6
+
+_JSON_PIECE: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,\n]|[^\s{}\[\]:,"]+')
+_TOML_PIECE: Final = re.compile(
+    r'"""(?:[^\\]|\\.)*?"{3,5}' + r"|'''.*?'{3,5}" + r'|"(?:[^"\\\n]|\\.)*"' + r"|'[^'\n]*'|#[^\n]*|\n|[\[\]{}=,.]"
+    r"|[^\s\[\]{}=,.\"'#]+",
+    re.DOTALL,
+)
 
 
-def line_of(text: str, name: str, *, is_json: bool) -> int:
-    """The 1-based line on which ``name`` (section, points, key) is set; 0 when it cannot be told."""
-    return _in_json(text, name) if is_json else _in_toml(text, name.split("."))
+def lines_of(text: str, *, is_json: bool) -> dict[str, int]:
+    """The 1-based line of every key and section, by name (its parts joined with points)."""
+    return _in_json(text) if is_json else _in_toml(text)
 
 
-def _in_json(text: str, name: str) -> int:
+def _in_json(text: str) -> dict[str, int]:
     import json
 
-    found = 0
+    found: dict[str, int] = {}
     line = 1
-    # The keys above the current place; None stands for a list, whose items have no keys.
-    above: list[str | None] = []
+    # The keys above the current place; "" stands for a list, whose items have no keys.
+    above: list[str] = []
     last = ""
-    for match in _PIECE.finditer(text):
+    for match in _JSON_PIECE.finditer(text):
         piece = match[0]
         if piece == "\n":
             line += 1
-        elif piece == ":" and above:
+        elif piece == ":":
             above[-1] = str(json.loads(last))
-            if ".".join(key or "" for key in above) == name:
-                found = line  # of several, the last one counts
-        elif piece == "{":
+            if len(above) <= _MOST_PARTS:
+                found[".".join(above)] = line  # of several equal ones the last counts
+        elif piece in ("{", "["):
             above.append("")
-        elif piece == "[":
-            above.append(None)
-        elif piece in "}]" and above:
+        elif piece in ("}", "]"):
             above.pop()
         elif piece[0] == '"':
             last = piece
     return found
 
 
-def _in_toml(text: str, path: Sequence[str]) -> int:
-    lines = text.split("\n")
-    candidates = [number for number, line in enumerate(lines, 1) if path[-1] in line and ("=" in line or "[" in line)]
-    unfinished = 0
-    for number in candidates[:_MOST_CANDIDATES]:
-        state = _has("\n".join(lines[:number]), path)
-        if state:
-            return unfinished or number
-        # A value that goes on below: this line is the one unless a later part shows that the key was not begun here.
-        unfinished = number if state is None and _begins(lines[number - 1], path[-1]) else 0
-    return unfinished
+def _in_toml(text: str) -> dict[str, int]:
+    found: dict[str, int] = {}
+    line = 1
+    section: list[str] = []
+    key: list[str] = []
+    current: list[str] = []
+    # Of each open bracket in a value: the key of an inline table, None for a list.
+    above: list[list[str] | None] = []
+    in_key, in_heading = True, False
 
+    def add(name: list[str]) -> None:
+        for parts in range(1, min(len(name), _MOST_PARTS) + 1):
+            found.setdefault(".".join(name[:parts]), line)
 
-def _begins(line: str, key: str) -> bool:
-    return re.match(rf"[\s\"'\w.-]*{re.escape(key)}[\"']?\s*=", line) is not None
-
-
-def _has(text: str, path: Sequence[str]) -> bool | None:
-    """Whether the TOML ``text`` sets ``path``; None when it does not parse."""
-    import tomllib
-
-    try:
-        value: object = tomllib.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    for key in path:
-        if not isinstance(value, dict) or key not in value:
-            return False
-        value = value[key]
-    return True
+    for match in _TOML_PIECE.finditer(text):
+        piece = match[0]
+        if piece == "\n":
+            if not above:
+                if in_heading:
+                    section = key
+                    add(section)
+                in_key, in_heading, key = True, False, []
+            line += 1
+        elif piece[0] == "#":
+            continue
+        elif not in_key:
+            if piece in ("{", "["):
+                above.append(current if piece == "{" else None)
+            elif piece in ("}", "]"):
+                above.pop()
+            in_key = piece == "{" or (piece == "," and bool(above) and above[-1] is not None)
+            line += piece.count("\n")
+        elif piece == "=":
+            current = [*((above[-1] if above else section) or []), *key]
+            add(current)
+            in_key, key = False, []
+        elif piece == "[" and not key:
+            in_heading = True
+        elif piece == "}":  # an empty table, or the comma before it
+            above.pop()
+            in_key = False
+        elif piece not in ("[", "]", "."):
+            key.append(piece[1:-1] if piece[0] in "\"'" else piece)
+    if in_heading:
+        add(key)
+    return found

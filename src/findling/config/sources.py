@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from findling.config.lines import line_of
+from findling.config.lines import lines_of
 from findling.config.option import Option
 from findling.config.options import EMBEDDING_KEY, OPTIONS, RERANK_KEY
 from findling.config.values import from_text
@@ -47,7 +47,7 @@ class Source:
         self.settings: dict[str, Setting] = {}
         self.warnings: list[str] = []
         self._text = ""
-        self._lines: dict[str, int] = {}
+        self._lines: dict[str, int] | None = None
 
     @property
     def trusted(self) -> bool:
@@ -57,10 +57,9 @@ class Source:
         """The line of a key of this source's file; 0 when there is none, or it cannot be told."""
         if not self._text:
             return 0
-        if name not in self._lines:
-            is_json = self.path is not None and self.path.suffix == ".json"
-            self._lines[name] = line_of(self._text, name, is_json=is_json)
-        return self._lines[name]
+        if self._lines is None:
+            self._lines = lines_of(self._text, is_json=_is_json(self.path))
+        return self._lines.get(name, 0)
 
     def place(self, name: str) -> str:
         """Where a setting stands, for people: ``FILE:LINE``, the variable's name, or "command line"."""
@@ -86,12 +85,13 @@ class Source:
         """Take in the ``text`` of this source's file. Raises ConfigError for what does not parse or is no table."""
         assert self.path is not None
         self._text = text
-        self._walk(_parsed(self.path, text), "")
-        if len(self.warnings) > _MOST_WARNINGS:
-            more = len(self.warnings) - _MOST_WARNINGS
-            self.warnings[_MOST_WARNINGS:] = [f"{self.path}: {more} more warnings of this kind are left out."]
+        strange: list[str] = []
+        self._walk(_parsed(self.path, text), "", strange)
+        self.warnings += [f"{self.place(name)}: {unknown(name)}" for name in strange[:_MOST_WARNINGS]]
+        if len(strange) > _MOST_WARNINGS:
+            self.warnings.append(f"{self.path}: {len(strange) - _MOST_WARNINGS} more keys are no options.")
 
-    def _walk(self, table: Mapping[str, object], section: str) -> None:
+    def _walk(self, table: Mapping[str, object], section: str, strange: list[str]) -> None:
         for key, value in table.items():
             name = f"{section}.{key}" if section else key
             option = NAMES.get(name)
@@ -103,9 +103,9 @@ class Source:
                         f"{self.place(name)}: {name} is no table.",
                         remedy=f"Options stand below it, such as {_example(name)}.",
                     )
-                self._walk(value, name)
+                self._walk(value, name, strange)
             else:
-                self.warnings.append(f"{self.place(name)}: {unknown(name)}")
+                strange.append(name)
 
 
 def of_flags(flags: Mapping[str, object]) -> Source:
@@ -162,10 +162,14 @@ def _example(section: str) -> str:
     return next(name for name in NAMES if name.startswith(f"{section}."))
 
 
+def _is_json(path: Path | None) -> bool:
+    return path is not None and path.suffix.lower() == ".json"
+
+
 def _parsed(path: Path, text: str) -> Mapping[str, object]:
     """The top table of a file. Raises ConfigError with the line of what does not parse."""
     try:
-        if path.suffix == ".json":
+        if _is_json(path):
             import json
 
             value = json.loads(text, parse_constant=_no_constant) if text.strip() else {}
@@ -176,7 +180,7 @@ def _parsed(path: Path, text: str) -> Mapping[str, object]:
     except ValueError as error:
         line = getattr(error, "lineno", 0)
         where = f"{path}:{line}" if isinstance(line, int) and line else str(path)
-        kind = "JSON" if path.suffix == ".json" else "TOML"
+        kind = "JSON" if _is_json(path) else "TOML"
         raise ConfigError(f"{where}: not valid {kind}: {error}.", remedy="Correct the file.") from error
     except RecursionError as error:
         raise ConfigError(f"{path}: nested too deeply.", remedy="Correct the file.") from error
