@@ -347,7 +347,7 @@ class Engine:
             text,
             limit=limit,
             mode=mode,
-            language=language,
+            language=self._language(language),
             path_globs=path_globs,
             kind=kind,
             max_tokens=max_tokens,
@@ -359,6 +359,25 @@ class Engine:
         return make_result(
             query, found, self._coverage(), freshness, why, self._take_notes(), started, self._read_stale
         )
+
+    def _language(self, name: str | None) -> str | None:
+        """The id of a language by its id, name or alias. Raises `InvalidInput`."""
+        if name is None:
+            return None
+        from difflib import get_close_matches
+
+        from findling.ingest.languages import LANGUAGES, find_language
+
+        found = find_language(name)
+        if found is None:
+            near = get_close_matches(name.lower(), LANGUAGES, 3)
+            raise errors.InvalidInput(
+                f"No language is called {name!r}.",
+                remedy=f"Did you mean {' or '.join(near)}?"
+                if near
+                else "`findling status` lists those here.",
+            )
+        return found.id
 
     def _find(self, query: Query) -> Found:
         self._read_stale.clear()
@@ -433,7 +452,7 @@ class Engine:
             literal=literal,
             ignore_case=ignore_case,
             word=word,
-            scope=Scope(language=language, path_globs=tuple(path_globs)),
+            scope=Scope(language=self._language(language), path_globs=tuple(path_globs)),
             context=context,
             limit=limit,
         )
@@ -474,7 +493,7 @@ class Engine:
                 reader,
                 name,
                 kind=kind,
-                language=language,
+                language=self._language(language),
                 folder=self.scope,
                 limit=limit,
                 read_lines=self._read_lines,
@@ -484,7 +503,7 @@ class Engine:
                 from findling.ingest.syntax import references as find
 
                 source = self._indexed_files(self.scope)
-                uses = names.references(source, name, find, language=language, limit=limit)
+                uses = names.references(source, name, find, language=self._language(language), limit=limit)
             pending = reader.manifest.pending if reader.manifest else 0
         return SymbolResult(
             name=name,

@@ -7,8 +7,8 @@ import. ``options`` is the definition, ``loading`` the recipe, ``provider`` the 
 from __future__ import annotations
 
 from findling.config.loading import Loaded, Origin, load
-from findling.config.options import EMBEDDING_KEY, OPTIONS, RERANK_KEY, Config, Secret
 from findling.config.provider import ProviderChoice, choose_provider
+from findling.config.table import EMBEDDING_KEY, OPTIONS, RERANK_KEY, Config, Secret
 from findling.config.values import shown
 
 __all__ = [

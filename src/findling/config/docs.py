@@ -7,7 +7,7 @@ from typing import Final
 
 from findling.config.files import CONFIG_VARIABLE, PROJECT_FILES, USER_FILES
 from findling.config.option import ANY, Option, in_snake_case
-from findling.config.options import EMBEDDING_KEY, GROUPS, OPTIONS, RERANK_KEY
+from findling.config.table import EMBEDDING_KEY, GROUPS, OPTIONS, RERANK_KEY
 from findling.config.values import allowed, shown
 
 _USER_FOLDER: Final = "~/.config/findling/"

@@ -16,7 +16,8 @@ from typing import Final, NamedTuple
 from findling.config.files import of_files
 from findling.config.hosts import is_loopback
 from findling.config.option import NEVER, Value, in_snake_case
-from findling.config.options import (
+from findling.config.sources import Source, of_environment, of_flags
+from findling.config.table import (
     CONDITIONS,
     EMBEDDING_KEY,
     GROUPS,
@@ -27,7 +28,6 @@ from findling.config.options import (
     Keys,
     Secret,
 )
-from findling.config.sources import Source, of_environment, of_flags
 from findling.config.values import WrongValue, check, shown
 from findling.errors import ConfigError
 

@@ -1,6 +1,6 @@
 """What one option is: its kind, default, bounds and spellings, and what a project's own file may decide about it.
 
-Knows no particular option (``options`` has the table) and no file.
+Knows no particular option (``options`` defines them) and no file.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import Final, Literal, NamedTuple
 
 from findling.config.lines import lines_of
 from findling.config.option import Option
-from findling.config.options import EMBEDDING_KEY, OPTIONS, RERANK_KEY
+from findling.config.table import EMBEDDING_KEY, OPTIONS, RERANK_KEY
 from findling.config.values import from_text
 from findling.errors import ConfigError
 

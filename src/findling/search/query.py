@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 
 from findling.errors import InvalidInput
 from findling.types import MODES, Query
@@ -23,9 +22,8 @@ def validate(
     kind: str | None = None,
     max_tokens: int | None = None,
     explain: bool = False,
-    languages: Sequence[str] = (),
 ) -> Query:
-    """The query, or `InvalidInput` that names the argument and the valid values. ``languages``: known ids."""
+    """The query, or `InvalidInput` that names the argument and the valid values. ``language`` is a known id."""
     if not text.strip():
         raise InvalidInput("The query is empty.", remedy="Say what to look for.")
     if len(text) > MAX_QUERY:
@@ -38,10 +36,6 @@ def validate(
         raise InvalidInput(f"kind must be code or docs, not {kind!r}.")
     if max_tokens is not None and max_tokens < 1:
         raise InvalidInput(f"max_tokens must be at least 1, not {max_tokens}.")
-    if language is not None and languages and language not in languages:
-        near = get_close_matches(language, languages, 3)
-        hint = f"Did you mean {' or '.join(near)}?" if near else "`findling status` lists the languages of an index."
-        raise InvalidInput(f"No language is called {language!r}.", remedy=hint)
     return Query(
         text=text,
         limit=limit,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,7 +16,7 @@ from findling.tools import code_lexical, code_metadata
 from findling.tools.model import Arguments, Call, Refusal, Reply
 from findling.tools.places import Lines, clipped
 from findling.tools.refs import check_ref
-from findling.tools.settings import SemanticMode
+from findling.tools.settings import SemanticMode, Settings
 from findling.types import SYMBOL_KINDS, Coverage, Hit
 
 SNIPPET_CHARS = 200
@@ -24,6 +25,9 @@ BODY_LINES = 200
 
 DENSE_SIGNAL = "window"
 """The engine's signal that comes from vectors; all others come from text."""
+
+RERANK_KEY = "CODECOMPASS_RERANK_API_KEY"
+"""Where the key of a reranking service is; it is looked for, and never read out."""
 
 SEMANTIC_SOURCES = frozenset(("semantic",))
 
@@ -68,6 +72,9 @@ def search_code(call: Call, given: Arguments) -> Reply:
             {"current_head": ref, "suggestion": "Call sync_repo, or ask with freshness_policy balanced."},
         )
     found, semantics, coverage, total = _decide(call, given, guess, lexical, fan_out, language)
+    rerank = rerank_with(workspace.settings, semantics.mode)
+    if rerank.provider == "local":
+        found = _reranked(query, found[: fan_out.merged])
     workspace.note_latency((time.monotonic() - started) * 1000)
     shown = found[: given["limit"]]
     scores = decide.exposed_scores((item.provenance, item.lexical, item.similarity) for item in shown)
@@ -77,8 +84,12 @@ def search_code(call: Call, given: Arguments) -> Reply:
     unfinished = metadata["result_completeness"] == "partial" or freshness == "stale"
     if unfinished and given["freshness_policy"] != "best_effort":
         workspace.finish_in_background(ref)
-    metadata |= _semantic_fields(call, semantics, found, coverage, fan_out)
+    metadata |= _semantic_fields(call, semantics, found, coverage, fan_out) | _rerank_fields(rerank)
     metadata |= _confidence_fields(call, given, guess, shown, scores, semantics)
+    # What answered is an index that this version can read; a question without one has begun to make it.
+    metadata["schema_status"] = "compatible" if coverage.files else "not_indexed"
+    if lexical.first.notes:
+        metadata["warnings"] = list(lexical.first.notes)
     lines = Lines(engine.root)
     facts = {
         "results": [
@@ -139,8 +150,6 @@ def _decide(
     if reason is None and not works:
         return by_text, Semantics(mode, 0.0, False, "semantic_backend_unavailable", True), coverage, len(by_text)
     if reason is not None:
-        if mode == "rerank_only":
-            by_text = _reranked(given["query"], by_text[: fan_out.merged])
         return by_text, Semantics(mode, 0.0, False, reason), coverage, len(lexical.hits)
     ratio = decide.used_ratio(cap, lexical.confidence, threshold)
     try:
@@ -194,11 +203,42 @@ def provenance(hit: Hit) -> decide.Provenance:
 
 
 def _reranked(query: str, found: list[Found]) -> list[Found]:
+    """By the local rule, which sees words only: what was found by meaning alone keeps what its similarity is worth."""
+    texts = [f"{item.hit.path} {item.hit.qualified_name} {item.hit.snippet}" for item in found]
     values = decide.local_rerank(
-        query, [(f"{item.hit.path} {item.hit.qualified_name} {item.hit.snippet}", item.lexical) for item in found]
+        query, [(text, max(item.lexical, item.similarity)) for text, item in zip(texts, found, strict=True)]
     )
-    order = sorted(zip(found, values, strict=True), key=lambda pair: (-pair[1], pair[0].hit.path))
-    return [replace(item, lexical=value / decide.RERANK_MOST) for item, value in order]
+    valued = [
+        (item, value if item.provenance != "semantic" else max(value, item.similarity * decide.RERANK_MOST))
+        for item, value in zip(found, values, strict=True)
+    ]
+    valued.sort(key=lambda pair: (-pair[1], pair[0].hit.path))
+    scores = [(item, value / decide.RERANK_MOST) for item, value in valued]
+    return [
+        replace(item, similarity=score) if item.provenance == "semantic" else replace(item, lexical=score)
+        for item, score in scores
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Rerank:
+    """Who gave the results their last order; ``reason`` says why it was not the configured service, '' if it was."""
+
+    provider: str
+    reason: str = ""
+
+
+def rerank_with(settings: Settings, mode: SemanticMode) -> Rerank:
+    """The reranker for a query. The services themselves are not reached: the local rule stands in for them."""
+    wanted = settings.rerank_provider
+    if mode == "off" or (wanted == "none" and mode == "hybrid"):
+        return Rerank("none")
+    if wanted == "none":
+        return Rerank("local")
+    if settings.external_provider_blocked:
+        return Rerank("local", "external_provider_blocked")
+    missing = not os.environ.get(RERANK_KEY)
+    return Rerank("local", f"{wanted}_missing_api_key" if missing else f"{wanted}_error")
 
 
 # --- what it is worth ------------------------------------------------------------------------------------------
@@ -221,13 +261,20 @@ def _semantic_fields(
             fallback=semantics.fallback, found_by_meaning=any(item.provenance != "lexical" for item in found)
         ),
         "embedding_model_version": fingerprint.version if uses_vectors and fingerprint else None,
-        "rerank_provider": "local" if semantics.mode == "rerank_only" else "none",
+        "external_provider_blocked": call.workspace.settings.external_provider_blocked,
         "lexical_fan_out": fan_out.lexical,
         "semantic_fan_out": fan_out.semantic,
         "merged_fan_out": fan_out.merged,
     }
     if coverage.chunks:
         fields["embedding_coverage"] = round(coverage.embedded_chunks / coverage.chunks, 6)
+    return fields
+
+
+def _rerank_fields(rerank: Rerank) -> dict[str, Any]:
+    fields: dict[str, Any] = {"rerank_provider": rerank.provider, "rerank_fallback": bool(rerank.reason)}
+    if rerank.reason:
+        fields["rerank_fallback_reason"] = rerank.reason
     return fields
 
 

@@ -1,0 +1,134 @@
+"""A small project of real files, indexed once, and one call per tool that has an answer in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from findling.tools import Workspace
+
+FILES: Mapping[str, str] = {
+    "src/http/client.py": '''\
+"""Sending requests over the network."""
+
+import time
+
+
+class Client:
+    """Talks to a server, and tries again when it does not answer."""
+
+    def retry_failed(self, request, attempts=3):
+        """Send a request again after a failure, with a growing pause."""
+        for attempt in range(attempts):
+            try:
+                return self.send(request)
+            except ConnectionError:
+                time.sleep(2**attempt)
+        raise ConnectionError("gave up after all attempts")
+
+    def send(self, request):
+        return request.transport.deliver(request)
+''',
+    "src/http/retry_policy.py": '''\
+"""How often something is tried again."""
+
+MAX_ATTEMPTS = 3
+
+
+def retry_delay(attempt):
+    """Seconds to wait before the next attempt."""
+    return 2**attempt
+''',
+    "src/billing/invoice.py": '''\
+"""Invoices and what they add up to."""
+
+VAT_RATE = 0.19
+
+
+def total_with_tax(lines):
+    """The sum of all lines of an invoice, value added tax included."""
+    net = sum(line.amount for line in lines)
+    return net * (1 + VAT_RATE)
+''',
+    "src/main.py": """\
+from http.client import Client
+
+
+def run(request):
+    return Client().retry_failed(request)
+""",
+    "web/cart.ts": """\
+export interface CartLine { sku: string; quantity: number }
+
+export function emptyCart(): CartLine[] {
+  return [];
+}
+""",
+    "five.txt": "one\ntwo\nthree\nfour\nfive\n",
+    "docs/guide.md": """\
+# Guide
+
+## Installing
+
+Copy the folder and start the program.
+
+## When the network is down
+
+Requests that fail are sent again three times before the program gives up.
+""",
+}
+
+GOOD_CALLS: Mapping[str, Mapping[str, Any]] = {
+    "search_code": {"query": "how is a failed request sent again", "limit": 4},
+    "locate_symbol": {"name": "Client", "include_references": True},
+    "get_file_outline": {"path": "src/http/client.py"},
+    "index_status": {},
+    "index_repo": {},
+    "sync_repo": {},
+    "health_check": {},
+    "search_semantic": {"query": "sum of an invoice with tax", "top_k": 3},
+    "hybrid_search": {"query": "retry a failed request", "top_k": 5},
+    "search_keyword": {"query": r"def \w+_\w+\(", "top_k": 3},
+    "find_symbol": {"name": "retry"},
+    "list_defs_in_file": {"path": "src/billing/invoice.py"},
+    "get_file": {"path": "src/main.py", "start_line": 4, "end_line": 5},
+}
+
+
+def write_files(root: Path) -> Path:
+    for path, text in FILES.items():
+        target = root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+    (root / ".git").mkdir()
+    (root / ".git" / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
+    return root
+
+
+@pytest.fixture(scope="session")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project's folder, with a complete index. Tests must not change its files."""
+    root = write_files(tmp_path_factory.mktemp("project").resolve())
+    with Workspace(root, root=root) as workspace:
+        assert workspace.engine.index().complete
+    return root
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A folder of its own, not indexed yet."""
+    return write_files(tmp_path.resolve())
+
+
+@pytest.fixture
+def workspace(indexed: Path) -> Iterator[Workspace]:
+    with Workspace(indexed, root=indexed) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def good_calls() -> Mapping[str, Mapping[str, Any]]:
+    return GOOD_CALLS

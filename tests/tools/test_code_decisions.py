@@ -1,0 +1,274 @@
+"""How search_code decides, as functions of numbers and words."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from findling.tools import code_decisions as decide
+from findling.tools.settings import Settings
+
+CASES = json.loads((Path(__file__).parent / "data" / "decision_cases.json").read_text(encoding="utf-8"))
+STOP = frozenset(("where", "is", "the", "how"))
+
+
+@pytest.mark.parametrize("case", CASES["fanout"])
+def test_fan_out(case: dict[str, Any]) -> None:
+    merged, lexical, semantic = case["mult"]
+    out = decide.fan_out(case["limit"], merged=merged, lexical=lexical, semantic=semantic)
+    assert [out.merged, out.lexical, out.semantic] == case["expect"]
+
+
+def test_default_fan_out_of_ten() -> None:
+    assert decide.fan_out(10) == decide.FanOut(20, 40, 30)
+    assert decide.fan_out(100) == decide.FanOut(200, 400, 300)
+
+
+def test_the_cap_of_the_ratio() -> None:
+    """S2-9, S2-43, S2-55: request, else the intent's own, else the general one."""
+    settings = Settings()
+    assert decide.ratio_cap(0.0, settings.overrides, 0.3, "natural_language") == 0.0
+    assert decide.ratio_cap(None, settings.overrides, 0.3, "natural_language") == 0.5
+    assert decide.ratio_cap(None, settings.overrides, 0.3, "symbol") == 0.0
+    assert decide.ratio_cap(None, {}, 0.3, "path") == 0.3
+
+
+@pytest.mark.parametrize(
+    ("confidence", "threshold", "expected"),
+    [(0.0, 0.85, 0.5), (0.55, 0.85, 0.5), (0.70, 0.85, 0.25), (0.85, 0.85, 0.0), (0.9, 0.85, 0.0)]
+    + [(0.3, 0.5, 0.5), (0.5, 0.5, 0.0), (0.99, 1.0, 0.5 * 0.01 / 0.45)],
+)
+def test_the_ratio_fades_as_text_grows_sure(confidence: float, threshold: float, expected: float) -> None:
+    """S2-17, S2-44."""
+    assert decide.used_ratio(0.5, confidence, threshold) == pytest.approx(expected)
+
+
+def test_skip_reasons_in_their_order() -> None:
+    """S2-19, S2-33, S2-34, S2-35."""
+    state: dict[str, Any] = {
+        "mode": "off",
+        "intent": "symbol",
+        "cap": 0.0,
+        "confidence": 0.9,
+        "threshold": 0.85,
+        "scope_resolved": False,
+        "indexed": False,
+    }
+    seen = []
+    for repair in (
+        {"mode": "rerank_only"},
+        {"intent": "natural_language"},
+        {"cap": 0.5},
+        {"mode": "hybrid"},
+        {"confidence": 0.1},
+        {"scope_resolved": True},
+        {"indexed": True},
+    ):
+        seen.append(decide.skip_reason(**state))
+        state |= repair
+    assert seen == [
+        "semantic_disabled",
+        "intent_not_nl",
+        "semantic_ratio_zero",
+        "mode_rerank_only",
+        "lexical_high_confidence",
+        "project_scope_unresolved",
+        "semantic_not_indexed",
+    ]
+    assert decide.skip_reason(**state) is None
+
+
+@pytest.mark.parametrize(("fallback", "found", "degraded"), CASES["semantic_degraded"])
+def test_semantic_degraded(fallback: bool, found: bool, degraded: bool) -> None:
+    assert decide.semantic_degraded(fallback=fallback, found_by_meaning=found) is degraded
+
+
+# --- scores ----------------------------------------------------------------------------------------------------
+
+
+def test_squash() -> None:
+    assert [decide.squash(x) for x in (-1.0, 0.0, 1.0, 7.0, math.nan, math.inf)] == [0, 0, 0.5, 0.875, 0, 0]
+
+
+def found(query: str, **known: str) -> decide.Evidence:
+    fields = {"name": "", "qualified_name": "", "path": "x.py", "text": ""} | known
+    return decide.evidence(query, rank=0.0, ignore=STOP, **fields)
+
+
+def test_what_a_name_says() -> None:
+    assert found("Client.retry()", name="retry", qualified_name="http.Client.retry").exact == decide.EXACT
+    assert found("Client::retry", qualified_name="Client.retry").exact == decide.EXACT
+    assert found("fn retry", name="retry").exact == decide.EXACT
+    assert found("retry", name="retry_failed", qualified_name="Client.retry_failed").exact == 0
+    assert found("retry", qualified_name="Client.retry_failed").qualified == decide.QUALIFIED
+    assert found("retry", path="src/retry_policy.py").path == decide.IN_PATH
+    assert found("client.py", path="src/http/client.py").exact == decide.EXACT
+    assert found("src/http/client.py", path="src/http/client.py").exact == decide.EXACT
+    assert found("ient.py", path="src/http/client.py").exact == 0
+
+
+def test_what_the_text_says() -> None:
+    assert found("where is the retry delay", text="def retry_delay: retry after delay").text == pytest.approx(2.5)
+    assert found("retry delay", text="the Retry Delay").text == pytest.approx(3.25)
+    assert found("where is the", text="nothing").text == 0
+    # A question matches some text everywhere: that is no reason to leave out meaning.
+    assert found("retry delay", text="the retry delay").confidence == 0
+
+
+@pytest.mark.parametrize("case", CASES["local_rerank"])
+def test_local_rerank(case: dict[str, Any]) -> None:
+    values = decide.local_rerank(case["query"], [(text, base) for _, text, base in case["docs"]])
+    by_id = {doc[0]: value for doc, value in zip(case["docs"], values, strict=True)}
+    for id, score in case.get("scores", {}).items():
+        assert by_id[id] == pytest.approx(score)
+        assert by_id[id] / decide.RERANK_MOST == pytest.approx(1.0)
+    if "first" in case:
+        assert max(by_id, key=lambda id: by_id[id]) == case["first"]
+
+
+def test_exposed_scores_never_rise() -> None:
+    hits: list[tuple[decide.Provenance, float, float]] = [
+        ("lexical", 0.8, 0.0),
+        ("semantic", 0.0, 0.9),
+        ("hybrid", 0.2, 0.7),
+        ("lexical", 0.5, 1.0),
+    ]
+    assert decide.exposed_scores(hits) == [0.8, 0.8, 0.7, 0.5]
+
+
+# --- confidence ------------------------------------------------------------------------------------------------
+
+
+def test_confidence_of_the_contracts_example() -> None:
+    """S2-24, S2-27, S2-28, S2-29."""
+    worth = decide.confidence([0.82, 0.71, 0.60], ["hybrid", "lexical", "semantic"], semantic_ran=True)
+    assert worth.top_score == 0.82
+    assert worth.score_margin == pytest.approx(0.11)
+    assert worth.channel_agreement == pytest.approx(0.67, abs=0.005)
+    assert worth.composite == pytest.approx(0.584, abs=0.0005)
+
+
+def test_confidence_without_semantics_and_without_results() -> None:
+    worth = decide.confidence([0.875, 0.875], ["lexical", "lexical"], semantic_ran=False)
+    assert (worth.score_margin, worth.channel_agreement) == (0, 0)
+    assert worth.composite == pytest.approx(0.566, abs=0.0005)
+    assert decide.confidence([], [], semantic_ran=False) == decide.Confidence(0, 0, 0, 0)
+    alone = decide.confidence([0.4], ["lexical"], semantic_ran=False)
+    assert alone.score_margin == 0.4
+
+
+@pytest.mark.parametrize(
+    ("provenances", "expected"),
+    [
+        ([], 0.0),
+        (["lexical", "lexical"], 0.0),
+        (["semantic"], 0.0),
+        (["lexical", "semantic"], 0.4),
+        (["hybrid"] * 5, 1.0),
+        (["hybrid", "lexical", "lexical", "lexical", "lexical", "hybrid"], 0.6),
+    ],
+)
+def test_channel_agreement(provenances: list[decide.Provenance], expected: float) -> None:
+    assert decide.channel_agreement(provenances) == pytest.approx(expected)
+
+
+@given(
+    st.lists(st.floats(0, 1), max_size=8).map(lambda scores: sorted(scores, reverse=True)),
+    st.lists(st.sampled_from(["lexical", "semantic", "hybrid"]), min_size=8, max_size=8),
+    st.booleans(),
+)
+def test_confidence_stays_in_bounds(scores: list[float], provenances: list[Any], ran: bool) -> None:
+    worth = decide.confidence(scores, provenances[: len(scores)], semantic_ran=ran)
+    assert all(
+        0 <= value <= 1 + 1e-9
+        for value in (worth.top_score, worth.score_margin, worth.channel_agreement, worth.composite)
+    )
+
+
+# --- what to try next ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("intent", "results", "expected"),
+    [
+        ("path", 0, "Check file path spelling or try search_code with filename"),
+        ("symbol", 0, "Try search_code with broader query: 'load_cfg'"),
+        ("natural_language", 0, "No results found. Try broader search terms or check index status."),
+        ("error", 0, "No results found. Try broader search terms or check index status."),
+        ("symbol", 3, "Try search_code with natural language: 'where is load_cfg defined'"),
+        ("natural_language", 3, "Try locate_symbol with 'load_cfg'"),
+        ("error", 3, "Try search_code with exact error substring or stack-frame snippet"),
+        ("path", 3, "Check file path spelling or try search_code with filename"),
+    ],
+)
+def test_suggested_actions(intent: Any, results: int, expected: str) -> None:
+    """S2-36 to S2-40, and S2-25: none when the answer is sure."""
+    assert decide.suggested_action(intent, results, low=True, query="load_cfg", name="load_cfg") == expected
+    assert decide.suggested_action(intent, results, low=False, query="load_cfg", name="load_cfg") is None
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("where is load_cfg called", "load_cfg"),
+        ("what does the AuthHandler do", "AuthHandler"),
+        ("where is auth::jwt used", "auth::jwt"),
+        ("where is the caching", "caching"),
+        ("is the", "top"),
+        ("用户认证", "用户认证"),
+    ],
+)
+def test_extracted_identifier(query: str, expected: str) -> None:
+    assert decide.extracted_identifier(query, "top", STOP | {"what", "does", "do", "called", "used"}) == expected
+
+
+# --- protocol states and advice --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [
+        ({"indexed": True}, ("fresh", "ready", "complete")),
+        ({"indexed": True, "changed": True}, ("stale", "ready", "complete")),
+        ({"indexed": False}, ("stale", "not_indexed", "partial")),
+        ({"indexed": True, "job_active": True}, ("syncing", "indexing", "partial")),
+        ({"indexed": False, "job_active": True}, ("syncing", "indexing", "partial")),
+        ({"indexed": True, "failed": True}, ("stale", "failed", "partial")),
+        ({"indexed": True, "vectors_missing": True}, ("fresh", "ready", "partial")),
+        ({"indexed": True, "files_pending": True}, ("stale", "indexing", "partial")),
+    ],
+)
+def test_protocol_states(state: dict[str, bool], expected: tuple[str, str, str]) -> None:
+    found = decide.protocol_state(**state)
+    assert (found.freshness, found.indexing, found.completeness) == expected
+
+
+@pytest.mark.parametrize("case", CASES["advisor"])
+def test_advice(case: dict[str, Any]) -> None:
+    code = sum(count for language, count in case["langs"].items() if language != "markdown")
+    advice = decide.advise(case["files"], case["latency"], code, sum(case["langs"].values()))
+    assert (advice.profile, advice.repo_size_bucket) == (case["profile"], case["bucket"])
+    assert advice.reason_codes
+
+
+@pytest.mark.parametrize(
+    ("files", "latency", "share", "profile"),
+    [
+        (50_000, 700, 0.9, "code_quality"),
+        (50_001, 700, 0.9, "fast_local"),
+        (9_999, 650, 0.6, "high_quality"),
+        (9_999, 650, 0.5, "code_quality"),
+        (9_999, 180, 0.9, "fast_local"),
+        (9_999, 259, 0.9, "fast_local"),
+        (9_999, 700, 0.4, "fast_local"),
+    ],
+)
+def test_the_bounds_of_advice(files: int, latency: float, share: float, profile: str) -> None:
+    """S2-46."""
+    assert decide.advise(files, latency, round(share * 1000), 1000).profile == profile
