@@ -19,8 +19,8 @@ MAX_WORD = 64
 MAX_PARTS = 8
 """A word with more parts is noise (a hex digest): only the whole is kept."""
 
-_CACHE_LIMIT = 300_000
-"""Distinct words remembered per process, about 60 MB; source trees repeat their words, so a miss is rare."""
+_CACHE_LIMIT = 80_000
+"""Distinct words remembered per process, about 15 MB; source trees repeat their words, so a miss is rare."""
 
 _ASCII_WORDS = str.maketrans({i: " " for i in range(128) if not (chr(i).isalnum() or chr(i) == "_")})
 _UNICODE_WORD = re.compile(r"\w+")

@@ -477,6 +477,7 @@ HELD_BACK: dict[str, Any] = {
     "semantic.allow_code_payload_to_external": True,
     "semantic.embedding.provider": "voyage",
     "semantic.embedding.profile": "external",
+    "semantic.embedding.model": "models/../../elsewhere",
     "semantic.rerank.provider": "cohere",
     "library.data_dir": "/somewhere",
     "fetch.allowed_hosts": ["intranet"],

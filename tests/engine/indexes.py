@@ -9,8 +9,7 @@ from typing import Any
 import apsw
 
 from findling import Engine
-from findling.store.reader import SYMBOL_BITS
-from findling.store.schema import CHUNK_BITS
+from findling.store.schema import CHUNK_BITS, SYMBOL_BITS
 from findling.types import SearchResult
 
 
@@ -32,7 +31,7 @@ def contents(engine: Engine) -> dict[str, Any]:
     files = {}
     for path, blob_id, entry_id in rows(
         engine,
-        "SELECT m.path, e.blob_id, m.entry_id FROM manifest_files m JOIN entries e USING (entry_id) WHERE manifest_id=?",
+        "SELECT path, blob_id, entry_id FROM manifest_files JOIN entries USING (entry_id, path) WHERE manifest_id=?",
         manifest,
     ):
         chunk_range = (blob_id << CHUNK_BITS, (blob_id + 1 << CHUNK_BITS) - 1)
@@ -48,8 +47,8 @@ def contents(engine: Engine) -> dict[str, Any]:
                 (row[0] - symbol_range[0], *row[1:])
                 for row in rows(
                     engine,
-                    "SELECT symbol_id, n.name, n.squashed, kind, parent, start_line, end_line, name_line, scope, signature "
-                    "FROM symbols JOIN names n USING (name_id) WHERE symbol_id BETWEEN ? AND ? ORDER BY 1",
+                    "SELECT symbol_id, name, squashed, kind, parent, start_line, end_line, name_line, scope, signature "
+                    "FROM symbols JOIN names USING (name_id) WHERE symbol_id BETWEEN ? AND ? ORDER BY 1",
                     *symbol_range,
                 )
             ],
@@ -60,13 +59,11 @@ def contents(engine: Engine) -> dict[str, Any]:
         "term_counts": dict(rows(engine, "SELECT term, files FROM term_counts WHERE manifest_id=?", manifest)),
         "totals": rows(
             engine,
-            "SELECT complete, pending, files, chunks, body_terms, name_terms, comment_terms FROM manifests "
+            "SELECT complete, pending, files, chunks, body_terms, name_terms FROM manifests "
             "WHERE manifest_id=?",
             manifest,
         ),
-        "skipped": sorted(
-            rows(engine, "SELECT path, reason, detail FROM skipped_files WHERE manifest_id=?", manifest)
-        ),
+        "skipped": sorted(rows(engine, "SELECT path, reason, detail FROM skipped_files WHERE manifest_id=?", manifest)),
     }
 
 
@@ -87,12 +84,18 @@ SMALL = {
         "def send_again(request, policy):\n    return policy.backoff(request.attempt)\n"
     ),
     "src/cache.py": (
-        "class LruCache:\n    def evict(self):\n        '''Throw the oldest entry away.'''\n        self.items.pop(0)\n\n\n"
+        "class LruCache:\n    def evict(self):\n"
+        "        '''Throw the oldest entry away.'''\n        self.items.pop(0)\n\n\n"
         "def load_cache(path):\n    return LruCache()\n"
     ),
     "src/app.js": "export function startServer(port) {\n  return listen(port);\n}\n",
-    "docs/guide.md": "# Guide\n\nHow to start the server.\n\n## Retrying\n\nFailed requests are retried with a backoff.\n",
-    "tests/test_retry.py": "from src.retry import RetryPolicy\n\n\ndef test_backoff():\n    assert RetryPolicy().backoff(1) == 2\n",
+    "docs/guide.md": (
+        "# Guide\n\nHow to start the server.\n\n## Retrying\n\nFailed requests are retried with a backoff.\n"
+    ),
+    "tests/test_retry.py": (
+        "from src.retry import RetryPolicy\n\n\n"
+        "def test_backoff():\n    assert RetryPolicy().backoff(1) == 2\n"
+    ),
 }
 
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from indexes import contents, integrity, make, places, write
+from indexes import contents, integrity, make, places, rows, write
 
 from findling import Engine
+from findling.store.schema import CHUNK_BITS, SYMBOL_BITS
 from findling.types import SearchResult
 
 NAMES = ("alpha.py", "beta.py", "Beta.py", "pkg/gamma.py", "pkg/delta.md", "pkg/sub/omega.js", "notes.txt", "data.json")
@@ -29,7 +28,13 @@ PIECES = (
     "x" * 300 + "\n",
 )
 SECRET = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7\n-----END RSA PRIVATE KEY-----\n"
-SPECIAL: tuple[bytes, ...] = (b"", b"\0\1\2\3" * 40, SECRET.encode(), "# Überschrift\n".encode("utf-16"), b"caf\xe9 au lait\n")
+SPECIAL: tuple[bytes, ...] = (
+    b"",
+    b"\0\1\2\3" * 40,
+    SECRET.encode(),
+    "# Überschrift\n".encode("utf-16"),
+    b"caf\xe9 au lait\n",
+)
 
 names = st.sampled_from(NAMES)
 texts = st.lists(st.sampled_from(PIECES), min_size=0, max_size=5).map(lambda parts: "".join(parts).encode())
@@ -142,3 +147,35 @@ def test_an_index_that_followed_random_edits_is_the_index_of_the_tree(script: li
             with build_again(root, Path(base, "two")) as scratch:
                 assert_same(engine, scratch)
                 assert_same(witness, scratch)
+
+
+def test_earlier_versions_of_a_file_neither_pile_up_nor_crowd_it_out(tmp_path: Path) -> None:
+    root = make(tmp_path / "project", {"other.py": PIECES[0]})
+    rounds = 24
+    with Engine.open(root=root) as engine:
+        engine.index()
+        for number in range(rounds):
+            write(root, "busy.py", "".join(f"{PIECES[1]}VERSION = {number}\n" for _ in range(30)))
+            engine.sync()
+        stored = rows(engine, "SELECT count(*) FROM entries WHERE path='busy.py'")[0][0]
+        assert stored < rounds / 2
+        dead = "SELECT {} FROM {} WHERE {} >> {} NOT IN (SELECT blob_id FROM blobs)"
+        assert not rows(engine, dead.format("1", "symbols", "symbol_id", SYMBOL_BITS))
+        assert not rows(engine, dead.format("1", "chunks", "chunk_id", CHUNK_BITS))
+        assert not rows(engine, "SELECT 1 FROM names WHERE name_id NOT IN (SELECT name_id FROM symbols)")
+        for mode in ("auto", "keyword", "semantic", "symbol"):
+            assert engine.search("RetryPolicy backoff", mode=mode).hits[0].path == "busy.py", mode
+        with build_again(root, tmp_path / "again") as scratch:
+            assert_same(engine, scratch)
+
+
+def test_ids_are_handed_back_when_they_were_not_used(tmp_path: Path) -> None:
+    root = make(tmp_path / "project", {"one.py": PIECES[0]})
+    with Engine.open(root=root) as engine:
+        engine.index()
+        before = dict(rows(engine, "SELECT key, value FROM meta WHERE key LIKE 'next_%'"))
+        for number in range(3):
+            write(root, "one.py", f"VALUE = {number}\n")
+            engine.sync()
+        after = dict(rows(engine, "SELECT key, value FROM meta WHERE key LIKE 'next_%'"))
+    assert {key: after[key] - value for key, value in before.items()} == {"next_blob": 3, "next_entry": 3}

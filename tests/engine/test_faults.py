@@ -181,7 +181,14 @@ def fail_reads(monkeypatch: pytest.MonkeyPatch, due: Countdown) -> None:
 @pytest.mark.faults
 @pytest.mark.parametrize(
     ("fail", "step"),
-    [(fail_commits, 1), (fail_writes, 23), (fail_text_commits, 1), (fail_after_text_commits, 1), (fail_replaces, 1), (fail_reads, 3)],
+    [
+        (fail_commits, 1),
+        (fail_writes, 23),
+        (fail_text_commits, 1),
+        (fail_after_text_commits, 1),
+        (fail_replaces, 1),
+        (fail_reads, 3),
+    ],
 )
 @pytest.mark.usefixtures("inline")
 def test_the_nth_operation_fails(
@@ -230,7 +237,8 @@ def test_the_nth_operation_fails(
 # --- the process is killed ----------------------------------------------------------------------------------------
 
 MANY = {
-    f"pkg{n % 4}/mod{n}.py": f"class Thing{n}:\n    def act{n}(self):\n        return retry_{n % 7}({n})\n" for n in range(60)
+    f"pkg{n % 4}/mod{n}.py": f"class Thing{n}:\n    def act{n}(self):\n        return retry_{n % 7}({n})\n"
+    for n in range(60)
 }
 INDEX = """
     import sys
@@ -284,7 +292,9 @@ def test_the_indexing_process_is_killed(line: int, tmp_path: Path) -> None:
 def tiny_disk(tmp_path: Path) -> Iterator[Path]:
     mount = tmp_path / "disk"
     mount.mkdir()
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "none", str(mount)], capture_output=True, check=False)
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=3m", "none", str(mount)], capture_output=True, check=False
+    )
     if done.returncode:
         pytest.skip("a file system of a few megabytes cannot be mounted here")
     yield mount

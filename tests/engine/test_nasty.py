@@ -231,7 +231,9 @@ def test_a_secret_that_comes_and_goes_leaves_nothing(engine: Engine) -> None:
     assert engine.search("needle").freshness == "fresh"
 
 
-def test_a_five_megabyte_line_is_indexed_where_the_limit_allows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_five_megabyte_line_is_indexed_where_the_limit_allows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from findling.ingest.discovery import DiscoveryOptions
 
     monkeypatch.setattr(Engine, "_options", lambda _: DiscoveryOptions(max_bytes=20 << 20))

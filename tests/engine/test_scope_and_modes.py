@@ -17,7 +17,10 @@ from findling.types import MODES
 
 TREE = {
     **SMALL,
-    "lib/retry.go": "package lib\n\n// RetryPolicy says how often a request is sent again.\ntype RetryPolicy struct {\n\tMax int\n}\n",
+    "lib/retry.go": (
+        "package lib\n\n// RetryPolicy says how often a request is sent again.\n"
+        "type RetryPolicy struct {\n\tMax int\n}\n"
+    ),
     "lib/deep/inner/retry_client.py": "class RetryClient:\n    def retry(self):\n        return 'retried'\n",
     "src/retry_loop.py": "def retry_loop(action):\n"
     + "".join(f"    step_{n} = action({n})\n" for n in range(40))
@@ -53,7 +56,10 @@ def found(engine: Engine, text: str = "retry policy backoff", **options: object)
         (("**/inner/*.py",), {"lib/deep/inner/retry_client.py"}),
         (("src",), {"src/retry.py", "src/cache.py", "src/app.js", "src/retry_loop.py"}),
         (("src/",), {"src/retry.py", "src/cache.py", "src/app.js", "src/retry_loop.py"}),
-        (("*.py", "!tests/**", "!src/cache.py"), {"src/retry.py", "src/retry_loop.py", "lib/deep/inner/retry_client.py"}),
+        (
+            ("*.py", "!tests/**", "!src/cache.py"),
+            {"src/retry.py", "src/retry_loop.py", "lib/deep/inner/retry_client.py"},
+        ),
         (("nowhere/**",), set()),
     ],
 )
@@ -177,9 +183,7 @@ def test_an_empty_folder_answers_with_nothing(tmp_path: Path) -> None:
             engine.similar("nothing.py")
 
 
-def test_a_first_question_without_time_continues_at_the_next(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_first_question_without_time_continues_at_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(indexer, "_TASK_FILES", 5)
     files = {f"m{n}.py": f"def function_{n}():\n    return {n}\n" for n in range(40)}
     with Engine.open(root=make(tmp_path / "p", files)) as engine:
@@ -204,7 +208,7 @@ def test_what_a_deadline_cut_off_is_pending_and_comes_next(tmp_path: Path, monke
         clock = iter(range(10**6))
 
         class Ticking:
-            """Each look at the clock is a second later, so that a run ends after a few batches, whatever the machine."""
+            """Each look at the clock is a second later: a run ends after a few batches on any machine."""
 
             monotonic = staticmethod(lambda: float(next(clock)))
 
@@ -330,3 +334,14 @@ def test_without_git_the_nearest_store_above_is_the_root(tmp_path: Path) -> None
         assert {hit.path for hit in engine.search("retry").hits} == {"src/retry.py"}
     with pytest.raises(errors.RootError):
         Engine.open(folder / "missing")
+
+
+def test_a_file_read_right_after_it_was_written_is_not_called_changed(tmp_path: Path) -> None:
+    root = make(tmp_path / "p")
+    with Engine.open(root=root) as engine:
+        engine.index()
+        for number in range(5):
+            write(root, "src/young.py", f"def young_{number}():\n    pass\n")
+            result = engine.search(f"young_{number}")
+            assert (result.freshness, result.hits[0].path, result.hits[0].stale) == ("fresh", "src/young.py", False)
+            assert not any(hit.stale for hit in engine.search(f"young_{number}", wait_s=0).hits)

@@ -68,8 +68,7 @@ def nothing_left_behind() -> Iterator[None]:
 def answers_of(pool: WorkerPool) -> dict[int, Prepared | SkippedFile]:
     found: dict[int, Prepared | SkippedFile] = {}
     while pool.in_flight:
-        for key, answer in pool.collect() or ():
-            found[key] = answer
+        found.update(pool.collect() or ())
     return found
 
 

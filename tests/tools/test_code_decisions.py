@@ -41,8 +41,16 @@ def test_the_cap_of_the_ratio() -> None:
 
 @pytest.mark.parametrize(
     ("confidence", "threshold", "expected"),
-    [(0.0, 0.85, 0.5), (0.55, 0.85, 0.5), (0.70, 0.85, 0.25), (0.85, 0.85, 0.0), (0.9, 0.85, 0.0)]
-    + [(0.3, 0.5, 0.5), (0.5, 0.5, 0.0), (0.99, 1.0, 0.5 * 0.01 / 0.45)],
+    [
+        (0.0, 0.85, 0.5),
+        (0.55, 0.85, 0.5),
+        (0.70, 0.85, 0.25),
+        (0.85, 0.85, 0.0),
+        (0.9, 0.85, 0.0),
+        (0.3, 0.5, 0.5),
+        (0.5, 0.5, 0.0),
+        (0.99, 1.0, 0.5 * 0.01 / 0.45),
+    ],
 )
 def test_the_ratio_fades_as_text_grows_sure(confidence: float, threshold: float, expected: float) -> None:
     """S2-17, S2-44."""

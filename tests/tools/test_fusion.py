@@ -46,7 +46,7 @@ def test_a_ratio_weighs_the_two_lists(case: Mapping[str, Any]) -> None:
         assert all(item.sources == ("lexical",) for item in fused)
     if "expect_first" in case:
         assert (fused[0].id, fused[0].sources) == (case["expect_first"], (case["expect_first_provenance"],))
-    if isinstance(case["expect_provenance"] if "expect_provenance" in case else None, dict):
+    if isinstance(case.get("expect_provenance"), dict):
         both = {item.id for item in fused if item.sources == ("lexical", "semantic")}
         assert both == set(case["expect_provenance"])
 
@@ -76,7 +76,7 @@ def test_scores_are_weighted_over_the_backends_that_ran() -> None:
     assert merged["a"].score == pytest.approx(0.4)
     assert merged["c"].score == pytest.approx(0.3)
     # lines 1-1 and 1-9 of b meet; line 3 meets 1-9 only if that is the kept place, which the better 1-9 is
-    assert merged["b"].score == pytest.approx((0.4 * 0.5 + 0.3 * 1.0 + 0.3 * 0.5))
+    assert merged["b"].score == pytest.approx(0.4 * 0.5 + 0.3 * 1.0 + 0.3 * 0.5)
     assert merged["b"].sources == ("keyword", "symbol", "semantic")
     assert [place.path for place in fuse_weighted(lists, WEIGHTS)] == ["b", "a", "c"]
 

@@ -115,7 +115,7 @@ def configuration_page() -> str:
 
 def _section(name: str, section: str) -> str:
     about = next(group.made.__doc__ or "" for group in GROUPS if group.name == name)
-    first = about.strip().split(" ``provider``")[0].replace("``", "`")
+    first = about.split("\n\n")[0].strip().replace("``", "`")
     lines = [f"## `{section}`", "", first, "", "| option | default | values | what it does |", "|---|---|---|---|"]
     lines += [_row(option, section) for option in OPTIONS.values() if option.attribute[0] == name]
     return "\n".join([*lines, ""])

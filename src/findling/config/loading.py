@@ -144,7 +144,7 @@ def _checked(
         if not source.trusted and not option.project.allows(value):
             refused.setdefault(option.key, value)
             warnings.append(_refusal(source, name, option.project.words))
-            if option.key == _PROVIDER:
+            if option.key in (_PROVIDER, _OF_THE_PROVIDER[0]):
                 dropped += _OF_THE_PROVIDER
             continue
         if warning:

@@ -10,6 +10,7 @@ Where several spellings are listed, each is accepted in every file, TOML or JSON
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -35,6 +36,13 @@ _ON_THIS_MACHINE: Final = ProjectRule(
 _NOT_EXTERNAL: Final = ProjectRule(
     lambda name: name not in (*EXTERNAL_EMBEDDERS, *EXTERNAL_RERANKERS, "external"),
     "may not choose an external service",
+)
+
+_NO_FOLDER_ELSEWHERE: Final = ProjectRule(
+    lambda model: (
+        isinstance(model, str) and not re.match(r"[/\\~]|[A-Za-z]:", model) and ".." not in re.split(r"[/\\]", model)
+    ),
+    "may not name a folder outside the project",
 )
 
 # More parallel work than this is a mistake in the file, on any machine.
@@ -181,7 +189,10 @@ class Semantic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Embedding:
-    """Which model turns text into vectors. ``provider`` None: `choose_provider` decides."""
+    """Which model turns text into vectors.
+
+    ``provider`` None leaves it to `choose_provider`.
+    """
 
     provider: EmbeddingProvider | None = option(
         None,
@@ -204,6 +215,7 @@ class Embedding:
         "A model that is not installed is reported, never replaced by another.",
         kind="text",
         also=("semantic.model",),
+        project=_NO_FOLDER_ELSEWHERE,
         environment="FINDLING_EMBED_MODEL",
         unset=f"the bundled model; with Ollama {OLLAMA_MODEL}",
         provider={"semantic.model": "ollama", "semantic.embedding.model": "local"},

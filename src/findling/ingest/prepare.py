@@ -5,11 +5,9 @@ This is what a worker process does for each file: decode, find symbols, cut chun
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from findling import tokenizer
 from findling.ingest import chunks as chunking
@@ -24,9 +22,6 @@ from findling.types import Chunk, SkippedFile, Symbol
 
 HEAD_BYTES = 4096
 """How much of a file language and content marks are judged by."""
-
-_HEAD_COMMENT_CHARS = 1500
-"""Where the comment that introduces a file is looked for."""
 
 _TOP_KINDS = frozenset(("class", "struct", "enum", "trait", "interface", "type_alias", "module"))
 _MAX_CONTEXT_NAMES = 12
@@ -63,7 +58,6 @@ class Prepared:
     terms: bytes
     body_terms: int
     name_terms: int
-    comment_terms: int
     trigrams: bytes
 
 
@@ -121,10 +115,8 @@ def _rows(
         context = tokenizer.joined_terms(tokenizer.words(" ".join(dict.fromkeys(names)))) if names else ""
         documents.append((tokenizer.joined_terms(words), context))
     lines = text.split("\n") if symbols else ()
-    comments = _comments(text, language)
-    comments.extend(symbol.doc for symbol in symbols if symbol.doc)
     names_text = " ".join({symbol.name for symbol in symbols})
-    packed, lengths = _pack_terms(counted, symbols, comments, _head_comment(text, language))
+    packed, body_terms, name_terms = _pack_terms(counted, symbols)
     return Prepared(
         language=language.id,
         kind=language.kind,
@@ -137,9 +129,8 @@ def _rows(
         documents=documents,
         names=" ".join(dict.fromkeys(tokenizer.terms(names_text))),
         terms=packed,
-        body_terms=lengths[0],
-        name_terms=lengths[1],
-        comment_terms=lengths[2],
+        body_terms=body_terms,
+        name_terms=name_terms,
         trigrams=file_trigrams(as_indexed(data)),
     )
 
@@ -182,13 +173,11 @@ class _Keys(dict[str, tuple[int, ...]]):
 
 
 _keys = _Keys()
-_KNOWN_WORDS = 300_000
+_KNOWN_WORDS = 80_000
 
 
-def _pack_terms(
-    counted: Counter[str], symbols: Sequence[Symbol], comments: Iterable[str], head: str
-) -> tuple[bytes, tuple[int, int, int]]:
-    """The packed row, and the number of terms in body, names and comments."""
+def _pack_terms(counted: Counter[str], symbols: Sequence[Symbol]) -> tuple[bytes, int, int]:
+    """The packed row, and the number of terms in the body and in the defined names."""
     keys_of = _keys
     counts: dict[int, int] = {}
     get = counts.get
@@ -196,45 +185,12 @@ def _pack_terms(
         for key in keys_of[word]:
             counts[key] = get(key, 0) + count
     flags: dict[int, int] = {}
-
-    def mark(words: Iterable[str], flag: int) -> None:
-        for word in words:
+    name_terms = 0
+    top = {symbol.name for symbol in symbols if symbol.kind in _TOP_KINDS or symbol.parent < 0}
+    for name in {symbol.name for symbol in symbols}:
+        flag = term_rows.IN_NAMES | term_rows.IN_TOP_NAMES if name in top else term_rows.IN_NAMES
+        for word in tokenizer.words(name):
             for key in keys_of[word]:
                 flags[key] = flags.get(key, 0) | flag
-
-    names = {symbol.name for symbol in symbols}
-    top = {symbol.name for symbol in symbols if symbol.kind in _TOP_KINDS or symbol.parent < 0}
-    name_words = [word for name in names for word in tokenizer.words(name)]
-    mark(name_words, term_rows.IN_NAMES)
-    mark((word for name in top for word in tokenizer.words(name)), term_rows.IN_TOP_NAMES)
-    comment_words = tokenizer.words("\n".join(comments))
-    mark(set(comment_words), term_rows.IN_COMMENTS)
-    mark(tokenizer.words(head), term_rows.IN_HEAD)
-    lengths = (
-        sum(counts.values()),
-        sum(len(keys_of[word]) for word in name_words),
-        len(comment_words),
-    )
-    return term_rows.pack(counts, flags), lengths
-
-
-@lru_cache(maxsize=256)
-def _comment_pattern(line_markers: tuple[str, ...], blocks: tuple[tuple[str, str], ...]) -> re.Pattern[str] | None:
-    choices = [f"{re.escape(start)}[\\s\\S]{{0,4000}}?{re.escape(end)}" for start, end in blocks]
-    choices += [f"(?:^|(?<=[\\s;{{}}])){re.escape(marker)}[^\\n]*" for marker in line_markers]
-    return re.compile("|".join(choices), re.MULTILINE) if choices else None
-
-
-def _comments(text: str, language: Language) -> list[str]:
-    if language.kind != "code":
-        return []
-    pattern = _comment_pattern(language.line_comments, language.block_comments)
-    return pattern.findall(text) if pattern else []
-
-
-def _head_comment(text: str, language: Language) -> str:
-    """The first comments of a source file, or the first lines of a document."""
-    head = text[:_HEAD_COMMENT_CHARS]
-    if language.kind != "code":
-        return head[:300]
-    return " ".join(_comments(head, language)[:20])
+                name_terms += 1
+    return term_rows.pack(counts, flags), sum(counts.values()), name_terms

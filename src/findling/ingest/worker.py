@@ -7,6 +7,7 @@ The parent kills a worker that takes too long; nothing here holds state that wou
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import struct
@@ -41,6 +42,8 @@ def main() -> None:
     outlet = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints goes to stderr, not into the frames
     from findling.ingest.prepare import prepare
+
+    gc.disable()  # nothing here makes cycles, and the remembered words would be gone through again and again
 
     while (task := read_frame(inlet)) is not None:
         answers: list[object] = []

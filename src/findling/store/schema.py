@@ -67,7 +67,7 @@ CREATE TABLE blobs (
   blob_id INTEGER PRIMARY KEY, hash BLOB NOT NULL, language TEXT NOT NULL, kind TEXT NOT NULL,
   size INTEGER NOT NULL, lines INTEGER NOT NULL, chunks INTEGER NOT NULL, encoding TEXT NOT NULL,
   generated INTEGER NOT NULL,
-  body_terms INTEGER NOT NULL, name_terms INTEGER NOT NULL, comment_terms INTEGER NOT NULL,
+  body_terms INTEGER NOT NULL, name_terms INTEGER NOT NULL,
   problem TEXT NOT NULL DEFAULT ''
 );
 CREATE UNIQUE INDEX blobs_hash ON blobs(hash, language);
@@ -92,7 +92,7 @@ CREATE TABLE manifests (
   manifest_id INTEGER PRIMARY KEY, root TEXT NOT NULL, ref TEXT NOT NULL,
   complete INTEGER NOT NULL DEFAULT 0, pending INTEGER NOT NULL DEFAULT 0, synced_at TEXT NOT NULL DEFAULT '',
   files INTEGER NOT NULL DEFAULT 0, chunks INTEGER NOT NULL DEFAULT 0, body_terms INTEGER NOT NULL DEFAULT 0,
-  name_terms INTEGER NOT NULL DEFAULT 0, comment_terms INTEGER NOT NULL DEFAULT 0, UNIQUE(root, ref)
+  name_terms INTEGER NOT NULL DEFAULT 0, UNIQUE(root, ref)
 );
 CREATE TABLE manifest_files (
   manifest_id INTEGER NOT NULL, path TEXT NOT NULL, entry_id INTEGER NOT NULL, size INTEGER NOT NULL,

@@ -1,8 +1,8 @@
 """One file's terms in four bytes each: what the ranking asks about a file without reading it. Pure.
 
 A row is a sorted array of little-endian 32-bit words: a 24-bit term key (`tokenizer.term_key`), then 4 bits of
-how often the term stands in the file, then 4 flags that say in which fields it stands too. Two terms of one file
-share a key about once in 50,000 files, and then only their counts are confused.
+how often the term stands in the file, then 4 bits for flags that say in which fields it stands too. Two terms of one
+file share a key about once in 50,000 files, and then only their counts are confused.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 IN_NAMES = 1  # a part of any defined name
 IN_TOP_NAMES = 2  # a part of a type's or a top-level function's name
-IN_COMMENTS = 4
-IN_HEAD = 8  # the comment the file begins with
 
 LEVELS = (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 26, 35, 50, 80)
 """Counts are stored as the highest level they reach; with BM25's saturation the steps do not show in a score."""

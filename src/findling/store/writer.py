@@ -34,7 +34,7 @@ _MOST_PER_PATH, _KEEP_PER_PATH = 8, 2
 """Earlier versions of one file: above the first number all but the second are deleted. More of them would crowd the
 file itself out of what the text index proposes."""
 
-_NAME_CACHE = 400_000
+_NAME_CACHE = 100_000
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -56,7 +56,6 @@ class PreparedFile(Protocol):
     terms: bytes
     body_terms: int
     name_terms: int
-    comment_terms: int
     trigrams: bytes
 
 
@@ -257,7 +256,7 @@ class IndexWriter:
             return int(row[0])
         blob_id = self._take_id("blob")
         self._db.execute(
-            "INSERT INTO blobs VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            "INSERT INTO blobs VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
             (
                 blob_id,
                 blob_hash,
@@ -270,7 +269,6 @@ class IndexWriter:
                 int(prepared.generated),
                 prepared.body_terms,
                 prepared.name_terms,
-                prepared.comment_terms,
                 prepared.problem,
             ),
         )
@@ -316,7 +314,7 @@ class IndexWriter:
     def _count(self, manifest_id: int, entry_id: int, sign: int) -> None:
         """Add or take a file's terms and lengths to or from its manifest's totals."""
         row = self._db.execute(
-            "SELECT t.data, b.chunks, b.body_terms, b.name_terms, b.comment_terms FROM entries e "
+            "SELECT t.data, b.chunks, b.body_terms, b.name_terms FROM entries e "
             "JOIN blobs b USING (blob_id) JOIN terms t USING (blob_id) WHERE e.entry_id=?",
             (entry_id,),
         ).fetchone()
@@ -328,7 +326,7 @@ class IndexWriter:
             counts.update(keys)
         else:
             counts.subtract(keys)
-        sums = self._sums.setdefault(manifest_id, [0, 0, 0, 0, 0])
+        sums = self._sums.setdefault(manifest_id, [0, 0, 0, 0])
         for i, value in enumerate((1, *row[1:])):
             sums[i] += sign * value
 
@@ -373,7 +371,7 @@ class IndexWriter:
             for manifest_id, sums in self._sums.items():
                 self._db.execute(
                     "UPDATE manifests SET files=files+?, chunks=chunks+?, body_terms=body_terms+?, "
-                    "name_terms=name_terms+?, comment_terms=comment_terms+? WHERE manifest_id=?",
+                    "name_terms=name_terms+? WHERE manifest_id=?",
                     (*sums, manifest_id),
                 )
             self._db.execute("UPDATE meta SET value=value+1 WHERE key='generation'")

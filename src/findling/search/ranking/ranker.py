@@ -111,7 +111,6 @@ def _text(
     means = signals.Lengths(
         max(1.0, manifest.body_terms / total),
         max(1.0, manifest.name_terms / total),
-        max(1.0, manifest.comment_terms / total),
     )
     weighted = dict(query.keys)
     compounds = [tokenizer.term_key(compound) for compound in query.compounds]
@@ -124,7 +123,7 @@ def _text(
         path = signals.path_words(file.path)
         found = term_rows.lookup(rows.get(file.blob_id, ()), keys)
         in_path = [path.terms.get(key, 0) for key in keys]
-        lengths = signals.Lengths(file.body_terms, file.name_terms, file.comment_terms)
+        lengths = signals.Lengths(file.body_terms, file.name_terms)
         item.values["file"], item.coverage = signals.bm25f(found, in_path, weights, lengths, means, path.length)
     _divide_by_best(ranked, "file")
 

@@ -19,8 +19,6 @@ K1 = 5.0
 BODY_WEIGHT, BODY_B = 1.0, 0.25
 NAMES_WEIGHT, NAMES_B = 1.0, 0.6
 TOP_NAMES_WEIGHT = 2.0
-COMMENTS_WEIGHT, COMMENTS_B = 1.0, 0.6
-HEAD_WEIGHT = 1.0
 PATH_WEIGHT = 5.0
 """A name in the path says what the whole file is about."""
 
@@ -34,7 +32,6 @@ class Lengths:
 
     body: float
     names: float
-    comments: float
 
 
 def inverse_document_frequency(files: int, containing: int) -> float:
@@ -59,7 +56,6 @@ def bm25f(
     """
     body_norm = BODY_WEIGHT / (1 - BODY_B + BODY_B * lengths.body / means.body)
     names_norm = 1 / (1 - NAMES_B + NAMES_B * lengths.names / means.names)
-    comments_norm = COMMENTS_WEIGHT / (1 - COMMENTS_B + COMMENTS_B * lengths.comments / means.comments)
     path_norm = PATH_WEIGHT / (1 - PATH_B + PATH_B * path_terms / MEAN_PATH_TERMS)
     total = covered = every = 0.0
     for (count, flags), paths, weight in zip(found, in_path, weights, strict=True):
@@ -70,10 +66,6 @@ def bm25f(
                 frequency += NAMES_WEIGHT * names_norm
             if flags & term_rows.IN_TOP_NAMES:
                 frequency += TOP_NAMES_WEIGHT * names_norm
-            if flags & term_rows.IN_COMMENTS:
-                frequency += comments_norm
-            if flags & term_rows.IN_HEAD:
-                frequency += HEAD_WEIGHT
         if frequency:
             total += weight * (K1 + 1) * frequency / (K1 + frequency)
             covered += weight

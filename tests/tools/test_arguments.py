@@ -1,0 +1,148 @@
+"""Arguments are checked against the published schema, for every tool, and refused in words."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from findling.tools import TOOLS, Workspace, call
+from findling.tools.failures import CODE_CODES
+from findling.tools.model import Refusal, object_schema
+from findling.tools.schema import validate
+
+NAMES = sorted(TOOLS)
+SCHEMA = object_schema(
+    {
+        "query": {"type": "string", "minLength": 1, "maxLength": 20},
+        "limit": {"type": "integer", "minimum": 1, "maximum": 100, "default": 10},
+        "share": {"type": "number", "minimum": 0, "maximum": 1},
+        "start": {"type": "integer", "minimum": 0, "default": 0},
+        "kind": {"type": "string", "enum": ["a", "b"]},
+        "deep": {"type": "boolean", "default": True},
+        "scope": object_schema({"tags": {"type": "array", "maxItems": 2, "items": {"type": "string"}}}),
+    },
+    ("query",),
+)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "The arguments must be a JSON object, not an array."),
+        ({}, "Parameter `query` is required: a string."),
+        ({"query": "  \n"}, "Parameter `query` must not be blank."),
+        ({"query": 5}, "Parameter `query` must be a string."),
+        ({"query": None}, "Parameter `query` must be a string."),
+        ({"query": "x" * 21}, "Parameter `query` must have at most 20 characters, not 21."),
+        ({"query": "a\0b"}, "Parameter `query` must not contain NUL characters."),
+        ({"query": "x", "limit": 0}, "Parameter `limit` must be an integer between 1 and 100."),
+        ({"query": "x", "limit": 101}, "Parameter `limit` must be an integer between 1 and 100."),
+        ({"query": "x", "limit": "5"}, "Parameter `limit` must be an integer between 1 and 100."),
+        ({"query": "x", "limit": True}, "Parameter `limit` must be an integer between 1 and 100."),
+        ({"query": "x", "limit": 2.5}, "Parameter `limit` must be an integer between 1 and 100."),
+        ({"query": "x", "top_k": 0}, "Parameter `top_k` must be an integer between 1 and 100."),
+        ({"query": "x", "top_k": 1, "limit": 1}, "Parameters `top_k` and `limit` are the same; give one of them."),
+        ({"query": "x", "share": 1.01}, "Parameter `share` must be a number between 0.0 and 1.0."),
+        ({"query": "x", "share": float("nan")}, "Parameter `share` must be a number between 0.0 and 1.0."),
+        ({"query": "x", "start": -1}, "Parameter `start` must be an integer of at least 0."),
+        ({"query": "x", "kind": "c"}, "Parameter `kind` must be one of a, b."),
+        ({"query": "x", "deep": 1}, "Parameter `deep` must be true or false."),
+        ({"query": "x", "scope": []}, "Parameter `scope` must be an object."),
+        ({"query": "x", "scope": {"tags": "t"}}, "Parameter `scope.tags` must be an array."),
+        ({"query": "x", "scope": {"tags": [1]}}, "Parameter `scope.tags[0]` must be a string."),
+        (
+            {"query": "x", "scope": {"tags": ["a", "b", "c"]}},
+            "Parameter `scope.tags` must have at most 2 items, not 3.",
+        ),
+    ],
+)
+def test_what_is_wrong_is_named(arguments: Any, message: str) -> None:
+    with pytest.raises(Refusal) as refused:
+        validate(SCHEMA, arguments)
+    assert (refused.value.code, refused.value.message) == ("invalid_input", message)
+
+
+def test_an_unknown_argument_is_refused_with_the_nearest_name() -> None:
+    with pytest.raises(Refusal, match=r"`limits` is not known\. Did you mean `limit`\? Valid parameters: `query`, "):
+        validate(SCHEMA, {"query": "x", "limits": 3})
+    with pytest.raises(Refusal, match=r"`scope\.tag` is not known\. Did you mean `scope\.tags`\?"):
+        validate(SCHEMA, {"query": "x", "scope": {"tag": []}})
+    with pytest.raises(Refusal, match="There are no parameters"):
+        validate(object_schema({}), {"x": 1})
+
+
+def test_zero_and_false_are_values_and_defaults_fill_only_what_is_absent() -> None:
+    taken = validate(SCHEMA, {"query": "x", "share": 0, "start": 0, "deep": False, "limit": 3.0})
+    assert taken == {"query": "x", "share": 0, "start": 0, "deep": False, "limit": 3}
+    assert validate(SCHEMA, {"query": "x"}) == {"query": "x", "limit": 10, "start": 0, "deep": True}
+
+
+def test_limit_and_top_k_stand_for_each_other() -> None:
+    """D18."""
+    assert validate(SCHEMA, {"query": "x", "top_k": 4})["limit"] == 4
+    assert validate(TOOLS["hybrid_search"].schema, {"query": "x", "limit": 4})["top_k"] == 4
+
+
+# --- every tool ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_published_schemas_have_bounds_and_refuse_what_they_do_not_know(name: str) -> None:
+    schema = TOOLS[name].schema
+    assert schema["additionalProperties"] is False
+    assert set(schema["required"]) <= set(schema["properties"])
+    for key, wanted in schema["properties"].items():
+        if wanted["type"] == "string":
+            assert "enum" in wanted or (wanted["minLength"] == 1 and wanted["maxLength"]), key
+        if wanted["type"] in ("integer", "number"):
+            assert "minimum" in wanted, key
+        assert wanted["description"] or key == "ref", key
+    json.dumps(schema)
+
+
+def bad_arguments(name: str) -> list[dict[str, Any]]:
+    """Arguments that the tool must refuse: unknown, of a wrong type, missing, blank and out of bounds."""
+    schema = TOOLS[name].schema
+    good: dict[str, Any] = dict.fromkeys(schema["required"], "x")
+    bad: list[dict[str, Any]] = [{**good, "no_such_argument": 1}]
+    if good:
+        bad.append({})
+    for key, wanted in schema["properties"].items():
+        bad.append({**good, key: {"wrong": "type"}})
+        if wanted.get("minLength"):
+            bad.append({**good, key: "  "})
+        if "enum" in wanted:
+            bad.append({**good, key: "no such value"})
+        if "minimum" in wanted:
+            bad.append({**good, key: wanted["minimum"] - 1})
+        if "maximum" in wanted:
+            bad.append({**good, key: wanted["maximum"] + 1})
+    return bad
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_bad_arguments_of_every_tool(name: str, workspace: Workspace) -> None:
+    """S2-3: codes come from the registry; and the argument is named in every family's own shape."""
+    for arguments in bad_arguments(name):
+        result = call(name, arguments, workspace)
+        assert result.is_error, arguments
+        wrong = next((key for key in arguments if arguments[key] != "x"), None)
+        text = result.text_blocks[0]
+        assert wrong is None or f"`{wrong}`" in text, (arguments, text)
+        if TOOLS[name].family == "code":
+            assert result.structured is not None
+            assert result.structured["error"]["code"] == "invalid_input"
+            assert result.structured["error"]["code"] in CODE_CODES
+            assert result.structured["metadata"]["codecompass_protocol_version"] == "1.0"
+            assert json.loads(text) == result.structured
+        else:
+            assert result.structured is None
+
+
+def test_a_refusal_opens_no_index(project: Path) -> None:
+    with Workspace(project, root=project) as workspace:
+        assert call("hybrid_search", {"query": ""}, workspace).is_error
+    assert not (project / ".findling").exists()

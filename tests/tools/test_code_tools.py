@@ -1,0 +1,447 @@
+"""The code family: the contract's fields and their types, decisions on real answers, states of the index."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from findling.engine import Engine
+from findling.tools import Workspace, call
+from findling.tools.model import ToolResult
+from findling.tools.settings import Settings
+
+OPTIONAL_TEXT = (str, type(None))
+
+BASIC = {
+    "codecompass_protocol_version": str,
+    "freshness_status": str,
+    "indexing_status": str,
+    "result_completeness": str,
+    "ref": str,
+}
+METADATA = BASIC | {
+    "semantic_mode": str,
+    "semantic_enabled": bool,
+    "semantic_ratio_used": float,
+    "semantic_triggered": bool,
+    "semantic_skipped_reason": OPTIONAL_TEXT,
+    "semantic_fallback": bool,
+    "external_provider_blocked": bool,
+    "embedding_model_version": OPTIONAL_TEXT,
+    "rerank_provider": str,
+    "rerank_fallback": bool,
+    "low_confidence": bool,
+    "suggested_action": OPTIONAL_TEXT,
+    "confidence_threshold": float,
+    "top_score": float,
+    "score_margin": float,
+    "channel_agreement": float,
+    "query_intent_confidence": float,
+    "intent_escalation_hint": OPTIONAL_TEXT,
+}
+RESULT = {
+    "path": str,
+    "line_start": int,
+    "line_end": int,
+    "kind": str,
+    "name": str,
+    "qualified_name": str,
+    "language": str,
+    "score": float,
+    "snippet": str,
+    "provenance": str,
+    "result_type": str,
+}
+
+
+def facts(result: ToolResult) -> dict[str, Any]:
+    assert not result.is_error, result.text_blocks
+    assert result.structured is not None
+    assert json.loads(result.text_blocks[0]) == result.structured
+    return result.structured
+
+
+def has(values: dict[str, Any], shape: dict[str, Any]) -> None:
+    for name, kind in shape.items():
+        assert name in values, name
+        assert isinstance(values[name], kind), (name, values[name])
+        assert isinstance(values[name], bool) == (kind is bool), name
+
+
+def search(workspace: Workspace, query: str, **more: Any) -> dict[str, Any]:
+    return facts(call("search_code", {"query": query, **more}, workspace))
+
+
+# --- search_code -----------------------------------------------------------------------------------------------
+
+
+def test_search_code_has_every_field(workspace: Workspace) -> None:
+    """S2-2, S2-11, S2-13, S2-14, S2-15 to S2-32: names and types of the contract."""
+    found = search(workspace, "how is a failed request sent again")
+    has(found, {"results": list, "query_intent": str, "total_candidates": int, "suggested_next_actions": list})
+    has(found["metadata"], METADATA)
+    for result in found["results"]:
+        has(result, RESULT)
+        assert len(result["snippet"]) <= 200
+    assert found["results"][0]["path"] in ("src/http/client.py", "docs/guide.md")
+    assert found["metadata"]["ref"] == "main"
+    scores = [result["score"] for result in found["results"]]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= score <= 1 for score in scores)
+
+
+def test_a_question_is_asked_by_meaning_too(workspace: Workspace) -> None:
+    """S2-12, S2-16 to S2-18, S2-21, S2-33."""
+    metadata = search(workspace, "how is a failed request sent again")["metadata"]
+    assert metadata["semantic_mode"] == "hybrid"
+    assert metadata["semantic_triggered"] is True
+    assert metadata["semantic_skipped_reason"] is None
+    assert 0 < metadata["semantic_ratio_used"] <= 0.5
+    assert metadata["embedding_model_version"] == workspace.view(lambda view: view.fingerprint).version  # type: ignore[union-attr]
+    assert metadata["embedding_coverage"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("query", "intent"),
+    [("retry_failed", "symbol"), ("src/http/client.py", "path"), ('"gave up after all attempts"', "error")],
+)
+def test_names_paths_and_messages_are_not(workspace: Workspace, query: str, intent: str) -> None:
+    """S2-5, S2-13, S2-34."""
+    found = search(workspace, query)
+    metadata = found["metadata"]
+    assert found["query_intent"] == intent
+    assert found["results"][0]["path"] == "src/http/client.py"
+    assert (metadata["semantic_triggered"], metadata["semantic_skipped_reason"]) == (False, "intent_not_nl")
+    assert metadata["semantic_ratio_used"] == 0
+    assert {result["provenance"] for result in found["results"]} == {"lexical"}
+
+
+def test_a_definition_is_the_first_result_for_its_name(workspace: Workspace) -> None:
+    first = search(workspace, "Client.retry_failed")["results"][0]
+    assert (first["kind"], first["name"], first["qualified_name"]) == ("method", "retry_failed", "Client.retry_failed")
+    assert first["result_type"] == "symbol"
+    assert first["symbol_id"].startswith("src/http/client.py#")
+    assert first["signature"].startswith("def retry_failed(")
+
+
+def test_the_request_caps_the_ratio(workspace: Workspace) -> None:
+    """S2-9."""
+    query = "how is a failed request sent again"
+    none = search(workspace, query, semantic_ratio=0)["metadata"]
+    assert (none["semantic_skipped_reason"], none["semantic_triggered"]) == ("semantic_ratio_zero", False)
+    assert search(workspace, query, semantic_ratio=0.2)["metadata"]["semantic_ratio_used"] == pytest.approx(0.2)
+    by_meaning = search(workspace, query, semantic_ratio=1.0)
+    assert by_meaning["metadata"]["semantic_ratio_used"] == pytest.approx(1.0)
+
+
+def test_sure_text_needs_no_meaning(indexed: Path) -> None:
+    """S2-44: above the threshold semantics is skipped."""
+    settings = Settings(lexical_short_circuit_threshold=0.01)
+    with Workspace(indexed, root=indexed, settings=settings) as workspace:
+        metadata = search(workspace, "how is a failed request sent again")["metadata"]
+        assert metadata["semantic_skipped_reason"] == "lexical_high_confidence"
+        assert metadata["semantic_ratio_used"] == 0
+
+
+def test_modes(indexed: Path) -> None:
+    """S2-16, S2-22, S2-35."""
+    seen = {}
+    for mode in ("off", "rerank_only"):
+        with Workspace(indexed, root=indexed, settings=Settings(mode=mode)) as workspace:  # type: ignore[arg-type]
+            metadata = search(workspace, "how is a failed request sent again")["metadata"]
+            seen[mode] = (
+                metadata["semantic_enabled"],
+                metadata["semantic_skipped_reason"],
+                metadata["rerank_provider"],
+                metadata["embedding_model_version"],
+                metadata["result_completeness"],
+            )
+    assert seen == {
+        "off": (False, "semantic_disabled", "none", None, "complete"),
+        "rerank_only": (True, "mode_rerank_only", "local", None, "complete"),
+    }
+
+
+def test_rerank_only_really_reranks(indexed: Path) -> None:
+    """S2-35: for every intent, by the words that a candidate shares with the query."""
+    with Workspace(indexed, root=indexed, settings=Settings(mode="rerank_only")) as workspace:
+        found = search(workspace, "again before")
+        plain = search(workspace, "invoice tax", limit=1)
+    assert found["results"][0]["path"] == "docs/guide.md"
+    assert plain["results"][0]["path"] == "src/billing/invoice.py"
+
+
+def test_a_closed_gate_is_told(indexed: Path) -> None:
+    """S2-20, S2-23, S2-47: configured but not allowed: blocked, and the local rule instead."""
+    closed = Settings(rerank_provider="cohere", external_provider_enabled=True)
+    with Workspace(indexed, root=indexed, settings=closed) as workspace:
+        metadata = search(workspace, "how is a failed request sent again")["metadata"]
+    assert metadata["external_provider_blocked"] is True
+    assert (metadata["rerank_provider"], metadata["rerank_fallback"]) == ("local", True)
+    assert metadata["rerank_fallback_reason"] == "external_provider_blocked"
+
+
+def test_without_an_embedder_text_answers(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """S2-32, S2-41: none at all is as disabled; wanted but not working is a fallback."""
+    from findling import embedding, errors
+
+    def none(*_: object, **__: object) -> Any:
+        raise errors.EmbedderUnavailable("The model's files are not there.")
+
+    monkeypatch.setattr(embedding, "open_embedder", none)
+    query = "how is a failed request sent again"
+    with Workspace(indexed, root=indexed) as workspace:
+        found = search(workspace, query)
+        assert found["results"]
+        assert found["metadata"]["semantic_skipped_reason"] == "semantic_disabled"
+        assert found["metadata"]["semantic_mode"] == "off"
+
+
+def test_confidence_is_neither_always_nor_never_low(workspace: Workspace) -> None:
+    """S2-24, S2-25, S2-26."""
+    sure = search(workspace, "retry_failed")["metadata"]
+    unsure = search(workspace, "quantum entanglement of teapots", confidence_threshold=0.6)["metadata"]
+    assert (sure["low_confidence"], sure["suggested_action"]) == (False, None)
+    assert unsure["low_confidence"] is True
+    assert unsure["suggested_action"] == "Try locate_symbol with 'quantum'"
+    assert unsure["confidence_threshold"] == 0.6
+    assert search(workspace, "quantum entanglement", confidence_threshold=0)["metadata"]["low_confidence"] is False
+
+
+def test_nothing_found(workspace: Workspace) -> None:
+    """S2-37."""
+    found = search(workspace, "zzqq_xyzzy", language="sql")
+    assert found["results"] == []
+    assert found["total_candidates"] == 0
+    assert found["metadata"]["top_score"] == 0
+    assert found["metadata"]["suggested_action"] == "Try search_code with broader query: 'zzqq_xyzzy'"
+    assert found["suggested_next_actions"][0]["tool"] == "index_status"
+
+
+def test_language(workspace: Workspace) -> None:
+    """S2-7: an id or an alias; anything else is refused."""
+    assert {result["language"] for result in search(workspace, "retry request", language="py")["results"]} == {"python"}
+    refused = call("search_code", {"query": "x", "language": "pythn"}, workspace)
+    assert refused.structured is not None
+    assert refused.structured["error"]["code"] == "invalid_input"
+    assert "python" in refused.structured["error"]["message"]
+
+
+def test_detail_levels(workspace: Workspace) -> None:
+    keys = {}
+    for level in ("location", "signature", "context"):
+        keys[level] = set(search(workspace, "retry_failed", detail_level=level)["results"][0])
+    assert keys["location"] == {"path", "line_start", "line_end", "kind", "name", "score", "provenance"}
+    assert keys["signature"] > keys["location"]
+    assert keys["context"] - keys["signature"] == {"body"}
+    first = search(workspace, "retry_failed", detail_level="context")["results"][0]
+    lines = (workspace.engine.root / first["path"]).read_text().split("\n")
+    assert first["body"] == "\n".join(lines[first["line_start"] - 1 : first["line_end"]])
+
+
+def test_another_ref(workspace: Workspace) -> None:
+    """S2-6."""
+    refused = call("search_code", {"query": "x", "ref": "feature"}, workspace)
+    assert refused.structured is not None
+    assert refused.structured["error"]["code"] == "ref_not_indexed"
+    assert search(workspace, "retry", ref="live")["metadata"]["ref"] == "main"
+
+
+def test_long_answers_say_that_they_were_cut(workspace: Workspace) -> None:
+    found = search(workspace, "request", detail_level="context", max_tokens=700)
+    assert found["metadata"]["result_completeness"] == "truncated"
+    assert "left out" in found["metadata"]["warnings"][-1]
+
+
+# --- states ----------------------------------------------------------------------------------------------------
+
+
+def states(found: dict[str, Any]) -> tuple[str, str, str]:
+    metadata = found["metadata"]
+    return metadata["freshness_status"], metadata["indexing_status"], metadata["result_completeness"]
+
+
+def test_a_folder_that_was_never_indexed(project: Path) -> None:
+    with Workspace(project, root=project) as workspace:
+        status = facts(call("index_status", {}, workspace))
+        assert states(status) == ("stale", "not_indexed", "partial")
+        assert (status["index_status"], status["schema_status"]) == ("not_indexed", "not_indexed")
+        assert "current_schema_version" not in status
+        assert facts(call("health_check", {}, workspace))["status"] == "warming"
+        # A question indexes by itself.
+        found = search(workspace, "retry_failed")
+        assert states(found) == ("fresh", "ready", "complete")
+        assert found["results"][0]["path"] == "src/http/client.py"
+
+
+def test_changes_are_taken_in_before_the_answer(project: Path) -> None:
+    with Workspace(project, root=project) as workspace:
+        workspace.engine.index()
+        (project / "new.py").write_text("def brand_new_name():\n    return 1\n")
+        assert states(facts(call("index_status", {}, workspace))) == ("stale", "ready", "complete")
+        assert search(workspace, "brand_new_name")["results"][0]["path"] == "new.py"
+
+
+def test_a_job_is_seen_while_it_runs(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    go_on, begun = threading.Event(), threading.Event()
+    index = Engine.index
+
+    def waiting(self: Engine, **options: Any) -> Any:
+        begun.set()
+        assert go_on.wait(30)
+        return index(self, **options)
+
+    with Workspace(project, root=project) as workspace:
+        workspace.engine.index()
+        monkeypatch.setattr(Engine, "index", waiting)
+        started = facts(call("index_repo", {}, workspace))
+        assert begun.wait(30)
+        assert (started["status"], started["mode"], started["file_count"]) == ("running", "full", None)
+        status = facts(call("index_status", {}, workspace))
+        assert states(status) == ("syncing", "indexing", "partial")
+        assert status["active_job"]["job_id"] == started["job_id"]
+        assert states(search(workspace, "retry_failed")) == ("syncing", "indexing", "partial")
+        for tool, code in (("index_repo", "index_in_progress"), ("sync_repo", "sync_in_progress")):
+            again = call(tool, {}, workspace)
+            assert again.structured is not None
+            assert (again.is_error, again.structured["error"]["code"]) == (True, code)
+        go_on.set()
+        workspace.finish()
+        done = facts(call("index_status", {}, workspace))
+        assert states(done) == ("fresh", "ready", "complete")
+        assert done["active_job"] is None
+        job = done["recent_jobs"][0]
+        has(
+            job,
+            {"job_id": str, "ref": str, "mode": str, "status": str, "changed_files": int, "duration_ms": int}
+            | {"created_at": str},
+        )
+        assert (job["job_id"], job["status"]) == (started["job_id"], "published")
+    with Workspace(project, root=project) as later:
+        assert facts(call("index_status", {}, later))["recent_jobs"][0]["job_id"] == started["job_id"]
+
+
+def test_an_index_of_a_later_version(project: Path) -> None:
+    import sqlite3
+
+    with Workspace(project, root=project) as workspace:
+        workspace.engine.index()
+        database = workspace.engine.store_dir / "index.db"
+    connection = sqlite3.connect(database)
+    connection.execute("PRAGMA user_version=999")
+    connection.commit()
+    connection.close()
+    with Workspace(project, root=project) as workspace:
+        refused = call("search_code", {"query": "retry"}, workspace)
+        assert refused.structured is not None
+        assert refused.structured["error"]["code"] == "index_incompatible"
+        assert states(refused.structured) == ("stale", "failed", "partial")
+        status = facts(call("index_status", {}, workspace))
+        assert status["schema_status"] == "reindex_required"
+        health = facts(call("health_check", {}, workspace))
+        assert (health["status"], health["sqlite_ok"]) == ("error", False)
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    with Workspace(tmp_path / "missing") as workspace:
+        refused = call("search_code", {"query": "retry"}, workspace)
+        assert refused.structured is not None
+        assert refused.structured["error"]["code"] == "project_not_found"
+        assert call("find_symbol", {"name": "retry"}, workspace).is_error
+
+
+# --- the other tools -------------------------------------------------------------------------------------------
+
+
+def test_locate_symbol(workspace: Workspace) -> None:
+    """S2-57."""
+    found = facts(call("locate_symbol", {"name": "Client", "include_references": True}, workspace))
+    has(found, {"results": list, "total_candidates": int, "metadata": dict})
+    has(found["metadata"], BASIC)
+    first = found["results"][0]
+    assert (first["path"], first["kind"], first["name"], first["score"]) == (
+        "src/http/client.py",
+        "class",
+        "Client",
+        1.0,
+    )
+    assert not {"snippet", "provenance"} & set(first)
+    assert [result["path"] for result in found["results"] if result["kind"] == "reference"] == ["src/main.py"] * 2
+    spelled = facts(call("locate_symbol", {"name": "RetryDelay"}, workspace))["results"][0]
+    assert (spelled["name"], spelled["score"]) == ("retry_delay", 0.9)
+    only = facts(call("locate_symbol", {"name": "Client", "include_references": True, "limit": 1}, workspace))
+    assert len(only["results"]) == 1
+    assert only["total_candidates"] == found["total_candidates"]
+
+
+def test_get_file_outline(workspace: Workspace) -> None:
+    found = facts(call("get_file_outline", {"path": "src/http/client.py"}, workspace))
+    assert (found["file_path"], found["language"]) == ("src/http/client.py", "python")
+    (client,) = found["symbols"]
+    assert (client["name"], client["kind"], client["line_start"], client["line_end"]) == ("Client", "class", 6, 19)
+    assert [child["name"] for child in client["children"]] == ["retry_failed", "send"]
+    top = facts(call("get_file_outline", {"path": "src/http/client.py", "depth": "top"}, workspace))
+    assert "children" not in top["symbols"][0]
+    missing = call("get_file_outline", {"path": "src/nothing.py"}, workspace)
+    assert missing.structured is not None
+    assert missing.structured["error"]["code"] == "file_not_found"
+
+
+def test_index_status(workspace: Workspace) -> None:
+    found = facts(call("index_status", {}, workspace))
+    has(
+        found,
+        {
+            "project_id": str,
+            "repo_root": str,
+            "index_status": str,
+            "schema_status": str,
+            "current_schema_version": int,
+            "required_schema_version": int,
+            "last_indexed_at": str,
+            "ref": str,
+            "file_count": int,
+            "symbol_count": int,
+            "chunk_count": int,
+            "embedded_count": int,
+            "recent_jobs": list,
+            "metadata": dict,
+        },
+    )
+    assert found["file_count"] == 7
+    assert found["embedded_count"] == found["chunk_count"] > 0
+    assert "advisor" not in found
+
+
+def test_advice_only_where_it_was_asked_for(indexed: Path) -> None:
+    """S2-46: a recommendation, once there is a time to judge by."""
+    with Workspace(indexed, root=indexed, settings=Settings(profile_advisor_mode="suggest")) as workspace:
+        assert "advisor" not in facts(call("index_status", {}, workspace))
+        search(workspace, "retry")
+        advisor = facts(call("index_status", {}, workspace))["advisor"]
+        assert (advisor["profile"], advisor["repo_size_bucket"]) == ("fast_local", "<10k")
+        assert advisor["reason_codes"]
+
+
+def test_health_check(workspace: Workspace) -> None:
+    found = facts(call("health_check", {}, workspace))
+    assert (found["status"], found["sqlite_ok"], found["fts_ok"]) == ("ready", True, True)
+    assert "python" in found["grammars"]["available"]
+    assert found["embedder"]["dimensions"] == 256
+    assert found["projects"][0]["repo_root"] == str(workspace.engine.root)
+
+
+def test_health_check_sees_a_lost_text_index(project: Path) -> None:
+    import shutil
+
+    with Workspace(project, root=project) as workspace:
+        workspace.engine.index()
+        store = workspace.engine.store_dir
+    shutil.rmtree(next(path for path in store.iterdir() if path.is_dir() and "text" in path.name))
+    with Workspace(project, root=project) as workspace:
+        found = facts(call("health_check", {}, workspace))
+    assert (found["status"], found["sqlite_ok"], found["fts_ok"]) == ("error", True, False)
