@@ -28,7 +28,7 @@ from findling.types import MODES, SearchResult
 LIMIT = 20
 
 # Where the command line warns. The line of the run keeps the number, so that another bound can be tried later.
-LOW_CONFIDENCE = 0.3
+LOW_CONFIDENCE = 0.5
 
 
 def answers(

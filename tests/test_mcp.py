@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -164,6 +165,28 @@ def test_files_arrive_verbatim_as_text(wire: Wire, project: Path) -> None:
     result = wire.ask("tools/call", name="get_file", arguments={"path": "odd.txt"})["result"]
     assert result["content"] == [{"type": "text", "text": text}]
     assert "structuredContent" not in result
+
+
+def test_an_interrupt_ends_the_server_at_once(wire: Wire) -> None:
+    wire.initialize()
+    wire.ask("tools/call", name="find_symbol", arguments={"name": "work_3"})
+    wire.process.send_signal(signal.SIGINT)
+    assert wire.process.wait(20) == 130
+
+
+def test_many_and_large_messages_in_one_piece(wire: Wire) -> None:
+    wire.initialize()
+    call = {"name": "find_symbol", "arguments": {"name": "work_3"}}
+    messages = [
+        json.dumps({"jsonrpc": "2.0", "id": f"n{number}", "method": "tools/call", "params": call})
+        for number in range(100)
+    ]
+    wire.send("\n".join([*messages, "x" * 500_000]))
+    assert wire.process.stdout is not None
+    answered = {json.loads(wire.process.stdout.readline())["id"] for _ in messages}
+    assert answered == {f"n{number}" for number in range(100)}
+    long = wire.ask("tools/call", name="hybrid_search", arguments={"query": "ü" * 20_000})
+    assert "at most 10000 characters, not 20000" in long["result"]["content"][0]["text"]
 
 
 def listed(arguments: list[str]) -> list[str]:

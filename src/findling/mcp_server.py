@@ -11,13 +11,13 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from findling import __version__, errors
 from findling.types import Progress
@@ -44,12 +44,69 @@ LIST_TTL_MS = 3_600_000
 """How long a client may remember the list of tools: it is the same for as long as the server runs."""
 
 
+MAX_MESSAGE_BYTES = 1 << 24
+"""A longer line is no request of ours, and is dropped."""
+
+MESSAGES_WAITING = 64
+"""Messages that are read ahead; a client that sends faster has to wait."""
+
+
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """The streams that the protocol speaks over."""
+    """What the protocol speaks over: a descriptor to read from, a stream to write to."""
 
-    reader: TextIOWrapper
+    reader: int
     writer: TextIOWrapper
+
+
+class Incoming:
+    """The messages that come in, one line each, as an asynchronous iterator.
+
+    A thread of its own reads them, and is not waited for: a read from a client that says nothing cannot be
+    interrupted, and must not keep the process from ending.
+    """
+
+    def __init__(self, reader: int) -> None:
+        self._reader = reader
+        self._loop = asyncio.get_running_loop()
+        self._lines: asyncio.Queue[str | None] = asyncio.Queue()
+        self._room = threading.Semaphore(MESSAGES_WAITING)
+        threading.Thread(target=self._read, name="findling-stdin", daemon=True).start()
+
+    def __aiter__(self) -> Incoming:
+        return self
+
+    async def __anext__(self) -> str:
+        line = await self._lines.get()
+        if line is None:
+            raise StopAsyncIteration
+        self._room.release()
+        return line
+
+    def _read(self) -> None:
+        for line in _lines(self._reader):
+            self._room.acquire()
+            if not self._hand_over(line.decode("utf-8", "replace")):
+                return
+        self._hand_over(None)
+
+    def _hand_over(self, line: str | None) -> bool:
+        try:
+            self._loop.call_soon_threadsafe(self._lines.put_nowait, line)
+        except RuntimeError:  # the loop is closed: the server has ended
+            return False
+        return True
+
+
+def _lines(reader: int) -> Iterator[bytes]:
+    """The lines of a descriptor as they come; the end of one that is too long stands for all of it."""
+    rest = b""
+    while piece := os.read(reader, 1 << 16):
+        *whole, rest = (rest + piece).split(b"\n")
+        yield from whole
+        rest = rest[-MAX_MESSAGE_BYTES:]
+    if rest:
+        yield rest
 
 
 def claim_wire() -> Wire:
@@ -59,15 +116,13 @@ def claim_wire() -> Wire:
     its end.
     """
     sys.stdout.flush()
-    reader, writer = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    reader, writer = os.dup(0), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
     os.dup2(2, 1)
     sys.stdout = sys.stderr
-    return Wire(
-        TextIOWrapper(reader, encoding="utf-8", errors="replace"), TextIOWrapper(writer, encoding="utf-8", newline="\n")
-    )
+    return Wire(reader, TextIOWrapper(writer, encoding="utf-8", newline="\n"))
 
 
 def serve(
@@ -102,7 +157,9 @@ async def _serve_stdio(wire: Wire, desk: Desk) -> None:
 
     server = make_server(desk)
     try:
-        async with stdio_server(anyio.wrap_file(wire.reader), anyio.wrap_file(wire.writer)) as (incoming, outgoing):
+        # Of its input the SDK only iterates over the lines.
+        lines = cast("anyio.AsyncFile[str]", Incoming(wire.reader))
+        async with stdio_server(lines, anyio.wrap_file(wire.writer)) as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
     finally:
         await desk.close()

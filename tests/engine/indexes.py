@@ -57,14 +57,17 @@ def contents(engine: Engine) -> dict[str, Any]:
     return {
         "files": files,
         "term_counts": dict(rows(engine, "SELECT term, files FROM term_counts WHERE manifest_id=?", manifest)),
-        "totals": rows(
-            engine,
-            "SELECT complete, pending, files, chunks, body_terms, name_terms FROM manifests "
-            "WHERE manifest_id=?",
-            manifest,
-        ),
+        "totals": {name: value for name, value in manifest_row(engine).items() if name not in _NOT_COMPARED},
         "skipped": sorted(rows(engine, "SELECT path, reason, detail FROM skipped_files WHERE manifest_id=?", manifest)),
     }
+
+
+_NOT_COMPARED = ("manifest_id", "root", "ref", "synced_at")
+
+
+def manifest_row(engine: Engine) -> dict[str, Any]:
+    names = [row[1] for row in rows(engine, "PRAGMA table_info(manifests)")]
+    return dict(zip(names, rows(engine, "SELECT * FROM manifests WHERE root=?", str(engine.root))[0], strict=True))
 
 
 def places(result: SearchResult) -> list[tuple[str, int, int]]:

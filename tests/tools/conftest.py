@@ -123,7 +123,7 @@ def project(tmp_path: Path) -> Path:
     return write_files(tmp_path.resolve())
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def workspace(indexed: Path) -> Iterator[Workspace]:
     with Workspace(indexed, root=indexed) as opened:
         yield opened

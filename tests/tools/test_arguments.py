@@ -38,6 +38,7 @@ SCHEMA = object_schema(
         ({"query": None}, "Parameter `query` must be a string."),
         ({"query": "x" * 21}, "Parameter `query` must have at most 20 characters, not 21."),
         ({"query": "a\0b"}, "Parameter `query` must not contain NUL characters."),
+        ({"query": "a\ud800b"}, "Parameter `query` must be valid Unicode."),
         ({"query": "x", "limit": 0}, "Parameter `limit` must be an integer between 1 and 100."),
         ({"query": "x", "limit": 101}, "Parameter `limit` must be an integer between 1 and 100."),
         ({"query": "x", "limit": "5"}, "Parameter `limit` must be an integer between 1 and 100."),

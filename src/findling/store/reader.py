@@ -312,7 +312,7 @@ class IndexReader:
         """The manifest's files with these contents, in path order."""
         found: list[FileRow] = []
         for ids in _batches(blob_ids):
-            sql = _FILE_SQL + f"WHERE e.blob_id IN ({ids}) AND m.manifest_id=?"
+            sql = _FILE_OF_BLOB_SQL + f"WHERE e.blob_id IN ({ids}) AND m.manifest_id=?"
             found += [_file(row) for row in self._db.execute(sql, (self._manifest_id,))]
         found.sort(key=lambda row: row.path)
         return found
@@ -512,6 +512,11 @@ _FILE_SQL = (
     "SELECT m.entry_id, e.blob_id, m.path, b.language, b.kind, b.size, b.lines, b.generated, "
     "b.body_terms, b.name_terms "
     "FROM manifest_files m JOIN entries e USING (entry_id) JOIN blobs b USING (blob_id) "
+)
+_FILE_OF_BLOB_SQL = _FILE_SQL.replace(
+    "FROM manifest_files m JOIN entries e USING (entry_id)",
+    # CROSS: from the contents' few entries, not from the manifest's many files
+    "FROM entries e CROSS JOIN manifest_files m USING (entry_id)",
 )
 _SYMBOL_SQL = (
     "SELECT s.symbol_id, n.name, s.kind, s.parent, s.start_line, s.end_line, s.name_line, "

@@ -45,10 +45,8 @@ def _locate_symbol(call: Call, given: Arguments) -> Reply:
     results = [_definition(hit, given["name"], given["detail_level"], lines) for hit in found.definitions]
     room = max(0, given["limit"] - len(results))
     results += [_reference(use, given["name"], given["detail_level"]) for use in found.references[:room]]
-    counts = call.workspace.view(lambda view: view.counts())
-    coverage = Coverage(counts.files, counts.chunks, counts.embedded, counts.pending) if counts else Coverage()
     metadata = code_metadata.of_answer(
-        call.workspace, ref, freshness=found.freshness, coverage=coverage, vectors_wanted=False
+        call.workspace, ref, freshness=found.freshness, coverage=_coverage(call), vectors_wanted=False
     )
     facts = {
         "results": results,
@@ -131,7 +129,7 @@ def _index_status(call: Call, given: Arguments) -> Reply:
     latency = workspace.latency_ms()
     if workspace.settings.profile_advisor_mode == "suggest" and latency is not None and coverage.files:
         facts["advisor"] = _advice(status.languages, coverage.files, latency)
-    return Reply({**facts, "metadata": code_metadata.basic(workspace)}, "recent_jobs")
+    return Reply({**facts, "metadata": code_metadata.of_status(workspace, status)}, "recent_jobs")
 
 
 def _advice(languages: Any, files: int, latency_ms: float) -> dict[str, Any]:
@@ -218,13 +216,15 @@ def _health_check(call: Call, given: Arguments) -> Reply:
     }
     if problem := sqlite_problem or fulltext_problem:
         facts["problem"] = problem
-    return Reply({**facts, "metadata": code_metadata.basic(workspace)}, "projects")
+    return Reply({**facts, "metadata": code_metadata.of_status(workspace, status)}, "projects")
 
 
 def _get_file_outline(call: Call, given: Arguments) -> Reply:
     ref = check_ref(call.workspace.engine.root, given.get("ref"))
-    found = file_symbols(call, given["path"])
-    metadata = code_metadata.basic(call.workspace) | {"ref": ref}
+    found, freshness = file_symbols(call, given["path"])
+    metadata = code_metadata.of_answer(
+        call.workspace, ref, freshness=freshness, coverage=_coverage(call), vectors_wanted=False
+    )
     facts = {
         "file_path": found.path,
         "language": found.language,
@@ -232,6 +232,11 @@ def _get_file_outline(call: Call, given: Arguments) -> Reply:
         "metadata": metadata,
     }
     return Reply(facts, "symbols")
+
+
+def _coverage(call: Call) -> Coverage:
+    counts = call.workspace.view(lambda view: view.counts())
+    return Coverage(counts.files, counts.chunks, counts.embedded, counts.pending) if counts else Coverage()
 
 
 # --- the rows --------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from findling import tokenizer
 from findling.tools.settings import SemanticMode
 from findling.types import Completeness, Freshness, IndexingStatus, Intent
 
@@ -149,7 +150,7 @@ def evidence(
         exact=EXACT if exact else 0.0,
         qualified=QUALIFIED if core and core in qualified else 0.0,
         path=IN_PATH if core and core in lower_path else 0.0,
-        text=text_match(query, text, ignore=ignore),
+        text=TERMS * shared_terms(query, text, ignore) + _phrase(query, text),
     )
 
 
@@ -172,17 +173,21 @@ def _dotted(name: str) -> str:
     return name.lower().replace("::", ".").replace("->", ".").replace("#", ".")
 
 
-def text_match(query: str, text: str, *, ignore: frozenset[str] = frozenset()) -> float:
-    """From 0 to 3.25: the share of the query's words in the text, and whether it has them as they were typed."""
-    found = text.lower()
-    phrase = PHRASE if query.strip().lower() in found else 0.0
-    return TERMS * _overlap(query, text, ignore) + phrase
+def _phrase(query: str, text: str) -> float:
+    return PHRASE if query.strip().lower() in text.lower() else 0.0
 
 
-def _overlap(query: str, text: str, ignore: frozenset[str]) -> float:
+def shared_terms(query: str, text: str, ignore: frozenset[str]) -> float:
+    """The share of the query's terms that a text has, in any of their forms: "classified" and ``classify``."""
     every = _words(query)
-    wanted = (every - ignore) or every
-    return len(wanted & _words(text)) / len(wanted) if wanted else 0.0
+    wanted = {tokenizer.stem(word) for word in (every - ignore) or every}
+    return len(wanted & _stems(text)) / len(wanted) if wanted else 0.0
+
+
+def _stems(text: str) -> set[str]:
+    return {
+        tokenizer.stem(part) for word in set(tokenizer.words(text)) for part in (word.lower(), *tokenizer.parts(word))
+    }
 
 
 def _words(text: str) -> set[str]:
@@ -205,7 +210,11 @@ def local_rerank(query: str, texts: Sequence[tuple[str, float]]) -> list[float]:
 
     From 0 to `RERANK_MOST`; divide by it for a score.
     """
-    return [base + text_match(query, text) for text, base in texts]
+    wanted = _words(query)
+    return [
+        base + (TERMS * len(wanted & _words(text)) / len(wanted) if wanted else 0.0) + _phrase(query, text)
+        for text, base in texts
+    ]
 
 
 # --- confidence ------------------------------------------------------------------------------------------------

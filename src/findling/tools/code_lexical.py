@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from findling.search.analysis import STOP_WORDS
 from findling.tools import code_decisions as decide
 from findling.tools.fusion import reciprocal_rank_fusion
 from findling.tools.model import Call
+from findling.tools.places import Lines
 from findling.tools.workspace import WAIT_S
 from findling.types import Hit, Intent, Mode, SearchResult
 
@@ -27,6 +29,9 @@ CHANNEL_WEIGHTS: dict[Intent, dict[str, float]] = {
     "natural_language": {"symbols": 2, "snippets": 2, "files": 1},
 }
 """How much a rank in each lexical list says about a query of this intent."""
+
+TEXT_LINES = 60
+"""Lines of a place that are compared with the query: what a person would look at."""
 
 FILE_SIGNALS = frozenset(("stem", "path"))
 """The engine's signals about a file's name."""
@@ -73,7 +78,8 @@ def search(call: Call, query: str, intent: Intent, *, language: str | None, limi
             known[reason.signal] = max(known.get(reason.signal, reason.value), reason.value)
     sums = {path: sum(values.values()) for path, values in signals.items()}
     hits = tuple(sorted(best.values(), key=lambda hit: (-sums[hit.path], hit.path)))
-    return Lexical(hits, evidence_of(query, intent, hits, by_name=by_name, by_text=[*exact, *by_text]), text)
+    evidence = evidence_of(engine.root, query, intent, hits, by_name=by_name, by_text=[*exact, *by_text])
+    return Lexical(hits, evidence, text)
 
 
 def _ask(engine: Engine, text: str, mode: Mode, language: str | None, limit: int) -> tuple[Hit, ...]:
@@ -81,7 +87,13 @@ def _ask(engine: Engine, text: str, mode: Mode, language: str | None, limit: int
 
 
 def evidence_of(
-    query: str, intent: Intent, hits: Sequence[Hit], *, by_name: Sequence[Hit] = (), by_text: Sequence[Hit] = ()
+    root: Path,
+    query: str,
+    intent: Intent,
+    hits: Sequence[Hit],
+    *,
+    by_name: Sequence[Hit] = (),
+    by_text: Sequence[Hit] = (),
 ) -> dict[str, decide.Evidence]:
     """How each file's hit answers the query, by path; ``by_name`` and ``by_text``: the lists it may have a rank in."""
     files = sorted((hit for hit in by_text if _name_signal(hit) > 0), key=lambda hit: (-_name_signal(hit), hit.path))
@@ -94,6 +106,7 @@ def evidence_of(
     fused = reciprocal_rank_fusion(lists, weights)
     if not fused:  # a list without weight counts when the others found nothing
         fused = reciprocal_rank_fusion(lists)
+    lines = Lines(root)
     ranks = {item.id: item.score for item in fused}
     return {
         hit.path: decide.evidence(
@@ -102,11 +115,16 @@ def evidence_of(
             name=hit.name,
             qualified_name=hit.qualified_name,
             path=hit.path,
-            text=f"{hit.path} {hit.qualified_name} {hit.signature} {hit.snippet}",
+            text=f"{hit.path} {hit.qualified_name} {_text(hit, lines)}",
             ignore=STOP_WORDS,
         )
         for hit in hits
     }
+
+
+def _text(hit: Hit, lines: Lines) -> str:
+    """The place's own lines, its signature among them; the snippet when they cannot be read."""
+    return lines.between(hit.path, hit.start_line, min(hit.end_line, hit.start_line + TEXT_LINES - 1)) or hit.snippet
 
 
 def _name_signal(hit: Hit) -> float:

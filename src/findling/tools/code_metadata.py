@@ -8,9 +8,12 @@ from findling import errors
 from findling.tools.code_decisions import ProtocolState, protocol_state
 from findling.tools.refs import LIVE, current_ref
 from findling.tools.workspace import Workspace
-from findling.types import Coverage, Freshness
+from findling.types import Coverage, Freshness, Status
 
 PROTOCOL_VERSION = "1.0"
+
+LOOKED_AT = 8_000
+"""Files of a tree that is compared with its index for the sake of a refusal: some ten milliseconds."""
 
 
 def fields(state: ProtocolState, ref: str) -> dict[str, Any]:
@@ -37,13 +40,8 @@ def of_answer(
     return fields(state, ref)
 
 
-def basic(workspace: Workspace) -> dict[str, Any]:
-    """The fields of an answer that searched nothing; looks at the index without changing it. Never raises."""
-    try:
-        engine = workspace.engine
-        status = engine.status()
-    except errors.FindlingError:
-        return fields(protocol_state(indexed=False, failed=True), LIVE)
+def of_status(workspace: Workspace, status: Status) -> dict[str, Any]:
+    """The fields of an answer that tells the index's status."""
     state = protocol_state(
         indexed=status.indexing_status != "not_indexed",
         job_active=workspace.jobs.active is not None,
@@ -52,4 +50,31 @@ def basic(workspace: Workspace) -> dict[str, Any]:
         files_pending=status.indexing_status == "indexing",
         vectors_missing=bool(status.model) and status.coverage.embedded_chunks < status.coverage.chunks,
     )
+    return fields(state, current_ref(workspace.engine.root))
+
+
+def of_refusal(workspace: Workspace) -> dict[str, Any]:
+    """The fields of a call that searched nothing. Never raises; looks at the disk only where that is quick."""
+    try:
+        engine = workspace.engine
+        counts = workspace.view(lambda view: view.counts())
+        if counts is None or counts.files <= LOOKED_AT:
+            return of_status(workspace, engine.status())
+    except errors.FindlingError:
+        return fields(protocol_state(indexed=False, failed=True), _ref(workspace))
+    # As everywhere, what was not looked at does not count as fresh.
+    state = protocol_state(
+        indexed=True,
+        job_active=workspace.jobs.active is not None,
+        changed=True,
+        files_pending=counts.pending > 0,
+        vectors_missing=counts.embedded < counts.chunks,
+    )
     return fields(state, current_ref(engine.root))
+
+
+def _ref(workspace: Workspace) -> str:
+    try:
+        return current_ref(workspace.engine.root)
+    except errors.FindlingError:
+        return LIVE

@@ -182,7 +182,7 @@ def _by_meaning(
     similar: dict[str, float] = {}
     for place in near.result():
         similar[place.path] = max(place.cosine, similar.get(place.path, 0.0))
-    evidence = code_lexical.evidence_of(query, guess.intent, answer.hits) | lexical.evidence
+    evidence = code_lexical.evidence_of(engine.root, query, guess.intent, answer.hits) | lexical.evidence
     order = sorted(answer.hits, key=lambda hit: (-mixed_value(hit, ratio), hit.path))
     return [
         Found(hit, provenance(hit), evidence[hit.path].score, similar.get(hit.path, 0.0)) for hit in order

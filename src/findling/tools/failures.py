@@ -52,5 +52,5 @@ def refused(tool: Tool, refusal: Refusal, workspace: Workspace) -> ToolResult:
         error: dict[str, Any] = {"code": refusal.code, "message": refusal.message}
         if refusal.data:
             error["data"] = refusal.data
-        facts = {"error": error, "metadata": code_metadata.basic(workspace)}
+        facts = {"error": error, "metadata": code_metadata.of_refusal(workspace)}
     return ToolResult(facts, [budget.dumps(facts)], is_error=True)

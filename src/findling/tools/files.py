@@ -39,14 +39,18 @@ def read_text(root: Path, path: str) -> TextFile:
         raise Refusal("invalid_input", f"path is a directory: {path}")
     if not real.is_file():
         raise Refusal("file_not_found", f"file not found: {path}")
+    from findling.search.exact_sources import read_regular_file
+
     most = DiscoveryOptions().max_bytes
     try:
-        with real.open("rb") as file:
-            data = file.read(most + 1)
+        size = real.stat().st_size
+        if size > most:
+            raise Refusal("invalid_input", f"file is larger than {most} bytes: {path}")
+        data = read_regular_file(os.fspath(real), size, most)
     except OSError as error:
-        raise Refusal("file_not_found", f"file cannot be read: {path} ({error.strerror})") from error
-    if len(data) > most:
-        raise Refusal("invalid_input", f"file is larger than {most} bytes: {path}")
+        raise Refusal("file_not_found", f"file cannot be read: {path} ({error.strerror or error})") from error
+    if data is None:  # it became something else since it was looked at
+        raise Refusal("file_not_found", f"file not found: {path}")
     decoded = decode(data)
     if not isinstance(decoded, Decoded):
         raise Refusal("invalid_input", f"file is not text: {path} ({decoded.detail})")

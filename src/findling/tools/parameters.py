@@ -7,12 +7,15 @@ from findling.tools.model import Schema
 MAX_QUERY = 10_000
 """Characters of a query; as the engine's."""
 
+MAX_PATTERN = 4_096
+"""Characters of a regular expression; as the engine's."""
+
 MAX_PATH = 4_096
 MAX_TOKENS = 1_000_000
 
 
-def query(what: str) -> Schema:
-    return {"type": "string", "minLength": 1, "maxLength": MAX_QUERY, "description": what}
+def query(what: str, most: int = MAX_QUERY) -> Schema:
+    return {"type": "string", "minLength": 1, "maxLength": most, "description": what}
 
 
 def path(what: str) -> Schema:

@@ -202,7 +202,9 @@ TOOLS: tuple[Tool, ...] = (
         "path, line and text of the matches, and what was not searched.",
         object_schema(
             {
-                "query": parameters.query("A regular expression, such as retry_\\w+; plain text if it does not parse."),
+                "query": parameters.query(
+                    "A regular expression, such as retry_\\w+; plain text if it does not parse.", parameters.MAX_PATTERN
+                ),
                 "top_k": parameters.count(20, 1000, "At most so many lines."),
                 **_SEARCH,
             },

@@ -79,6 +79,8 @@ def _check_string(name: str, schema: Schema, value: str) -> None:
         raise _refusal(f"Parameter `{name}` must have at most {most} characters, not {len(value)}.")
     if "\0" in value:
         raise _refusal(f"Parameter `{name}` must not contain NUL characters.")
+    if any("\ud800" <= char <= "\udfff" for char in value):
+        raise _refusal(f"Parameter `{name}` must be valid Unicode.")
 
 
 def _fits(kind: str, value: Any) -> bool:

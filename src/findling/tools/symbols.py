@@ -8,7 +8,7 @@ from findling.tools.files import inside
 from findling.tools.model import Call, Refusal
 from findling.tools.places import Lines
 from findling.tools.workspace import WAIT_S
-from findling.types import SymbolHit
+from findling.types import Freshness, SymbolHit
 
 if TYPE_CHECKING:
     from findling.store.reader import SymbolRow
@@ -38,7 +38,7 @@ def definition(hit: SymbolHit, lines: Lines) -> dict[str, Any]:
 
 def defined_in(call: Call, path: str) -> tuple[str, list[dict[str, Any]]]:
     """(path, definitions by line) of an indexed file. Raises `Refusal`."""
-    found = file_symbols(call, path)
+    found, _ = file_symbols(call, path)
     lines = Lines(call.workspace.engine.root)
     rows = sorted(found.symbols, key=lambda row: (row.name_line, row.position))
     return found.path, [
@@ -47,20 +47,23 @@ def defined_in(call: Call, path: str) -> tuple[str, list[dict[str, Any]]]:
     ]
 
 
-def file_symbols(call: Call, path: str) -> FileSymbols:
-    """The definitions of a file, taken in before when it changed. Raises `Refusal` (``file_not_found``)."""
+def file_symbols(call: Call, path: str) -> tuple[FileSymbols, Freshness]:
+    """The definitions of a file, taken in before when it changed, and how fresh the index is that says so.
+
+    Raises `Refusal` (``file_not_found``).
+    """
     engine = call.workspace.engine
     relative, real = inside(engine.root, path)
     if real.is_dir():
         raise Refusal("invalid_input", f"path is a directory: {path}")
     # Asking the engine anything makes it look at the disk and take in what changed.
-    engine.symbols("main", limit=1, wait_s=WAIT_S, progress=call.progress)
+    freshness = engine.symbols("main", limit=1, wait_s=WAIT_S, progress=call.progress).freshness
     found = call.workspace.view(lambda view: view.file_symbols(relative))
     if found is None and not real.is_file():
         raise Refusal("file_not_found", f"file not found: {path}")
     if found is None:
         raise Refusal("file_not_found", f"file is not indexed: {path}")
-    return found
+    return found, freshness
 
 
 def outline(found: FileSymbols, *, nested: bool) -> list[dict[str, Any]]:
