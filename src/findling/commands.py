@@ -247,11 +247,9 @@ def _configured_root(path: Path | None, root: Path | None) -> Root:
 
 
 def _serve(args: Namespace, session: Session) -> int:
-    # A transport lies above the commands: it is started like a program, not used like a part.
-    from importlib import import_module
+    from findling.mcp_server import serve
 
-    server = import_module("findling.mcp_server")
-    server.serve(
+    serve(
         _path(args.path),
         roots=[root for root in map(_path, args.root) if root is not None],
         tools=args.tools,

@@ -46,7 +46,7 @@ SYNC_S = 1.0
 """Changes that are taken in before a question is answered must fit this."""
 
 SYNC_FILES = 300
-"""More changes than this are not begun before answering."""
+"""More changes than this are taken in by a run over the whole folder, which the next question continues."""
 
 LINES_BYTES = 4_000_000
 """Text of files shown lately that is kept, so that asking on does not read them again."""
@@ -162,10 +162,13 @@ class Engine:
         report = indexer.sync(paths=paths, deadline=deadline, order=order, wait_s=wait_s, unlisted=unlisted)
         embedded = 0
         if embed and (deadline is None or time.monotonic() < deadline):
-            embedded = self._embed(progress, wait_s, deadline)
+            files_only = paths is not None and all((self.root / path).is_file() for path in paths)
+            embedded = self._embed(progress, wait_s, deadline, paths if files_only else None)
         return replace(report, embedded=embedded)
 
-    def _embed(self, progress: OnProgress | None, wait_s: float, deadline: float | None) -> int:
+    def _embed(
+        self, progress: OnProgress | None, wait_s: float, deadline: float | None, paths: Sequence[str] | None = None
+    ) -> int:
         embedder = self._open_embedder()
         if embedder is None:
             return 0
@@ -176,7 +179,7 @@ class Engine:
         reader = self._open_reader()
         with reader.snapshot():
             model_id = reader.model_id(embedder.fingerprint.id)
-            if model_id is not None and not reader.count_unembedded(model_id):
+            if paths is None and model_id is not None and not reader.count_unembedded(model_id):
                 return 0
         writer = IndexWriter(self.store_dir, wait_s=wait_s)
         try:
@@ -186,6 +189,7 @@ class Engine:
                 self.root,
                 embedder,
                 max_bytes=self._options().max_bytes,
+                paths=paths,
                 deadline=deadline,
                 on_progress=progress or (lambda _: None),
             )
@@ -248,11 +252,11 @@ class Engine:
             manifest = reader.manifest
             known = reader.known_files() if manifest and manifest.complete else {}
         started = time.monotonic()
+        if wait_s == 0:
+            return "stale", "not_checked"
         if manifest is None or not manifest.complete:
             deadline = None if wait_s is None else started + wait_s
             return self._first_run(deadline, progress, query)
-        if wait_s == 0:
-            return "stale", "not_checked"
         from findling.ingest import discovery
 
         budget = SMALL_CHECK_S if len(known) <= SMALL_TREE else CHECK_S
@@ -268,11 +272,10 @@ class Engine:
             if embed:
                 self._fill_in_vectors(progress, None if wait_s is None else started + SYNC_S)
             return "fresh", ""
-        if len(changed) > SYNC_FILES and wait_s is not None:
-            return "stale", f"{len(changed)} files changed"
+        many = len(changed) > SYNC_FILES  # then what is left over must be remembered, as after a first run
         try:
             report = self._run(
-                paths=changed,
+                paths=None if many else changed,
                 embed=embed,
                 progress=progress,
                 wait_s=0.0,
@@ -373,9 +376,7 @@ class Engine:
             near = get_close_matches(name.lower(), LANGUAGES, 3)
             raise errors.InvalidInput(
                 f"No language is called {name!r}.",
-                remedy=f"Did you mean {' or '.join(near)}?"
-                if near
-                else "`findling status` lists those here.",
+                remedy=f"Did you mean {' or '.join(near)}?" if near else "`findling status` lists those here.",
             )
         return found.id
 

@@ -96,8 +96,7 @@ SMALL = {
         "# Guide\n\nHow to start the server.\n\n## Retrying\n\nFailed requests are retried with a backoff.\n"
     ),
     "tests/test_retry.py": (
-        "from src.retry import RetryPolicy\n\n\n"
-        "def test_backoff():\n    assert RetryPolicy().backoff(1) == 2\n"
+        "from src.retry import RetryPolicy\n\n\ndef test_backoff():\n    assert RetryPolicy().backoff(1) == 2\n"
     ),
 }
 

@@ -66,7 +66,7 @@ def test_the_table_is_sound() -> None:
         ("script", b"# -*- c++ -*-\n", "cpp"),
         ("a.h", b"#ifndef A\nint f(void);\n", "c"),
         ("a.h", b"/* a class of errors, using namespaces */\nint f(void);\n", "c"),
-        ("a.h", b"#ifdef __cplusplus\nextern \"C\" {\n#endif\nint f(void);\n", "c"),
+        ("a.h", b'#ifdef __cplusplus\nextern "C" {\n#endif\nint f(void);\n', "c"),
         ("a.h", b"namespace a { class B { public: int x; }; }\n", "cpp"),
         ("a.h", b"#import <Foundation/Foundation.h>\n@interface A\n@end\n", "objc"),
         ("a.m", b"@implementation A\n@end\n", "objc"),

@@ -41,50 +41,40 @@ def embed(
     embedder: Embedder,
     *,
     max_bytes: int,
+    paths: Sequence[str] | None = None,
     deadline: float | None = None,
     on_progress: Callable[[Progress], None] = lambda _: None,
 ) -> int:
     """Embed what lacks vectors until done or ``deadline`` (monotonic seconds); the number of chunks embedded.
 
-    A file that changed since it was indexed is left for the next sync.
+    ``paths``: only these files. A file that changed since it was indexed is left for the next sync.
     """
     fingerprint = embedder.fingerprint
     model_id = writer.model(fingerprint.id, fingerprint.dimensions)
-    done_chunks = done_files = uncommitted = 0
-    total = reader.count_unembedded(model_id)
-    on_progress(Progress("embedding", 0, total))
-    tried: set[int] = set()
-    while True:
+    with reader.snapshot():
+        waiting = reader.unembedded(model_id, paths)
+    on_progress(Progress("embedding", 0, len(waiting)))
+    done = uncommitted = 0
+    for start in range(0, len(waiting), _FILES_PER_BATCH):
+        rows: list[tuple[int, bytes, bytes]] = []
         with reader.snapshot():
-            waiting = [
-                row for row in reader.unembedded(model_id, _FILES_PER_BATCH + len(tried)) if row[0] not in tried
-            ][:_FILES_PER_BATCH]
-            if not waiting:
-                break
-            rows: list[tuple[int, bytes, bytes]] = []
-            for entry_id, blob_id, path, blob_hash in waiting:
-                tried.add(entry_id)
+            for entry_id, blob_id, path, blob_hash in waiting[start : start + _FILES_PER_BATCH]:
                 if deadline is not None and time.monotonic() >= deadline:
                     break
                 texts = _texts(reader, root, path, blob_id, blob_hash, max_bytes)
-                if texts is None:
-                    continue
-                hashes, data = _vectors(reader, path, model_id, texts, embedder)
-                rows.append((entry_id, hashes, data))
-                done_chunks += len(texts)
-        done_files += len(waiting)
-        uncommitted += sum(len(row[1]) // HASH_BYTES for row in rows)
+                if texts is not None:
+                    rows.append((entry_id, *_vectors(reader, path, model_id, texts, embedder)))
+                    uncommitted += len(texts)
         writer.add_vectors(model_id, rows)
-        on_progress(Progress("embedding", min(done_files, total), total))
+        on_progress(Progress("embedding", min(start + _FILES_PER_BATCH, len(waiting)), len(waiting)))
         late = deadline is not None and time.monotonic() >= deadline
         if uncommitted >= _COMMIT_CHUNKS or late:
             writer.commit()
-            tried.clear()
-            uncommitted = 0
+            done, uncommitted = done + uncommitted, 0
         if late:
             break
     writer.commit()
-    return done_chunks
+    return done + uncommitted
 
 
 def _texts(

@@ -7,6 +7,7 @@ stopped by a deadline or a kill at any moment and go on from there at the next c
 from __future__ import annotations
 
 import hashlib
+import posixpath
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -104,7 +105,7 @@ class Indexer:
             try:
                 manifest = writer.manifest(str(self._root))
                 was_complete, was_pending = writer.state(manifest)
-                known = writer.known_files(manifest)
+                known = writer.known_files(manifest, None if paths is None else [posixpath.normpath(p) for p in paths])
                 found, gone, skipped = self._changes(known, paths, force)
                 run.skipped.extend(skipped)
                 run.removed = writer.remove(manifest, gone) if gone else 0
@@ -114,11 +115,11 @@ class Indexer:
                 if order is not None:
                     found = order(found)
                 left = self._index(writer, manifest, pool, found, run, deadline)
-                run.files = len(known) - len(gone) + sum(1 for path, _, _ in found if path not in known)
                 if found or gone or paths is None:
                     whole = paths is None or was_complete  # named files say nothing about the others
                     writer.finish(manifest, complete=whole and not left, pending=left if whole else was_pending)
                 writer.commit()
+                run.files = writer.file_count(manifest)
                 writer.flush_trigrams(_MIN_SEGMENT)
                 if paths is None and len(found) >= _LARGE_RUN and not left:
                     writer.settle()

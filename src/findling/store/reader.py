@@ -251,17 +251,23 @@ class IndexReader:
             )
         )
 
-    def unembedded(self, model_id: int, limit: int) -> list[tuple[int, int, str, bytes]]:
-        """Files that lack vectors, newest first: (entry id, blob id, path, SHA-256 of the content)."""
-        return list(
-            self._db.execute(
-                "SELECT m.entry_id, e.blob_id, m.path, b.hash FROM manifest_files m "
-                "JOIN entries e USING (entry_id) JOIN blobs b USING (blob_id) WHERE m.manifest_id=? AND NOT EXISTS "
-                "(SELECT 1 FROM vectors v WHERE v.entry_id=m.entry_id AND v.model_id=?) "
-                "ORDER BY m.mtime_ns DESC, m.path LIMIT ?",
-                (self._manifest_id, model_id, limit),
-            )
+    def unembedded(self, model_id: int, paths: Sequence[str] | None = None) -> list[tuple[int, int, str, bytes]]:
+        """Files that lack vectors, newest first: (entry id, blob id, path, SHA-256 of the content).
+
+        ``paths``: only among these.
+        """
+        sql = (
+            "SELECT m.entry_id, e.blob_id, m.path, b.hash FROM manifest_files m "
+            "JOIN entries e USING (entry_id) JOIN blobs b USING (blob_id) WHERE m.manifest_id=? AND NOT EXISTS "
+            "(SELECT 1 FROM vectors v WHERE v.entry_id=m.entry_id AND v.model_id=?) "
         )
+        if paths is None:
+            order = "ORDER BY m.mtime_ns DESC, m.path"
+            return list(self._db.execute(sql + order, (self._manifest_id, model_id)))
+        found: list[Any] = []
+        for path in paths:
+            found += self._db.execute(sql + "AND m.path=?", (self._manifest_id, model_id, path))
+        return found
 
     def count_unembedded(self, model_id: int) -> int:
         """Number of files that lack vectors."""

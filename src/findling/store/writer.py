@@ -59,6 +59,14 @@ class PreparedFile(Protocol):
     trigrams: bytes
 
 
+def _ranges(path: str) -> list[tuple[str, str]]:
+    """Where a path and what lies in it stand among sorted paths."""
+    name = path.rstrip("/")
+    if name in ("", "."):
+        return [("", "\U0010ffff")]
+    return [(name, name), (f"{name}/", f"{name}/\U0010ffff")]
+
+
 def _typed(
     method: Callable[Concatenate[IndexWriter, _Arguments], _Result],
 ) -> Callable[Concatenate[IndexWriter, _Arguments], _Result]:
@@ -127,15 +135,21 @@ class IndexWriter:
         return self._db.last_insert_rowid()
 
     @_typed
-    def known_files(self, manifest_id: int) -> dict[str, tuple[int, int]]:
-        """path -> (size, mtime_ns) of every file listed in the manifest, skipped ones included."""
-        sql = f"SELECT path, size, mtime_ns FROM {{}} WHERE manifest_id=? AND mtime_ns<>{schema.UNLISTED}"
-        known = {
-            path: (size, mtime_ns)
-            for path, size, mtime_ns in self._db.execute(sql.format("skipped_files"), (manifest_id,))
-        }
-        for path, size, mtime_ns in self._db.execute(sql.format("manifest_files"), (manifest_id,)):
-            known[path] = (size, mtime_ns)
+    def known_files(self, manifest_id: int, below: Iterable[str] | None = None) -> dict[str, tuple[int, int]]:
+        """path -> (size, mtime_ns) of every file listed in the manifest, skipped ones included.
+
+        ``below``: only these paths and what lies in them; all of them for None.
+        """
+        known: dict[str, tuple[int, int]] = {}
+        ranges = [("", "\U0010ffff")] if below is None else [at for path in below for at in _ranges(path)]
+        for table in ("skipped_files", "manifest_files"):
+            sql = (
+                f"SELECT path, size, mtime_ns FROM {table} "
+                f"WHERE manifest_id=? AND path>=? AND path<=? AND mtime_ns<>{schema.UNLISTED}"
+            )
+            for low, high in ranges:
+                for path, size, mtime_ns in self._db.execute(sql, (manifest_id, low, high)):
+                    known[path] = (size, mtime_ns)
         return known
 
     @_typed
@@ -237,6 +251,12 @@ class IndexWriter:
         sql = "SELECT complete, pending FROM manifests WHERE manifest_id=?"
         row: Any = self._db.execute(sql, (manifest_id,)).fetchone()
         return bool(row[0]), int(row[1])
+
+    @_typed
+    def file_count(self, manifest_id: int) -> int:
+        """Files of a manifest as of the last commit."""
+        row: Any = self._db.execute("SELECT files FROM manifests WHERE manifest_id=?", (manifest_id,)).fetchone()
+        return int(row[0])
 
     @_typed
     def finish(self, manifest_id: int, *, complete: bool, pending: int) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from skerry.retry import GaveUp, RetryPolicy, retry_call
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from skerry.auth.tokens import BadSignature, TokenExpired, issue_token, verify_token
 
 KEY = b"a key for tests"
