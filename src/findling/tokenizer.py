@@ -14,7 +14,8 @@ from collections.abc import Iterable
 from zlib import crc32
 
 MAX_WORD = 64
-"""Longer runs are hashes, encoded data or minified names: they are cut to this length and not split."""
+"""Longer runs are hashes, encoded data or minified names: they are cut to this length and not split. Sentences in
+Chinese, Japanese and Korean may be longer."""
 
 MAX_PARTS = 8
 """A word with more parts is noise (a hex digest): only the whole is kept."""
@@ -103,6 +104,8 @@ def parts(word: str) -> list[str]:
 
 def squash(word: str) -> str:
     """One name as a single lower-case run without separators: the key under which spellings of a name meet."""
+    if not word.isascii():
+        word = unicodedata.normalize("NFC", word)
     return "".join(char for char in word.lower() if char.isalnum())
 
 
@@ -117,7 +120,7 @@ def terms_of(word: str) -> tuple[str, ...]:
 
 
 def _terms_of(word: str) -> tuple[str, ...]:
-    if len(word) > MAX_WORD:
+    if len(word) > MAX_WORD and (word.isascii() or not _CJK_RUN.search(word)):
         return (word[:MAX_WORD].lower(),)
     if not word.isascii():
         return _terms_of_unicode(word)
@@ -141,8 +144,8 @@ def _terms_of_unicode(word: str) -> tuple[str, ...]:
         found += [run[i : i + 2] for i in range(len(run) - 1)] or [run]
         rest = rest.replace(run, " ", 1)
     pieces = _UNICODE_PARTS.findall(_CASE_CHANGE.sub(r"\1 \2", rest))
-    found += [stem(part.lower()) for part in pieces]
-    if len(pieces) > 1 and len(pieces) <= MAX_PARTS:
+    found += [stem(part[:MAX_WORD].lower()) for part in pieces]
+    if 1 < len(pieces) <= MAX_PARTS:
         found.append("".join(pieces).lower())
     return tuple(dict.fromkeys(found)) or (word.lower(),)
 

@@ -65,7 +65,12 @@ def _allows(file: FileRow, query: Query) -> bool:
 
 
 def glob_matcher(globs: Iterable[str]):  # type: ignore[no-untyped-def]
-    """A test for paths. A glob without ``/`` matches the name in any folder; ``!`` in front excludes; ``**`` spans."""
+    """A test for paths.
+
+    A glob without ``/`` matches the name in any folder, one with ``/`` the path from the root; ``!`` in front
+    excludes. ``*``, ``?`` and ``[…]`` stay within a name, ``**`` spans folders. What names a folder, without a
+    wildcard or with ``/`` at its end, stands for all files in it.
+    """
     wanted: list[re.Pattern[str]] = []
     unwanted: list[re.Pattern[str]] = []
     for glob in globs:
@@ -80,21 +85,36 @@ def glob_matcher(globs: Iterable[str]):  # type: ignore[no-untyped-def]
     return matches
 
 
+_GLOB_TOKEN = re.compile(r"\*+|\[!?\]?[^\]]*\]|.", re.DOTALL)
+
+
 def _translate(glob: str) -> str:
+    glob = glob.removeprefix("./")
     anchored = "/" in glob.rstrip("/")
-    body = glob.strip("/")
-    pieces = []
-    for piece in re.split(r"(\*\*/|/\*\*|\*\*)", body):
-        if piece == "**/":
-            pieces.append("(?:.*/)?")
-        elif piece == "/**":
-            pieces.append("/.*")
-        elif piece == "**":
-            pieces.append(".*")
+    *folders, last = glob.strip("/").split("/")
+    pattern = "" if anchored else "(?:[^/]+/)*"
+    for folder in folders:
+        pattern += "(?:[^/]+/)*" if folder == "**" else f"{_translate_name(folder)}/"
+    inside = "(?:/.*)?" if glob.endswith("/") or not any(char in glob for char in "*?[") else ""
+    return f"(?s:{pattern}{_translate_name(last)}{inside})"
+
+
+def _translate_name(glob: str) -> str:
+    pieces, stars = [""], []
+    for token in _GLOB_TOKEN.findall(glob):
+        if token.startswith("*"):
+            stars.append("[^/]*" if token == "*" else ".*")
+            pieces.append("")
+        elif token == "?":
+            pieces[-1] += "[^/]"
+        elif len(token) > 1:
+            translated = fnmatch.translate(token)
+            pieces[-1] += "(?!/)" + translated[translated.index(":") + 1 : translated.rindex(")")]
         else:
-            translated = fnmatch.translate(piece)
-            inner = translated[translated.index(":") + 1 : translated.rindex(")")]
-            pieces.append(inner.replace(".*", "[^/]*"))
-    pattern = "".join(pieces)
-    inside = "(?:/.*)?" if glob.endswith("/") or not any(char in glob for char in "*?[.") else ""
-    return ("" if anchored else "(?:.*/)?") + pattern + inside
+            pieces[-1] += re.escape(token)
+    pattern = pieces[0]
+    for place, (star, piece) in enumerate(zip(stars, pieces[1:], strict=True)):
+        # when the next star reaches as far, the first fit is as good as any: without it, many stars take for ever
+        settled = place + 1 < len(stars) and stars[place + 1] in (star, ".*")
+        pattern += f"(?>{star}?{piece})" if settled else star + piece
+    return pattern

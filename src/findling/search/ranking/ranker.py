@@ -90,7 +90,7 @@ def rank(
     for item in ranked:
         item.exact_line = evidence.exact.get(item.file.entry_id, 0)
         item.values["exact"] = 1.0 if item.exact_line else 0.0
-    if evidence.cosines is not None:
+    if evidence.cosines:
         _windows(ranked, evidence.cosines)
     if with_priors:
         _priors(query, ranked)

@@ -89,7 +89,7 @@ class PathWords:
 def path_words(path: str) -> PathWords:
     """The words of a path: its last three folders, and the stem twice because it says most."""
     *folders, name = path.split("/")
-    stem = name.split(".", 1)[0] or name.lstrip(".")
+    stem = name.split(".", 1)[0] or name.lstrip(".") or name
     counts: dict[int, int] = {}
     found = tokenizer.terms(" ".join((*folders[-3:], stem, stem)))
     for term in found:
