@@ -1,11 +1,16 @@
-"""Exact search, timed in process: ten expressions over a folder, the first 100 lines and all of them.
+"""Exact search, timed in process: ten expressions over an indexed folder, the first 100 lines and all of them.
 
-    python benchmarks/grep_speed.py CORPUS [--index DIR] [--rg PATH] [--repeat N]
+    python benchmarks/grep_speed.py ROOT [--cache] [--rg PATH] [--repeat N]
 
-Builds the trigram index of every regular file of at most 1 MiB without a NUL byte near its start (below --index, a
-temporary folder by default), then prints a Markdown table: milliseconds, the median of --repeat runs, files warm in
-the page cache. With --rg, ripgrep runs the same expressions as a subprocess between ours, output to a pipe. Its
-counts may differ: it also searches larger files and honours ignore files.
+ROOT must have been indexed (``findling index ROOT``; ``--cache``: in the user's cache folder); nothing is indexed or
+changed here. Prints a Markdown table: milliseconds, the median of --repeat calls of ``Engine.grep`` with everything
+warm and without looking for changed files; one call before them is not counted. Both columns of findling count every
+occurrence: the first 100 lines bound what is returned, not what is searched.
+"Files read" are those that the index could not rule out.
+
+With --rg, ripgrep runs the same expressions as a subprocess between ours, output to a pipe, and is ended after the
+100th line in "rg first 100". Its counts may differ: it searches files that findling leaves out (larger, generated,
+secret), and counts lines, of which CR alone ends none.
 """
 
 from __future__ import annotations
@@ -13,18 +18,14 @@ from __future__ import annotations
 import argparse
 import statistics
 import subprocess
-import tempfile
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from findling.search.exact import GrepRequest, grep
-from findling.search.exact_sources import FolderSource
-from findling.search.patterns import compile_pattern
-from findling.store.trigrams import TrigramIndex, file_trigrams
+from findling.engine import Engine
 from findling.types import GrepResult
 
-MAX_FILE_BYTES = 1 << 20
 FIRST_LINES = 100
 
 
@@ -37,6 +38,27 @@ class Expression:
 
     def rg_options(self) -> list[str]:
         return ["-F"] * self.literal + ["-i"] * self.ignore_case + ["-e", self.pattern]
+
+
+@dataclass
+class Row:
+    """Times in milliseconds, one per repetition, and what was found."""
+
+    first: list[float]
+    everything: list[float]
+    peer_first: list[float]
+    peer_all: list[float]
+    result: GrepResult
+    peer_lines: int = 0
+
+    def cells(self, name: str) -> list[str]:
+        found = self.result
+        cells = [name, f"{statistics.median(self.first):.1f}", f"{statistics.median(self.everything):.1f}"]
+        cells += [f"{found.total_occurrences:,}", f"{found.total_lines:,}", f"{found.files_read:,}"]
+        if self.peer_all:
+            cells += [f"{statistics.median(self.peer_first):.0f}", f"{statistics.median(self.peer_all):.0f}"]
+            cells += [f"{self.peer_lines:,}"]
+        return cells
 
 
 EXPRESSIONS = (
@@ -53,48 +75,15 @@ EXPRESSIONS = (
 )
 
 
-def build(corpus: Path, directory: Path) -> FolderSource:
-    source = FolderSource(corpus, max_file_size=MAX_FILE_BYTES)
-    index = TrigramIndex(directory)
-    text_bytes = files = 0
-    making = writing = 0.0
-    for ref in source.refs:
-        data = source.read(ref)
-        if data is None or b"\0" in data[:8192]:
-            index.add(ref.blob_id, b"")  # left out: covered, and never a candidate of a text
-            continue
-        started = time.perf_counter()
-        trigrams = file_trigrams(data)
-        made = time.perf_counter()
-        index.add(ref.blob_id, trigrams)
-        making += made - started
-        writing += time.perf_counter() - made
-        text_bytes += len(data)
-        files += 1
+def timed_grep(engine: Engine, expression: Expression, *, limit: int) -> tuple[float, GrepResult]:
     started = time.perf_counter()
-    index.flush()
-    writing += time.perf_counter() - started
-    source.use(index)
-    megabytes = text_bytes / 1e6
-    print(
-        f"{files:,} files, {megabytes:.0f} MB of text; trigrams {megabytes / making:.0f} MB/s, index written in "
-        f"{writing:.1f} s, {index.segment_count} segments, {index.size_on_disk / 1e6:.0f} MB on disk "
-        f"({index.size_on_disk / text_bytes:.3f} x text)\n"
-    )
-    return source
-
-
-def timed_grep(source: FolderSource, expression: Expression, *, limit: int) -> tuple[float, GrepResult]:
-    request = GrepRequest(
+    result = engine.grep(
         expression.pattern,
         literal=expression.literal,
         ignore_case=expression.ignore_case,
         limit=limit,
-        stop_at_limit=limit > 0,
-        time_limit_s=120,
+        wait_s=0.0,
     )
-    started = time.perf_counter()
-    result = grep(source, request)
     return (time.perf_counter() - started) * 1000, result
 
 
@@ -113,61 +102,49 @@ def timed_rg(rg: str, corpus: Path, expression: Expression, *, limit: int) -> tu
     return (time.perf_counter() - started) * 1000, lines
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Time exact search.")
-    parser.add_argument("corpus", type=Path)
-    parser.add_argument("--index", type=Path, help="folder for the index; kept, and must not hold one yet")
+def measure(engine: Engine, expression: Expression, root: Path, *, rg: str | None, repeat: int) -> Row:
+    found = Row([], [], [], [], timed_grep(engine, expression, limit=0)[1])
+    for _ in range(repeat):
+        found.first.append(timed_grep(engine, expression, limit=FIRST_LINES)[0])
+        found.everything.append(timed_grep(engine, expression, limit=0)[0])
+        if rg:
+            found.peer_first.append(timed_rg(rg, root, expression, limit=FIRST_LINES)[0])
+            took, found.peer_lines = timed_rg(rg, root, expression, limit=0)
+            found.peer_all.append(took)
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("root", type=Path)
+    parser.add_argument("--cache", action="store_true", help="the index is in the user's cache folder")
     parser.add_argument("--rg", help="path of a ripgrep binary to run side by side")
     parser.add_argument("--repeat", type=int, default=5)
-    arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as temporary:
-        source = build(arguments.corpus, arguments.index or Path(temporary))
-        peer = ["rg all", "rg first 100", "rg lines"] if arguments.rg else []
-        columns = ["expression", "first 100", "all", "candidates", "occurrences", "lines", "files read", *peer]
-        print("| " + " | ".join(columns) + " |\n|" + "---|" * len(columns))
-        first_medians, all_medians = [], []
+    options = parser.parse_args()
+    root = options.root.resolve()
+    with Engine.open(root, root=root, cache=options.cache) as engine:
+        status = engine.status()
+        if status.indexing_status != "ready":
+            print(f"{root} is not indexed ({status.indexing_status}): run `findling index` on it.", file=sys.stderr)
+            return 2
+        print(f"{status.coverage.files:,} files, {status.bytes_indexed / 1e6:,.0f} MB of text\n")
+        columns = ["expression", "first 100", "all", "occurrences", "lines", "files read"]
+        columns += ["rg first 100", "rg all", "rg lines"] if options.rg else []
+        print("| " + " | ".join(columns) + " |\n|---|" + "--:|" * (len(columns) - 1))
+        rows = []
         for expression in EXPRESSIONS:
-            cells, first, everything = row(source, expression, arguments)
-            first_medians.append(first)
-            all_medians.append(everything)
-            print("| " + " | ".join(cells) + " |", flush=True)
-        print(
-            f"\np50 over the expressions: first 100 lines {statistics.median(first_medians):.1f} ms, "
-            f"all {statistics.median(all_medians):.1f} ms"
-        )
+            rows.append(measure(engine, expression, root, rg=options.rg, repeat=options.repeat))
+            print("| " + " | ".join(rows[-1].cells(expression.name)) + " |", flush=True)
+    print("\np50 over the expressions: " + _middle("findling", [(row.first, row.everything) for row in rows]))
+    if options.rg:
+        print("p50 over the expressions: " + _middle("ripgrep", [(row.peer_first, row.peer_all) for row in rows]))
+    return 0
 
 
-def row(source: FolderSource, expression: Expression, arguments: argparse.Namespace) -> tuple[list[str], float, float]:
-    first: list[float] = []
-    everything: list[float] = []
-    peer_first: list[float] = []
-    peer_all: list[float] = []
-    peer_lines = 0
-    for _ in range(arguments.repeat):
-        first.append(timed_grep(source, expression, limit=FIRST_LINES)[0])
-        took, result = timed_grep(source, expression, limit=0)
-        everything.append(took)
-        if arguments.rg:
-            peer_first.append(timed_rg(arguments.rg, arguments.corpus, expression, limit=FIRST_LINES)[0])
-            took, peer_lines = timed_rg(arguments.rg, arguments.corpus, expression, limit=0)
-            peer_all.append(took)
-    pattern = compile_pattern(expression.pattern, literal=expression.literal, ignore_case=expression.ignore_case)
-    started = time.perf_counter()
-    source.candidate_files(pattern.plan, GrepRequest("").scope)
-    candidates = (time.perf_counter() - started) * 1000
-    cells = [
-        expression.name,
-        f"{statistics.median(first):.1f}",
-        f"{statistics.median(everything):.1f}",
-        f"{candidates:.1f}",
-        f"{result.total_occurrences:,}",
-        f"{result.total_lines:,}",
-        f"{result.files_read:,}",
-    ]
-    if arguments.rg:
-        cells += [f"{statistics.median(peer_all):.0f}", f"{statistics.median(peer_first):.0f}", f"{peer_lines:,}"]
-    return cells, statistics.median(first), statistics.median(everything)
+def _middle(name: str, rows: list[tuple[list[float], list[float]]]) -> str:
+    first, everything = (statistics.median(map(statistics.median, times)) for times in zip(*rows, strict=True))
+    return f"{name} first 100 lines {first:.1f} ms, all {everything:.1f} ms"
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

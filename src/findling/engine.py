@@ -694,7 +694,8 @@ class Engine:
             manifest = reader.manifest
             if manifest is None:
                 return Coverage()
-            model_id = reader.model_id(self._embedder.fingerprint.id) if self._embedder else None
+            # a text search opens no embedder: what there is of the last one's vectors is what there is
+            model_id = reader.model_id(self._embedder.fingerprint.id) if self._embedder else reader.latest_model()
             return Coverage(
                 files=manifest.files,
                 chunks=manifest.chunks,

@@ -36,6 +36,9 @@ EXACT_FILES = 40
 SYMBOL_FILES = 30
 """Of those, the files that go on to the ranking, from the top of each channel's list."""
 
+ENOUGH_VECTORS = 0.5
+"""While fewer of the candidates have vectors, the few that do would win by having them; text alone decides then."""
+
 ReadLines = Callable[[FileRow], Sequence[str] | None]
 
 
@@ -126,6 +129,8 @@ class Searcher:
             if vector.any():
                 take("semantic", channel.propose(vector, SEMANTIC_CANDIDATES * scope.over_fetch), SEMANTIC_FILES)
                 cosines = channel.cosines(vector, entries)
+                if chosen.mode != "semantic" and len(cosines) < len(entries) * ENOUGH_VECTORS:
+                    cosines = None
         files = list(reader.files(entries).values())
         return files, Evidence(text, definitions, cosines, exact), proposed
 

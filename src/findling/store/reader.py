@@ -434,6 +434,11 @@ class IndexReader:
         row = self._db.execute("SELECT model_id FROM models WHERE fingerprint=?", (fingerprint,)).fetchone()
         return int(row[0]) if row else None
 
+    def latest_model(self) -> int | None:
+        """The model that was used last to make vectors; None when there are none."""
+        row = self._db.execute("SELECT model_id FROM vectors ORDER BY vector_id DESC LIMIT 1").fetchone()
+        return int(row[0]) if row else None
+
     def vectors(self, entry_ids: Iterable[int], model_id: int) -> dict[int, bytes]:
         """int8 vectors of entries, one after the other in chunk order; entries without are absent."""
         found = self._remember(

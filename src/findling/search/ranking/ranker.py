@@ -193,18 +193,20 @@ def _windows(ranked: Sequence[RankedFile], cosines: Mapping[int, FileCosines]) -
     for item in ranked:
         found = cosines.get(item.file.entry_id)
         if found is None or not len(found.own):
-            item.values["window"] = 0.0
             continue
         item.cosines = found
         # a source file has one subject, which its windows show; a document has a subject in each section
         item.values["window"] = float((found.own if item.file.kind == "docs" else found.window).max())
         item.best_cosine = float(found.own.max())
     highest = max(item.best_cosine for item in ranked)
-    windows = [item.values["window"] for item in ranked]
-    low, spread = min(windows), max(windows) - min(windows)
+    windows = [item.values["window"] for item in ranked if item.cosines is not None]
+    low, spread = min(windows, default=0.0), max(windows, default=0.0) - min(windows, default=0.0)
     for item in ranked:
         item.highest = highest
-        item.values["window"] = (item.values["window"] - low) / spread if spread > 0 else 0.0
+        if item.cosines is None:  # not embedded yet: its text stands in
+            item.values["window"] = (item.values["passage"] + item.values["passages"]) / 2
+        else:
+            item.values["window"] = (item.values["window"] - low) / spread if spread > 0 else 0.0
 
 
 def _priors(query: QueryTerms, ranked: Sequence[RankedFile]) -> None:
