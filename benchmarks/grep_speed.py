@@ -9,8 +9,7 @@ occurrence: the first 100 lines bound what is returned, not what is searched.
 "Files read" are those that the index could not rule out.
 
 With --rg, ripgrep runs the same expressions as a subprocess between ours, output to a pipe, and is ended after the
-100th line in "rg first 100". Its counts may differ: it searches files that findling leaves out (larger, generated,
-secret), and counts lines, of which CR alone ends none.
+100th line in "rg first 100". Counts may differ, because the two leave out different files.
 """
 
 from __future__ import annotations

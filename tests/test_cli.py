@@ -18,9 +18,6 @@ from typing import Any
 
 import pytest
 
-from findling.search import confidence
-from findling.terminal import words
-
 FILES: Mapping[str, str] = {
     "src/http/client.py": '''\
 """Sending requests over the network."""
@@ -234,10 +231,6 @@ def test_the_cache_option_leaves_the_project_alone(tmp_path: Path, home: Path) -
 def test_paths_are_relative_to_the_current_folder(run: Run, project: Path) -> None:
     assert headings(run("search", "retry_failed", cwd=project / "src").stdout)[0] == "http/client.py"
     assert headings(run("search", "emptyCart", cwd=project / "src").stdout)[0] == "../web/cart.ts"
-
-
-def test_one_threshold_decides_what_an_answer_is() -> None:
-    assert words.LOW_CONFIDENCE == confidence.LOW
 
 
 # --- grep, symbol, similar --------------------------------------------------------------------------------------

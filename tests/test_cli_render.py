@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import io
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from findling import cli
 from findling.errors import IndexBusy, InvalidPattern, RootError
 from findling.terminal.capabilities import wants_style
-from findling.terminal.lines import merged_lines
+from findling.terminal.json import JsonView
+from findling.terminal.lines import LONGEST_LINE, clipped, merged_lines
 from findling.terminal.places import Places
+from findling.terminal.plain import PlainView
 from findling.terminal.progress import ProgressBar, ProgressLines
 from findling.terminal.safe import make_encodable, visible
 from findling.types import (
@@ -148,6 +153,30 @@ STATUS = Status(
 )
 
 
+class GivenMatches:
+    """A result as a search under way: totals are told only after its files have been asked for."""
+
+    def __init__(self, result: GrepResult) -> None:
+        self.pattern = result.pattern
+        self._result = result
+        self._ended = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def __iter__(self) -> Iterator[FileMatches]:
+        yield from self._result.files
+        self._ended = True
+
+    @property
+    def totals(self) -> GrepResult:
+        assert self._ended
+        return dataclasses.replace(self._result, files=())
+
+
 class GivenAnswers:
     """Answers each question with the next of the answers given, and remembers what was asked."""
 
@@ -157,6 +186,7 @@ class GivenAnswers:
         self.calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
         self.opened: tuple[Path | None, Path | None, bool] | None = None
         self.closed = False
+        self.scope: tuple[int, tuple[SkippedFile, ...]] = (1, ())
 
     def __call__(self, path: Path | None, *, root: Path | None, cache: bool) -> Self:
         self.opened = (path, root, cache)
@@ -185,8 +215,11 @@ class GivenAnswers:
     def sync(self, paths: Sequence[str] | None = None, **options: Any) -> IndexReport:
         return self._next("sync", paths, **options)
 
-    def grep(self, pattern: str, **options: Any) -> GrepResult:
-        return self._next("grep", pattern, **options)
+    def grep_stream(self, pattern: str, **options: Any) -> GivenMatches:
+        return GivenMatches(self._next("grep", pattern, **options))
+
+    def in_scope(self, **options: Any) -> tuple[int, tuple[SkippedFile, ...]]:
+        return self.scope
 
     def symbols(self, name: str, **options: Any) -> SymbolResult:
         return self._next("symbols", name, **options)
@@ -402,6 +435,114 @@ def test_grep_counts_and_files(piped: Callable[..., Ran]) -> None:
     assert piped("grep", "x", "--files", "--count", answers=[MATCHES]).status == 2
 
 
+def test_counts_need_no_lines(piped: Callable[..., Ran]) -> None:
+    for options, kept in (((), True), (("--count",), False), (("--files",), False)):
+        assert piped("grep", "x", *options, answers=[MATCHES]).engine.calls[0][2]["keep_lines"] is kept
+
+
+def test_only_cut_counts_are_lower_bounds(shown: Callable[..., Ran]) -> None:
+    limited = dataclasses.replace(MATCHES, truncated=True, notes=("Showing 4 of 9 lines.",), total_lines=9)
+    ran = shown("grep", "x", answers=[limited])
+    assert "lower bounds" not in ran.err and "at least" not in ran.out
+    ran = shown("grep", "x", answers=[dataclasses.replace(limited, counts_exact=False)])
+    assert "the counts are lower bounds" in ran.err and "at least 5 occurrences on 9 lines" in unstyled(ran.out)
+
+
+def test_grep_prints_each_file_as_it_comes(tmp_path: Path) -> None:
+    for json_wanted in (False, True):
+        out = io.StringIO()
+
+        class Watched(GivenMatches):
+            def __iter__(self) -> Iterator[FileMatches]:
+                yield MATCHES.files[0]
+                assert "y = x" in out.getvalue()  # noqa: B023 - used within the loop
+                yield MATCHES.files[1]
+                self._ended = True
+
+        view = JsonView(out, tmp_path) if json_wanted else PlainView(out, Places(tmp_path, tmp_path))
+        view.grep(Watched(MATCHES), shape="lines")
+        assert out.getvalue().endswith("}\n" if json_wanted else "b.py:1:x\n")
+
+
+def test_json_in_pieces_is_what_it_is_at_once(shown: Callable[..., Ran], tmp_path: Path) -> None:
+    for answer in (MATCHES, dataclasses.replace(MATCHES, files=(), total_files=0, skipped=())):
+        document = {"root": str(tmp_path), **json.loads(json.dumps(dataclasses.asdict(answer)))}
+        ran = shown("grep", "x", "--json", answers=[answer])
+        assert ran.out == json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+        assert list(json.loads(ran.out)) == list(document)
+
+
+LONG = LineMatch(1, "a" * 50_000 + "needle" + "b" * 50_000, ((50_000, 50_006), (60_000, 60_001)), before=("c" * 9_000,))
+
+
+def test_a_very_long_line_is_clipped_around_its_first_match(
+    piped: Callable[..., Ran], shown: Callable[..., Ran]
+) -> None:
+    answer = dataclasses.replace(MATCHES, files=(FileMatches("min.js", (LONG,), 2),))
+    (line,) = json.loads(piped("grep", "x", "--json", answers=[answer]).out)["files"][0]["lines"]
+    ((start, end),) = line["spans"]
+    assert (line["text"][start:end], line["text_start"] + start, len(line["text"])) == ("needle", 50_000, LONGEST_LINE)
+    assert len(line["before"][0]) == LONGEST_LINE
+    assert LONG.text in piped("grep", "x", answers=[answer]).out
+
+
+def test_a_terminal_without_styles_shows_a_part_of_a_very_long_line(
+    shown: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    answer = dataclasses.replace(MATCHES, files=(FileMatches("min.js", (LONG,), 2),))
+    row = shown("grep", "x", answers=[answer]).out.splitlines()[-1]
+    assert row.startswith("min.js:1:…aaa") and "needle" in row and row.endswith("b…")
+    assert len(row) < LONGEST_LINE + 20
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 6000), st.integers(0, 3000)), min_size=1, max_size=4),
+    st.integers(0, 3 * LONGEST_LINE),
+)
+def test_what_is_clipped_stays_in_its_place(drawn: list[tuple[int, int]], length: int) -> None:
+    text = "".join(chr(0x4E00 + number) for number in range(length))  # each character tells its column
+    spans = tuple(sorted((start, min(start + size, length)) for start, size in drawn if start <= length)) or ((0, 0),)
+    line = LineMatch(1, text, spans)
+    short = clipped(line)
+    assert len(short.text) == min(length, LONGEST_LINE)
+    assert short.text == text[short.text_start :][: len(short.text)]
+    assert short.spans and short.spans[0][0] + short.text_start == spans[0][0]
+    assert all(0 <= start <= end <= len(short.text) for start, end in short.spans)
+    assert (short is line) == (length <= LONGEST_LINE)
+
+
+def test_places_that_fit_no_budget_are_not_nothing(piped: Callable[..., Ran]) -> None:
+    ran = piped("search", "x", "--max-tokens", "1", answers=[dataclasses.replace(ANSWER, hits=(), notes=())])
+    assert (ran.status, ran.out) == (0, "")
+    assert "nothing found" not in ran.err and "7 files matched, but no place fits" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "answer"),
+    [
+        (("search", "x"), dataclasses.replace(ANSWER, hits=(), total=0)),
+        (("grep", "x"), dataclasses.replace(MATCHES, files=(), total_files=0, skipped=())),
+    ],
+)
+def test_a_scope_without_files_is_said(tmp_path: Path, arguments: tuple[str, ...], answer: Any) -> None:
+    def told(*options: str, scope: tuple[int, tuple[SkippedFile, ...]]) -> str:
+        engine = GivenAnswers(tmp_path, answer)
+        engine.scope = scope
+        with contextlib.redirect_stderr(io.StringIO()) as err:
+            assert cli.main((*arguments, *options), open_engine=engine) == 1
+        return err.getvalue().splitlines()[0]
+
+    rule = SkippedFile("build", "ignored", ".gitignore:1:build/")
+    assert told("build", scope=(3, (rule,))) == "note: nothing found"
+    assert told(scope=(0, ())) == "note: nothing found"
+    assert told("build", scope=(0, ())) == "note: nothing found: no indexed file lies in build"
+    assert told("-l", "go", scope=(0, (rule,))) == "note: nothing found: no indexed file is go"
+    text = told("build", "--path", "*.c", scope=(0, (rule, rule)))
+    assert text.startswith("note: nothing found: no indexed file lies in build and matches *.c; left out: ")
+    assert text.endswith("build, ignored (.gitignore:1:build/) and 1 other")
+
+
 def test_context_lines_appear_once() -> None:
     numbers = [line.number for line in merged_lines(MATCHES.files[0])]
     assert numbers == [1, 2, 3, 4, 5, 0, 8, 9]
@@ -430,6 +571,17 @@ def test_sync_takes_files_that_are_gone(piped: Callable[..., Ran], tmp_path: Pat
     ran = piped("sync", "a.py", "gone/b.py", answers=[REPORT])
     assert ran.engine.calls[0][1] == (["a.py", "gone/b.py"],)
     assert piped("sync", answers=[REPORT]).engine.calls[0][1] == (None,)
+    missing = tuple(SkippedFile(name, "not_found", "there is no such file") for name in ("no.py", "gone/b.py"))
+    report = dataclasses.replace(REPORT, removed=0, failed=(), skipped=(*missing, SkippedFile("x.bin", "binary")))
+    ran = piped("sync", "no.py", "gone/b.py", answers=[report])
+    assert ran.status == 1
+    assert ran.err.splitlines()[:2] == [
+        f"note: not indexed: {name}  not_found  there is no such file" for name in ("no.py", "gone/b.py")
+    ]
+    assert "left out: 1 binary" in ran.err
+    assert piped("sync", "no.py", "a.py", answers=[report]).status == 0
+    ran = piped("sync", "no.py", "gone/b.py", answers=[dataclasses.replace(report, removed=2)])
+    assert ran.status == 0 and "not_found" not in ran.err
     ran = piped("sync", "a.py", "../elsewhere.py", answers=[REPORT])
     assert ran.status == 2 and "does not lie in the root" in ran.err
 

@@ -39,7 +39,9 @@ def main(argv: Sequence[str] | None = None, *, open_engine: OpenEngine | None = 
     except KeyboardInterrupt:
         _tell("findling: interrupted")
         return INTERRUPTED
-    except Exception as error:  # noqa: BLE001 - the outermost seam: a defect is one line for people, too
+    except SystemExit:
+        raise
+    except BaseException as error:  # noqa: BLE001 - the outermost seam: a defect is one line for people, too
         text = f"unexpected {type(error).__name__}: {error}"
         _fail(FindlingError(text, remedy="Set FINDLING_DEBUG=1 to see where."), as_json="--json" in arguments)
         return ERROR

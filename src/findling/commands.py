@@ -108,7 +108,8 @@ def _search(args: Namespace, session: Session) -> int:
             warning = words.low_confidence(result, session.places(engine).shown)
             session.notes([warning] if warning else [])
             view.search(result, explain=args.explain)
-            session.notes(words.search_notes(result, how_to_finish=how_to_finish))
+            nothing = words.NOTHING_FOUND if result.total else _nothing(args, session, engine, kind=args.kind)
+            session.notes(words.search_notes(result, how_to_finish=how_to_finish, nothing=nothing))
 
         with session.progress() as progress:
             result = ask(0.0 if args.no_sync else args.wait, progress)
@@ -123,7 +124,7 @@ def _search(args: Namespace, session: Session) -> int:
             else:
                 session.notes(["the index is complete; now the answer is:"])
                 answer(result, "run 'findling index' to finish it")
-        return FOUND if result.hits else NOTHING
+        return FOUND if result.total else NOTHING
 
 
 def _finish(engine: SearchEngine, session: Session) -> bool:
@@ -144,7 +145,7 @@ def _found(result: SearchResult) -> list[tuple[str, int, int]]:
 def _grep(args: Namespace, session: Session) -> int:
     with session.open(args.path) as engine:
         with session.progress() as progress:
-            result = engine.grep(
+            found = engine.grep_stream(
                 args.pattern,
                 literal=args.fixed,
                 ignore_case=args.ignore_case,
@@ -153,12 +154,32 @@ def _grep(args: Namespace, session: Session) -> int:
                 limit=args.limit,
                 path_globs=tuple(args.path_globs),
                 language=args.language,
+                keep_lines=not (args.count or args.files),
                 progress=progress,
             )
         shape = "count" if args.count else "files" if args.files else "lines"
-        session.view(engine).grep(result, shape=shape)
-        session.notes(words.grep_notes(result))
-        return FOUND if result.files else NOTHING
+        with found:
+            session.view(engine).grep(found, shape=shape)
+        totals = found.totals
+        nothing = words.NOTHING_FOUND if totals.total_files else _nothing(args, session, engine)
+        session.notes(words.grep_notes(totals, nothing=nothing))
+        return FOUND if totals.total_files else NOTHING
+
+
+def _nothing(args: Namespace, session: Session, engine: SearchEngine, *, kind: str | None = None) -> str:
+    """Why nothing was found: there may be no file that PATH and the filters allow."""
+    globs = tuple(getattr(args, "path_globs", ()))
+    path = getattr(args, "path", None)
+    asked = [f"lies in {path}"] if path else []
+    asked += [f"matches {' or '.join(globs)}"] if globs else []
+    asked += [f"is {args.language}"] if args.language else []
+    asked += [f"counts as {kind}"] if kind else []
+    if not asked or args.json:
+        return words.NOTHING_FOUND
+    files, left_out = engine.in_scope(path_globs=globs, language=args.language, kind=kind)
+    if files:
+        return words.NOTHING_FOUND
+    return words.nothing_in_scope(asked, left_out if path or globs else (), session.places(engine).shown)
 
 
 def _symbol(args: Namespace, session: Session) -> int:
@@ -173,8 +194,10 @@ def _symbol(args: Namespace, session: Session) -> int:
                 progress=progress,
             )
         session.view(engine).symbols(result)
-        session.notes(words.symbol_notes(result, references_asked=args.refs))
-        return FOUND if result.definitions or result.references else NOTHING
+        found = bool(result.definitions or result.references)
+        nothing = words.NOTHING_FOUND if found else _nothing(args, session, engine)
+        session.notes(words.symbol_notes(result, references_asked=args.refs, nothing=nothing))
+        return FOUND if found else NOTHING
 
 
 def _similar(args: Namespace, session: Session) -> int:
@@ -205,12 +228,17 @@ def _sync(args: Namespace, session: Session) -> int:
         paths = [_inside(engine, name) for name in args.files]
         with session.progress() as progress:
             report = engine.sync(paths or None, progress=progress)
-        return _report(report, session, engine)
+        status = _report(report, session, engine, named=paths)
+        if paths and not report.removed and not any(os.path.lexists(name) for name in args.files):
+            return NOTHING  # none exists, and none was known
+        return status
 
 
-def _report(report: IndexReport, session: Session, engine: SearchEngine) -> int:
+def _report(report: IndexReport, session: Session, engine: SearchEngine, *, named: Sequence[str] = ()) -> int:
     session.view(engine).report(report)
-    session.notes(words.report_notes(report))
+    # as the report writes names that are not Unicode
+    told = {os.fsencode(name).decode("utf-8", "backslashreplace") for name in named}
+    session.notes(words.report_notes(report, named=told))
     return FOUND if report.files else NOTHING
 
 

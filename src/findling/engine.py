@@ -31,6 +31,7 @@ from findling.types import (
 if TYPE_CHECKING:
     from findling.embedding import Embedder
     from findling.ingest.discovery import Changes, DiscoveryOptions
+    from findling.search.exact import Grep, GrepRequest
     from findling.search.indexed_files import IndexedFiles
     from findling.search.searcher import Found, Searcher
     from findling.search.semantic import SemanticChannel
@@ -47,6 +48,9 @@ SYNC_S = 1.0
 
 SYNC_FILES = 300
 """More changes than this are taken in by a run over the whole folder, which the next question continues."""
+
+GREP_LINES = 10_000
+"""Lines that `Engine.grep` holds unless told otherwise: some ten megabytes. `Engine.grep_stream` has no need of it."""
 
 LINES_BYTES = 4_000_000
 """Text of files shown lately that is kept, so that asking on does not read them again."""
@@ -248,12 +252,12 @@ class Engine:
         """Index what is new if that is quick; the freshness of what will be searched, and why it is not fresh."""
         self._ready()
         reader = self._open_reader()
-        with reader.snapshot():
-            manifest = reader.manifest
-            known = reader.known_files() if manifest and manifest.complete else {}
         started = time.monotonic()
         if wait_s == 0:
             return "stale", "not_checked"
+        with reader.snapshot():
+            manifest = reader.manifest
+            known = reader.known_files() if manifest and manifest.complete else {}
         if manifest is None or not manifest.complete:
             deadline = None if wait_s is None else started + wait_s
             return self._first_run(deadline, progress, query)
@@ -278,7 +282,7 @@ class Engine:
                 paths=None if many else changed,
                 embed=embed,
                 progress=progress,
-                wait_s=0.0,
+                wait_s=_WRITER_WAIT_S if wait_s is None else 0.0,
                 deadline=None if wait_s is None else started + SYNC_S,
                 unlisted=unlisted,
             )
@@ -304,19 +308,25 @@ class Engine:
 
     def _changed(self, changes: Changes, known: Mapping[str, tuple[int, int]]) -> list[str]:
         """The paths to look at: what could not be read last time only when it can be now."""
-        from findling.store.schema import UNREAD
+        from findling.store.schema import FAILED, UNREAD
 
         listed = [
             path
             for path, _, _ in (*changes.added, *changes.changed)
-            if known.get(path, (0, 0))[1] != UNREAD or os.access(self.root / path, os.R_OK)
+            if (mtime_ns := known.get(path, (0, 0))[1]) != FAILED
+            and (mtime_ns != UNREAD or os.access(self.root / path, os.R_OK))
         ]
         return [*listed, *changes.removed]
 
     def _first_run(self, deadline: float | None, progress: OnProgress | None, query: str) -> tuple[Freshness, str]:
         try:
             report = self._run(
-                paths=None, embed=True, progress=progress, wait_s=0.0, deadline=deadline, first=query or None
+                paths=None,
+                embed=True,
+                progress=progress,
+                wait_s=_WRITER_WAIT_S if deadline is None else 0.0,
+                deadline=deadline,
+                first=query or None,
             )
         except errors.IndexBusy:
             return "syncing", "another process is indexing"
@@ -433,7 +443,7 @@ class Engine:
         ignore_case: bool = False,
         word: bool = False,
         context: int = 0,
-        limit: int = 0,
+        limit: int = GREP_LINES,
         path_globs: Sequence[str] = (),
         language: str | None = None,
         wait_s: float | None = None,
@@ -443,11 +453,8 @@ class Engine:
 
         Raises `InvalidPattern` with the position of what is wrong.
         """
-        from dataclasses import replace
+        from findling.search.exact import GrepRequest, Scope
 
-        from findling.search.exact import GrepRequest, Scope, grep
-
-        freshness, why = self._freshen(wait_s, progress, "", embed=False)
         request = GrepRequest(
             pattern,
             literal=literal,
@@ -457,16 +464,92 @@ class Engine:
             context=context,
             limit=limit,
         )
+        return self._grep(request, wait_s, progress).collect()
+
+    @_rebuilds
+    def grep_stream(
+        self,
+        pattern: str,
+        *,
+        literal: bool = False,
+        ignore_case: bool = False,
+        word: bool = False,
+        context: int = 0,
+        limit: int = 0,
+        path_globs: Sequence[str] = (),
+        language: str | None = None,
+        keep_lines: bool = True,
+        wait_s: float | None = None,
+        progress: OnProgress | None = None,
+    ) -> Grep:
+        """As `grep`, file by file: iterate over the answer, then ask for its ``totals``.
+
+        Without ``keep_lines`` each file comes with its count alone, and ``limit`` is of files.
+        """
+        from findling.search.exact import GrepRequest, Scope
+
+        request = GrepRequest(
+            pattern,
+            literal=literal,
+            ignore_case=ignore_case,
+            word=word,
+            scope=Scope(language=self._language(language), path_globs=tuple(path_globs)),
+            context=context,
+            limit=limit,
+            keep_lines=keep_lines,
+        )
+        return self._grep(request, wait_s, progress)
+
+    def _grep(self, request: GrepRequest, wait_s: float | None, progress: OnProgress | None) -> Grep:
+        from findling.search.exact import Grep
+
+        freshness, why = self._freshen(wait_s, progress, "", embed=False)
         reader = self._open_reader()
         with reader.snapshot():
-            result = grep(self._indexed_files(self.scope), request)
-            left_out = [SkippedFile(*row) for row in reader.skipped()]
-        return replace(
-            result,
-            skipped=(*result.skipped, *left_out),
-            freshness=freshness,
-            notes=(*self._take_notes(), *result.notes, *([f"The index is not fresh: {why}."] if why else ())),
+            found = Grep(
+                self._indexed_files(self.scope),
+                request,
+                freshness=freshness,
+                left_out=self._left_out(request.scope.path_globs),
+                notes_before=self._take_notes(),
+                notes_after=(f"The index is not fresh: {why}.",) if why else (),
+            )
+            found.list_candidates()
+        return found
+
+    def _left_out(self, path_globs: Sequence[str]) -> tuple[SkippedFile, ...]:
+        """The files in the asked folder and globs that are not indexed, and why. Within the reader's snapshot."""
+        from findling.search.scope import glob_matcher
+
+        matches, folder = glob_matcher(path_globs), self.scope
+        return tuple(
+            SkippedFile(path, reason, detail)
+            for path, reason, detail in self._open_reader().skipped()
+            if (not folder or path == folder or path.startswith(f"{folder}/")) and matches(path.rstrip("/"))
         )
+
+    def in_scope(
+        self, *, path_globs: Sequence[str] = (), language: str | None = None, kind: str | None = None
+    ) -> tuple[int, tuple[SkippedFile, ...]]:
+        """How many indexed files a question with these filters may look at, and which in its folder are left out."""
+        from findling.search.scope import glob_matcher
+
+        reader, matches, language = self._open_reader(), glob_matcher(path_globs), self._language(language)
+        folder = self.scope
+        with reader.snapshot():
+            files = sum(
+                (not folder or file.path == folder or file.path.startswith(f"{folder}/"))
+                and (language is None or file.language == language)
+                and (kind is None or (file.kind == "docs") == (kind == "docs"))
+                and matches(file.path)
+                for file in reader.all_files()
+            )
+            left_out = self._left_out(path_globs)
+        if not files and not left_out and folder:
+            from findling.ingest import discovery
+
+            left_out = tuple(discovery.look_at(self.root, [folder], None, self._options()).skipped)
+        return files, left_out
 
     @_rebuilds
     def symbols(
@@ -554,6 +637,7 @@ class Engine:
                 embedded_chunks=embedded,
                 pending_files=manifest.pending,
                 skipped=reader.skipped_counts(),
+                complete=manifest.complete,
             )
         from findling.ingest import discovery
 
@@ -654,18 +738,18 @@ class Engine:
 
     def _read_lines(self, file: FileRow) -> Sequence[str] | None:
         """A file's lines as they are now; notes when that is not what was indexed."""
+        from findling.files import NotRead, RootFiles
         from findling.ingest.decoding import Decoded, decode
         from findling.ingest.reading import read_file
 
         state = self._open_reader().state_of(file.path)
         known = self._lines.get(file.path)
-        try:
-            status = (self.root / file.path).lstat()
-        except OSError:
-            status = None
-        if known is not None and status is not None and known[0] == state == (status.st_size, status.st_mtime_ns):
-            return known[1]
-        read = read_file(self.root, file.path, self._options().max_bytes)
+        with RootFiles(self.root) as files:
+            if known is not None and known[0] == state:
+                status = files.status(file.path)
+                if not isinstance(status, NotRead) and state == (status.st_size, status.st_mtime_ns):
+                    return known[1]
+            read = read_file(files, file.path, self._options().max_bytes)
         if isinstance(read, SkippedFile):
             self._read_stale.add(file.path)
             return None
@@ -702,6 +786,7 @@ class Engine:
                 embedded_chunks=reader.embedded_chunks(model_id),
                 pending_files=manifest.pending,
                 skipped=reader.skipped_counts(),
+                complete=manifest.complete,
             )
 
     def _take_notes(self) -> tuple[str, ...]:

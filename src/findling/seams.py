@@ -8,7 +8,16 @@ from types import TracebackType
 from typing import Literal, Protocol, Self
 
 from findling.config import Loaded
-from findling.types import GrepResult, IndexReport, Mode, Progress, SearchResult, Status, SymbolResult
+from findling.types import (
+    GrepStream,
+    IndexReport,
+    Mode,
+    Progress,
+    SearchResult,
+    SkippedFile,
+    Status,
+    SymbolResult,
+)
 
 
 class SearchEngine(Protocol):
@@ -46,7 +55,7 @@ class SearchEngine(Protocol):
         self, paths: Sequence[str] | None = None, *, progress: Callable[[Progress], None] | None = None
     ) -> IndexReport: ...
 
-    def grep(
+    def grep_stream(
         self,
         pattern: str,
         *,
@@ -57,8 +66,13 @@ class SearchEngine(Protocol):
         limit: int = 0,
         path_globs: Sequence[str] = (),
         language: str | None = None,
+        keep_lines: bool = True,
         progress: Callable[[Progress], None] | None = None,
-    ) -> GrepResult: ...
+    ) -> GrepStream: ...
+
+    def in_scope(
+        self, *, path_globs: Sequence[str] = (), language: str | None = None, kind: str | None = None
+    ) -> tuple[int, tuple[SkippedFile, ...]]: ...
 
     def symbols(
         self,
@@ -83,7 +97,7 @@ class View(Protocol):
 
     def search(self, result: SearchResult, *, explain: bool) -> None: ...
 
-    def grep(self, result: GrepResult, *, shape: str) -> None: ...
+    def grep(self, found: GrepStream, *, shape: str) -> None: ...
 
     def symbols(self, result: SymbolResult) -> None: ...
 

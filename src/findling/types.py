@@ -8,9 +8,9 @@ their unit in the name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Protocol, Self
 
 Kind = Literal["code", "docs", "data"]
 Mode = Literal["auto", "keyword", "symbol", "semantic", "exact", "hybrid"]
@@ -35,6 +35,9 @@ SYMBOL_KINDS: tuple[str, ...] = (
     "variable",
     "module",
 )
+
+LOW_CONFIDENCE = 0.5
+"""Below this an answer is shown as the nearest thing, not as an answer. About one right answer in twelve is."""
 
 
 # --- a file being indexed -------------------------------------------------------------------------------------
@@ -165,13 +168,17 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What the answer was searched in: files, chunks, how many of them have vectors, and what was left out."""
+    """What the answer was searched in: files, chunks, how many of them have vectors, and what was left out.
+
+    ``complete``: the whole root was indexed once. ``pending_files`` are known not to be indexed yet.
+    """
 
     files: int = 0
     chunks: int = 0
     embedded_chunks: int = 0
     pending_files: int = 0
     skipped: Mapping[str, int] = field(default_factory=dict)
+    complete: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,13 +205,18 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class LineMatch:
-    """One line that a pattern matches. ``spans`` are 0-based (start, end) columns in ``text``, end exclusive."""
+    """One line that a pattern matches. ``spans`` are 0-based (start, end) columns in ``text``, end exclusive.
+
+    Of a line with very many matches only the first spans are kept; the counts are of all. ``text_start`` is the
+    column where ``text`` begins in the line: above 0 only where a very long line was clipped around its first match.
+    """
 
     line: int
     text: str
     spans: tuple[tuple[int, int], ...]
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
+    text_start: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,8 +230,9 @@ class FileMatches:
 class GrepResult:
     """Every occurrence of a pattern, or as many as ``limit`` lines allow (then ``truncated``).
 
-    ``total_occurrences``, ``total_lines`` and ``total_files`` are exact unless ``truncated``. ``files_read`` is
-    what the index could not rule out; ``skipped`` says what was not searched and why.
+    ``total_occurrences``, ``total_lines`` and ``total_files`` count what is not returned as well; when a time limit
+    ended the search they are lower bounds (``counts_exact`` is False). ``files_read`` is what the index could not
+    rule out; ``skipped`` says what of the asked folder and globs was not searched and why.
     """
 
     pattern: str
@@ -233,6 +246,25 @@ class GrepResult:
     took_ms: float
     freshness: Freshness = "fresh"
     notes: tuple[str, ...] = ()
+    counts_exact: bool = True
+
+
+class GrepStream(Protocol):
+    """An exact search under way: the files with a match, once, in order; then what they come to."""
+
+    @property
+    def pattern(self) -> str: ...
+
+    def __iter__(self) -> Iterator[FileMatches]: ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+    @property
+    def totals(self) -> GrepResult:
+        """Counts and notes, without the files."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,8 @@ def index_again(root: Path, beside: Path) -> Engine:
 
 def answers(engine: Engine, **options: Any) -> list[object]:
     found: list[object] = [places(engine.search(query, mode="symbol", **options)) for query in QUERIES]
-    found += [sorted(hit.path for hit in engine.search(query, **options).hits) for query in QUERIES]
+    # by meaning and not by text: BM25's statistics know dead documents for a while, and near ties change places
+    found += [places(engine.search(query, mode="semantic", **options)) for query in QUERIES]
     found.append(engine.grep("re[a-z]+", **options).files)
     found.append(engine.symbols("retry", **options).definitions)
     return found
@@ -276,7 +277,7 @@ def test_the_indexing_process_is_killed(line: int, tmp_path: Path) -> None:
     with index_again(root, tmp_path / "again") as scratch, Engine.open(root=root) as engine:
         whole = contents(scratch)["files"]
         if (engine.store_dir / "index.db").exists():
-            engine.search("Thing1", wait_s=0)
+            engine.search("Thing1", wait_s=0.001)
             assert integrity(engine) == "ok"
             found = contents(engine)["files"]
             assert all({**rows, "vectors": None} == {**whole[path], "vectors": None} for path, rows in found.items())

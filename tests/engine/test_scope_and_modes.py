@@ -188,7 +188,8 @@ def test_a_first_question_without_time_continues_at_the_next(tmp_path: Path, mon
     files = {f"m{n}.py": f"def function_{n}():\n    return {n}\n" for n in range(40)}
     with Engine.open(root=make(tmp_path / "p", files)) as engine:
         assert engine.status().indexing_status == "not_indexed"
-        first = engine.search("function_7", wait_s=0)
+        assert engine.search("function_7", wait_s=0).completeness == "partial"  # no time at all: nothing is begun
+        first = engine.search("function_7", wait_s=0.001)
         assert first.freshness == "stale"
         assert first.completeness == "partial"
         assert first.coverage.pending_files == 40

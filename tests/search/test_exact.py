@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import re
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,9 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from findling.errors import InvalidInput, InvalidPattern
+from findling.files import RootFiles
 from findling.search import exact
-from findling.search.exact import FileRef, GrepRequest, Scope, grep
-from findling.search.exact_sources import FolderSource, MemorySource, read_regular_file
+from findling.search.exact import FileRef, GrepRequest, Scope, grep, grep_files
+from findling.search.exact_sources import FolderSource, MemorySource, read_indexed
+from findling.search.file_scan import MAX_SPANS
 from findling.store.trigrams import TrigramIndex, file_trigrams
 from findling.types import GrepResult, LineMatch
 
@@ -302,12 +306,12 @@ def test_reading_never_follows_links_waits_for_pipes_or_exceeds_its_bound(tmp_pa
     regular.write_bytes(b"0123456789")
     (tmp_path / "link").symlink_to(regular)
     os.mkfifo(tmp_path / "pipe")
-    for expected_size in (0, 5, 9, 10, 11, 100):
-        assert read_regular_file(str(regular), expected_size, 10) == b"0123456789"
-    for name in ("link", "pipe", "missing", "regular/below", "."):
-        assert read_regular_file(str(tmp_path / name), 10, 100) is None
-    with pytest.raises(OSError, match="longer than 9 bytes"):
-        read_regular_file(str(regular), 3, 9)
+    with RootFiles(tmp_path) as files:
+        assert read_indexed(files, "regular", 10) == b"0123456789"
+        for name in ("link", "pipe", "missing", "regular/below", "."):
+            assert read_indexed(files, name, 100) is None
+        with pytest.raises(OSError, match="longer than 9 bytes"):
+            read_indexed(files, "regular", 9)
 
 
 class FailingSource(MemorySource):
@@ -333,7 +337,7 @@ def test_a_catastrophic_expression_is_cut_and_said(monkeypatch: pytest.MonkeyPat
     assert [file.path for file in result.files] == ["e"]
     assert [skip.path for skip in result.skipped] == ["f0", "f1", "f2"]
     assert {skip.reason for skip in result.skipped} == {"pattern_too_slow"}
-    assert result.truncated and any("backtracks" in note for note in result.notes)
+    assert result.truncated and not result.counts_exact and any("backtracks" in note for note in result.notes)
 
 
 def test_the_whole_search_has_a_time_limit() -> None:
@@ -348,6 +352,78 @@ def test_wrong_arguments_are_refused(wrong: dict[str, float]) -> None:
         grep(MemorySource({}), GrepRequest("x", **wrong))  # type: ignore[arg-type]
     with pytest.raises(InvalidPattern):
         grep(MemorySource({}), GrepRequest("("))
+
+
+def test_files_come_one_by_one_and_the_totals_last() -> None:
+    read: list[str] = []
+
+    class Watched(MemorySource):
+        def read(self, ref: FileRef) -> bytes | None:
+            read.append(ref.path)
+            return super().read(ref)
+
+    files = {"a": b"hit hit\n", "b": b"miss\n", "c": b"hit\n", "d": b"hit\n"}
+    with grep_files(Watched(files), GrepRequest("hit")) as found:
+        assert next(iter(found)).path == "a" and read == ["a"]
+        assert not found.totals.counts_exact and found.totals.truncated
+        assert [file.path for file in found] == ["c", "d"]
+    totals = found.totals
+    assert (totals.total_occurrences, totals.total_lines, totals.total_files, totals.files_read) == (4, 3, 3, 4)
+    assert totals.counts_exact and not totals.truncated and totals.files == () and totals.took_ms > 0
+
+
+def test_a_slow_reader_does_not_use_up_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    passed = 0.0
+
+    class Clock:
+        def monotonic(self) -> float:
+            return time.monotonic() + passed
+
+    monkeypatch.setattr(exact, "time", Clock())
+    found = grep_files(MemorySource(dict.fromkeys("abc", b"hit\n")), GrepRequest("hit"))
+    for _ in found:
+        passed += 10_000
+    assert found.totals.total_files == 3 and found.totals.counts_exact and found.totals.took_ms < 10_000_000
+
+
+@settings(max_examples=150, deadline=None)
+@given(corpora, st.sampled_from(["return", "foo", r"\d", "^"]), st.integers(0, 3))
+def test_counts_without_lines_are_those_with(files: dict[str, bytes], expression: str, limit: int) -> None:
+    whole = grep(MemorySource(files), GrepRequest(expression))
+    counts = grep(MemorySource(files), GrepRequest(expression, limit=limit, keep_lines=False))
+    assert counts.files == tuple(replace(file, lines=()) for file in whole.files)[: limit or None]
+    for name in ("total_occurrences", "total_lines", "total_files", "counts_exact"):
+        assert getattr(counts, name) == getattr(whole, name)
+    assert counts.truncated == (0 < limit < whole.total_files) == bool(counts.notes)
+
+
+@pytest.mark.parametrize(
+    ("request_", "occurrences"),
+    [
+        (GrepRequest("."), 3_000),
+        (GrepRequest("ab", literal=True), 1_500),
+        (GrepRequest("AB", literal=True, ignore_case=True), 1_500),
+        (GrepRequest(r"[a]b"), 1_500),
+        (GrepRequest(r"a?b"), 1_500),
+        (GrepRequest(r"x*"), 1),
+        (GrepRequest("ab", literal=True, context=1), 1_500),
+        (GrepRequest(r"(a|aa)+b"), 1_500),
+    ],
+)
+def test_of_very_many_matches_in_a_line_the_first_are_kept_and_all_counted(
+    request_: GrepRequest, occurrences: int
+) -> None:
+    for text in (b"ab" * 1_500 + b"\n", b"ab" * 1_500 + "é\n".encode()):
+        result = grep(MemorySource({"f": text}), request_)
+        more = text.count("é".encode()) if request_.pattern == "." else 0
+        assert result.total_occurrences == result.files[0].occurrences == occurrences + more
+        spans = only_line(result).spans
+        assert len(spans) == min(MAX_SPANS, occurrences) and list(spans) == sorted(spans) and spans[0][0] == 0
+
+
+def test_empty_matches_give_way_to_later_ones_however_many() -> None:
+    line = only_line(grep(MemorySource({"f": b"b" * 500 + b"aa\n"}), GrepRequest("a*")))
+    assert line.spans == ((500, 502),)
 
 
 def test_cycle_collection_is_left_as_it_was() -> None:

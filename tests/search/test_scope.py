@@ -120,6 +120,7 @@ def test_many_stars_end() -> None:
     assert not glob_matcher(["*a" * 30 + "b"])("a" * 250)
     assert not glob_matcher(["**a" * 30 + "b"])("a" * 250)
     assert not glob_matcher(["**/" * 30 + "b"])("a/" * 25 + "c")
+    assert not glob_matcher(["**/a/" * 30 + "b"])("a/" * 100 + "c")
 
 
 def test_few_allowed_files_are_listed_and_many_are_not(project: Path) -> None:

@@ -30,7 +30,11 @@ def test_a_very_long_line_is_cut() -> None:
     assert len(from_line("def f(" + "x, " * 1000 + "): pass")) == MAX_SIGNATURE
 
 
-@given(st.text("ab(){}:=; ,\t", min_size=1, max_size=30), st.lists(st.text("ab(): {", max_size=20), max_size=5), st.integers(-1, 7))
+@given(
+    st.text("ab(){}:=; ,\t", min_size=1, max_size=30),
+    st.lists(st.text("ab(): {", max_size=20), max_size=5),
+    st.integers(-1, 7),
+)
 def test_a_signature_comes_back(signature: str, lines: list[str], name_line: int) -> None:
     kept = to_keep(signature, lines, name_line)
     assert kept in ("", signature)

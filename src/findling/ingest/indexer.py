@@ -1,6 +1,6 @@
 """The recipe of indexing: what changed -> read -> known content? -> prepare in workers -> write in batches.
 
-`Indexer.sync` brings the manifest of a folder up to date; `Indexer.embed` fills in vectors behind it. Both can be
+`Indexer.sync` brings the manifest of a folder up to date; `embedding_pass.embed` fills in vectors behind it. Both can be
 stopped by a deadline or a kill at any moment and go on from there at the next call.
 """
 
@@ -18,7 +18,7 @@ from findling.ingest import discovery
 from findling.ingest.pool import Answer, Task, WorkerPool
 from findling.ingest.prepare import Prepared
 from findling.ingest.reading import read_file
-from findling.store.schema import UNREAD
+from findling.store.schema import FAILED, UNREAD
 from findling.store.writer import IndexWriter
 from findling.types import FileState, IndexReport, Progress, SkippedFile
 
@@ -106,7 +106,8 @@ class Indexer:
                 manifest = writer.manifest(str(self._root))
                 was_complete, was_pending = writer.state(manifest)
                 known = writer.known_files(manifest, None if paths is None else [posixpath.normpath(p) for p in paths])
-                found, gone, skipped = self._changes(known, paths, force)
+                found, gone, skipped, notes = self._changes(known, paths, force)
+                run.notes.extend(notes)
                 run.skipped.extend(skipped)
                 run.removed = writer.remove(manifest, gone) if gone else 0
                 unlisted = skipped if paths is None else unlisted
@@ -118,6 +119,8 @@ class Indexer:
                 if found or gone or paths is None:
                     whole = paths is None or was_complete  # named files say nothing about the others
                     writer.finish(manifest, complete=whole and not left, pending=left if whole else was_pending)
+                if paths is None:
+                    writer.forget_missing_roots()
                 writer.commit()
                 run.files = writer.file_count(manifest)
                 writer.flush_trigrams(_MIN_SEGMENT)
@@ -131,16 +134,18 @@ class Indexer:
 
     def _changes(
         self, known: dict[str, tuple[int, int]], paths: Sequence[str] | None, force: bool
-    ) -> tuple[list[discovery.Found], list[str], list[SkippedFile]]:
+    ) -> tuple[list[discovery.Found], list[str], list[SkippedFile], tuple[str, ...]]:
+        """What to index, what is gone, what is left out and why, and what there is to say about the listing."""
         self._progress(Progress("listing", 0, 0))
         if paths is not None:
-            return discovery.look_at(self._root, paths, {} if force else known, self._options)
+            looked = discovery.look_at(self._root, paths, {} if force else known, self._options)
+            return looked.found, looked.gone, looked.skipped, ()
         if force or not known:
             listing = discovery.discover(self._root, self._options)
             names = {path for path, _, _ in listing.files}
-            return listing.files, [path for path in known if path not in names], listing.skipped
+            return listing.files, [path for path in known if path not in names], listing.skipped, listing.notes
         changes = discovery.check(self._root, known, self._options, None)
-        return [*changes.added, *changes.changed], changes.removed, changes.skipped
+        return [*changes.added, *changes.changed], changes.removed, changes.skipped, changes.notes
 
     def _index(
         self,
@@ -213,6 +218,9 @@ class Indexer:
                 writer.link(manifest, file, entry)
                 run.changed += 1
                 run.seen += 1
+                run.batch_files += 1
+                if run.seen % _TASK_FILES == 0:
+                    yield []  # the caller looks at the clock
                 continue
             states[key] = (file, digest)
             batch.append(Task(key, path, data))
@@ -235,6 +243,8 @@ class Indexer:
             run.chunks += len(answer.chunks)
             run.symbols += len(answer.symbols)
             return
+        if answer.reason == "failed":  # perhaps the machine's fault and not the file's: the next full run tries again
+            file = FileState(file.path, file.size, FAILED)
         writer.skip(manifest, file, answer.reason, answer.detail)
         (run.failed if answer.reason == "failed" else run.skipped).append(answer)
 

@@ -41,7 +41,7 @@ QUALIFIER_WEIGHT = 0.5
 MAX_SQUASHED = 4
 """Adjacent words that are tried as one name."""
 
-_TOKEN = re.compile(r"[^\s\"'`,;()\[\]{}<>!?]+")
+_TOKEN = re.compile(r"(?:->|[^\s\"'`,;()\[\]{}<>!?])+")
 _INNER_CAPITAL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2,}[a-z]")
 _SEPARATORS = re.compile(r"::|->|[./\\#:]+")
 _NAME = re.compile(r"[^\W\d]\w*")

@@ -20,9 +20,6 @@ DEFINITION = 1.5
 TYPICAL_COSINE = 0.42
 """Of a right answer's best passage; stands in where there are no vectors."""
 
-LOW = 0.5
-"""Below this an answer is shown as the nearest thing, not as an answer. About one right answer in twelve is."""
-
 
 def confidence(ranked: Sequence[RankedFile]) -> float:
     """An estimate in [0, 1] that the first places answer the question; 0 without places."""

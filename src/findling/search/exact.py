@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Literal, Protocol, Self
 
 from findling.errors import InvalidInput
-from findling.search.file_scan import FileScan, scan
-from findling.search.patterns import CompiledPattern, compile_pattern
+from findling.search.file_scan import scan
+from findling.search.patterns import compile_pattern
 from findling.store.trigram_plan import TrigramPlan
-from findling.types import FileMatches, GrepResult, SkippedFile
+from findling.types import FileMatches, Freshness, GrepResult, SkippedFile
 
 #: A whole search over half a gigabyte without any help from the index takes a quarter of this.
 DEFAULT_TIME_LIMIT_S = 30.0
@@ -51,7 +51,8 @@ class GrepRequest:
     """What to search for and how much to answer.
 
     ``limit``: most lines to return, 0 for all. Counting goes on past it unless ``stop_at_limit``. ``context``: lines
-    before and after each match, 0 or more. ``time_limit_s``: for the whole search, above 0.
+    before and after each match, 0 or more. ``time_limit_s``: for the whole search, above 0. Without ``keep_lines``
+    only each file's count is answered, and ``limit`` is of files.
     """
 
     pattern: str
@@ -63,6 +64,7 @@ class GrepRequest:
     limit: int = 0
     stop_at_limit: bool = False
     time_limit_s: float = DEFAULT_TIME_LIMIT_S
+    keep_lines: bool = True
 
 
 class ExactSource(Protocol):
@@ -84,28 +86,17 @@ class ExactSource(Protocol):
 
 
 def grep(source: ExactSource, request: GrepRequest) -> GrepResult:
-    """Search. Raises InvalidInput (InvalidPattern for the pattern); a single file never fails the whole."""
-    started = time.perf_counter()
-    if request.context < 0 or request.limit < 0 or request.time_limit_s <= 0:
-        raise InvalidInput("context and limit must not be negative, and the time limit must be above 0.")
-    pattern = compile_pattern(
-        request.pattern, literal=request.literal, ignore_case=request.ignore_case, word=request.word
-    )
-    search = _Search(source, request, pattern)
-    with _without_cycle_collection():
-        search.run()
-    return GrepResult(
-        pattern=request.pattern,
-        files=tuple(search.files),
-        total_occurrences=search.occurrences,
-        total_lines=search.lines,
-        total_files=search.matching_files,
-        files_read=search.files_read,
-        truncated=search.stopped or search.returned < search.lines,
-        skipped=tuple(search.skipped),
-        took_ms=(time.perf_counter() - started) * 1000,
-        notes=tuple(search.notes()),
-    )
+    """Search, and hold the whole answer: ``request.limit`` bounds it. Raises as `grep_files` does."""
+    with grep_files(source, request) as found:
+        return found.collect()
+
+
+def grep_files(source: ExactSource, request: GrepRequest) -> Grep:
+    """Search file by file; what is held is one file's answer.
+
+    Raises InvalidInput (InvalidPattern for the pattern); a single file never fails the whole.
+    """
+    return Grep(source, request)
 
 
 @contextmanager
@@ -120,13 +111,12 @@ def _without_cycle_collection() -> Iterator[None]:
             gc.enable()
 
 
-def exact_places(source: ExactSource, text: str, most: int) -> Iterator[tuple[FileRef, int]]:
-    """The first ``most`` files that hold ``text`` literally, each with the first line where it stands.
+def exact_places(source: ExactSource, text: str) -> Iterator[tuple[FileRef, int]]:
+    """The files that hold ``text`` literally, each with the first line where it stands; lazily, in path order.
 
     Upper case in ``text`` must match; without any, case does not matter.
     """
     pattern = compile_pattern(text, literal=True, ignore_case=text == text.lower(), word=False)
-    given = 0
     for ref in source.candidate_files(pattern.plan, Scope()):
         try:
             data = source.read(ref)
@@ -139,91 +129,168 @@ def exact_places(source: ExactSource, text: str, most: int) -> Iterator[tuple[Fi
         )
         if found.lines:
             yield ref, found.lines[0].line
-            given += 1
-            if given >= most:
-                return
 
 
-class _Search:
-    """The running totals of one search."""
+class Grep:
+    """A search under way: iterate over the files with a match, in path order, once; then ask for the ``totals``.
 
-    def __init__(self, source: ExactSource, request: GrepRequest, pattern: CompiledPattern) -> None:
-        self.source = source
-        self.request = request
-        self.pattern = pattern
-        self.deadline = time.monotonic() + request.time_limit_s
-        self.files: list[FileMatches] = []
-        self.skipped: list[SkippedFile] = []
-        self.occurrences = self.lines = self.matching_files = self.files_read = self.returned = 0
-        self.slow_files = 0
-        self.stop_reason: Literal["", "limit", "time", "slow"] = ""
+    The time between two files is the caller's and does not count as the search's. Close it, or use it as a context
+    manager, when it may be left before its end.
+    """
+
+    def __init__(
+        self,
+        source: ExactSource,
+        request: GrepRequest,
+        *,
+        freshness: Freshness = "fresh",
+        left_out: tuple[SkippedFile, ...] = (),
+        notes_before: tuple[str, ...] = (),
+        notes_after: tuple[str, ...] = (),
+    ) -> None:
+        """The keywords are what the totals are to say besides the counts."""
+        if request.context < 0 or request.limit < 0 or request.time_limit_s <= 0:
+            raise InvalidInput("context and limit must not be negative, and the time limit must be above 0.")
+        self.pattern = request.pattern
+        self._request = request
+        self._compiled = compile_pattern(
+            request.pattern, literal=request.literal, ignore_case=request.ignore_case, word=request.word
+        )
+        self._source = source
+        self._freshness: Freshness = freshness
+        self._left_out = left_out
+        self._notes_before, self._notes_after = notes_before, notes_after
+        self._skipped: list[SkippedFile] = []
+        self._occurrences = self._lines = self._matching_files = self._files_read = self._slow_files = 0
+        self._returned = 0  # lines, or files where lines are not kept
+        self._stop_reason: Literal["", "limit", "time", "slow"] = ""
+        self._finished = False
+        self._started = time.monotonic()
+        self._took_s = 0.0
+        self._candidates: Iterable[FileRef] | None = None
+        self._running = self._run()
+
+    def __iter__(self) -> Iterator[FileMatches]:
+        return self._running
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def list_candidates(self) -> None:
+        """Ask the source for every file that may match now; afterwards it is only asked to read."""
+        self._candidates = list(self._source.candidate_files(self._compiled.plan, self._request.scope))
+
+    def close(self) -> None:
+        self._running.close()
+
+    def collect(self) -> GrepResult:
+        """The whole answer at once."""
+        with _without_cycle_collection():
+            files = tuple(self)
+        return replace(self.totals, files=files)
 
     @property
-    def stopped(self) -> bool:
-        """Whether the counts are of a part only."""
-        return self.stop_reason != "" or self.slow_files > 0
+    def totals(self) -> GrepResult:
+        """Counts and notes, without the files. They are of the whole search once the iteration has ended."""
+        request = self._request
+        counted = self._lines if request.keep_lines else self._matching_files
+        # cut by a limit of time or lines, or left by the caller
+        partly = not self._finished or self._stop_reason != "" or self._slow_files > 0
+        return GrepResult(
+            pattern=request.pattern,
+            files=(),
+            total_occurrences=self._occurrences,
+            total_lines=self._lines,
+            total_files=self._matching_files,
+            files_read=self._files_read,
+            truncated=partly or self._returned < counted,
+            skipped=(*self._skipped, *self._left_out),
+            took_ms=self._took_s * 1000,
+            freshness=self._freshness,
+            notes=(*self._notes_before, *self._notes(counted), *self._notes_after),
+            counts_exact=not partly,
+        )
 
-    def run(self) -> None:
-        limit = self.request.limit
-        for ref in self.source.candidate_files(self.pattern.plan, self.request.scope):
-            if limit and self.request.stop_at_limit and self.returned >= limit:
-                self.stop_reason = "limit"
-                return
-            now = time.monotonic()
-            if now > self.deadline:
-                self.stop_reason = "time"
-                return
-            data = self._read(ref)
-            if data is None:
-                continue
-            self.files_read += 1
-            found = scan(
-                self.pattern,
-                data,
-                wanted=limit - self.returned if limit else None,
-                context=self.request.context,
-                deadline=min(self.deadline, now + FILE_TIME_LIMIT_S),
-                stop_when_full=self.request.stop_at_limit,
-            )
-            self._take(ref, found)
-            if self.slow_files >= MAX_SLOW_FILES:
-                self.stop_reason = "slow"
-                return
-        if limit and self.request.stop_at_limit and self.returned >= limit:
-            self.stop_reason = "limit"
-
-    def _read(self, ref: FileRef) -> bytes | None:
+    def _run(self) -> Generator[FileMatches, None, None]:
+        self._started = time.monotonic()
         try:
-            return self.source.read(ref)
+            for found in self._search():
+                given = time.monotonic()
+                yield found
+                self._started += time.monotonic() - given
+            self._finished = True
+        finally:
+            self._took_s = time.monotonic() - self._started
+
+    def _search(self) -> Iterator[FileMatches]:
+        request = self._request
+        stops = request.limit if request.stop_at_limit else 0
+        candidates = self._candidates
+        if candidates is None:
+            candidates = self._source.candidate_files(self._compiled.plan, request.scope)
+        for ref in candidates:
+            now, deadline = time.monotonic(), self._started + request.time_limit_s
+            if stops and self._returned >= stops:
+                break
+            if now > deadline:
+                self._stop_reason = "time"
+                return
+            with _without_cycle_collection():
+                found = self._scan(ref, min(deadline, now + FILE_TIME_LIMIT_S))
+            if found is not None:
+                yield found
+            if self._slow_files >= MAX_SLOW_FILES:
+                self._stop_reason = "slow"
+                return
+        if stops and self._returned >= stops:
+            self._stop_reason = "limit"
+
+    def _scan(self, ref: FileRef, deadline: float) -> FileMatches | None:
+        try:
+            data = self._source.read(ref)
         except OSError as error:
-            self.skipped.append(SkippedFile(ref.path, "unreadable", error.strerror or type(error).__name__))
+            self._skipped.append(SkippedFile(ref.path, "unreadable", error.strerror or type(error).__name__))
             return None
-
-    def _take(self, ref: FileRef, found: FileScan) -> None:
+        if data is None:
+            return None
+        self._files_read += 1
+        limit, keep_lines = self._request.limit, self._request.keep_lines
+        found = scan(
+            self._compiled,
+            data,
+            wanted=(limit - self._returned if limit else None) if keep_lines else 0,
+            context=self._request.context,
+            deadline=deadline,
+            stop_when_full=self._request.stop_at_limit and keep_lines,
+        )
         if found.cut:
-            self.slow_files += 1
-            self.skipped.append(
-                SkippedFile(
-                    ref.path, "pattern_too_slow", "The expression took too long here; the rest is not searched."
-                )
-            )
+            self._slow_files += 1
+            detail = "The expression took too long here; the rest is not searched."
+            self._skipped.append(SkippedFile(ref.path, "pattern_too_slow", detail))
         if not found.line_count:
-            return
-        self.lines += found.line_count
-        self.occurrences += found.occurrences
-        self.matching_files += 1
-        if found.lines:
-            self.returned += len(found.lines)
-            self.files.append(FileMatches(ref.path, found.lines, found.occurrences))
+            return None
+        self._lines += found.line_count
+        self._occurrences += found.occurrences
+        self._matching_files += 1
+        if keep_lines:
+            shown = len(found.lines)
+        else:
+            shown = 1 if not limit or self._returned < limit else 0
+        self._returned += shown
+        return FileMatches(ref.path, found.lines, found.occurrences) if shown else None
 
-    def notes(self) -> Iterable[str]:
-        if self.stop_reason == "limit":
-            yield f"Stopped after {self.returned:,} lines; there may be more."
-        elif self.returned < self.lines:
-            yield f"Showing {self.returned:,} of {self.lines:,} lines."
-        if self.stop_reason == "time":
-            yield f"Stopped after {self.request.time_limit_s:g} s; files after the last one shown were not searched."
-        if self.slow_files:
+    def _notes(self, counted: int) -> Iterable[str]:
+        what = "lines" if self._request.keep_lines else "files"
+        if self._stop_reason == "limit":
+            yield f"Stopped after {self._returned:,} {what}; there may be more."
+        elif self._returned < counted:
+            yield f"Showing {self._returned:,} of {counted:,} {what}."
+        if self._stop_reason == "time":
+            yield f"Stopped after {self._request.time_limit_s:g} s; files after the last one shown were not searched."
+        if self._slow_files:
             yield (
                 "The expression backtracks too much and was cut by the time limit; repeats inside repeats, such as "
                 "(a+)+, cause that. Counts are of what was searched."

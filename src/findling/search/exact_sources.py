@@ -2,50 +2,29 @@
 
 from __future__ import annotations
 
+import errno
 import os
-import stat
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from findling.files import NotRead, RootFiles
 from findling.search.exact import FileRef, Scope
 from findling.store.trigram_plan import TrigramPlan
 from findling.store.trigrams import TrigramIndex, readable
 
-#: Read at a time beyond the expected size, when a file has grown.
-_READ_MORE = 1 << 20
 
+def read_indexed(files: RootFiles, path: str, max_bytes: int) -> bytes | None:
+    """A file's text in the form that was indexed; None when no such file stands there any more.
 
-def read_regular_file(path: str, expected_size: int, max_size: int) -> bytes | None:
-    """The file's bytes; None when it is missing, not a regular file, or a symbolic link.
-
-    Never blocks on a pipe. Raises OSError when it cannot be read or is longer than ``max_size`` bytes.
+    Raises OSError when it cannot be read or is longer than ``max_bytes`` bytes.
     """
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    try:
-        descriptor = os.open(path, flags)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError:
-        if Path(path).is_symlink():
-            return None
-        raise
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return None
-        data = os.read(descriptor, expected_size + 1)
-        if len(data) <= expected_size:
-            return data  # a short read of a regular file is its end
-        pieces = [data]
-        size = len(data)
-        while piece := os.read(descriptor, _READ_MORE):
-            pieces.append(piece)
-            size += len(piece)
-            if size > max_size:
-                raise OSError(f"longer than {max_size} bytes")
-        return b"".join(pieces)
-    finally:
-        os.close(descriptor)
+    read = files.read(path, max_bytes)
+    if not isinstance(read, NotRead):
+        return readable(read[1])
+    if read.reason in ("unreadable", "too_large"):
+        raise OSError(errno.EFBIG if read.reason == "too_large" else errno.EIO, read.detail)
+    return None
 
 
 class MemorySource:
@@ -71,7 +50,7 @@ class FolderSource:
     """
 
     def __init__(self, root: Path, *, max_file_size: int, index: TrigramIndex | None = None) -> None:
-        self._prefix = f"{root}{os.sep}"
+        self._files = RootFiles(root)
         self._max_file_size = max_file_size
         self._index = index
         found = sorted(_regular_files(os.fspath(root), ""))
@@ -84,11 +63,11 @@ class FolderSource:
         self._index = index
 
     def candidate_files(self, plan: TrigramPlan, scope: Scope) -> Iterable[FileRef]:
+        self._files.close()  # folders may have been replaced since the last search
         return in_scope(indexed_candidates(self.refs, self._index, plan), scope)
 
     def read(self, ref: FileRef) -> bytes | None:
-        data = read_regular_file(self._prefix + ref.path, ref.size, self._max_file_size)
-        return None if data is None else readable(data)
+        return read_indexed(self._files, ref.path, self._max_file_size)
 
 
 def indexed_candidates(refs: list[FileRef], index: TrigramIndex | None, plan: TrigramPlan) -> Iterable[FileRef]:

@@ -8,7 +8,7 @@ bytes that are not become U+FFFD; columns count characters of the decoded line. 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from findling.search.patterns import CompiledPattern, PatternTimeout
@@ -29,6 +29,10 @@ _SURELY_RARE_BYTES = 4
 #: Lines between looks at the clock.
 _LINES_PER_CLOCK = 512
 
+#: Columns kept of one line: enough to mark what a person reads; a line matched at every character has as many as it is
+#: long. The counts are of all.
+MAX_SPANS = 100
+
 Spans = tuple[tuple[int, int], ...]
 
 
@@ -45,8 +49,9 @@ class FileScan:
     cut: bool = False
 
 
-# A matching line: where it starts and ends in the buffer (line break excluded), and what to answer of it.
-_Found = tuple[int, int, LineMatch]
+# A matching line: where it starts and ends in the buffer (line break excluded), what to answer of it, how often it
+# matches.
+_Found = tuple[int, int, LineMatch, int]
 
 _NOTHING = FileScan((), 0, 0)
 
@@ -116,12 +121,13 @@ def _scan_plain(
         if end < 0:
             end = whole
         spans: Spans = ((at - start, at - start + size),)
+        count = 1
         at = searched.find(needle, at + size)
         if 0 <= at < end:
-            spans = _plain_spans(searched[start:end], needle)
+            spans, count = _plain_spans(searched[start:end], needle)
             at = searched.find(needle, end)
         line_count += 1
-        occurrences += len(spans)
+        occurrences += count
         if wanted is None or line_count <= wanted:
             number += data.count(b"\n", counted, start)
             counted = start
@@ -153,33 +159,43 @@ def _needle_lines(
             continue
         text = _line_text(data, start, end)
         if len(text) <= safe:
-            spans = matched_spans([match.span() for match in engine.finditer(text)])
+            spans, count = matched_spans(match.span() for match in engine.finditer(text))
         elif pattern.plain and text.isascii():  # columns are bytes
-            spans = _plain_spans(searched[start:end], needle)
+            spans, count = _plain_spans(searched[start:end], needle)
         else:
-            spans = matched_spans(list(pattern.spans(text, deadline)))
-        if spans:
+            spans, count = matched_spans(pattern.spans(text, deadline))
+        if count:
             number += data.count(b"\n", counted, start)
             counted = start
-            yield start, end, LineMatch(number, text, spans)
+            yield start, end, LineMatch(number, text, spans), count
 
 
-def _plain_spans(line: bytes, needle: bytes) -> Spans:
+def _plain_spans(line: bytes, needle: bytes) -> tuple[Spans, int]:
     spans: list[tuple[int, int]] = []
     at = line.find(needle)
-    while at >= 0:
+    while at >= 0 and len(spans) < MAX_SPANS:
         end = at + len(needle)
         spans.append((at, end))
         at = line.find(needle, end)
-    return tuple(spans)
+    return tuple(spans), len(spans) if at < 0 else line.count(needle)
 
 
-def matched_spans(spans: list[tuple[int, int]]) -> Spans:
-    """A line's occurrences: its matches that are not empty, or one empty match when it has no other."""
-    for start, end in spans:
-        if start == end:
-            return tuple(span for span in spans if span[1] > span[0]) or tuple(spans[:1])
-    return tuple(spans)
+def matched_spans(found: Iterable[tuple[int, int]]) -> tuple[Spans, int]:
+    """A line's occurrences, the first MAX_SPANS of them, and how many there are.
+
+    They are its matches that are not empty, or one empty match when it has no other.
+    """
+    spans: list[tuple[int, int]] = []
+    empty: Spans = ()
+    count = 0
+    for span in found:
+        if span[0] < span[1]:
+            count += 1
+            if count <= MAX_SPANS:
+                spans.append(span)
+        elif not empty:
+            empty = (span,)
+    return (tuple(spans), count) if count else (empty, len(empty))
 
 
 def _scan_text(
@@ -201,24 +217,31 @@ def _text_lines(pattern: CompiledPattern, text: str, deadline: float) -> Iterato
     number, counted, looked = 1, 0, 0
     start, end = 0, -1
     spans: list[tuple[int, int]] = []
+    empty: Spans = ()
+    count = 0  # as in matched_spans, which would cost a call for every match here
     for first, last in pattern.spans(text, deadline, longest_line=longest):
         if first > end:
-            if spans:
+            if count or empty:
                 number += text.count("\n", counted, start)
                 counted = start
-                yield start, end, LineMatch(number, text[start:end], matched_spans(spans))
+                yield start, end, LineMatch(number, text[start:end], tuple(spans) or empty), count or 1
             start = text.rfind("\n", 0, first) + 1
             end = text.find("\n", first)
             if end < 0:
                 end = len(text)
-            spans = []
+            spans, empty, count = [], (), 0
             looked += 1
             if looked % _LINES_PER_CLOCK == 0 and time.monotonic() > deadline:
                 raise PatternTimeout
-        spans.append((first - start, last - start))
-    if spans:
+        if first < last:
+            count += 1
+            if count <= MAX_SPANS:
+                spans.append((first - start, last - start))
+        elif not empty:
+            empty = ((first - start, last - start),)
+    if count or empty:
         number += text.count("\n", counted, start)
-        yield start, end, LineMatch(number, text[start:end], matched_spans(spans))
+        yield start, end, LineMatch(number, text[start:end], tuple(spans) or empty), count or 1
 
 
 def _has_longer_line(text: str, limit: int) -> bool:
@@ -237,27 +260,31 @@ def _has_longer_line(text: str, limit: int) -> bool:
 def _gather(
     found: Iterator[_Found], buffer: bytes | str, wanted: int | None, context: int, stop_when_full: bool
 ) -> FileScan:
+    lines: list[LineMatch] = []
     kept: list[_Found] = []
     line_count = occurrences = 0
     cut = False
     try:
         for item in found:
             line_count += 1
-            occurrences += len(item[2].spans)
+            occurrences += item[3]
             if wanted is None or line_count <= wanted:
-                kept.append(item)
+                if context:
+                    kept.append(item)
+                else:
+                    lines.append(item[2])
                 if stop_when_full and line_count == wanted:
                     break
     except PatternTimeout:
         cut = True
-    lines = tuple(_with_context(buffer, kept, context) if context else (line for _, _, line in kept))
-    return FileScan(lines, line_count, occurrences, cut)
+    lines.extend(_with_context(buffer, kept, context))
+    return FileScan(tuple(lines), line_count, occurrences, cut)
 
 
 def _with_context(buffer: bytes | str, kept: list[_Found], context: int) -> Iterator[LineMatch]:
     """No line is given twice: context ends where the next match or the last match's context begins."""
     shown_to = 0  # offset after the last line given
-    for position, (start, end, line) in enumerate(kept):
+    for position, (start, end, line, _) in enumerate(kept):
         next_start = kept[position + 1][0] if position + 1 < len(kept) else len(buffer)
         before = _lines_before(buffer, start, shown_to, context)
         after, shown_to = _lines_after(buffer, end, next_start, context)

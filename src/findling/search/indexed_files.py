@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from findling.files import RootFiles
 from findling.search.exact import FileRef, Scope
-from findling.search.exact_sources import read_regular_file
+from findling.search.exact_sources import read_indexed
 from findling.search.scope import glob_matcher
 from findling.store.reader import FileRow, IndexReader
 from findling.store.trigram_plan import TrigramPlan
-from findling.store.trigrams import readable
 
 _MANY = 400
 """From this many candidate contents on, going through the remembered listing is quicker than asking for each."""
@@ -21,19 +21,19 @@ class IndexedFiles:
 
     def __init__(self, reader: IndexReader, root: Path, folder: str, *, max_bytes: int) -> None:
         self._reader = reader
-        self._prefix = f"{root}/"
+        self._files = RootFiles(root)
         self._folder = folder
         self._max_bytes = max_bytes
 
     def candidate_files(self, plan: TrigramPlan, scope: Scope) -> Iterable[FileRef]:
+        self._files.close()  # folders may have been replaced since the last question
         allowed = self._filter(scope)
         for file in self._candidates(plan):
             if allowed(file):
                 yield FileRef(file.path, file.blob_id, file.size, file.language)
 
     def read(self, ref: FileRef) -> bytes | None:
-        data = read_regular_file(self._prefix + ref.path, ref.size, self._max_bytes)
-        return None if data is None else readable(data)
+        return read_indexed(self._files, ref.path, self._max_bytes)
 
     def _candidates(self, plan: TrigramPlan) -> Iterator[FileRow]:
         reader = self._reader

@@ -16,7 +16,10 @@ from findling.store import signatures
 from findling.store.reader import FileRow, IndexReader, SymbolRow
 from findling.types import SYMBOL_KINDS, Reference, SymbolHit
 
+_MOST_EXACT = 100_000
 _MOST_DEFINITIONS = 5_000
+"""Definitions of just the name that are looked at, and of names that only begin with it or contain it."""
+
 REFERENCES_S = 10.0
 """Time for parsing the files that mention a name; a common word is in thousands."""
 
@@ -53,22 +56,19 @@ def definitions(
     ``name`` may be qualified (``Outer.inner``, ``Outer::inner``). Spellings of one name match (``fooBar`` and
     ``foo_bar``), after the exact one.
     """
-    parts = [part.strip("()*&") for part in _SEPARATORS.split(name.strip()) if part.strip("()*&")]
-    last = parts[-1] if parts else ""
+    *scope, last = _parts(name)
     squashed = tokenizer.squash(last)
-    if not squashed:
-        raise InvalidInput(f"{name!r} holds no name.", remedy="Give the name of a function, class, constant, ….")
     if kind is not None and kind not in SYMBOL_KINDS:
         raise InvalidInput(f"kind must be one of {', '.join(SYMBOL_KINDS)}, not {kind!r}.")
     symbols: dict[tuple[int, int], SymbolRow] = {}
     for found in (
-        reader.named([squashed], _MOST_DEFINITIONS),
+        reader.named([squashed], _MOST_EXACT),
         reader.named_like(squashed, prefix=True, limit=_MOST_DEFINITIONS),
         reader.named_like(squashed, prefix=False, limit=_MOST_DEFINITIONS),
     ):
         for symbol in found:
             symbols.setdefault((symbol.blob_id, symbol.position), symbol)
-    wanted = [symbol for symbol in symbols.values() if _fits(symbol, kind, parts[:-1])]
+    wanted = [symbol for symbol in symbols.values() if _fits(symbol, kind, scope)]
     files: dict[int, list[FileRow]] = {}
     for file in reader.files_of_blobs({symbol.blob_id for symbol in wanted}):
         inside = not folder or file.path == folder or file.path.startswith(f"{folder}/")
@@ -86,6 +86,15 @@ def definitions(
         signature = signatures.of(symbol.signature, texts.get(file.path), symbol.name_line, symbol.name)
         hits.append(_hit(symbol, file, match, signature))
     return hits, len(found_at)
+
+
+def _parts(name: str) -> list[str]:
+    """A possibly qualified name taken apart; at least one part. Raises `InvalidInput`."""
+    parts = [part.strip("()*&") for part in _SEPARATORS.split(name.strip())]
+    named = [part for part in parts if tokenizer.squash(part)]
+    if not named:
+        raise InvalidInput(f"{name!r} holds no name.", remedy="Give the name of a function, class, constant, ….")
+    return named
 
 
 def _fits(symbol: SymbolRow, kind: str | None, scope: Sequence[str]) -> bool:
@@ -121,7 +130,7 @@ def _hit(symbol: SymbolRow, file: FileRow, match: _Match, signature: str) -> Sym
 
 def references(source: ExactSource, name: str, find: FindReferences, *, language: str | None, limit: int) -> References:
     """Uses of exactly this name in code: the index says which files hold it, their syntax trees which are uses."""
-    last = _SEPARATORS.split(name.strip())[-1].strip("()*&")
+    last = _parts(name)[-1]
     pattern = compile_pattern(last, literal=True, ignore_case=False, word=True)
     files: Iterable[FileRef] = source.candidate_files(pattern.plan, Scope(language=language, kind="code"))
     until = time.monotonic() + REFERENCES_S

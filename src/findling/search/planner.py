@@ -20,12 +20,23 @@ _CHANNELS: dict[Mode, frozenset[Channel]] = {
 _SEMANTIC_SIGNALS = frozenset(("window",))
 _SYMBOL_SIGNALS = frozenset(("definition", "file", "stem", "test", "example", "legacy", "platform", "generated"))
 
-_QUOTED = re.compile(r"[\"`\u201c]([^\"`\u201d]{3,200})[\"`\u201d]")
-_PLACEHOLDER = re.compile(r"(?:0x)?\d[\w.:]*|[/\\]\S+|'[^']*'|<[^>]*>|%\w|\{[^}]*\}")
-"""What a running program puts into a message: numbers, paths, quoted values. The source holds none of them."""
+_QUOTED = re.compile(r"[\"`\u201c]([^\"`\u201d]{0,200})[\"`\u201d]")
+_MIN_QUOTED = 3
+_IN_NO_LINE = re.compile(r"[\n\0\ud800-\udfff]")
+_LABEL = re.compile(
+    r"^\s*(?:[\w.]{0,100}\b[A-Z]\w*|(?i:error|exception|panic|fatal|warning))(?:\[[^\[\]\s]*\])?:\s+", re.MULTILINE
+)
+"""What is put before a message: its class, its level. The source has it elsewhere, if at all."""
 
-_MIN_MESSAGE = 8
-"""Shorter pieces of a message stand everywhere."""
+_PLACEHOLDER = re.compile(
+    r"[\n\0\ud800-\udfff]|Traceback \([^)\n]*\):|(?:0x)?\d[\w.:]*|[/\\]\S+|"
+    r"'[^']{0,200}'|<[^>]{0,200}>|%\w|\{[^}]{0,200}\}"
+)
+"""What a running program puts into a message: numbers, paths, quoted values. The source holds none of them,
+nor what is no text."""
+
+_MIN_MESSAGE, _MAX_MESSAGE = 8, 200
+"""Shorter pieces of a message stand everywhere; of longer ones the beginning says enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +73,12 @@ def plan(mode: Mode, intent: Intent, text: str) -> Plan:
 
 def literal_part(text: str, intent: Intent) -> str:
     """What of a query probably stands in the source as it is: a quotation, or the fixed part of an error message."""
-    if quoted := _QUOTED.search(text):
-        return quoted[1].strip()
+    for quoted in _QUOTED.finditer(text):
+        inside = quoted[1].strip()
+        if len(inside) >= _MIN_QUOTED and not _IN_NO_LINE.search(inside):
+            return inside
     if intent != "error":
         return ""
-    pieces = [piece.strip(" :,.;()[]") for piece in _PLACEHOLDER.split(text)]
+    pieces = [piece.strip(" :,.;()[]") for piece in _PLACEHOLDER.split(_LABEL.sub("", text))]
     longest = max(pieces, key=len, default="")
-    return longest if len(longest) >= _MIN_MESSAGE else ""
+    return longest[:_MAX_MESSAGE].rstrip() if len(longest) >= _MIN_MESSAGE else ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from findling.store.reader import FileRow, IndexReader
@@ -18,6 +18,8 @@ FEW = 3000
 """Up to this many files the text index is asked for them by id; a longer list costs more than it saves."""
 
 _MAX_OVER_FETCH = 20
+_OVER_TAKEN = 8
+"""Proposals looked at for each that is kept: some are of old versions, or of other work trees."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +30,20 @@ class Scope:
     entries: tuple[int, ...] | None
     over_fetch: int
 
-    def keep(self, reader: IndexReader, proposals: Iterable[int], most: int) -> list[int]:
-        """The first ``most`` proposals that belong to the manifest and the scope."""
+    def keep(self, reader: IndexReader, proposals: Mapping[int, float] | Iterable[int], most: int) -> list[int]:
+        """The first ``most`` proposals that belong to the manifest and the scope.
+
+        Proposals with a score are put in its order, equals by path: ids tell how the index came about.
+        """
         wanted = list(dict.fromkeys(proposals))
         if self.allowed is not None:
             wanted = [entry for entry in wanted if entry in self.allowed]
-        known = reader.files(wanted[: most * 4])
+        if isinstance(proposals, Mapping):
+            wanted.sort(key=lambda entry: -proposals[entry])
+        known = reader.files(wanted[: most * _OVER_TAKEN])
         kept = [entry for entry in wanted if entry in known]
+        if isinstance(proposals, Mapping):
+            kept.sort(key=lambda entry: (-proposals[entry], known[entry].path))
         return kept[:most]
 
 
@@ -85,33 +94,42 @@ def glob_matcher(globs: Iterable[str]):  # type: ignore[no-untyped-def]
     return matches
 
 
-_GLOB_TOKEN = re.compile(r"\*+|\[!?\]?[^\]]*\]|.", re.DOTALL)
+_GLOB_MARK = re.compile(r"\*+|\[!?\]?[^\]]*\]|.", re.DOTALL)
 
 
 def _translate(glob: str) -> str:
     glob = glob.removeprefix("./")
     anchored = "/" in glob.rstrip("/")
     *folders, last = glob.strip("/").split("/")
-    pattern = "" if anchored else "(?:[^/]+/)*"
+    # of folders; between two stretches may stand any others
+    stretches: list[list[str]] = [[]] if anchored else [[], []]
     for folder in folders:
-        pattern += "(?:[^/]+/)*" if folder == "**" else f"{_translate_name(folder)}/"
+        if folder != "**":
+            stretches[-1].append(f"{_translate_name(folder)}/")
+        elif stretches[-1] or len(stretches) == 1:
+            stretches.append([])
+    pattern = "".join(stretches[0])
+    for place, stretch in enumerate(stretches[1:], 2):
+        named = "".join(stretch)
+        # before further free folders the first fit is as good as any: without that, many ** take for ever
+        pattern += f"(?>(?:[^/]+/)*?{named})" if place < len(stretches) else f"(?:[^/]+/)*{named}"
     inside = "(?:/.*)?" if glob.endswith("/") or not any(char in glob for char in "*?[") else ""
     return f"(?s:{pattern}{_translate_name(last)}{inside})"
 
 
 def _translate_name(glob: str) -> str:
     pieces, stars = [""], []
-    for token in _GLOB_TOKEN.findall(glob):
-        if token.startswith("*"):
-            stars.append("[^/]*" if token == "*" else ".*")
+    for mark in _GLOB_MARK.findall(glob):
+        if mark.startswith("*"):
+            stars.append("[^/]*" if mark == "*" else ".*")
             pieces.append("")
-        elif token == "?":
+        elif mark == "?":
             pieces[-1] += "[^/]"
-        elif len(token) > 1:
-            translated = fnmatch.translate(token)
+        elif len(mark) > 1:
+            translated = fnmatch.translate(mark)
             pieces[-1] += "(?!/)" + translated[translated.index(":") + 1 : translated.rindex(")")]
         else:
-            pieces[-1] += re.escape(token)
+            pieces[-1] += re.escape(mark)
     pattern = pieces[0]
     for place, (star, piece) in enumerate(zip(stars, pieces[1:], strict=True)):
         # when the next star reaches as far, the first fit is as good as any: without it, many stars take for ever

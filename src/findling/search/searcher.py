@@ -6,11 +6,12 @@ that the engine hands in; it never writes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from findling.errors import InvalidInput
 from findling.search import keyword, places, symbol
 from findling.search.analysis import QueryTerms, analyse
 from findling.search.intent import IntentGuess, classify
@@ -21,6 +22,9 @@ from findling.store.reader import FileRow, IndexReader
 from findling.types import Channel, Hit, Query
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from findling.search.exact import ExactSource
     from findling.search.semantic import SemanticChannel
 
@@ -29,7 +33,7 @@ FILE_CANDIDATES = 50
 SEMANTIC_CANDIDATES = 300
 """What each channel proposes. With these the right file is among the candidates as often as with all files."""
 
-KEYWORD_FILES = 30
+KEYWORD_FILES = 40
 SEMANTIC_FILES = 30
 NAME_FILES = 20
 EXACT_FILES = 40
@@ -95,7 +99,7 @@ class Searcher:
         proposed: dict[Channel, set[int]] = {}
         entries: dict[int, None] = {}
 
-        def take(channel: Channel, proposals: Iterable[int], most: int) -> None:
+        def take(channel: Channel, proposals: Mapping[int, float] | Iterable[int], most: int) -> None:
             kept = scope.keep(reader, proposals, most)
             proposed.setdefault(channel, set()).update(kept)
             entries.update(dict.fromkeys(kept))
@@ -109,13 +113,14 @@ class Searcher:
                 file_limit=FILE_CANDIDATES * scope.over_fetch,
                 entries=scope.entries,
             )
-            take("keyword", text.chunks, KEYWORD_FILES)
+            take("keyword", {entry: max(found.values()) for entry, found in text.chunks.items()}, KEYWORD_FILES)
             take("keyword", text.files, NAME_FILES)
         definitions = {}
         if "symbol" in chosen.channels:
-            definitions = symbol.search(reader, terms)
+            scoped = scope.allowed is not None
+            definitions = symbol.search(reader, terms, scoped=scoped)
             strongest = sorted(definitions, key=lambda blob: (-definitions[blob][0].strength, blob))
-            owners = reader.files_of_blobs(strongest[: SYMBOL_FILES * 4])
+            owners = reader.files_of_blobs(strongest if scoped else strongest[: SYMBOL_FILES * 4])
             place = {blob: i for i, blob in enumerate(strongest)}
             owners.sort(key=lambda file: (place[file.blob_id], file.path))
             take("symbol", (file.entry_id for file in owners), SYMBOL_FILES)
@@ -127,7 +132,7 @@ class Searcher:
         if "semantic" in chosen.channels and (channel := self._semantic()) is not None:
             vector = channel.encode(terms.text)
             if vector.any():
-                take("semantic", channel.propose(vector, SEMANTIC_CANDIDATES * scope.over_fetch), SEMANTIC_FILES)
+                take("semantic", self._near(channel, vector, scope), SEMANTIC_FILES)
                 cosines = channel.cosines(vector, entries)
                 if chosen.mode != "semantic" and len(cosines) < len(entries) * ENOUGH_VECTORS:
                     cosines = None
@@ -141,11 +146,21 @@ class Searcher:
         found: dict[int, int] = {}
         if self._exact_files is None:
             return found
-        for ref, line in exact_places(self._exact_files(), wanted, EXACT_FILES * scope.over_fetch):
+        for ref, line in exact_places(self._exact_files(), wanted):
             file = self._reader.file_at(ref.path)
             if file is not None and (scope.allowed is None or file.entry_id in scope.allowed):
                 found[file.entry_id] = line
+                if len(found) == EXACT_FILES:
+                    break
         return found
+
+    @staticmethod
+    def _near(channel: SemanticChannel, vector: NDArray[np.float32], scope: Scope) -> dict[int, float]:
+        """Entries near a vector and how near: among the scope's own when these are few, else by the bits of all."""
+        if scope.entries is None:
+            return channel.propose(vector, SEMANTIC_CANDIDATES * scope.over_fetch)
+        cosines = channel.cosines(vector, scope.entries)
+        return {entry: float(found.own.max()) for entry, found in cosines.items() if len(found.own)}
 
     def similar(self, file: FileRow, *, line: int | None, query: Query, scope_path: str = "") -> Found:
         """What is like a file, or like the place around one of its lines; the file itself is never in the answer."""
@@ -160,8 +175,9 @@ class Searcher:
             if vector is None:
                 return Found((), 0, guess, chosen, (), frozenset())
             scope = resolve(self._reader, query, scope_path)
-            near = channel.propose(vector, SEMANTIC_CANDIDATES * scope.over_fetch)
-            kept = scope.keep(self._reader, (entry for entry in near if entry != file.entry_id), SEMANTIC_FILES)
+            near = self._near(channel, vector, scope)
+            near.pop(file.entry_id, None)
+            kept = scope.keep(self._reader, near, SEMANTIC_FILES)
             evidence = Evidence(keyword.KeywordHits({}, {}), {}, channel.cosines(vector, kept))
             candidates = list(self._reader.files(kept).values())
             terms = analyse(PurePosixPath(file.path).stem)
@@ -169,7 +185,7 @@ class Searcher:
             hits = places.hits(
                 self._reader, self._read_lines, terms, ranked[: query.limit], {"semantic": set(kept)}, query
             )
-            hits = [replace(hit, score=_unit(item.best_cosine)) for hit, item in zip(hits, ranked, strict=False)]
+            hits = [replace(hit, score=_unit(item.window_cosine)) for hit, item in zip(hits, ranked, strict=False)]
         return Found(tuple(hits), len(ranked), guess, chosen, tuple(ranked), frozenset(("semantic",)))
 
 
@@ -177,10 +193,13 @@ def _chunks_at(reader: IndexReader, file: FileRow, line: int | None) -> tuple[in
     """The range of a file's chunks that touch a line; all of them without one."""
     if line is None:
         return 0, None
+    if not 1 <= line <= file.lines:
+        raise InvalidInput(f"{file.path} has {file.lines} lines; there is no line {line}.")
     chunks = reader.chunks(file.blob_id)
     touching: Sequence[int] = [i for i, chunk in enumerate(chunks) if chunk.start_line <= line <= chunk.end_line]
-    if not touching:
-        return 0, None
+    if not touching:  # a blank line between two chunks
+        nearest = min(range(len(chunks)), key=lambda i: abs(chunks[i].start_line - line), default=0)
+        return nearest, nearest + 1
     return touching[0], touching[-1] + 1
 
 

@@ -40,13 +40,15 @@ class SemanticChannel:
             known = self._queries[text] = self._embedder.encode_query(text)
         return known
 
-    def propose(self, query: NDArray[np.float32], count: int) -> list[int]:
-        """Entries whose chunks are nearest by bits, nearest first, each once."""
+    def propose(self, query: NDArray[np.float32], count: int) -> dict[int, float]:
+        """Entries whose chunks are nearest by bits, with how many of the bits agree less than all (0 or below)."""
         if self._generation != self._reader.generation:
             self._dense.refresh()
             self._generation = self._reader.generation
-        units = self._dense.nearest(query, count)
-        return list(dict.fromkeys(unit >> CHUNK_BITS for unit in units))
+        found: dict[int, float] = {}
+        for distance, unit in self._dense.nearest(query, count):
+            found.setdefault(unit >> CHUNK_BITS, -distance)
+        return found
 
     def cosines(self, query: NDArray[np.float32], entry_ids: Iterable[int]) -> dict[int, FileCosines]:
         """Exact cosines of every chunk of these entries; entries without vectors are absent."""

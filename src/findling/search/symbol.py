@@ -31,6 +31,7 @@ COMPOUND = 0.5
 """Words written apart that are one name: "retry policy" and ``RetryPolicy``."""
 
 _MAX_DEFINITIONS = 400
+_MAX_SCOPED = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +43,11 @@ class Definition:
     asked: str
 
 
-def search(reader: IndexReader, query: QueryTerms) -> dict[int, list[Definition]]:
-    """Definitions by blob for the names in a query, and for its words taken together, strongest first."""
+def search(reader: IndexReader, query: QueryTerms, *, scoped: bool = False) -> dict[int, list[Definition]]:
+    """Definitions by blob for the names in a query, and for its words taken together, strongest first.
+
+    ``scoped``: the caller keeps only some files' definitions, so that all must be looked at.
+    """
     asked = {name.squashed: (name.text, name.weight) for name in query.names}
     for compound in query.compounds:
         asked.setdefault(compound, ("", COMPOUND))
@@ -52,7 +56,7 @@ def search(reader: IndexReader, query: QueryTerms) -> dict[int, list[Definition]
         if len(query.words) == 1:
             asked.setdefault(squashed, ("", 1.0))
     found: dict[int, list[Definition]] = {}
-    for symbol in reader.named(asked, _MAX_DEFINITIONS):
+    for symbol in reader.named(asked, _MAX_SCOPED if scoped else _MAX_DEFINITIONS):
         spelled, weight = asked[symbol.squashed]
         strength = weight * KIND_WEIGHTS.get(symbol.kind, 0.5)
         if spelled and spelled != symbol.name:

@@ -61,13 +61,19 @@ class DenseIndex:
     def rows(self) -> int:
         return sum(len(units) for units in self._units)
 
-    def nearest(self, query: NDArray[np.float32], count: int) -> list[int]:
-        """About ``count`` unit ids by the bits' distance to a unit vector; entries of other manifests among them."""
+    def nearest(self, query: NDArray[np.float32], count: int) -> list[tuple[int, int]]:
+        """The ``count`` nearest units to a unit vector as (bits that differ, unit id), ascending.
+
+        Units of other manifests and of dead entries are among them.
+        """
         query_bits = np.packbits(query >= 0)
-        found: list[int] = []
+        found: list[tuple[int, int]] = []
         for units, bits in zip(self._units, self._bits, strict=True):
-            found += units[vectors.top_by_bits(bits, query_bits, count, None)].tolist()
-        return found
+            rows = vectors.top_by_bits(bits, query_bits, count, None)
+            distances = vectors.hamming(bits[rows], query_bits)
+            found += zip(distances.tolist(), units[rows].tolist(), strict=True)
+        found.sort()  # the parts are searched apart, and what was written last must not come last for it
+        return found[:count]
 
     # --- the file -------------------------------------------------------------------------------------------
 
@@ -95,7 +101,15 @@ class DenseIndex:
         self._units, self._bits, self._mapped_rows = [units], [bits], rows
 
     def save(self) -> None:
-        """Write the file when the index has outgrown what can be read from the table at once."""
+        """Write the file when the index has outgrown what can be read from the table at once.
+
+        When many of the rows are of vectors that were deleted since, all are read from the table again first.
+        """
+        if self.rows >= _FILE_ROWS:
+            live = self._reader.vector_count(self._model_id)
+            if self.rows - live > live * _LAG_SHARE:
+                self._units, self._bits, self._last, self._mapped_rows = [], [], 0, 0
+                self.refresh()
         rows = self.rows
         if rows < _FILE_ROWS or rows - self._mapped_rows <= rows * _LAG_SHARE:
             return

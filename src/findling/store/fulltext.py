@@ -7,14 +7,17 @@ carry a unit id (`schema.CHUNK_BITS`). Nothing is stored in it but that id; text
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterable, Sequence
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import tantivy
 
 from findling import errors
+from findling.store import layout
 from findling.store.schema import IndexDamaged, full
 
 FORMAT = "1"
@@ -28,6 +31,15 @@ _SMALL_HEAP_BYTES = 16_000_000
 
 _TOKENIZER = "terms"
 _FORMAT_FILE = "format"
+_META = "meta.json"
+_DELETIONS = ".del"
+"""The library's: the file that lists the segments in use, and the ending of what says which documents are deleted."""
+
+_STATE_BYTES = 4_000_000
+"""No list of segments comes near this; what is longer is not ours."""
+
+_TRIES = 3
+"""Merging takes longer than looking, so that a second look nearly always finds a listing as it is."""
 
 
 def _schema() -> tantivy.Schema:
@@ -47,12 +59,67 @@ def _open(directory: Path) -> tantivy.Index:
 
 
 def usable(directory: Path, identity: bytes) -> bool:
-    """Whether a text index of this format, made for the tables with this identity, stands there."""
-    marker = directory / _FORMAT_FILE
-    try:
-        return marker.read_text() == _mark(identity) and tantivy.Index.exists(str(directory))
-    except (OSError, ValueError):
+    """Whether a text index of this format, made for the tables with this identity, stands there whole.
+
+    Whole as far as sizes tell; what is altered inside a file is noticed when it is used.
+    """
+    if layout.not_a_folder(directory) or layout.holds_other_than_files(directory):
         return False
+    try:
+        for _ in range(_TRIES):
+            marker = _read_small(directory / _FORMAT_FILE)
+            state = _read_small(directory / _META)
+            if marker.split("\n", 1)[0] != _mark(identity):
+                return False
+            if _complete(directory, marker, _segments(state)):
+                return True
+            if _read_small(directory / _META) == state:
+                return False
+            # segments were merged by a writer between the looks: look again
+        return False
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return False
+
+
+def _complete(directory: Path, marker: str, segments: frozenset[str]) -> bool:
+    """Whether the files of ``segments`` that were written down have the size they had then."""
+    for line in marker.split("\n")[1:]:
+        name, _, size = line.rpartition(" ")
+        if name.split(".", 1)[0] not in segments:
+            continue  # merged into another since
+        try:
+            if (directory / name).lstat().st_size != int(size):
+                return False
+        except FileNotFoundError:
+            if not name.endswith(_DELETIONS):  # those are replaced as more is deleted
+                return False
+    return True
+
+
+def _segments(state: str) -> frozenset[str]:
+    """What the files of the segments in use begin with."""
+    return frozenset(segment["segment_id"].replace("-", "") for segment in json.loads(state)["segments"])
+
+
+def _write_down(directory: Path, identity: bytes) -> None:
+    """Note the sizes of the segments' files, none of which ever changes, so that a cut one is noticed."""
+    segments = _segments(_read_small(directory / _META))
+    lines = [_mark(identity)]
+    with os.scandir(directory) as entries:
+        for entry in entries:
+            if entry.name.split(".", 1)[0] in segments:
+                with suppress(FileNotFoundError):  # merged away meanwhile
+                    lines.append(f"{entry.name} {entry.stat(follow_symlinks=False).st_size}")
+    partial = directory / f"{_FORMAT_FILE}.part"
+    partial.unlink(missing_ok=True)
+    with partial.open("x", encoding="utf-8") as file:
+        file.write("\n".join(lines))
+    partial.replace(directory / _FORMAT_FILE)
+
+
+def _read_small(path: Path) -> str:
+    with path.open("rb") as file:
+        return file.read(_STATE_BYTES).decode()
 
 
 def _mark(identity: bytes) -> str:
@@ -61,18 +128,33 @@ def _mark(identity: bytes) -> str:
 
 def create(directory: Path, identity: bytes) -> None:
     """Make an empty text index in place of whatever is there, so that readers find one from the first moment."""
-    remove(directory)
-    try:
+    with _typed(directory):
+        remove(directory)
         directory.mkdir(parents=True, exist_ok=True)
         tantivy.Index(_schema(), path=str(directory), reuse=False)
-        (directory / _FORMAT_FILE).write_text(_mark(identity))
-    except (ValueError, OSError) as error:
-        raise _map_error(error, directory) from error
+        _write_down(directory, identity)
 
 
 def remove(directory: Path) -> None:
     """Delete the text index; it is derived, so nothing is lost."""
-    shutil.rmtree(directory, ignore_errors=True)
+    layout.discard(directory)
+
+
+@contextmanager
+def _typed(directory: Path) -> Iterator[None]:
+    """Failures of the library leave as findling's own; so does its panicking over data that it cannot make sense of."""
+    try:
+        yield
+    except (ValueError, OSError, OverflowError) as error:
+        raise _map_error(error, directory) from error
+    except BaseException as error:
+        if type(error).__name__ != _PANIC:
+            raise
+        raise IndexDamaged(f"The text index at {directory} is damaged.") from error
+
+
+_PANIC = "PanicException"
+"""The class has no module to import it from, and is no `Exception`."""
 
 
 class FulltextWriter:
@@ -81,12 +163,11 @@ class FulltextWriter:
     ``large`` says that many files are coming.
     """
 
-    def __init__(self, directory: Path, *, large: bool) -> None:
-        try:
+    def __init__(self, directory: Path, identity: bytes, *, large: bool) -> None:
+        with _typed(directory):
             self._index = _open(directory)
             self._writer = self._index.writer(heap_size=_HEAP_BYTES if large else _SMALL_HEAP_BYTES, num_threads=1)
-        except (ValueError, OSError) as error:
-            raise _map_error(error, directory) from error
+        self._identity = identity
         self._directory = directory
         self._add = self._writer.add_document
 
@@ -109,32 +190,31 @@ class FulltextWriter:
         self._put(document)
 
     def _put(self, document: tantivy.Document) -> None:
-        try:
+        with _typed(self._directory):  # a thread behind it may not have been able to write a segment
             self._add(document)
-        except (ValueError, OSError) as error:  # a thread behind it could not write a segment
-            raise _map_error(error, self._directory) from error
 
     def delete(self, entry_ids: Iterable[int]) -> None:
         # by query: deletion by term takes a Python int for a signed number and then finds nothing
         doomed = list(entry_ids)
         if doomed:
-            self._writer.delete_documents_by_query(tantivy.Query.term_set_query(self._index.schema, "entry", doomed))
+            with _typed(self._directory):
+                wanted = tantivy.Query.term_set_query(self._index.schema, "entry", doomed)
+                self._writer.delete_documents_by_query(wanted)
 
     def commit(self) -> None:
         """Make everything visible and durable. Raises `StorageFull` or `IndexUnavailable`."""
-        try:
+        with _typed(self._directory):
             self._writer.commit()
-        except (ValueError, OSError) as error:
-            raise _map_error(error, self._directory) from error
+            _write_down(self._directory, self._identity)
 
     def close(self, *, merge: bool = False) -> None:
         """``merge``: wait for the merging of segments that goes on in the background, then drop unused files."""
         try:
             if merge:
-                self._writer.garbage_collect_files()
-                self._writer.wait_merging_threads()
-        except (ValueError, OSError) as error:
-            raise _map_error(error, self._directory) from error
+                with _typed(self._directory):
+                    self._writer.garbage_collect_files()
+                    self._writer.wait_merging_threads()
+                    _write_down(self._directory, self._identity)
         finally:
             del self._writer, self._add
 
@@ -157,21 +237,17 @@ class FulltextReader:
     """Ranks documents by weighted BM25 as of when it was opened. Safe to use while a writer commits."""
 
     def __init__(self, directory: Path) -> None:
-        try:
+        with _typed(directory):
             self._index = _open(directory)
             self._index.config_reader("manual")
             self._schema = self._index.schema
             self._searcher = self._index.searcher()
-        except (ValueError, OSError) as error:
-            raise _map_error(error, directory) from error
         self._directory = directory
 
     def reload(self) -> None:
-        try:
+        with _typed(self._directory):
             self._index.reload()
             self._searcher = self._index.searcher()
-        except (ValueError, OSError) as error:
-            raise _map_error(error, self._directory) from error
 
     @property
     def documents(self) -> int:
@@ -190,23 +266,21 @@ class FulltextReader:
         """
         if not weighted_terms or limit <= 0:
             return []
-        query = tantivy.Query
-        clauses: list[tuple[tantivy.Occur, tantivy.Query]] = []
-        for term, term_weight in weighted_terms:
-            for field, field_weight in fields:
-                clause = query.term_query(self._schema, field, term, "freq")
-                clauses.append((tantivy.Occur.Should, query.boost_query(clause, term_weight * field_weight)))
-        wanted = query.boolean_query(clauses)
-        if entries is not None:
-            allowed = query.term_set_query(self._schema, "entry", list(entries))
-            wanted = query.boolean_query(
-                [(tantivy.Occur.Must, wanted), (tantivy.Occur.Must, query.boost_query(allowed, 0.0))]
-            )
-        try:
+        with _typed(self._directory):
+            query = tantivy.Query
+            clauses: list[tuple[tantivy.Occur, tantivy.Query]] = []
+            for term, term_weight in weighted_terms:
+                for field, field_weight in fields:
+                    clause = query.term_query(self._schema, field, term, "freq")
+                    clauses.append((tantivy.Occur.Should, query.boost_query(clause, term_weight * field_weight)))
+            wanted = query.boolean_query(clauses)
+            if entries is not None:
+                allowed = query.term_set_query(self._schema, "entry", list(entries))
+                wanted = query.boolean_query(
+                    [(tantivy.Occur.Must, wanted), (tantivy.Occur.Must, query.boost_query(allowed, 0.0))]
+                )
             found: Any = self._searcher.search(wanted, limit, count=False).hits
             units = self._searcher.fast_field_values("unit", [address for _, address in found]) if found else []
-        except (ValueError, OSError) as error:
-            raise _map_error(error, self._directory) from error
         ranked = [(int(unit), float(score)) for unit, (score, _) in zip(units, found, strict=True) if unit is not None]
         ranked.sort(key=lambda pair: (-pair[1], pair[0]))
         return ranked

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 
 import apsw
 
 from findling import errors
-from findling.store.schema import map_error
-
-LOCK = "writer.lock"
+from findling.store import layout
+from findling.store.layout import LOCK as LOCK
+from findling.store.schema import map_error, open_unlinked
 
 _POLL_S = 0.02
 
@@ -49,11 +48,20 @@ class WriterLock:
 def _open(path: Path) -> apsw.Connection:
     """A connection to the lock file, which holds nothing: one that is not a database is made anew."""
     try:
-        connection = apsw.Connection(os.fspath(path))
-        connection.execute("PRAGMA user_version").fetchone()
-    except (apsw.NotADBError, apsw.CorruptError):
-        path.unlink(missing_ok=True)
-        connection = apsw.Connection(os.fspath(path))
+        for suffix in layout.SQLITE_SUFFIXES:
+            beside = path.with_name(path.name + suffix)
+            if layout.not_a_file(beside):
+                layout.discard(beside)
+        try:
+            connection = open_unlinked(path)
+            connection.execute("PRAGMA user_version").fetchone()
+        except (apsw.NotADBError, apsw.CorruptError):
+            path.unlink(missing_ok=True)
+            connection = open_unlinked(path)
     except apsw.Error as error:
         raise map_error(error, path) from error
+    except OSError as error:
+        raise errors.IndexUnavailable(
+            f"The index at {path.parent} cannot be opened for writing.", remedy="Check the folder's permissions."
+        ) from error
     return connection

@@ -112,12 +112,15 @@ class IndexReader:
         self._symbols: dict[int, list[SymbolRow]] = {}
         self._chunks: dict[int, list[ChunkRow]] = {}
         self._vectors: dict[int, bytes] = {}
+        self._vectors_of = -1
         self._counts: dict[int, int] = {}
+        self._definers: dict[str, int] = {}
         self._listing: list[FileRow] | None = None
         self._uncovered: list[int] | None = None
+        self._uncovered_by: frozenset[int] | None = None
         self._only_ours: bool | None = None
         self._unlisted: frozenset[tuple[str, str]] | None = None
-        self._embedded: int | None = None
+        self._embedded: dict[int, int] = {}
         self.derived: dict[tuple[str, int], frozenset[int]] = {}
         """What others work out from a content's rows and want remembered as long as these."""
 
@@ -125,16 +128,15 @@ class IndexReader:
     def snapshot(self) -> Iterator[None]:
         """Everything read inside belongs to one generation."""
         try:
-            self._db.execute("BEGIN")
-            generation = int(self._value("SELECT value FROM meta WHERE key='generation'") or 0)
-            if generation != self.generation:
-                self._forget()
-                self.generation = generation
-            elif len(self._files) > _REMEMBERED:
-                self._forget()
-            yield
-        except apsw.Error as error:
-            raise schema.map_error(error, self._directory / DATABASE) from error
+            with schema.rows_of(self._db, self._directory / DATABASE):
+                self._db.execute("BEGIN")
+                generation = int(self._value("SELECT value FROM meta WHERE key='generation'") or 0)
+                if generation != self.generation:
+                    self._forget()
+                    self.generation = generation
+                elif len(self._files) > _REMEMBERED:
+                    self._forget()
+                yield
         finally:
             with suppress(apsw.Error):  # nothing was written, and what went wrong was said above
                 if self._db.in_transaction:
@@ -142,10 +144,20 @@ class IndexReader:
 
     def _forget(self) -> None:
         self._manifest = None
-        for cache in (self._files, self._terms, self._symbols, self._chunks, self._vectors, self._counts, self.derived):
+        for cache in (
+            self._files,
+            self._terms,
+            self._symbols,
+            self._chunks,
+            self._vectors,
+            self._counts,
+            self._definers,
+            self.derived,
+        ):
             cache.clear()
         self._only_ours = self._unlisted = None
-        self._listing = self._uncovered = self._embedded = None
+        self._listing = self._uncovered = None
+        self._embedded.clear()
         if self._text is not None:
             self._text.reload()
         if self._trigrams is not None:
@@ -234,9 +246,9 @@ class IndexReader:
         """Chunks of the manifest that have a vector of the model."""
         if model_id is None or self.manifest is None:
             return 0
-        if self._embedded is None:
-            self._embedded = self._count_embedded(model_id, self.manifest)
-        return self._embedded
+        if model_id not in self._embedded:
+            self._embedded[model_id] = self._count_embedded(model_id, self.manifest)
+        return self._embedded[model_id]
 
     def _count_embedded(self, model_id: int, manifest: ManifestRow) -> int:
         everything = self._value("SELECT count(*) FROM vectors WHERE model_id=?", model_id)
@@ -331,9 +343,10 @@ class IndexReader:
 
     def uncovered_blobs(self) -> list[int]:
         """Contents that the exact-text index says nothing about, ascending."""
-        if self._uncovered is None:
+        if self._uncovered is None or self._uncovered_by is not self.trigrams.covered:
             everything = [row[0] for row in self._db.execute("SELECT blob_id FROM blobs")]
             self._uncovered = self.trigrams.uncovered(everything)
+            self._uncovered_by = self.trigrams.covered
         return self._uncovered
 
     # --- rows of a content ----------------------------------------------------------------------------------
@@ -406,17 +419,18 @@ class IndexReader:
             f"WHERE e.blob_id = s.symbol_id >> {SYMBOL_BITS} AND m.manifest_id = {self._manifest_id:d})"
         )
 
-    def definition_counts(self, names: Sequence[str]) -> dict[str, int]:
-        """Number of the manifest's contents that define a name, by squashed name."""
+    def definition_counts(self, names: Iterable[str], most: int) -> dict[str, int]:
+        """Number of the manifest's contents that define a name, by squashed name; counted up to ``most``."""
+        sql = (
+            f"SELECT count(*) FROM (SELECT DISTINCT s.symbol_id >> {SYMBOL_BITS} FROM names n "
+            f"JOIN symbols s USING (name_id) WHERE n.squashed=? {self._ours} LIMIT {most:d})"
+        )
         found: dict[str, int] = {}
-        for start in range(0, len(names), _BATCH):
-            part = names[start : start + _BATCH]
-            sql = (
-                f"SELECT n.squashed, count(DISTINCT s.symbol_id >> {SYMBOL_BITS}) FROM names n "
-                f"JOIN symbols s USING (name_id) WHERE n.squashed IN ({','.join('?' * len(part))}) "
-                f"{self._ours} GROUP BY 1"
-            )
-            found.update(self._db.execute(sql, part))
+        for name in names:
+            known = self._definers.get(name)
+            if known is None:
+                known = self._definers[name] = int(self._value(sql, name))
+            found[name] = known
         return found
 
     def term_counts(self, keys: Iterable[int]) -> dict[int, int]:
@@ -434,6 +448,14 @@ class IndexReader:
         row = self._db.execute("SELECT model_id FROM models WHERE fingerprint=?", (fingerprint,)).fetchone()
         return int(row[0]) if row else None
 
+    def vector_count(self, model_id: int) -> int:
+        """Vectors of a model that the table holds, of whatever manifest."""
+        sql = (
+            "SELECT total(length(v.data) / d.dimensions) FROM vectors v, models d "
+            "WHERE d.model_id = v.model_id AND v.model_id=?"
+        )
+        return int(self._value(sql, model_id))
+
     def latest_model(self) -> int | None:
         """The model that was used last to make vectors; None when there are none."""
         row = self._db.execute("SELECT model_id FROM vectors ORDER BY vector_id DESC LIMIT 1").fetchone()
@@ -441,6 +463,9 @@ class IndexReader:
 
     def vectors(self, entry_ids: Iterable[int], model_id: int) -> dict[int, bytes]:
         """int8 vectors of entries, one after the other in chunk order; entries without are absent."""
+        if model_id != self._vectors_of:
+            self._vectors.clear()
+            self._vectors_of = model_id
         found = self._remember(
             self._vectors,
             entry_ids,

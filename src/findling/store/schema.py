@@ -16,13 +16,20 @@ file, which derived indexes repeat: one that was made for another file of the sa
 from __future__ import annotations
 
 import os
+import re
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import apsw
 
 from findling import errors
+from findling.store import layout
+from findling.store.layout import DATABASE as DATABASE
+from findling.store.layout import FULLTEXT as FULLTEXT
+from findling.store.layout import TRIGRAMS as TRIGRAMS
 
 
 class IndexDamaged(errors.IndexUnavailable):
@@ -31,11 +38,6 @@ class IndexDamaged(errors.IndexUnavailable):
 
 FORMAT_VERSION = 1
 """History: 1, the first."""
-
-DATABASE = "index.db"
-FULLTEXT = "fulltext"
-TRIGRAMS = "trigrams"
-"""What stands in a store's folder."""
 
 CHUNK_BITS = 12
 """A unit id is ``entry_id << CHUNK_BITS | chunk ordinal``; 4,095 chunks are far above the cap of a file."""
@@ -50,6 +52,7 @@ UNLISTED = -1
 """In place of a skipped file's modification time: listing leaves it out, by its name, size or type."""
 
 UNREAD = -2
+FAILED = -3
 """In place of a skipped file's modification time: it could not be read, so it is tried again."""
 
 _BUSY_MS = 10_000
@@ -114,6 +117,8 @@ CREATE TABLE vectors (
 CREATE UNIQUE INDEX vectors_entry ON vectors(entry_id, model_id);
 """
 
+_TABLE_NAMES = tuple(re.findall(r"CREATE TABLE (\w+)", _TABLES))
+
 
 def connect(path: Path, *, readonly: bool = False) -> apsw.Connection:
     """Open (or create) the database file. Raises the typed errors of ``findling.errors`` only.
@@ -121,9 +126,10 @@ def connect(path: Path, *, readonly: bool = False) -> apsw.Connection:
     A file that is not a database, is damaged, or is of an older format raises `IndexDamaged`; of a later
     format, `IndexNewer`. An empty file is given its tables.
     """
-    flags = apsw.SQLITE_OPEN_READWRITE | (0 if readonly else apsw.SQLITE_OPEN_CREATE)
+    if foreign := layout.foreign(path.parent):
+        raise IndexDamaged(foreign)
     try:
-        connection = apsw.Connection(os.fspath(path), flags=flags)
+        connection = open_unlinked(path, create=not readonly)
         connection.set_busy_timeout(_BUSY_MS)
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute(f"PRAGMA synchronous=NORMAL; PRAGMA mmap_size={_MMAP_BYTES}; PRAGMA temp_store=MEMORY")
@@ -142,10 +148,21 @@ def connect(path: Path, *, readonly: bool = False) -> apsw.Connection:
             f"The index at {path} has format {version}; this findling reads up to {FORMAT_VERSION}.",
             remedy="Update findling, or delete the index to build it anew.",
         )
-    if version != FORMAT_VERSION or known is None:
+    if version == FORMAT_VERSION and not isinstance(known, bytes):
+        connection.close()
+        raise IndexDamaged(f"The index at {path} is damaged.")
+    if version != FORMAT_VERSION:
         connection.close()
         raise IndexDamaged(f"The index at {path} has the older format {version}.")
     return connection
+
+
+def open_unlinked(path: Path, *, create: bool = True) -> apsw.Connection:
+    """A connection to the file itself: a link in its place is not followed. Raises `apsw.Error`."""
+    flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW | (apsw.SQLITE_OPEN_CREATE if create else 0)
+    # SQLite refuses a link anywhere in the path; those above the store are the user's own.
+    real = os.path.join(os.path.realpath(path.parent), path.name)  # noqa: PTH118
+    return apsw.Connection(real, flags=flags)
 
 
 def identity(connection: apsw.Connection) -> bytes:
@@ -173,8 +190,57 @@ def _scalar(connection: apsw.Connection, sql: str) -> Any:
     return row[0] if row else None
 
 
+_NOT_OF_OURS = (AttributeError, LookupError, OverflowError, TypeError, ValueError)
+"""What reading rows raises that hold something else than was written: no text, another type, a length too large."""
+
+
+@contextmanager
+def rows_of(connection: apsw.Connection, path: Path) -> Iterator[None]:
+    """Failures while rows are read and used leave as findling's own; damage among them as `IndexDamaged`."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise map_error(error, path) from error
+    except _NOT_OF_OURS as error:
+        if _shows_damage(connection, error):
+            raise IndexDamaged(f"The index at {path} is damaged.") from error
+        raise
+
+
+def _shows_damage(connection: apsw.Connection, error: Exception) -> bool:
+    """Whether an error that may as well be a mistake of ours comes of what stands in the file."""
+    if isinstance(error, UnicodeEncodeError):  # that is of what is asked or written
+        return False
+    if isinstance(error, UnicodeDecodeError) or _raised_in_store(error):
+        return True
+    try:
+        sound = connection.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",)
+        return not sound or any(_holds_other_types(connection, table) for table in _TABLE_NAMES)
+    except (apsw.Error, ValueError):
+        return True
+
+
+def _holds_other_types(connection: apsw.Connection, table: str) -> bool:
+    columns = [(row[1], row[2].lower()) for row in connection.execute(f"PRAGMA table_info({table})") if row[2]]
+    other = " OR ".join(f"typeof({name}) NOT IN ('{kind}', 'null')" for name, kind in columns)
+    return connection.execute(f"SELECT 1 FROM {table} WHERE {other} LIMIT 1").fetchone() is not None
+
+
+def _raised_in_store(error: Exception) -> bool:
+    module = ""
+    trace = error.__traceback__
+    while trace is not None:
+        name = trace.tb_frame.f_globals.get("__name__", "")
+        if name.startswith("findling."):
+            module = name
+        trace = trace.tb_next
+    return module.startswith("findling.store.")
+
+
 def map_error(error: apsw.Error, path: Path) -> errors.FindlingError:
     """A SQLite failure as findling's own error."""
+    if getattr(error, "extendedresult", 0) == apsw.SQLITE_CANTOPEN_SYMLINK:
+        return IndexDamaged(f"{path} is a link.")
     if isinstance(error, apsw.FullError):
         return full(path.parent)
     if isinstance(error, apsw.BusyError | apsw.LockedError):

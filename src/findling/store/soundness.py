@@ -5,17 +5,17 @@ Everything in a store is derived from the files, so nothing is lost with it. Kno
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import apsw
 
-from findling.store import fulltext, schema
-from findling.store.lock import LOCK, WriterLock
-from findling.store.schema import DATABASE, FULLTEXT
+from findling import errors
+from findling.store import fulltext, layout, schema
+from findling.store.layout import DATABASE, FULLTEXT, LOCK
+from findling.store.lock import WriterLock
 
-_KEPT = frozenset((".gitignore", "config.toml", "config.json", LOCK))
+_KEPT = layout.NOT_DERIVED | {LOCK}
 
 
 def problem(directory: Path) -> str:
@@ -23,6 +23,8 @@ def problem(directory: Path) -> str:
 
     Raises `IndexNewer`, `IndexBusy` and, when the folder's permissions forbid it, `IndexUnavailable`.
     """
+    if foreign := layout.foreign(directory):
+        return foreign
     database = directory / DATABASE
     if not database.exists():
         return ""
@@ -56,13 +58,14 @@ def remove(directory: Path, *, wait_s: float, unless: Callable[[], bool] = lambd
         if unless():
             return
         # The tables first: what is left without them belongs to no identity, so a crash in between does no harm.
-        (directory / DATABASE).unlink(missing_ok=True)
+        layout.discard(directory / DATABASE)
         for path in list(directory.iterdir()):
-            if path.name in _KEPT or path.name.startswith(LOCK):
-                continue
-            if path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink(missing_ok=True)
+            if path.name not in _KEPT and not path.name.startswith(LOCK):
+                layout.discard(path)
+    except OSError as error:
+        raise errors.IndexUnavailable(
+            f"The damaged index at {directory} cannot be removed: {error.strerror}.",
+            remedy="Check the folder's permissions.",
+        ) from error
     finally:
         lock.release()

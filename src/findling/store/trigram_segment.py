@@ -23,6 +23,7 @@ from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from findling.store import layout
 from findling.store.trigram_plan import TrigramPlan
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ class TrigramSegment:
     def __init__(self, path: Path, identity: bytes) -> None:
         """Raises SegmentDamaged, or OSError when the file cannot be opened."""
         self.path = path
+        if layout.not_a_file(path):
+            raise SegmentDamaged("not a regular file")
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
             if size < _HEADER_BYTES:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from findling.errors import StorageFull
+from findling.store import layout
 from findling.store.trigram_plan import UNINDEXED_BYTES, TrigramPlan
 from findling.store.trigram_segment import MAX_SEGMENT_BLOBS, SegmentDamaged, TrigramSegment, write_segment
 
@@ -127,7 +128,8 @@ class TrigramIndex:
     def refresh(self) -> None:
         """Notice segments that another process has added or merged away since."""
         try:
-            names = {path.name for path in self._directory.iterdir() if path.suffix == _SUFFIX}
+            foreign = layout.not_a_folder(self._directory)
+            names = set() if foreign else {path.name for path in self._directory.iterdir() if path.suffix == _SUFFIX}
         except (FileNotFoundError, NotADirectoryError):
             names = set()
         for name in self._segments.keys() - names:

@@ -15,11 +15,9 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
-import apsw
-
 from findling import tokenizer
 from findling.errors import FindlingError, IndexUnavailable
-from findling.store import fulltext, schema, term_rows
+from findling.store import fulltext, layout, schema, term_rows
 from findling.store.lock import WriterLock
 from findling.store.trigrams import TrigramIndex
 from findling.types import FileState, SkippedFile
@@ -75,9 +73,8 @@ def _typed(
     @wraps(method)
     def mapped(self: IndexWriter, /, *args: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
         try:
-            return method(self, *args, **options)
-        except apsw.Error as error:
-            raise schema.map_error(error, self._directory / schema.DATABASE) from error
+            with schema.rows_of(self._db, self._directory / schema.DATABASE):
+                return method(self, *args, **options)
         except OSError as error:
             raise map_os_error(error, self._directory) from error
 
@@ -118,8 +115,8 @@ class IndexWriter:
                 )
             fulltext.create(self._directory / schema.FULLTEXT, identity)
         trigrams = self._directory / schema.TRIGRAMS
-        if trigrams.is_symlink() or trigrams.is_file():
-            trigrams.unlink()
+        if layout.not_a_folder(trigrams):
+            layout.discard(trigrams)
         self._trigrams = TrigramIndex(trigrams, identity)
         self._names_were_empty = self._db.execute("SELECT 1 FROM names LIMIT 1").fetchone() is None
 
@@ -432,6 +429,16 @@ class IndexWriter:
             self._text = None
 
     @_typed
+    def forget_missing_roots(self) -> None:
+        """Drop the manifests of folders that are gone: removed work trees, and roots that were moved."""
+        rows: list[Any] = self._db.execute("SELECT manifest_id, root FROM manifests").fetchall()
+        gone = [manifest_id for manifest_id, root in rows if not Path(root).is_dir()]
+        for manifest_id in gone:
+            self._begin()
+            for table in ("manifest_files", "skipped_files", "term_counts", "manifests"):
+                self._db.execute(f"DELETE FROM {table} WHERE manifest_id=?", (manifest_id,))
+
+    @_typed
     def collect_garbage(self) -> int:
         """Delete entries that no manifest has, when there are many or many of one path; the number deleted."""
         doomed = self._unreferenced()
@@ -558,7 +565,9 @@ class IndexWriter:
 
     def _fulltext(self) -> fulltext.FulltextWriter:
         if self._text is None:
-            self._text = fulltext.FulltextWriter(self._directory / schema.FULLTEXT, large=self._large)
+            self._text = fulltext.FulltextWriter(
+                self._directory / schema.FULLTEXT, schema.identity(self._db), large=self._large
+            )
         return self._text
 
 

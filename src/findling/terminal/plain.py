@@ -12,7 +12,8 @@
     index, sync, status   key: value
     config            key: value  [where it came from]
 
-Line breaks in paths are made visible so that the shape holds; ``terminal=True`` does so with every control character.
+Line breaks in paths are made visible so that the shape holds; ``terminal=True`` does so with every control character,
+and shows of a very long line only what is around its first match. A pipe gets every line whole.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, TextIO
 
 from findling.terminal import words
-from findling.terminal.lines import body_lines, merged_lines
+from findling.terminal.lines import body_lines, merged_lines, shortened
 from findling.terminal.places import Places
 from findling.terminal.safe import one_line, visible
-from findling.types import GrepResult, Hit, IndexReport, SearchResult, Status, SymbolResult
+from findling.types import GrepStream, Hit, IndexReport, SearchResult, Status, SymbolResult
 
 if TYPE_CHECKING:
     from findling.config import Loaded
@@ -35,6 +36,7 @@ class PlainView:
     def __init__(self, out: TextIO, places: Places, *, terminal: bool = False) -> None:
         self._out = out
         self._places = places
+        self._terminal = terminal
         self._content = visible if terminal else str
         self._label = visible if terminal else one_line
 
@@ -44,8 +46,8 @@ class PlainView:
                 self._line("")
             self._hit(hit, explain)
 
-    def grep(self, result: GrepResult, *, shape: str) -> None:
-        for file in result.files:
+    def grep(self, found: GrepStream, *, shape: str) -> None:
+        for file in found:
             path = self._path(file.path)
             if shape == "files":
                 self._line(path)
@@ -54,7 +56,7 @@ class PlainView:
             else:
                 for line in merged_lines(file):
                     mark = ":" if line.spans else "-"
-                    text = self._content(line.text)
+                    text = self._content(shortened(line) if self._terminal else line.text)
                     self._line("--" if line.number == 0 else f"{path}{mark}{line.number}{mark}{text}")
 
     def symbols(self, result: SymbolResult) -> None:

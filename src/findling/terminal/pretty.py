@@ -17,7 +17,7 @@ from findling.terminal.capabilities import is_terminal
 from findling.terminal.lines import Line, body_lines, merged_lines
 from findling.terminal.places import Places
 from findling.terminal.safe import visible
-from findling.types import GrepResult, Hit, IndexReport, SearchResult, Status, SymbolResult
+from findling.types import GrepStream, Hit, IndexReport, SearchResult, Status, SymbolResult
 
 if TYPE_CHECKING:
     from findling.config import Loaded
@@ -55,8 +55,8 @@ class PrettyView:
             shown = f"{len(result.hits)} of {words.count(result.total, 'file')}, {words.seconds(result.took_ms)}"
             self._print(Text(shown, _QUIET))
 
-    def grep(self, result: GrepResult, *, shape: str) -> None:
-        for position, file in enumerate(result.files):
+    def grep(self, found: GrepStream, *, shape: str) -> None:
+        for position, file in enumerate(found):
             heading = self._path(file.path)
             if shape == "files":
                 self._print(heading)
@@ -69,8 +69,9 @@ class PrettyView:
                 width = len(str(file.lines[-1].line + len(file.lines[-1].after))) if file.lines else 0
                 for line in merged_lines(file):
                     self._print(Text("--", _QUIET) if line.number == 0 else self._numbered(line, width))
-        if result.files:
-            self._print(Text(words.grep_total(result), _QUIET))
+        totals = found.totals
+        if totals.total_files:
+            self._print(Text(words.grep_total(totals), _QUIET))
 
     def symbols(self, result: SymbolResult) -> None:
         for found in result.definitions:

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from findling.types import Coverage, GrepResult, Hit, IndexReport, SearchResult, SkippedFile, Span, Status, SymbolResult
+from findling.types import (
+    LOW_CONFIDENCE,
+    Coverage,
+    GrepResult,
+    Hit,
+    IndexReport,
+    SearchResult,
+    SkippedFile,
+    Span,
+    Status,
+    SymbolResult,
+)
 
 if TYPE_CHECKING:
     from findling.config import Loaded
 
-# Below this an answer is shown, but not presented as one; the same as where confidence is estimated.
-LOW_CONFIDENCE = 0.5
+NOTHING_FOUND = "nothing found"
 
 _STALE_REASONS: Mapping[str, str] = {"not_checked": "not every file was looked at in the time there was"}
 _UNITS = ("B", "kB", "MB", "GB", "TB")
@@ -26,8 +36,23 @@ def low_confidence(result: SearchResult, shown: Callable[[str], str]) -> str:
     return f"nothing here looks like an answer; nearest: {place(nearest, shown)}"
 
 
-def search_notes(result: SearchResult, *, how_to_finish: str = "") -> list[str]:
-    notes = [] if result.hits else ["nothing found"]
+def nothing_in_scope(asked: Sequence[str], left_out: Sequence[SkippedFile], shown: Callable[[str], str]) -> str:
+    """``asked``: what a file would have to do, such as "lies in docs". The rule is that of the first file left out."""
+    text = f"{NOTHING_FOUND}: no indexed file {' and '.join(asked)}"
+    if not left_out:
+        return text
+    first = left_out[0]
+    more = f" and {count(len(left_out) - 1, 'other')}" if len(left_out) > 1 else ""
+    rule = f"{first.reason}{f' ({first.detail})' if first.detail else ''}"
+    return f"{text}; left out: {shown(first.path)}, {rule}{more}"
+
+
+def search_notes(result: SearchResult, *, how_to_finish: str = "", nothing: str = NOTHING_FOUND) -> list[str]:
+    """``nothing``: the sentence for an answer without any place."""
+    notes = []
+    if not result.hits:
+        matched = f"{count(result.total, 'file')} matched, but no place fits into --max-tokens"
+        notes.append(matched if result.total else nothing)
     notes += list(result.notes)
     if result.freshness == "stale":
         reason = _STALE_REASONS.get(result.stale_reason, result.stale_reason)
@@ -43,24 +68,25 @@ def search_notes(result: SearchResult, *, how_to_finish: str = "") -> list[str]:
     return notes
 
 
-def grep_notes(result: GrepResult) -> list[str]:
-    notes = [] if result.files else ["nothing found"]
-    notes += list(result.notes)
-    if result.truncated:
+def grep_notes(totals: GrepResult, *, nothing: str = NOTHING_FOUND) -> list[str]:
+    """``totals``: with or without the files."""
+    notes = [] if totals.total_files else [nothing]
+    notes += list(totals.notes)
+    if not totals.counts_exact:
         notes.append("not all occurrences are listed, and the counts are lower bounds")
-    if result.skipped:
-        notes.append(f"not searched: {counted(file.reason for file in result.skipped)}")
+    if totals.skipped:
+        notes.append(f"not searched: {counted(file.reason for file in totals.skipped)}")
     return notes
 
 
 def grep_total(result: GrepResult) -> str:
     found = f"{count(result.total_occurrences, 'occurrence')} on {count(result.total_lines, 'line')}"
-    least = "at least " if result.truncated else ""
+    least = "" if result.counts_exact else "at least "
     return f"{least}{found} in {count(result.total_files, 'file')} ({result.took_ms:.0f} ms)"
 
 
-def symbol_notes(result: SymbolResult, *, references_asked: bool) -> list[str]:
-    notes = [] if result.definitions or result.references else ["nothing found"]
+def symbol_notes(result: SymbolResult, *, references_asked: bool, nothing: str = NOTHING_FOUND) -> list[str]:
+    notes = [] if result.definitions or result.references else [nothing]
     notes += list(result.notes)
     if len(result.definitions) < result.total_definitions:
         notes.append(f"{len(result.definitions)} of {count(result.total_definitions, 'definition')} shown; see --limit")
@@ -80,12 +106,19 @@ def report_line(report: IndexReport) -> str:
     return f"{count(report.files, 'file')} ({changes}), {', '.join(parts)}; {speed}"
 
 
-def report_notes(report: IndexReport) -> list[str]:
+def report_notes(report: IndexReport, *, named: Collection[str] = ()) -> list[str]:
+    """``named``: the paths that a run was to look at, none for all; each that is not indexed is told on its own."""
     notes = list(report.notes)
-    if report.files == 0:
+    if report.files == 0 and not named:
         notes.append(f"there is nothing to index in {report.root}")
-    if report.skipped:
-        reasons = counted(file.reason for file in report.skipped)
+    told = [file for file in report.skipped if file.path.rstrip("/") in named]
+    missing = sum(file.reason == "not_found" for file in told)
+    if report.removed >= missing:  # they were known: that they are gone is what the run was to find out
+        told = [file for file in told if file.reason != "not_found"]
+    notes += [f"not indexed: {skipped_line(file, str)}" for file in told]
+    rest = [file for file in report.skipped if file.path.rstrip("/") not in named]
+    if rest:
+        reasons = counted(file.reason for file in rest)
         notes.append(f"left out: {reasons} ('findling status --skipped' lists them)")
     notes += [f"failed: {skipped_line(file, str)}" for file in report.failed]
     if not report.complete:

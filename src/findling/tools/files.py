@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from findling.files import NotRead, read_regular_file
 from findling.ingest.decoding import Decoded, decode
 from findling.ingest.selection import DiscoveryOptions
 from findling.tools.model import Refusal
@@ -39,19 +40,16 @@ def read_text(root: Path, path: str) -> TextFile:
         raise Refusal("invalid_input", f"path is a directory: {path}")
     if not real.is_file():
         raise Refusal("file_not_found", f"file not found: {path}")
-    from findling.search.exact_sources import read_regular_file
-
     most = DiscoveryOptions().max_bytes
-    try:
-        size = real.stat().st_size
-        if size > most:
+    base = Path(os.path.realpath(root))
+    read = read_regular_file(base, real.relative_to(base).as_posix(), most)
+    if isinstance(read, NotRead):
+        if read.reason == "too_large":
             raise Refusal("invalid_input", f"file is larger than {most} bytes: {path}")
-        data = read_regular_file(os.fspath(real), size, most)
-    except OSError as error:
-        raise Refusal("file_not_found", f"file cannot be read: {path} ({error.strerror or error})") from error
-    if data is None:  # it became something else since it was looked at
-        raise Refusal("file_not_found", f"file not found: {path}")
-    decoded = decode(data)
+        if read.reason == "unreadable":
+            raise Refusal("file_not_found", f"file cannot be read: {path} ({read.detail})")
+        raise Refusal("file_not_found", f"file not found: {path}")  # it became something else since it was looked at
+    decoded = decode(read[1])
     if not isinstance(decoded, Decoded):
         raise Refusal("invalid_input", f"file is not text: {path} ({decoded.detail})")
     return TextFile(relative, tuple(_split(decoded.text)))

@@ -37,7 +37,8 @@ class Evidence:
 class RankedFile:
     """A candidate with its signals and its rank value; `chunk_values` orders the places inside it.
 
-    ``texts`` are BM25 shares by chunk ordinal; ``cosines`` are of all chunks, ``highest`` the best of any file.
+    ``texts`` are BM25 shares by chunk ordinal; ``cosines`` are of all chunks, ``highest`` the best of any file,
+    ``best_cosine`` this one's; ``window_cosine`` is what the signal of that name is made from.
     """
 
     file: FileRow
@@ -48,6 +49,7 @@ class RankedFile:
     cosines: FileCosines | None = None
     highest: float = 0.0
     best_cosine: float = 0.0
+    window_cosine: float = 0.0
     definitions: list[Definition] = field(default_factory=list)
     exact_line: int = 0
     use: frozenset[str] = frozenset()
@@ -196,7 +198,8 @@ def _windows(ranked: Sequence[RankedFile], cosines: Mapping[int, FileCosines]) -
             continue
         item.cosines = found
         # a source file has one subject, which its windows show; a document has a subject in each section
-        item.values["window"] = float((found.own if item.file.kind == "docs" else found.window).max())
+        item.window_cosine = float((found.own if item.file.kind == "docs" else found.window).max())
+        item.values["window"] = item.window_cosine
         item.best_cosine = float(found.own.max())
     highest = max(item.best_cosine for item in ranked)
     windows = [item.values["window"] for item in ranked if item.cosines is not None]
@@ -247,7 +250,7 @@ def _rare_names(reader: IndexReader, blob_id: int) -> frozenset[int]:
             for symbol in reader.symbols(blob_id)
             if symbol.kind in votes.KINDS and len(symbol.name) >= votes.MIN_NAME
         }
-        definers = reader.definition_counts(sorted(terms))
+        definers = reader.definition_counts(terms, votes.MAX_DEFINERS + 1)
         known = reader.derived["names", blob_id] = frozenset(
             tokenizer.term_key(term[0])  # the last term of a name is the whole of it
             for name, term in terms.items()

@@ -1,0 +1,444 @@
+"""A store and a tree that somebody else prepared: nothing outside of the root is read, written or shown."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+from indexes import integrity, make, places, write
+
+from findling import Engine, cli, errors, files
+from findling.files import NotRead, RootFiles, read_regular_file
+from findling.store import fulltext
+from findling.store.lock import WriterLock
+from findling.store.reader import IndexReader
+from findling.store.schema import IndexDamaged
+
+SECRET = "xyzzy_outside_token"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return make(tmp_path / "p")
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    """A folder beside the root, which must stay as it is."""
+    folder = tmp_path / "outside"
+    folder.mkdir()
+    (folder / "secret.txt").write_text(f"{SECRET} = 1\n")
+    (folder / "plain.txt").write_text("not a database\n")
+    connection = apsw.Connection(os.fspath(folder / "victim.db"))
+    connection.execute("CREATE TABLE theirs(x); INSERT INTO theirs VALUES ('kept')")
+    connection.close()
+    return folder
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()
+    }
+
+
+def links(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_symlink()]
+
+
+# --- the store's files are links ----------------------------------------------------------------------------------
+
+PLANTED = {
+    "database": ("index.db", "victim.db"),
+    "database of nothing": ("index.db", "not-there.db"),
+    "database is text": ("index.db", "plain.txt"),
+    "database is a folder": ("index.db", "."),
+    "log": ("index.db-wal", "plain.txt"),
+    "log of nothing": ("index.db-wal", "not-there"),
+    "shared memory": ("index.db-shm", "plain.txt"),
+    "journal": ("index.db-journal", "plain.txt"),
+    "lock": ("writer.lock", "victim.db"),
+    "lock is text": ("writer.lock", "plain.txt"),
+    "lock of nothing": ("writer.lock", "not-there"),
+    "lock's journal": ("writer.lock-journal", "plain.txt"),
+    "text index": ("fulltext", "."),
+    "text index's marker": ("fulltext/format", "plain.txt"),
+    "text index's state": ("fulltext/meta.json", "plain.txt"),
+    "trigrams": ("trigrams", "."),
+    "a segment": ("trigrams/0123.tri", "plain.txt"),
+    "dense": ("dense-1.json", "plain.txt"),
+    "dense being written": ("dense-1.units.part", "plain.txt"),
+    "something else": ("jobs.json", "plain.txt"),
+}
+
+
+@pytest.mark.parametrize("kind", PLANTED)
+@pytest.mark.parametrize("indexed", [False, True], ids=["new", "indexed"])
+def test_a_link_in_the_store_is_replaced_and_its_target_left_alone(
+    kind: str, indexed: bool, root: Path, outside: Path
+) -> None:
+    name, target = PLANTED[kind]
+    store = root / ".findling"
+    if indexed:
+        with Engine.open(root=root) as engine:
+            engine.index()
+    planted = store / name
+    planted.parent.mkdir(parents=True, exist_ok=True)
+    if planted.is_dir():
+        shutil.rmtree(planted)
+    planted.unlink(missing_ok=True)
+    planted.symlink_to(outside / target)
+    before = everything(outside)
+    with Engine.open(root=root) as engine:
+        engine.status()
+        result = engine.search("RetryPolicy", mode="symbol", wait_s=None)
+        assert places(result)[0][0] == "src/retry.py"
+        assert any("It is built anew." in note for note in result.notes), result.notes
+        assert engine.grep("LruCache").total_files == 1
+        write(root, "src/more.py", "class Later:\n    pass\n")
+        engine.index()
+        engine.index(force=True)
+        assert engine.search("Later").hits
+        assert integrity(engine) == "ok"
+    assert everything(outside) == before
+    assert links(store) == []
+
+
+@pytest.mark.parametrize("name", ["index.db", "writer.lock", "index.db-wal", "dense-1.json"])
+def test_a_folder_in_a_files_place_is_replaced(name: str, root: Path) -> None:
+    (root / ".findling" / name / "below").mkdir(parents=True)
+    with Engine.open(root=root) as engine:
+        assert engine.search("RetryPolicy", wait_s=None).hits
+        assert integrity(engine) == "ok"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+@pytest.mark.parametrize("name", ["index.db", "writer.lock", "fulltext/meta.json", "trigrams/1.tri", "jobs.json"])
+def test_a_pipe_in_the_store_blocks_nobody(name: str, root: Path) -> None:
+    pipe = root / ".findling" / name
+    pipe.parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(pipe)
+    with Engine.open(root=root) as engine:
+        engine.status()
+        assert engine.search("RetryPolicy", wait_s=None).hits
+
+
+def test_readers_and_the_lock_follow_no_link_by_themselves(root: Path, outside: Path) -> None:
+    with Engine.open(root=root) as engine:
+        engine.index()
+        store = engine.store_dir
+    (store / "writer.lock").unlink()
+    (store / "writer.lock").symlink_to(outside / "victim.db")
+    WriterLock(store, wait_s=0).release()
+    assert not (store / "writer.lock").is_symlink()
+    shutil.move(store / "fulltext", outside / "fulltext")
+    (store / "fulltext").symlink_to(outside / "fulltext")
+    reader = IndexReader(store, str(root))
+    with pytest.raises(IndexDamaged), reader.snapshot():
+        assert reader.fulltext
+    reader.close()
+    shutil.move(store / "index.db", outside / "index.db")
+    (store / "index.db").symlink_to(outside / "index.db")
+    with pytest.raises(IndexDamaged):
+        IndexReader(store, str(root))
+
+
+def test_links_above_the_store_are_the_users_own(tmp_path: Path) -> None:
+    make(tmp_path / "real" / "p")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    with Engine(tmp_path / "link" / "p", "", tmp_path / "link" / "p" / ".findling") as engine:
+        assert engine.index().files
+        assert engine.search("RetryPolicy").hits
+        assert engine.grep("LruCache").total_files == 1
+
+
+# --- what the store says of paths ---------------------------------------------------------------------------------
+
+
+def set_path(store: Path, old: str, new: str) -> None:
+    connection = apsw.Connection(os.fspath(store / "index.db"))
+    for table in ("manifest_files", "entries"):
+        connection.execute(f"UPDATE {table} SET path=? WHERE path=?", (new, old))
+    connection.close()
+
+
+def shown(engine: Engine) -> str:
+    """Everything that a question about the secret shows."""
+    said: list[Any] = [engine.grep(SECRET, wait_s=0).files]
+    for mode in ("auto", "exact", "keyword", "symbol"):
+        said.append([(hit.path, hit.snippet) for hit in engine.search(SECRET, mode=mode, wait_s=0).hits])
+    said.append([(found.path, found.signature) for found in engine.symbols(SECRET, wait_s=0).definitions])
+    return repr(said)
+
+
+@pytest.mark.parametrize("form", ["../outside/secret.txt", "src/../../outside/secret.txt", "absolute", "double"])
+def test_a_path_in_the_store_leads_nowhere_else(form: str, root: Path, outside: Path) -> None:
+    write(root, "src/mine.txt", f"{SECRET} = 1\n")
+    with Engine.open(root=root) as engine:
+        engine.index()
+        assert f"{SECRET} = 1" in shown(engine)
+        secret = outside / "secret.txt"
+        path = {"absolute": str(secret), "double": f"/{secret}"}.get(form, form)
+        set_path(engine.store_dir, "src/mine.txt", path)
+    (root / "src/mine.txt").unlink()
+    with Engine.open(root=root) as engine:
+        assert f"{SECRET} = 1" not in shown(engine)
+
+
+@pytest.mark.parametrize("place", ["src/deep", "src"])
+def test_a_folder_replaced_by_a_link_is_not_entered(place: str, root: Path, outside: Path) -> None:
+    write(root, "src/deep/secret.txt", f"{SECRET} = 1\n")
+    (outside / "deep").mkdir()
+    shutil.copy(outside / "secret.txt", outside / "deep")
+    with Engine.open(root=root) as engine, Engine.open(root=root) as opened:
+        engine.index()
+        assert f"{SECRET} = 1" in shown(opened)
+        engine.close()
+        status = (root / "src/deep/secret.txt").stat()
+        for copy in (outside / "secret.txt", outside / "deep/secret.txt"):
+            os.utime(copy, ns=(status.st_atime_ns, status.st_mtime_ns))
+        shutil.rmtree(root / place)
+        (root / place).symlink_to(outside, target_is_directory=True)
+        for one in (engine, opened):
+            assert f"{SECRET} = 1" not in shown(one)
+        engine.sync(["src/deep/secret.txt"])
+        engine.index()
+        assert f"{SECRET} = 1" not in shown(engine)
+
+
+# --- the reader of files ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=["folders", "paths"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Both ways of reading: in open folders, and by whole paths where a system cannot do that."""
+    if request.param == "paths":
+        monkeypatch.setattr(files, "_BELOW", False)
+    elif not files._BELOW:
+        pytest.skip("the system opens nothing below an open folder")
+    yield request.param
+
+
+def reason(root: Path, path: str, most: int = 1000) -> str:
+    read = read_regular_file(root, path, most)
+    assert isinstance(read, NotRead), path
+    with RootFiles(root) as opened:
+        status = opened.status(path)
+    assert read.reason in ("not_a_file", "too_large") or isinstance(status, NotRead), path
+    return read.reason
+
+
+@pytest.mark.usefixtures("way")
+def test_only_regular_files_inside_are_read(root: Path, outside: Path) -> None:
+    (root / "link.txt").symlink_to(outside / "secret.txt")
+    (root / "inner.txt").symlink_to(root / "src/app.js")
+    (root / "linked").symlink_to(outside, target_is_directory=True)
+    (root / "same").symlink_to(root / "src", target_is_directory=True)
+    secret = str(outside / "secret.txt")
+    for path in ("../outside/secret.txt", "src/../../outside/secret.txt", "src/../src/app.js", "./src/app.js"):
+        assert reason(root, path) == "outside"
+    for path in (secret, f"/{secret}", "/src/app.js", "src//app.js", "", ".", "..", "src/..", "src/", "a\0b", "src\0/a"):
+        assert reason(root, path) == "outside"
+    for path in ("link.txt", "inner.txt", "src"):
+        assert reason(root, path) == "not_a_file"
+    for path in ("linked/secret.txt", "same/app.js", "missing", "src/missing", "src/app.js/below", "no/such/folder"):
+        assert reason(root, path) == "not_found"
+    assert reason(root, "src/app.js", 10) == "too_large"
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(root / "pipe")
+        assert reason(root, "pipe") == "not_a_file"
+
+
+@pytest.mark.usefixtures("way")
+def test_reading_on_after_any_path_gives_each_files_own_bytes(tmp_path: Path) -> None:
+    root = tmp_path / "deep"
+    deep = "/".join(f"d{n}" for n in range(40))
+    paths = ["top.txt", "d0/one.txt", "d0/d1/two.txt", f"{deep}/bottom.txt", f"{deep}/e/lower.txt", "x/y/z/other.txt"]
+    for path in paths:
+        write(root, path, path)
+    opened = RootFiles(root)
+    for first in [*paths, "missing/at/all", f"{deep}/missing/file", "../deep/top.txt", "d0/d1/missing"]:
+        for second in paths:
+            opened.read(first, 1000)
+            read = opened.read(second, 1000)
+            assert not isinstance(read, NotRead)
+            assert read[1] == second.encode()
+            assert read[0].st_size == len(second)
+    opened.close()
+    assert not isinstance(opened.read(paths[3], 1000), NotRead)
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="counts this process's open files")
+def test_no_folder_stays_open(root: Path) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    for path in ("src/app.js", "src/missing", "no/file", "../x", "src/" + "a/" * 300 + "b", "a\0/b", "src"):
+        read_regular_file(root, path, 1000)
+        RootFiles(root).read(path, 1000)
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+# --- damage -------------------------------------------------------------------------------------------------------
+
+ROWS = {
+    "no text in paths": "UPDATE manifest_files SET path=CAST(x'ff80fe' || path AS TEXT)",
+    "no text in names": "UPDATE names SET name=CAST(x'fffe' AS TEXT), squashed=squashed",
+    "no text in languages": "UPDATE blobs SET language=CAST(x'ff' AS TEXT)",
+    "cut terms": "UPDATE terms SET data=substr(data, 1, 7)",
+    "terms are numbers": "UPDATE terms SET data=5",
+    "no number of lines": "UPDATE chunks SET start_line='many', end_line='more'",
+    "no generation": "UPDATE meta SET value='x' WHERE key='generation'",
+    "no identity": "UPDATE meta SET value='x' WHERE key='identity'",
+    "cut vectors": "UPDATE vectors SET data=substr(data, 1, 100)",
+}
+
+
+@pytest.mark.parametrize("kind", ROWS)
+def test_rows_that_findling_did_not_write_are_damage(kind: str, root: Path) -> None:
+    with Engine.open(root=root) as engine:
+        engine.index()
+        before = places(engine.search("where are failed requests retried"))
+        store = engine.store_dir
+    connection = apsw.Connection(os.fspath(store / "index.db"))
+    connection.execute(ROWS[kind])
+    connection.close()
+    with Engine.open(root=root) as engine:
+        engine.status()
+        result = engine.search("where are failed requests retried", wait_s=None)
+        assert places(result) == before
+        notes = [*result.notes, *engine.symbols("RetryPolicy", wait_s=None).notes]
+        write(root, "src/retry.py", "class RetryPolicy:\n    pass\n")
+        notes += engine.sync().notes
+        assert engine.grep("class RetryPolicy").total_files == 1
+        assert any("It is built anew." in note for note in notes), kind
+        assert integrity(engine) == "ok"
+
+
+def test_a_mistake_in_the_program_is_no_damage(root: Path) -> None:
+    with Engine.open(root=root) as engine:
+        engine.index()
+        reader = IndexReader(engine.store_dir, str(root))
+        part: dict[str, Any] = {"__name__": "findling.search.part"}
+        exec("def fail(error):\n    raise error", part)  # as a part of the program
+        for mistake in (ValueError("a mistake"), TypeError("a mistake"), KeyError("a mistake")):
+            with pytest.raises(type(mistake), match="a mistake"), reader.snapshot():
+                part["fail"](mistake)
+        with pytest.raises(UnicodeEncodeError), reader.snapshot():
+            reader.file_at("\ud800")
+        reader.close()
+
+
+def put(path: Path, data: bytes) -> None:
+    """In a new file: cutting one short that is mapped into memory kills any process on any system."""
+    beside = path.with_name("beside")
+    beside.write_bytes(data)
+    beside.replace(path)
+
+
+def segment_files(store: Path, ending: str) -> list[Path]:
+    return sorted((store / "fulltext").glob(f"*{ending}"))
+
+
+@pytest.mark.parametrize("ending", [".term", ".idx", ".fast", ".fieldnorm", ".store"])
+@pytest.mark.parametrize("change", ["cut", "emptied", "longer", "gone"])
+def test_a_segment_of_another_size_is_noticed_before_it_is_used(ending: str, change: str, root: Path) -> None:
+    with Engine.open(root=root) as engine:
+        engine.index()
+        before = places(engine.search("where are failed requests retried", mode="keyword"))
+        store = engine.store_dir
+        identity = engine._open_reader().identity
+    assert fulltext.usable(store / "fulltext", identity)
+    for path in segment_files(store, ending):
+        data = path.read_bytes()
+        if change == "gone":
+            path.unlink()
+        else:
+            put(path, {"cut": data[:-40], "emptied": b"", "longer": data + b"\0"}[change])
+    assert not fulltext.usable(store / "fulltext", identity)
+    with Engine.open(root=root) as engine:
+        result = engine.search("where are failed requests retried", mode="keyword", wait_s=None)
+        assert places(result) == before
+        assert any("It is built anew." in note for note in result.notes)
+
+
+def test_a_sound_text_index_stays_usable_however_it_changes(root: Path) -> None:
+    with Engine.open(root=root) as engine:
+        engine.index()
+        identity = engine._open_reader().identity
+        directory = engine.store_dir / "fulltext"
+        for n in range(30):
+            write(root, f"src/m{n % 4}.py", f"class Number{n}:\n    value = {n}\n")
+            report = engine.sync()
+            assert report.notes == ()
+            assert fulltext.usable(directory, identity)
+            assert engine.search(f"Number{n}").hits[0].path == f"src/m{n % 4}.py"
+
+
+def overwritten(data: bytes, byte: int) -> bytes:
+    """The same length, and the library's own end, so that it is opened."""
+    end = len(data) - 160
+    return bytes([byte]) * max(0, end) + data[max(0, end) :]
+
+
+@pytest.mark.parametrize("ending", [".term", ".idx", ".fast", ".fieldnorm"])
+@pytest.mark.parametrize("byte", [0, 0x5A, 0xFF])
+def test_overwritten_segments_never_escape_as_anything_but_an_error_of_ours(
+    ending: str, byte: int, root: Path
+) -> None:
+    with Engine.open(root=root) as engine:
+        engine.index()
+        store = engine.store_dir
+    for path in segment_files(store, ending):
+        put(path, overwritten(path.read_bytes(), byte))
+    with Engine.open(root=root) as engine:
+        engine.search("where are failed requests retried", wait_s=None)
+        for text in ("retry", "server"):
+            engine.search(text, mode="keyword", wait_s=None)
+        write(root, "src/new.py", "class Fresh:\n    pass\n")
+        engine.sync()
+        assert engine.search("Fresh", mode="symbol").hits
+
+
+def test_the_librarys_panic_is_damage(root: Path) -> None:
+    with Engine.open(root=root) as engine:
+        engine.index()
+        store = engine.store_dir
+    for path in segment_files(store, ".fast"):
+        put(path, overwritten(path.read_bytes(), 0xFF))
+    reader = IndexReader(store, str(root))
+    try:
+        with pytest.raises(errors.IndexUnavailable), reader.snapshot():
+            reader.fulltext.search([("retry", 1.0)], [("body", 1.0), ("path", 1.0)], 10)
+    finally:
+        reader.close()
+
+
+# --- the command line ---------------------------------------------------------------------------------------------
+
+
+class Panic(BaseException):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("raised", "status"),
+    [(Panic("no sense"), 2), (GeneratorExit(), 2), (ValueError("x"), 2), (KeyboardInterrupt(), 130)],
+)
+def test_whatever_breaks_is_an_error_and_never_nothing_found(
+    raised: BaseException, status: int, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def failing(*_: object, **__: object) -> Any:
+        raise raised
+
+    assert cli.main(["search", "word", str(tmp_path)], open_engine=failing) == status
+    assert capsys.readouterr().err.startswith("findling: ")
+
+
+def test_an_exit_that_is_asked_for_stays_one(tmp_path: Path) -> None:
+    asked: Callable[..., Any] = lambda *_, **__: sys.exit(7)  # noqa: E731
+    with pytest.raises(SystemExit, match="7"):
+        cli.main(["search", "word", str(tmp_path)], open_engine=asked)

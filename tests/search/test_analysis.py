@@ -1,0 +1,118 @@
+"""What is read out of a query."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from findling import tokenizer
+from findling.search.analysis import (
+    CAPITALISED_WEIGHT,
+    QUALIFIER_WEIGHT,
+    STOP_WORDS,
+    WEAK_WEIGHT,
+    WEAK_WORDS,
+    analyse,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("how is the cache cleared", ("cache", "cleared")),
+        ("RetryPolicy", ("retrypolicy",)),
+        ("what is it", ("what", "is", "it")),
+        ("the the", ("the",)),
+        ("Retry retry", ("retry",)),
+        ("?!", ()),
+        ("", ()),
+        ("größe ändern", ("größe", "ändern")),
+    ],
+)
+def test_content_words(text: str, words: tuple[str, ...]) -> None:
+    assert analyse(text).words == words
+
+
+def test_weak_words_weigh_less_and_the_highest_weight_counts() -> None:
+    assert analyse("get cache").terms == {"get": WEAK_WEIGHT, "cach": 1.0}
+    assert analyse("get getting_started").terms["get"] == 1.0
+    assert not STOP_WORDS & WEAK_WORDS
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("RetryPolicy", {"retrypolicy": 1.0}),
+        ("cache", {"cache": 1.0}),
+        ("where is RetryPolicy used", {"retrypolicy": 1.0}),
+        ("where is retry_call used", {"retrycall": 1.0}),
+        ("Outer.inner", {"outer": QUALIFIER_WEIGHT, "inner": 1.0}),
+        ("std::vec::Vec", {"std": QUALIFIER_WEIGHT, "vec": 1.0}),
+        ("obj->field", {"obj": QUALIFIER_WEIGHT, "field": 1.0}),
+        ("call foo() of Bar.baz()", {"bar": QUALIFIER_WEIGHT, "baz": 1.0}),
+        ("how does Flask start", {"flask": CAPITALISED_WEIGHT}),
+        ("Flask starts how", {}),
+        ("how are things", {}),
+        ("why __init__", {"init": 1.0}),
+        ("a.b", {}),
+        ("parse HTTPServer", {"parse": 0, "httpserver": 1.0}),
+    ],
+)
+def test_names(text: str, names: dict[str, float]) -> None:
+    assert {name.squashed: name.weight for name in analyse(text).names} == {
+        name: weight for name, weight in names.items() if weight
+    }
+
+
+def test_adjacent_words_may_be_one_name() -> None:
+    assert analyse("web socket frame").compounds == ("websocket", "socketframe", "websocketframe")
+    assert analyse("a b c d e f", own_name="").compounds[-1].isalpha()
+    assert analyse("socket").compounds == ()
+    assert max(map(len, analyse("w x y z k").compounds)) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "wants"),
+    [
+        ("retry policy", set()),
+        ("tests of the retry policy", {"test"}),
+        ("test_retry", {"test"}),
+        ("usage example", {"example"}),
+        ("watch files on Windows", {"platform"}),
+        ("legacy client", {"legacy"}),
+        ("generated protobuf", {"generated"}),
+        ("package exports", {"init"}),
+        ("how do I start it", {"advice"}),
+        ("why does it stop?", {"advice"}),
+        ("what? stop it", set()),
+        ("contest", set()),
+    ],
+)
+def test_what_is_wanted(text: str, wants: set[str]) -> None:
+    assert analyse(text).wants == wants
+
+
+def test_the_repositorys_own_name_says_nothing_unless_nothing_else_is_said() -> None:
+    assert analyse("skerry cache", own_name="skerry").words == ("cache",)
+    assert analyse("Skerry cache", own_name="skerry").names == ()
+    assert analyse("skerry", own_name="skerry").words == ("skerry",)
+    assert analyse("sker_ry", own_name="Skerry").words == ("sker_ry",)
+
+
+@given(st.text(), st.text(max_size=8))
+def test_any_text_is_analysed(text: str, own: str) -> None:
+    found = analyse(text, own_name=own)
+    assert all(0 < weight <= 1 for weight in found.terms.values())
+    assert set(found.terms) <= set(tokenizer.terms(text))
+    assert bool(found.words) == bool(tokenizer.words(text))
+    assert all(0 < name.weight <= 1 and len(name.squashed) > 1 for name in found.names)
+    assert len({name.squashed for name in found.names}) == len(found.names)
+    assert sum(found.keys.values()) <= sum(found.terms.values())
+    assert analyse(text, own_name=own) == found
+
+
+@given(st.text())
+def test_white_space_around_a_query_changes_nothing_but_its_text(text: str) -> None:
+    plain, padded = analyse(text), analyse(f"  {text}\n")
+    assert (plain.terms, plain.names, plain.compounds) == (padded.terms, padded.names, padded.compounds)
