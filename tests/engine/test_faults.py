@@ -176,7 +176,7 @@ def fail_reads(monkeypatch: pytest.MonkeyPatch, due: Countdown) -> None:
             raise OSError(errno.EIO, "Input/output error")
         return read(descriptor, size)
 
-    monkeypatch.setattr("findling.ingest.reading.os.read", failing)
+    monkeypatch.setattr("findling.files.os.read", failing)
 
 
 @pytest.mark.faults

@@ -1,7 +1,7 @@
 """The recipe of indexing: what changed -> read -> known content? -> prepare in workers -> write in batches.
 
-`Indexer.sync` brings the manifest of a folder up to date; `embedding_pass.embed` fills in vectors behind it. Both can be
-stopped by a deadline or a kill at any moment and go on from there at the next call.
+`Indexer.sync` brings the manifest of a folder up to date; `embedding_pass.embed` fills in vectors behind it. Both can
+be stopped by a deadline or a kill at any moment and go on from there at the next call.
 """
 
 from __future__ import annotations

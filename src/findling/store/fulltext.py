@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 import os
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import tantivy
 
@@ -38,6 +39,9 @@ _DELETIONS = ".del"
 _STATE_BYTES = 4_000_000
 """No list of segments comes near this; what is longer is not ours."""
 
+_PIECE_BYTES = 1 << 20
+"""Read at a time for a checksum."""
+
 _TRIES = 3
 """Merging takes longer than looking, so that a second look nearly always finds a listing as it is."""
 
@@ -61,7 +65,7 @@ def _open(directory: Path) -> tantivy.Index:
 def usable(directory: Path, identity: bytes) -> bool:
     """Whether a text index of this format, made for the tables with this identity, stands there whole.
 
-    Whole as far as sizes tell; what is altered inside a file is noticed when it is used.
+    The library checks nothing of this, and data that it cannot make sense of may end the process.
     """
     if layout.not_a_folder(directory) or layout.holds_other_than_files(directory):
         return False
@@ -71,7 +75,8 @@ def usable(directory: Path, identity: bytes) -> bool:
             state = _read_small(directory / _META)
             if marker.split("\n", 1)[0] != _mark(identity):
                 return False
-            if _complete(directory, marker, _segments(state)):
+            segments = _segments(state)
+            if all(_unchanged(directory, file) for file in _written_down(marker) if _segment(file.name) in segments):
                 return True
             if _read_small(directory / _META) == state:
                 return False
@@ -81,40 +86,72 @@ def usable(directory: Path, identity: bytes) -> bool:
         return False
 
 
-def _complete(directory: Path, marker: str, segments: frozenset[str]) -> bool:
-    """Whether the files of ``segments`` that were written down have the size they had then."""
-    for line in marker.split("\n")[1:]:
-        name, _, size = line.rpartition(" ")
-        if name.split(".", 1)[0] not in segments:
-            continue  # merged into another since
-        try:
-            if (directory / name).lstat().st_size != int(size):
-                return False
-        except FileNotFoundError:
-            if not name.endswith(_DELETIONS):  # those are replaced as more is deleted
-                return False
-    return True
+class _File(NamedTuple):
+    """A file of a segment as it was written; none of them ever changes."""
+
+    name: str
+    size: int
+    mtime_ns: int
+    checksum: int
 
 
-def _segments(state: str) -> frozenset[str]:
-    """What the files of the segments in use begin with."""
-    return frozenset(segment["segment_id"].replace("-", "") for segment in json.loads(state)["segments"])
+def _unchanged(directory: Path, file: _File) -> bool:
+    try:
+        status = (directory / file.name).lstat()
+    except FileNotFoundError:
+        return file.name.endswith(_DELETIONS)  # those are replaced as more is deleted
+    if status.st_size != file.size:
+        return False
+    # another time alone may come of copying the folder
+    return status.st_mtime_ns == file.mtime_ns or _checksum(directory / file.name) == file.checksum
 
 
 def _write_down(directory: Path, identity: bytes) -> None:
-    """Note the sizes of the segments' files, none of which ever changes, so that a cut one is noticed."""
+    """Note what the segments' files are like now, so that one that was cut or overwritten is noticed."""
     segments = _segments(_read_small(directory / _META))
+    try:
+        known = {file.name: file for file in _written_down(_read_small(directory / _FORMAT_FILE))}
+    except (FileNotFoundError, ValueError):
+        known = {}
     lines = [_mark(identity)]
     with os.scandir(directory) as entries:
         for entry in entries:
-            if entry.name.split(".", 1)[0] in segments:
-                with suppress(FileNotFoundError):  # merged away meanwhile
-                    lines.append(f"{entry.name} {entry.stat(follow_symlinks=False).st_size}")
+            if _segment(entry.name) not in segments:
+                continue
+            with suppress(FileNotFoundError):  # merged away meanwhile
+                status = entry.stat(follow_symlinks=False)
+                was = known.get(entry.name)
+                if was is None or was[1:3] != (status.st_size, status.st_mtime_ns):
+                    was = _File(entry.name, status.st_size, status.st_mtime_ns, _checksum(directory / entry.name))
+                lines.append(" ".join(map(str, was)))
     partial = directory / f"{_FORMAT_FILE}.part"
     partial.unlink(missing_ok=True)
     with partial.open("x", encoding="utf-8") as file:
         file.write("\n".join(lines))
     partial.replace(directory / _FORMAT_FILE)
+
+
+def _written_down(marker: str) -> Iterator[_File]:
+    for line in marker.split("\n")[1:]:
+        name, size, mtime_ns, checksum = line.split(" ")
+        yield _File(name, int(size), int(mtime_ns), int(checksum))
+
+
+def _segments(state: str) -> frozenset[str]:
+    """The segments in use, as the names of their files begin."""
+    return frozenset(segment["segment_id"].replace("-", "") for segment in json.loads(state)["segments"])
+
+
+def _segment(name: str) -> str:
+    return name.split(".", 1)[0]
+
+
+def _checksum(path: Path) -> int:
+    checksum = 0
+    with path.open("rb") as file:
+        while piece := file.read(_PIECE_BYTES):
+            checksum = zlib.crc32(piece, checksum)
+    return checksum
 
 
 def _read_small(path: Path) -> str:
