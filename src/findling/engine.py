@@ -52,6 +52,9 @@ SYNC_FILES = 300
 GREP_LINES = 10_000
 """Lines that `Engine.grep` holds unless told otherwise: some ten megabytes. `Engine.grep_stream` has no need of it."""
 
+CONFIG_FILES = ("findling.toml", ".findling/config.toml", ".findling/config.json", ".repo_search/config.json")
+"""Of a project (`findling.config.files`)."""
+
 LINES_BYTES = 4_000_000
 """Text of files shown lately that is kept, so that asking on does not read them again."""
 
@@ -97,6 +100,7 @@ class Engine:
         self._embedder: Embedder | None = None
         self._embedder_problem = ""
         self._read_stale: set[str] = set()
+        self._wanted: DiscoveryOptions | None = None
         self._lines: dict[str, tuple[tuple[int, int], list[str]]] = {}
 
     @classmethod
@@ -206,9 +210,27 @@ class Engine:
         return done
 
     def _options(self) -> DiscoveryOptions:
-        from findling.ingest.discovery import DiscoveryOptions
+        """Which files are wanted: the configuration's word, where there is a configuration."""
+        if self._wanted is None:
+            from findling.ingest.discovery import DiscoveryOptions
 
-        return DiscoveryOptions()
+            self._wanted = DiscoveryOptions()
+            if self._is_configured():
+                from findling.config import load
+
+                loaded = load(self.root)
+                index = loaded.config.index
+                self._wanted = DiscoveryOptions(index.hidden, index.max_file_bytes, index.include, index.exclude)
+                self._notes += loaded.warnings
+        return self._wanted
+
+    def _is_configured(self) -> bool:
+        """Whether any configuration file exists; without one the defaults hold, and nothing need be imported."""
+        if os.environ.get("FINDLING_CONFIG"):
+            return True
+        base = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")  # noqa: PTH111, PTH118
+        users = [Path(base) / "findling" / name for name in ("config.toml", "config.json")]
+        return any(path.exists() for path in (*(self.root / name for name in CONFIG_FILES), *users))
 
     def _repair(self) -> None:
         """Make sure that the store can be written: a damaged one is removed, with a note, and built anew."""
