@@ -384,7 +384,7 @@ def test_a_sound_text_index_stays_usable_however_it_changes(root: Path) -> None:
             assert engine.search(f"Number{n}", mode="keyword").hits[0].path == f"src/m{n % 4}.py"
             assert fulltext.usable(directory, identity)
         copy = directory.with_name("copy")
-        shutil.copytree(directory, copy, copy_function=shutil.copyfile)
+        shutil.copytree(directory, copy, copy_function=shutil.copyfile, ignore=shutil.ignore_patterns(".tmp*"))
         assert fulltext.usable(copy, identity)
         shutil.rmtree(copy)
 

@@ -202,7 +202,8 @@ def test_a_limit_cuts_the_list_and_not_the_counts(
     everything = grep(MemorySource(files), GrepRequest(pattern, literal=literal))
     some = grep(MemorySource(files), GrepRequest(pattern, literal=literal, limit=limit, context=context))
     assert flat(some) == flat(everything)[:limit]
-    assert_counts(some, flat(everything))
+    for counted in ("total_lines", "total_files", "total_occurrences"):
+        assert getattr(some, counted) == getattr(everything, counted)
     assert some.truncated == (everything.total_lines > limit) == bool(some.notes)
     first = grep(MemorySource(files), GrepRequest(pattern, literal=literal, limit=limit, stop_at_limit=True))
     assert flat(first) == flat(everything)[:limit]

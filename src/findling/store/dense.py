@@ -123,7 +123,8 @@ class DenseIndex:
         about.unlink(missing_ok=True)
         for path, parts in ((units_path, self._units), (bits_path, self._bits)):
             partial = path.with_suffix(path.suffix + ".part")
-            with partial.open("wb") as file:
+            partial.unlink(missing_ok=True)
+            with partial.open("xb") as file:
                 for part in parts:
                     file.write(np.ascontiguousarray(part).tobytes())
             partial.replace(path)

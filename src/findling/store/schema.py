@@ -52,8 +52,10 @@ UNLISTED = -1
 """In place of a skipped file's modification time: listing leaves it out, by its name, size or type."""
 
 UNREAD = -2
-FAILED = -3
 """In place of a skipped file's modification time: it could not be read, so it is tried again."""
+
+FAILED = -3
+"""The same: its worker died or ran out of time twice, so the next run over the whole folder tries it again."""
 
 _BUSY_MS = 10_000
 """How long a statement waits for another process's transaction; the longest is one batch of the indexer."""
