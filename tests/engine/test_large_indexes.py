@@ -1,0 +1,77 @@
+"""What holds for few files must hold among many: scopes, new files beside a written sign-bit file, moved folders."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from indexes import rows
+
+from findling import Engine
+from findling.errors import InvalidInput
+from findling.search import symbol
+from findling.store import dense
+
+DEFINERS = 60
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Many files that say and define the same, and one more of the kind in a folder of its own."""
+    root = tmp_path_factory.mktemp("crowd")
+    for number in range(DEFINERS):
+        (root / f"mod{number:03}.py").write_text(f'def run():\n    """Start the needle engine {number}."""\n')
+    (root / "zz").mkdir()
+    (root / "zz" / "last.py").write_text('def run():\n    """Start the needle engine at last."""\n')
+    with Engine.open(root=root) as engine:
+        engine.index()
+    return root
+
+
+@pytest.mark.parametrize("mode", ["keyword", "symbol", "semantic", "exact", "auto"])
+def test_a_narrow_scope_is_never_crowded_out(crowd: Path, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(symbol, "_MAX_DEFINITIONS", 5)
+    query = {"symbol": "run", "exact": "needle engine"}.get(mode, "start the needle engine")
+    with Engine.open(crowd / "zz", root=None) as engine:
+        if engine.root != crowd:
+            pytest.fail("the scope's root is not the indexed folder")
+        assert [hit.path for hit in engine.search(query, mode=mode, limit=3).hits] == ["zz/last.py"]
+
+
+def test_a_definition_in_a_narrow_scope_is_found_and_counted(crowd: Path) -> None:
+    with Engine.open(crowd / "zz") as engine:
+        found = engine.symbols("run")
+    assert ([hit.path for hit in found.definitions], found.total_definitions) == (["zz/last.py"], 1)
+
+
+def test_what_is_new_is_proposed_beside_a_written_sign_bit_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dense, "_FILE_ROWS", 10)
+    for number in range(80):
+        (tmp_path / f"log{number}.md").write_text(f"# Log {number}\n\nServers rotate their log files every day.\n")
+    with Engine.open(root=tmp_path) as engine:
+        engine.index()
+        assert list(engine.store_dir.glob("dense-*.bits"))
+        (tmp_path / "zebra.md").write_text("# Feeding\n\nHow the zoo feeds its zebras at noon.\n")
+        engine.sync(["zebra.md"])
+        assert engine.search("feeding zebras at the zoo", mode="semantic").hits[0].path == "zebra.md"
+
+
+def test_the_manifest_of_a_folder_that_is_gone_goes_too(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.mkdir()
+    (old / "a.py").write_text("def kept():\n    return 1\n")
+    with Engine.open(root=old) as engine:
+        engine.index()
+    shutil.move(old, new)
+    with Engine.open(root=new) as engine:
+        engine.index()
+        assert rows(engine, "SELECT root FROM manifests") == [(str(new),)]
+        assert engine.symbols("kept").total_definitions == 1
+
+
+def test_a_line_that_a_file_does_not_have(crowd: Path) -> None:
+    with Engine.open(root=crowd) as engine, pytest.raises(InvalidInput, match="2 lines"):
+        engine.similar("zz/last.py:99")
