@@ -176,6 +176,18 @@ def joined_terms(from_words: Iterable[str]) -> str:
     return " ".join(map(_joined.__getitem__, from_words))
 
 
+def path_stem(path: str) -> str:
+    """A file's name up to its first dot; the name itself where nothing stands before one."""
+    name = path.rsplit("/", 1)[-1]
+    return name.split(".", 1)[0] or name.lstrip(".") or name
+
+
+def path_terms(path: str) -> list[str]:
+    """What a path says: its last three folders, and the stem twice because it says most."""
+    stem = path_stem(path)
+    return terms(" ".join((*path.split("/")[-4:-1], stem, stem)))
+
+
 def term_key(term: str) -> int:
     """A 24-bit key of a term, equal on every platform: the upper bits of its CRC-32."""
     return crc32(term.encode("utf-8", "surrogatepass")) >> 8

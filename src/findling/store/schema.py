@@ -122,7 +122,7 @@ CREATE UNIQUE INDEX vectors_entry ON vectors(entry_id, model_id);
 _TABLE_NAMES = tuple(re.findall(r"CREATE TABLE (\w+)", _TABLES))
 
 
-def connect(path: Path, *, readonly: bool = False) -> apsw.Connection:
+def connect(path: Path) -> apsw.Connection:
     """Open (or create) the database file. Raises the typed errors of ``findling.errors`` only.
 
     A file that is not a database, is damaged, or is of an older format raises `IndexDamaged`; of a later
@@ -131,7 +131,7 @@ def connect(path: Path, *, readonly: bool = False) -> apsw.Connection:
     if foreign := layout.foreign(path.parent):
         raise IndexDamaged(foreign)
     try:
-        connection = open_unlinked(path, create=not readonly)
+        connection = open_unlinked(path, create=True)
         connection.set_busy_timeout(_BUSY_MS)
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute(f"PRAGMA synchronous=NORMAL; PRAGMA mmap_size={_MMAP_BYTES}; PRAGMA temp_store=MEMORY")

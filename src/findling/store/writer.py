@@ -171,7 +171,7 @@ class IndexWriter:
         base = entry_id << schema.CHUNK_BITS
         for ordinal, (body, context) in enumerate(prepared.documents):
             text.add_chunk(entry_id, base | ordinal, body, context)
-        text.add_file(entry_id, base | schema.FILE_UNIT, " ".join(path_terms(file.path)), prepared.names)
+        text.add_file(entry_id, base | schema.FILE_UNIT, " ".join(tokenizer.path_terms(file.path)), prepared.names)
         self.link(manifest_id, file, entry_id)
 
     @_typed
@@ -569,13 +569,6 @@ class IndexWriter:
                 self._directory / schema.FULLTEXT, schema.identity(self._db), large=self._large
             )
         return self._text
-
-
-def path_terms(path: str) -> list[str]:
-    """What a path says: its last three folders, and the stem twice because it says most."""
-    *folders, name = path.split("/")
-    stem = name.split(".", 1)[0] or name
-    return tokenizer.terms(" ".join((*folders[-3:], stem, stem)))
 
 
 def map_os_error(error: OSError, directory: Path) -> FindlingError:

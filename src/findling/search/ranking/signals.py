@@ -87,11 +87,10 @@ class PathWords:
 
 @lru_cache(maxsize=20_000)
 def path_words(path: str) -> PathWords:
-    """The words of a path: its last three folders, and the stem twice because it says most."""
-    *folders, name = path.split("/")
-    stem = name.split(".", 1)[0] or name.lstrip(".") or name
+    """The words of a path (`tokenizer.path_terms`), counted, and its stem taken apart."""
+    stem = tokenizer.path_stem(path)
     counts: dict[int, int] = {}
-    found = tokenizer.terms(" ".join((*folders[-3:], stem, stem)))
+    found = tokenizer.path_terms(path)
     for term in found:
         key = tokenizer.term_key(term)
         counts[key] = counts.get(key, 0) + 1
