@@ -10,6 +10,7 @@ PY := $(VENV)/bin/python
 FINDLING := $(VENV)/bin/findling
 INSTALLED := $(VENV)/.installed
 INSTALLED_DEV := $(VENV)/.installed-dev
+NODE_PACKAGES := $(VENV)/e2e
 PIP := $(PY) -m pip --quiet --disable-pip-version-check
 
 # What the demonstration asks: a name, a phrase, a meaning.
@@ -23,10 +24,10 @@ CORPORA ?=
 QUERIES ?=
 RUN ?= run.jsonl
 
-.PHONY: help setup demo test lint format types bench faults clean
+.PHONY: help setup demo embed doctor test lint format types bench faults e2e agents requirements clean
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 18
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 18
 
 setup: $(INSTALLED_DEV) ## set up .venv with findling and the tools for working on it
 
@@ -37,13 +38,19 @@ demo: $(INSTALLED) ## index this repository and ask three questions
 	@$(FINDLING) symbol $(NAME)
 	@echo; echo "== A phrase: findling grep -F '$(PHRASE)' src"
 	@$(FINDLING) grep -F '$(PHRASE)' src
-	@echo; echo "== A meaning: findling search --limit 3 '$(MEANING)'"
-	@$(FINDLING) search --limit 3 '$(MEANING)'
+	@echo; echo "== A meaning: findling search --kind code --limit 3 '$(MEANING)'"
+	@$(FINDLING) search --kind code --limit 3 '$(MEANING)'
 	@echo; echo "The index lies in .findling/ (git does not see it); the program is $(FINDLING)."
 	@echo "Ask your own: $(FINDLING) search 'what you look for' [PATH]"
 
+doctor: $(INSTALLED) ## check what findling needs on this machine; ARGS are passed on
+	@$(FINDLING) doctor $(ARGS)
+
+embed: $(INSTALLED) ## make the vectors that are missing; ARGS are passed on
+	@$(FINDLING) embed $(ARGS) .
+
 test: $(INSTALLED_DEV) ## run the test suite; ARGS are passed on to pytest
-	$(PY) -m pytest -m "not bench" $(ARGS)
+	$(PY) -m pytest -m "not bench and not e2e" $(ARGS)
 
 lint: $(INSTALLED_DEV) ## style, likely errors and the direction of imports
 	$(VENV)/bin/ruff check .
@@ -64,6 +71,15 @@ bench: $(INSTALLED_DEV) ## measure: ROOT=DIR for speed; CORPORA=DIR QUERIES=FILE
 faults: $(INSTALLED_DEV) ## break writes and processes on purpose
 	$(PY) -m pytest -m faults $(ARGS)
 
+e2e: $(INSTALLED_DEV) $(NODE_PACKAGES)/.installed ## ask the server with clients nobody here wrote; needs npm
+	FINDLING_E2E_NODE=$(NODE_PACKAGES)/node_modules/.bin $(PY) -m pytest -m e2e tests/e2e $(ARGS)
+
+agents: $(INSTALLED_DEV) $(VENV)/agents/.installed ## set findling up in coding agents and see them connect; needs npm, 1 GB
+	$(PY) tests/e2e/agents.py $(VENV)/agents/node_modules/.bin
+
+requirements: $(INSTALLED_DEV) ## which lines of docs/requirements.md are proved, and by what
+	$(PY) tests/requirements/report.py $(ARGS)
+
 clean: ## remove all that these targets made, the index included
 	rm -rf $(VENV) .findling build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -82,3 +98,15 @@ $(INSTALLED): pyproject.toml | $(PY)
 $(INSTALLED_DEV): pyproject.toml | $(PY)
 	$(PIP) install -e '.[dev]'
 	@touch $(INSTALLED) $@
+
+# One of the packages is a Node that the others run on, whatever the system's is.
+$(NODE_PACKAGES)/.installed: tests/e2e/package.json | $(PY)
+	mkdir -p $(@D) && cp $< $(@D)/package.json
+	npm install --prefix $(@D) --no-audit --no-fund --no-package-lock --loglevel=error
+	@touch $@
+
+$(VENV)/agents/.installed: | $(PY)
+	mkdir -p $(@D) && echo '{"private": true}' > $(@D)/package.json
+	npm install --prefix $(@D) --no-audit --no-fund --no-package-lock --loglevel=error \
+		node@22 @anthropic-ai/claude-code @google/gemini-cli opencode-ai
+	@touch $@

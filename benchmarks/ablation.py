@@ -1,6 +1,6 @@
 """What each signal of the ranking is worth: all judged queries with one signal left out at a time.
 
-    ablation.py CORPORA --queries QUERIES.jsonl [--mode auto]
+    ablation.py CORPORA --queries QUERIES.jsonl [--mode auto] [--cache]
 
 The corpora are indexed first where they are not yet. A difference is of the mean over repositories, with the interval
 of a paired bootstrap over queries (`ndcg.compare`); one that holds 0 says that the signal shows no effect here.
@@ -37,24 +37,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("corpora", type=Path)
     parser.add_argument("--queries", type=Path, required=True)
     parser.add_argument("--mode", choices=MODES, default="auto")
+    parser.add_argument("--cache", action="store_true", help="keep the indexes in the user's cache folder")
     options = parser.parse_args(arguments)
     queries = ndcg.load_queries(options.queries)
     engines = {}
     for repo in sorted({query.repo for query in queries}):
         root = options.corpora / repo
-        engines[repo] = Engine.open(root, root=root)
+        engines[repo] = Engine.open(root, root=root, cache=options.cache)
         engines[repo].index()
     weights = dict(formula.SIGNALS)
     full = ask(engines, queries, options.mode)
     print("| left out | NDCG@10 | difference | 95 % |\n|---|--:|--:|---|")
-    print(f"| nothing | {ndcg.evaluate(queries, full)['all']['ndcg']:.4f} | | |")
+    print(f"| nothing | {ndcg.evaluate(queries, full).all.ndcg.value:.4f} | | |")
     for name, signal in weights.items():
         formula.SIGNALS = {**weights, name: formula.Signal(0.0, signal.words)}
         without = ask(engines, queries, options.mode)
-        difference = ndcg.compare(queries, without, full)
-        headline = ndcg.evaluate(queries, without)["all"]["ndcg"]
-        low, high = difference["low"], difference["high"]
-        print(f"| {name} | {headline:.4f} | {difference['difference']:+.4f} | [{low:+.4f}, {high:+.4f}] |", flush=True)
+        found = ndcg.compare(queries, without, full).difference
+        headline = ndcg.evaluate(queries, without).all.ndcg.value
+        print(f"| {name} | {headline:.4f} | {found.value:+.4f} | [{found.low:+.4f}, {found.high:+.4f}] |", flush=True)
     formula.SIGNALS = weights
     return 0
 

@@ -1,72 +1,29 @@
-"""Answer judged queries with findling's Engine, write the run, and score it.
+"""Answer judged queries with findling's Engine, write the run, score it, and compare it with an older one.
 
     quality.py CORPORA --queries QUERIES.jsonl --run RUN.jsonl [--mode auto] [--against OLDER_RUN.jsonl]
 
 CORPORA holds one folder per repository that the queries name; each is indexed as a root of its own, to the end,
-before its first query. RUN gets one line per query, in the order of the queries, with the answer as the command line
-shows it: one entry per file, best first. ``ndcg.py`` says how it is scored, and scores it again later.
+before its first query. RUN gets one line per query with the answer as the command line shows it: one entry per file,
+best first. ``findling eval`` does the same for whoever has no older run; ``ndcg.py`` scores a run again later.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import statistics
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import ndcg
 
 from findling.engine import Engine
-from findling.types import MODES, SearchResult
-
-# More than is scored, so that a run can also be used to study what came just below.
-LIMIT = 20
-
-# Where the command line warns. The line of the run keeps the number, so that another bound can be tried later.
-LOW_CONFIDENCE = 0.5
-
-
-def answers(
-    corpora: Path, queries: Sequence[ndcg.Judged], *, mode: str, cache: bool, limit: int, low_confidence: float
-) -> Iterator[dict[str, Any]]:
-    """One line of a run per query, repository by repository."""
-    for name, group in groupby(sorted(queries, key=lambda query: query.repo), key=lambda query: query.repo):
-        root = corpora / name
-        started = time.perf_counter()
-        with Engine.open(root, root=root, cache=cache) as engine:
-            report = engine.index()
-            indexed_s = time.perf_counter() - started
-            times = []
-            for query in group:
-                result = engine.search(query.text, limit=limit, mode=mode, wait_s=0.0)
-                times.append(result.took_ms)
-                yield run_line(query, result, low_confidence)
-        print(
-            f"{name}: {report.files} files, {report.chunks} chunks, ready in {indexed_s:.1f} s; "
-            f"{len(times)} queries, median {statistics.median(times):.2f} ms",
-            file=sys.stderr,
-        )
-
-
-def run_line(query: ndcg.Judged, result: SearchResult, low_confidence: float) -> dict[str, Any]:
-    return {
-        "repo": query.repo,
-        "query_id": query.id,
-        "id": query.id,
-        "query": query.text,
-        "results": [
-            {"path": hit.path, "start_line": hit.start_line, "end_line": hit.end_line, "score": hit.score}
-            for hit in result.hits
-        ],
-        "low_confidence": not result.hits or result.confidence < low_confidence,
-        "confidence": result.confidence,
-        "took_ms": result.took_ms,
-    }
+from findling.evaluation.judged import answer_of
+from findling.evaluation.run import LIMIT, corpora, nothing_above, run_line
+from findling.types import LOW_CONFIDENCE, MODES
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -94,29 +51,38 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("No query is left to ask.", file=sys.stderr)
         return 2
 
-    lines = {
-        line["id"]: line
-        for line in answers(
-            options.corpora,
-            queries,
-            mode=options.mode,
-            cache=options.cache,
-            limit=options.limit,
-            low_confidence=options.low_confidence,
-        )
-    }
+    run = {}
+    all_times = []
     with options.run.open("w", encoding="utf-8") as file:
-        file.writelines(json.dumps(lines[query.id], ensure_ascii=False) + "\n" for query in queries)
+        for corpus in corpora(options.corpora, queries):
+            started = time.perf_counter()
+            opened = Engine.open(corpus.root, root=corpus.root, cache=options.cache)
+            with nothing_above(corpus.root), opened as engine:
+                indexed = engine.index()
+                indexed_s = time.perf_counter() - started
+                times = []
+                for query in corpus.queries:
+                    result = engine.search(query.text, limit=options.limit, mode=options.mode, wait_s=0.0)
+                    line = run_line(query, result, options.low_confidence)
+                    file.write(json.dumps(line, ensure_ascii=False) + "\n")
+                    run[query.id] = answer_of(line)
+                    times.append(result.took_ms)
+            all_times += times
+            print(
+                f"{corpus.name}: {indexed.files} files, {indexed.chunks} chunks, ready in {indexed_s:.1f} s; "
+                f"{len(times)} queries, median {statistics.median(times):.2f} ms",
+                file=sys.stderr,
+            )
 
-    run = ndcg.load_run(options.run)
     report = ndcg.evaluate(queries, run)
-    report["took_ms_median"] = statistics.median(line["took_ms"] for line in lines.values())
+    numbers = dataclasses.asdict(report) | {"took_ms_median": statistics.median(all_times)}
     print(ndcg.table(report))
     if options.against:
-        report["against"] = ndcg.compare(queries, run, ndcg.load_run(options.against))
-        print(ndcg.comparison(report["against"]))
+        found = ndcg.compare(queries, run, ndcg.load_run(options.against))
+        numbers["against"] = dataclasses.asdict(found)
+        print(ndcg.comparison(found))
     if options.json:
-        options.json.write_text(json.dumps(report, indent=1), encoding="utf-8")
+        options.json.write_text(json.dumps(numbers, indent=1), encoding="utf-8")
     return 1 if missing else 0
 
 

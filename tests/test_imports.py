@@ -12,7 +12,10 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-HEAVY = ("numpy", "mcp", "pydantic", "rich", "tantivy", "tree_sitter", "apsw", "simsimd", "regex")
+HEAVY = (
+    *("numpy", "mcp", "pydantic", "rich", "tantivy", "tree_sitter"),
+    *("apsw", "simsimd", "regex", "pypdfium2", "selectolax"),
+)
 
 # A licence that leaves the choice to the user, in words that no classifier has.
 CHECKED_BY_HAND = {"apsw": "any-OSI"}

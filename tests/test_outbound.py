@@ -96,3 +96,11 @@ def test_a_program_in_the_folder_itself_is_never_taken(tmp_path: Path, monkeypat
     monkeypatch.setenv("PATH", f".::{os.environ['PATH']}")
     assert b"git version" in run_git(["--version"], cwd=tmp_path).stdout
     assert not (tmp_path / "ran").exists()
+
+
+def test_a_repository_cannot_allow_a_protocol(tmp_path: Path) -> None:
+    marker = tmp_path / "run"
+    run_git(["init", "-q", "."], cwd=tmp_path)
+    run_git(["config", "protocol.ext.allow", "always"], cwd=tmp_path)
+    assert not run_git(["ls-remote", f"ext::touch {marker}"], cwd=tmp_path).ok
+    assert not marker.exists()

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from findling.engine import Engine as Engine
     from findling.errors import FindlingError as FindlingError
+    from findling.library import Library as Library
 
 __version__ = "0.1.0"
 
-__all__ = ["Engine", "FindlingError", "__version__"]
+__all__ = ["Engine", "FindlingError", "Library", "__version__"]
 
 
 def __getattr__(name: str) -> Any:
-    """Load the engine when it is asked for: the command line starts without it."""
+    """Load what is asked for when it is: the command line starts without it."""
     if name == "Engine":
         from findling.engine import Engine
 
@@ -23,4 +24,8 @@ def __getattr__(name: str) -> Any:
         from findling.errors import FindlingError
 
         return FindlingError
+    if name == "Library":
+        from findling.library import Library
+
+        return Library
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

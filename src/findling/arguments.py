@@ -15,6 +15,8 @@ from findling.errors import InvalidInput
 
 # Places worth reading in one answer; a program that wants more pages through --path and --language.
 MAX_LIMIT: Final = 1000
+# A run can then also be used to study what came just below the ten that are scored.
+MIN_EVAL_LIMIT: Final = 20
 # A page of context on each side of a line; more is reading the file.
 MAX_CONTEXT: Final = 200
 MAX_TOKENS: Final = 10_000_000
@@ -145,6 +147,30 @@ def _root_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cache", action="store_true", help="keep the index in the user's cache folder")
 
 
+def _roots_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--root",
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="take DIR as the root, instead of finding it from PATH; of several, the first part of a path is the name",
+    )
+
+
+def _library_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--name", metavar="NAME", help="add: what to call the collection (else after its folder); fetch: the file"
+    )
+    parser.add_argument("--branch", metavar="NAME", help="fetch: a branch, tag or commit of a repository (else main)")
+    parser.add_argument("--include", metavar="GLOB", action="append", help="fetch: only these files (may be repeated)")
+    parser.add_argument("--exclude", metavar="GLOB", action="append", help="fetch: none of these (may be repeated)")
+    parser.add_argument("--max-mb", metavar="N", type=_whole(1, 1000), help="fetch: at most so many megabytes (10)")
+    parser.add_argument(
+        "--remove-comments", action="store_true", help="fetch: leave comments out of a repository's bundle"
+    )
+    _json_option(parser)
+
+
 def _json_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json", action="store_true", help="print one JSON object, with the field names of the Python API"
@@ -163,6 +189,10 @@ def _limit_option(parser: argparse.ArgumentParser, default: int) -> None:
 
 def _language_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-l", "--language", metavar="LANG", help="only files in this language, such as python")
+
+
+def _ref_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--ref", metavar="REF", help="a branch, tag or commit, instead of what is on disk")
 
 
 def _glob_option(parser: argparse.ArgumentParser) -> None:
@@ -201,6 +231,7 @@ def _search_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-sync", action="store_true", help="answer from the index as it is, without looking for changes"
     )
+    _ref_option(parser)
     _json_option(parser)
     _root_options(parser)
 
@@ -219,6 +250,7 @@ def _grep_options(parser: argparse.ArgumentParser) -> None:
     shape.add_argument("--files", action="store_true", help="print only the paths of files with a match")
     _language_option(parser)
     _glob_option(parser)
+    _ref_option(parser)
     _json_option(parser)
     _root_options(parser)
 
@@ -230,6 +262,7 @@ def _symbol_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kind", choices=SYMBOL_KINDS, metavar="KIND", help=f"one of {', '.join(SYMBOL_KINDS)}")
     _language_option(parser)
     _limit_option(parser, 50)
+    _ref_option(parser)
     _json_option(parser)
     _root_options(parser)
 
@@ -237,13 +270,22 @@ def _symbol_options(parser: argparse.ArgumentParser) -> None:
 def _similar_options(parser: argparse.ArgumentParser) -> None:
     _limit_option(parser, 10)
     parser.add_argument("--explain", action="store_true", help="show what each place's rank is made of")
+    _ref_option(parser)
     _json_option(parser)
     _root_options(parser)
 
 
 def _index_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--force", action="store_true", help="build everything again, even what has not changed")
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help=(
+            "build everything again, even what has not changed; with --ref only its list of files, not the contents "
+            "that are indexed already"
+        ),
+    )
     parser.add_argument("--no-embed", action="store_true", help="text and symbols only, no vectors")
+    _ref_option(parser)
     _json_option(parser)
     _root_options(parser)
 
@@ -253,10 +295,59 @@ def _sync_options(parser: argparse.ArgumentParser) -> None:
     _root_options(parser)
 
 
-def _status_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--skipped", action="store_true", help="list every file that is not indexed, and why")
+def _embed_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--force", action="store_true", help="make all vectors again, even of what has not changed")
     _json_option(parser)
     _root_options(parser)
+
+
+def _export_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--model", metavar="NAME", help="only the vectors of this model")
+    parser.set_defaults(json=True)  # there is no other form
+    _root_options(parser)
+
+
+def _status_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--skipped", action="store_true", help="list every file that is not indexed, and why")
+    _ref_option(parser)
+    _json_option(parser)
+    _root_options(parser)
+
+
+def _why_options(parser: argparse.ArgumentParser) -> None:
+    _json_option(parser)
+    _root_options(parser)
+
+
+def _doctor_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--config", metavar="FILE", help="read FILE before the project's and your own files")
+    _json_option(parser)
+    _root_options(parser)
+
+
+def _eval_options(parser: argparse.ArgumentParser) -> None:
+    from findling.types import MODES
+
+    parser.add_argument("--corpora", required=True, metavar="DIR", help="required: the folder of the repositories")
+    parser.add_argument("--run", required=True, metavar="OUT", help="required: write the answers here, a line for each")
+    parser.add_argument(
+        "--repo",
+        dest="repos",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="only the queries of this repository; may be repeated",
+    )
+    parser.add_argument("--mode", choices=MODES, default="auto", help="which ways of searching to use (auto)")
+    parser.add_argument(
+        *("-n", "--limit"),
+        type=_whole(MIN_EVAL_LIMIT, MAX_LIMIT),
+        default=MIN_EVAL_LIMIT,
+        metavar="N",
+        help=f"at most N files for each query ({MIN_EVAL_LIMIT})",
+    )
+    parser.add_argument("--cache", action="store_true", help="keep the indexes in the user's cache folder")
+    _json_option(parser)
 
 
 def _config_options(parser: argparse.ArgumentParser) -> None:
@@ -282,19 +373,25 @@ def _serve_options(parser: argparse.ArgumentParser) -> None:
         help="families (code, docs, library, repo) or single tools, separated by commas; all if left out",
     )
     parser.add_argument("--allow-delete", action="store_true", help="also serve the tools that delete")
-    parser.add_argument(
-        "--root",
-        action="append",
-        default=[],
-        metavar="DIR",
-        help="take DIR as the root, instead of finding it from PATH",
-    )
+    _roots_option(parser)
     parser.add_argument("--cache", action="store_true", help="keep the index in the user's cache folder")
+    parser.add_argument(
+        "--http", metavar="[HOST:]PORT", help="serve over HTTP instead, to this machine alone unless HOST is another"
+    )
+    parser.add_argument(
+        "--token-file", metavar="FILE", help="HTTP: ask for the token in FILE (else: in FINDLING_HTTP_TOKEN)"
+    )
+    for option, metavar, what in (
+        ("--allow-host", "NAME", "HTTP: also answer requests addressed to NAME; may be repeated"),
+        ("--allow-origin", "ORIGIN", "HTTP: also answer pages of ORIGIN, such as https://a.example; may be repeated"),
+    ):
+        parser.add_argument(option, action="append", default=[], metavar=metavar, help=what)
     parser.set_defaults(json=False)
 
 
 def _tool_options(parser: argparse.ArgumentParser) -> None:
-    _root_options(parser)
+    _roots_option(parser)
+    parser.add_argument("--cache", action="store_true", help="keep the index in the user's cache folder")
     parser.set_defaults(json=True)
 
 
@@ -336,8 +433,27 @@ COMMANDS: Final[dict[str, Command]] = {
         (Operand("files", "FILE", "*", "files that changed, appeared or vanished; all of the project if left out"),),
         _sync_options,
     ),
+    "embed": Command(
+        "Make the vectors of a folder that are missing, for searching by meaning", (_PATH,), _embed_options
+    ),
+    "export-vectors": Command("Print every vector of the index, one line of JSON each", (_PATH,), _export_options),
     "status": Command("Show what the index covers, and what it leaves out", (_PATH,), _status_options),
-    "serve": Command("Serve the tools to an agent, over MCP on stdin and stdout", (_PATH,), _serve_options),
+    "why": Command(
+        "Tell whether a file is indexed, and if not, which rule leaves it out",
+        (Operand("file", "FILE", "1", "a file or folder; it need not be there"),),
+        _why_options,
+    ),
+    "doctor": Command(
+        "Check what findling needs, and say what to do about what is missing",
+        (Operand("path", "PATH", "?", "the folder whose index and configuration are looked at"),),
+        _doctor_options,
+    ),
+    "eval": Command(
+        "Answer judged queries, write the answers and print how good they are",
+        (Operand("queries", "QUERIES", "1", "a file with one judged query a line, in either of two forms"),),
+        _eval_options,
+    ),
+    "serve": Command("Serve the tools to an agent, over MCP on stdin and stdout or HTTP", (_PATH,), _serve_options),
     "tool": Command(
         "Call one tool as an agent would, and print its answer as JSON",
         (
@@ -346,6 +462,17 @@ COMMANDS: Final[dict[str, Command]] = {
             _PATH,
         ),
         _tool_options,
+    ),
+    "library": Command(
+        "Add folders and files to the library, fetch more, list, refresh and remove them",
+        (
+            Operand(
+                *("action", "ACTION", "1"),
+                "add PATH, fetch URL, list, status [NAME], refresh [NAME], remove NAME, jobs or cancel JOB",
+            ),
+            Operand("subject", "PATH|URL|NAME", "?", "the folder or file to add, the URL to fetch, or a name"),
+        ),
+        _library_options,
     ),
     "config": Command("Show every option, its value, and where it came from", (_PATH,), _config_options),
 }
@@ -361,6 +488,7 @@ def overview() -> str:
         f"Usage: findling COMMAND ...\n\nCommands:\n{table}\n\n"
         "  findling COMMAND --help  its options\n"
         "  findling --version\n\n"
-        "The first search of a folder indexes it; nothing leaves this machine.\n"
+        "The first search of a folder indexes it; nothing leaves this machine\n"
+        "unless your own configuration allows it.\n"
         "Exit status: 0 found, 1 nothing found, 2 error.\n"
     )

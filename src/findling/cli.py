@@ -17,7 +17,8 @@ from findling.errors import FindlingError, InvalidInput
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from findling.seams import OpenEngine, SearchEngine
+    from findling.engine import Engine
+    from findling.seams import OpenEngine
 
 FOUND: Final = 0
 ERROR: Final = 2
@@ -48,10 +49,15 @@ def main(argv: Sequence[str] | None = None, *, open_engine: OpenEngine | None = 
     return status
 
 
-def _open_engine(path: Path | None, *, root: Path | None, cache: bool) -> SearchEngine:
+def _open_engine(path: Path | None, *, root: Path | None, cache: bool) -> Engine:
     from findling.engine import Engine
 
-    return Engine.open(path, root=root, cache=cache)
+    engine = Engine.open(path, root=root, cache=cache)
+    if engine.log_level:
+        from findling.events import to_stderr
+
+        to_stderr(engine.log_level)
+    return engine
 
 
 def _run(arguments: list[str], open_engine: OpenEngine) -> int:

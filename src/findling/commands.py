@@ -16,14 +16,18 @@ from findling.terminal.capabilities import is_terminal, wants_style
 from findling.terminal.places import Places, current_folder
 from findling.terminal.progress import show_progress
 from findling.terminal.safe import make_encodable, write_line
+from findling.typed_paths import as_path, inside, lies_in, nearest_folder, split_target
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from pathlib import Path
 
+    from findling.engine import Engine
+    from findling.evaluation.run import Corpus, RunFile
     from findling.roots import Root
-    from findling.seams import OpenEngine, SearchEngine, View
+    from findling.seams import OpenEngine, View
     from findling.terminal.progress import ProgressDisplay
+    from findling.tools.workspace import Workspace
     from findling.types import IndexReport, Progress, SearchResult
 
 FOUND: Final = 0
@@ -44,18 +48,22 @@ class Session:
         # Somebody is watching: the command may go on after its first answer.
         self.interactive = self._terminal and not args.json
 
-    def open(self, path: str | None) -> SearchEngine:
+    def open(self, path: str | None) -> Engine:
         """The engine for what was typed as PATH, with --root and --cache."""
         root = self._args.root
         try:
-            return self._open_engine(_path(path), root=_path(root), cache=self._args.cache)
+            return self._open_engine(as_path(path), root=as_path(root), cache=self._args.cache)
         except RootError as error:
             words = getattr(self._args, "query", None) or getattr(self._args, "pattern", None)
             if words and path and not os.path.lexists(path):
                 error.remedy = f"{error.remedy} Several words to search for need quotes.".strip()
             raise
 
-    def view(self, searched: SearchEngine | Root) -> View:
+    def open_root(self, root: Path) -> Engine:
+        """The engine for exactly this folder."""
+        return self._open_engine(None, root=root, cache=self._args.cache)
+
+    def view(self, searched: Engine | Root) -> View:
         if self._args.json:
             from findling.terminal.json import JsonView
 
@@ -68,7 +76,7 @@ class Session:
 
         return PlainView(sys.stdout, self.places(searched), terminal=self._terminal)
 
-    def places(self, searched: SearchEngine | Root) -> Places:
+    def places(self, searched: Engine | Root) -> Places:
         return Places(searched.root, current_folder())
 
     def progress(self) -> ProgressDisplay:
@@ -87,7 +95,8 @@ class Session:
 
 
 def _search(args: Namespace, session: Session) -> int:
-    with session.open(args.path) as engine:
+    with session.open(args.path) as opened:
+        engine = opened.at(args.ref)
         view = session.view(engine)
 
         def ask(wait_s: float | None, progress: Callable[[Progress], None] | None = None) -> SearchResult:
@@ -113,7 +122,8 @@ def _search(args: Namespace, session: Session) -> int:
 
         with session.progress() as progress:
             result = ask(0.0 if args.no_sync else args.wait, progress)
-        goes_on = session.interactive and not args.no_sync and result.completeness == "partial"
+        may_index = not args.no_sync and engine.auto_index
+        goes_on = session.interactive and may_index and result.completeness == "partial"
         answer(
             result, "indexing goes on, Ctrl-C stops it" if goes_on else "finish it with 'findling index' or --wait all"
         )
@@ -127,7 +137,7 @@ def _search(args: Namespace, session: Session) -> int:
         return FOUND if result.total else NOTHING
 
 
-def _finish(engine: SearchEngine, session: Session) -> bool:
+def _finish(engine: Engine, session: Session) -> bool:
     """Index to the end. A failure is said but is not the command's: the question has its answer already."""
     try:
         with session.progress() as progress:
@@ -143,7 +153,8 @@ def _found(result: SearchResult) -> list[tuple[str, int, int]]:
 
 
 def _grep(args: Namespace, session: Session) -> int:
-    with session.open(args.path) as engine:
+    with session.open(args.path) as opened:
+        engine = opened.at(args.ref)
         with session.progress() as progress:
             found = engine.grep_stream(
                 args.pattern,
@@ -166,7 +177,7 @@ def _grep(args: Namespace, session: Session) -> int:
         return FOUND if totals.total_files else NOTHING
 
 
-def _nothing(args: Namespace, session: Session, engine: SearchEngine, *, kind: str | None = None) -> str:
+def _nothing(args: Namespace, session: Session, engine: Engine, *, kind: str | None = None) -> str:
     """Why nothing was found: there may be no file that PATH and the filters allow."""
     globs = tuple(getattr(args, "path_globs", ()))
     path = getattr(args, "path", None)
@@ -183,7 +194,8 @@ def _nothing(args: Namespace, session: Session, engine: SearchEngine, *, kind: s
 
 
 def _symbol(args: Namespace, session: Session) -> int:
-    with session.open(args.path) as engine:
+    with session.open(args.path) as opened:
+        engine = opened.at(args.ref)
         with session.progress() as progress:
             result = engine.symbols(
                 args.name,
@@ -201,13 +213,14 @@ def _symbol(args: Namespace, session: Session) -> int:
 
 
 def _similar(args: Namespace, session: Session) -> int:
-    file, line = _split_target(args.target)
-    if not os.path.lexists(file):
+    file, line = split_target(args.target)
+    if args.ref is None and not os.path.lexists(file):
         raise NotFound(f"There is no file {file!r}.", remedy="Check the path.")
     # Its folder, not the file: a link is looked up where it lies, not where it leads.
-    with session.open(_nearest_folder(file)) as engine:
+    with session.open(nearest_folder(file)) as opened:
+        engine = opened.at(args.ref)
         # Absolute, because a relative name could mean a file below the root as well as one below the current folder.
-        target = os.fspath(engine.root / _inside(engine, file)) + line
+        target = os.fspath(engine.root / inside(engine.root, file)) + line
         with session.progress() as progress:
             result = engine.similar(target, limit=args.limit, progress=progress)
         session.view(engine).search(result, explain=args.explain)
@@ -216,7 +229,8 @@ def _similar(args: Namespace, session: Session) -> int:
 
 
 def _index(args: Namespace, session: Session) -> int:
-    with session.open(args.path) as engine:
+    with session.open(args.path) as opened:
+        engine = opened.at(args.ref)
         with session.progress() as progress:
             report = engine.index(force=args.force, embed=not args.no_embed, progress=progress)
         return _report(report, session, engine)
@@ -224,8 +238,8 @@ def _index(args: Namespace, session: Session) -> int:
 
 def _sync(args: Namespace, session: Session) -> int:
     # A file that was deleted cannot be asked for its root, but the folder that held it usually can.
-    with session.open(_nearest_folder(args.files[0]) if args.files else None) as engine:
-        paths = [_inside(engine, name) for name in args.files]
+    with session.open(nearest_folder(args.files[0]) if args.files else None) as engine:
+        paths = [inside(engine.root, name) for name in args.files]
         with session.progress() as progress:
             report = engine.sync(paths or None, progress=progress)
         status = _report(report, session, engine, named=paths)
@@ -234,7 +248,7 @@ def _sync(args: Namespace, session: Session) -> int:
         return status
 
 
-def _report(report: IndexReport, session: Session, engine: SearchEngine, *, named: Sequence[str] = ()) -> int:
+def _report(report: IndexReport, session: Session, engine: Engine, *, named: Sequence[str] = ()) -> int:
     session.view(engine).report(report)
     # as the report writes names that are not Unicode
     told = {os.fsencode(name).decode("utf-8", "backslashreplace") for name in named}
@@ -243,17 +257,85 @@ def _report(report: IndexReport, session: Session, engine: SearchEngine, *, name
 
 
 def _status(args: Namespace, session: Session) -> int:
-    with session.open(args.path) as engine:
+    with session.open(args.path) as opened:
+        engine = opened.at(args.ref)
         status = engine.status()
         session.view(engine).status(status, skipped=args.skipped)
         return NOTHING if status.indexing_status == "not_indexed" else FOUND
 
 
+def _why(args: Namespace, session: Session) -> int:
+    with _open_for(args, session) as engine:
+        # Absolute, because a relative name could mean a file below the root as well as one below the current folder.
+        found = engine.why(os.path.abspath(as_path(args.file) or ""))  # noqa: PTH100
+        session.view(engine).explanation(found)
+        session.notes(found.notes)
+        return FOUND if found.indexed else NOTHING
+
+
+def _open_for(args: Namespace, session: Session) -> Engine:
+    """The index that FILE is expected in: that of the current folder's project if it has one, else FILE's own."""
+    here: Engine | None = None
+    try:
+        here = session.open(None)
+        if args.root is not None or (here.store_dir.is_dir() and lies_in(here.root, args.file)):
+            return here
+        return session.open(nearest_folder(args.file))
+    except RootError:  # a folder that is nobody's project
+        if here is None:
+            return session.open(nearest_folder(args.file))
+        return here
+
+
+def _doctor(args: Namespace, session: Session) -> int:
+    from findling.doctor import diagnose
+
+    found = _configured_root(as_path(args.path), as_path(args.root))
+    with session.progress():
+        diagnosis = diagnose(found.root, cache=args.cache, config_file=as_path(args.config))
+    session.view(found).diagnosis(diagnosis)
+    return FOUND if diagnosis.works else NOTHING
+
+
+def _eval(args: Namespace, session: Session) -> int:
+    from findling.evaluation import run as judged_run
+    from findling.evaluation.judged import load_queries
+    from findling.evaluation.scoring import evaluate
+    from findling.roots import Root
+
+    file, folder, out = as_path(args.queries), as_path(args.corpora), as_path(args.run)
+    assert file is not None and folder is not None and out is not None
+    queries = judged_run.of_repositories(load_queries(file), args.repos)
+    if not queries:
+        session.notes([f"there are no queries in {file}"])
+        return NOTHING
+    corpora = judged_run.corpora(folder, queries)
+    with judged_run.RunFile(out, not_over=file) as lines:
+        for corpus in corpora:
+            write_line(sys.stderr, _ask(args, session, corpus, lines))
+    session.view(Root(folder.resolve(), "")).evaluation(evaluate(queries, lines.answers))
+    return FOUND
+
+
+def _ask(args: Namespace, session: Session, corpus: Corpus, lines: RunFile) -> str:
+    """Index a repository, answer its queries into the run; what there is to say of it."""
+    from findling.evaluation.run import ask, nothing_above
+
+    with nothing_above(corpus.root), session.open_root(corpus.root) as engine:
+        with session.progress() as progress:
+            report = engine.index(progress=progress)
+            for line in ask(engine, corpus.queries, mode=args.mode, limit=args.limit, progress=progress):
+                lines.write(line)
+        session.notes([f"{corpus.name}: {note}" for note in report.notes])
+    asked = words.count(len(corpus.queries), "query")
+    return f"{corpus.name}: {words.count(report.files, 'file')}, indexed in {words.seconds(report.took_ms)}; {asked}"
+
+
 def _config(args: Namespace, session: Session) -> int:
     from findling import config
 
-    found = _configured_root(_path(args.path), _path(args.root))
-    loaded = config.load(found.root, flags=dict(args.settings), environ=os.environ, config_file=_path(args.config))
+    found = _configured_root(as_path(args.path), as_path(args.root))
+    loaded = config.load(found.root, flags=dict(args.settings), environ=os.environ, config_file=as_path(args.config))
     session.view(found).config(loaded)
     session.notes(loaded.warnings)
     return FOUND
@@ -276,13 +358,24 @@ def _configured_root(path: Path | None, root: Path | None) -> Root:
 
 def _serve(args: Namespace, session: Session) -> int:
     from findling.mcp_server import serve
+    from findling.mcp_server.http_options import read_options
 
+    only_http = {"--token-file": args.token_file, "--allow-host": args.allow_host, "--allow-origin": args.allow_origin}
+    for option, value in only_http.items():
+        if value and args.http is None:
+            raise InvalidInput(f"{option} is for --http.", remedy="Over stdin and stdout only the client can ask.")
+    http = None
+    if args.http is not None:
+        http = read_options(
+            args.http, hosts=args.allow_host, origins=args.allow_origin, token_file=as_path(args.token_file)
+        )
     serve(
-        _path(args.path),
-        roots=[root for root in map(_path, args.root) if root is not None],
+        as_path(args.path),
+        roots=[root for root in map(as_path, args.root) if root is not None],
         tools=args.tools,
         cache=args.cache,
         allow_delete=args.allow_delete,
+        http=http,
     )
     return FOUND
 
@@ -292,7 +385,7 @@ def _tool(args: Namespace, session: Session) -> int:
 
     from findling.terminal.json import write_json
     from findling.tools.registry import call
-    from findling.tools.workspace import Workspace
+    from findling.tools.workspaces import open_workspace
 
     text = sys.stdin.read() if args.arguments == "-" else args.arguments
     try:
@@ -301,13 +394,43 @@ def _tool(args: Namespace, session: Session) -> int:
         raise InvalidInput(
             f"The arguments of {args.name} are not JSON: {error}.", remedy="Write an object, such as '{\"limit\": 3}'."
         ) from error
-    with Workspace(_path(args.path), root=_path(args.root), cache=args.cache) as workspace:
+    roots = [root for root in map(as_path, args.root) if root is not None]
+    with open_workspace(as_path(args.path), roots=roots, cache=args.cache) as workspace:
+        _log_as_configured(workspace)
         with session.progress() as progress:
             result = call(args.name, arguments, workspace, progress=progress)
         write_json(sys.stdout, result.as_json())
         sys.stdout.flush()
         workspace.finish()
     return ERROR if result.is_error else FOUND
+
+
+def _library(args: Namespace, session: Session) -> int:
+    from findling.library_commands import run
+
+    return run(args, session)
+
+
+def _embed(args: Namespace, session: Session) -> int:
+    from findling.embed_commands import embed
+
+    return embed(args, session)
+
+
+def _export_vectors(args: Namespace, session: Session) -> int:
+    from findling.embed_commands import export_vectors
+
+    return export_vectors(args, session)
+
+
+def _log_as_configured(workspace: Workspace) -> None:
+    """What is wrong with the root or its configuration is the call's to say."""
+    from findling.events import to_stderr
+
+    try:
+        to_stderr(workspace.config.log.level)
+    except FindlingError:
+        to_stderr()
 
 
 RUN: Final[dict[str, Callable[[Namespace, Session], int]]] = {
@@ -318,45 +441,13 @@ RUN: Final[dict[str, Callable[[Namespace, Session], int]]] = {
     "index": _index,
     "sync": _sync,
     "status": _status,
+    "why": _why,
+    "doctor": _doctor,
+    "eval": _eval,
     "serve": _serve,
     "tool": _tool,
     "config": _config,
+    "library": _library,
+    "embed": _embed,
+    "export-vectors": _export_vectors,
 }
-
-
-# --- what was typed, as paths ----------------------------------------------------------------------------------
-
-
-def _path(text: str | None) -> Path | None:
-    from pathlib import Path
-
-    if text is None:
-        return None
-    if not text:
-        raise InvalidInput("A path is empty.", remedy="Name a folder or a file; '.' is the current folder.")
-    return Path(text)
-
-
-def _split_target(target: str) -> tuple[str, str]:
-    """FILE and ":LINE" ("" without one). A file whose name really ends so is taken as a file."""
-    file, colon, line = target.rpartition(":")
-    if not colon or not line.isascii() or not line.isdigit() or os.path.lexists(target):
-        return target, ""
-    return file, f":{line}"
-
-
-def _nearest_folder(name: str) -> str:
-    folder = os.path.dirname(os.path.abspath(name))  # noqa: PTH100, PTH120 - a Path would cost the start, and resolves
-    while not os.path.isdir(folder):  # noqa: PTH112
-        folder = os.path.dirname(folder)  # noqa: PTH120
-    return folder
-
-
-def _inside(engine: SearchEngine, name: str) -> str:
-    """A typed file as a path of the index: relative to the root. The file itself may be a link, or be gone."""
-    absolute = os.path.abspath(name)  # noqa: PTH100
-    folder = os.path.realpath(os.path.dirname(absolute))  # noqa: PTH120
-    relative = os.path.relpath(os.path.join(folder, os.path.basename(absolute)), engine.root)  # noqa: PTH118, PTH119
-    if relative == os.pardir or relative.startswith(os.pardir + os.sep):
-        raise InvalidInput(f"{name!r} does not lie in the root {str(engine.root)!r}.", remedy="Name files of one root.")
-    return relative.replace(os.sep, "/")

@@ -3,13 +3,18 @@
     FindlingError
     ├── InvalidInput          an argument is wrong; the caller can correct it
     │   └── InvalidPattern    a regular expression does not parse, or is too costly to run
-    ├── NotFound              a path, ref or name that does not exist
+    ├── NotFound              a path or name that does not exist
+    │   └── RefNotIndexed     a branch, tag or commit that is not there, or may not be indexed
     ├── RootError             a folder cannot be used as a root (missing, no permission, not a folder)
     ├── IndexUnavailable      nothing can answer yet, or an index cannot be read or rebuilt
     │   ├── IndexNewer        written by a later version of findling
+    │   ├── IndexNotReady     there is none, and the configuration forbids a question to make it
     │   └── IndexBusy         another process holds the writer role for longer than the budget
     ├── StorageFull           the disk has no room; the last good state is intact
     ├── ConfigError           a configuration file or key is wrong
+    ├── FetchRefused          a URL, address or file that is not fetched
+    ├── NetworkError          a server cannot be reached, or does not answer as it should
+    ├── FileAccess            a file is in the way, or cannot be read or written
     ├── EmbedderUnavailable   an embedding model cannot be loaded or reached
     └── Cancelled             the caller asked for it, or a budget ran out
 
@@ -18,6 +23,8 @@ do. Exceptions of libraries are mapped to these at the module that owns the libr
 """
 
 from __future__ import annotations
+
+from typing import Literal
 
 
 class FindlingError(Exception):
@@ -50,6 +57,10 @@ class NotFound(FindlingError):
     code = "not_found"
 
 
+class RefNotIndexed(NotFound):
+    code = "ref_not_indexed"
+
+
 class RootError(FindlingError):
     code = "root_error"
 
@@ -60,6 +71,10 @@ class IndexUnavailable(FindlingError):
 
 class IndexNewer(IndexUnavailable):
     code = "index_incompatible"
+
+
+class IndexNotReady(IndexUnavailable):
+    code = "index_not_ready"
 
 
 class IndexBusy(IndexUnavailable):
@@ -74,8 +89,33 @@ class ConfigError(FindlingError):
     code = "config_error"
 
 
+class FetchRefused(FindlingError):
+    code = "fetch_refused"
+
+
+class NetworkError(FindlingError):
+    code = "network_error"
+
+
+class FileAccess(FindlingError):
+    code = "file_access"
+
+
 class EmbedderUnavailable(FindlingError):
+    """``reason``: nobody answers; it answers too late; the model is not there; it has another number of dimensions
+    than is configured; anything else."""
+
     code = "embedder_unavailable"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        remedy: str = "",
+        reason: Literal["unreachable", "timeout", "missing", "dimensions", "other"] = "other",
+    ) -> None:
+        super().__init__(message, remedy=remedy)
+        self.reason = reason
 
 
 class Cancelled(FindlingError):

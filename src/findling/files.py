@@ -11,7 +11,7 @@ import os
 import stat
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol, Self
 
 Reason = Literal["not_found", "not_a_file", "outside", "too_large", "unreadable"]
 
@@ -51,6 +51,20 @@ _OUTSIDE = NotRead("outside", "its path does not name a place inside the root")
 class _Refused(Exception):
     def __init__(self, why: NotRead) -> None:
         self.why = why
+
+
+class Files(Protocol):
+    """Where the bytes of an index's files come from: a folder on disk, or git's objects. For one thread."""
+
+    def read(self, path: str, max_bytes: int) -> tuple[os.stat_result, bytes] | NotRead: ...
+
+    def status(self, path: str) -> os.stat_result | NotRead: ...
+
+    def close(self) -> None: ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
 
 
 class RootFiles:
@@ -101,7 +115,7 @@ class RootFiles:
             os.close(self._open.pop())
         self._parts.clear()
 
-    def __enter__(self) -> RootFiles:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import queue
 import subprocess
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Literal, NamedTuple
@@ -20,6 +22,7 @@ from typing import IO, Literal, NamedTuple
 GIT_TIMEOUT_S = 10.0  # a listing of the largest repositories takes seconds with a cold disk
 MAX_OUTPUT_BYTES = 256 * 1024 * 1024  # several million paths; more is not a listing but a fault
 MAX_ERROR_BYTES = 64 * 1024  # enough for every warning worth parsing
+ANSWER_S = 10.0  # one object; the largest that are asked for take some milliseconds
 _READ_BYTES = 1 << 20  # one read drains whatever the pipe holds
 _REAP_S = 5.0  # after SIGKILL a process is gone at once, unless it hangs in the kernel
 
@@ -34,6 +37,7 @@ _GIT_OPTIONS = (
 )  # fmt: skip
 
 _GIT_ENVIRONMENT = {
+    "GIT_ALLOW_PROTOCOL": "none",  # unlike protocol.allow no protocol.NAME.allow of a repository can overrule it
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_NO_LAZY_FETCH": "1",
@@ -47,6 +51,48 @@ _KEPT_GIT_VARIABLES = frozenset(
      "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_EXEC_PATH")
 )  # fmt: skip
 _KEPT_GIT_PREFIXES = ("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_")
+
+
+@dataclass(frozen=True, slots=True)
+class GitServer:
+    """The one server that git may ask: ``addresses`` are those that its name was found to stand for."""
+
+    scheme: Literal["http", "https"]
+    host: str
+    port: int
+    addresses: tuple[str, ...]
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        places = ",".join(f"[{address}]" if ":" in address else address for address in self.addresses)
+        values = (
+            f"protocol.{self.scheme}.allow=always",
+            f"http.curloptResolve={self.host}:{self.port}:{places}",
+            "http.followRedirects=false",
+            "http.proxy=",
+            "http.lowSpeedLimit=1000",
+            "http.lowSpeedTime=30",
+            "credential.helper=",
+            "core.askPass=",
+            "gc.auto=0",
+            "maintenance.auto=false",
+            "fetch.recurseSubmodules=false",
+        )
+        return tuple(word for value in values for word in ("-c", value))
+
+    def environment(self, home: Path | str) -> dict[str, str]:
+        """Nothing of the user's: no configuration, no passwords, no proxies."""
+        kept = {key: value for key, value in os.environ.items() if not key.upper().endswith("_PROXY")}
+        kept = {key: value for key, value in kept.items() if not key.startswith("GIT_") or key == "GIT_EXEC_PATH"}
+        return {
+            **kept,
+            **_GIT_ENVIRONMENT,
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_ALLOW_PROTOCOL": self.scheme,
+            "HOME": os.fspath(home),
+        }
+
 
 GitStatus = Literal["ok", "failed", "missing", "timed_out", "too_large", "stopped"]
 
@@ -95,22 +141,113 @@ def start_git(
     timeout_s: float = GIT_TIMEOUT_S,
     input: bytes | None = None,
     max_output: int = MAX_OUTPUT_BYTES,
+    server: GitServer | None = None,
 ) -> GitProcess:
-    """Start git and return at once; its output is collected meanwhile. ``timeout_s`` runs from now."""
+    """Start git and return at once; its output is collected meanwhile. ``timeout_s`` runs from now.
+
+    ``server``: the only one that it may reach; none without.
+    """
     program = _find_program("git")
     process: subprocess.Popen[bytes] | None = None
     if program is not None:
         # OSError: not executable after all, or ``cwd`` vanished or is no folder. Either way git cannot answer.
         with contextlib.suppress(OSError):
             process = subprocess.Popen(
-                [program, *_GIT_OPTIONS, *args],
+                [program, *_GIT_OPTIONS, *(server.options if server else ()), *args],
                 cwd=cwd,
-                env=_git_environment(),
+                env=server.environment(cwd) if server else _git_environment(),
                 stdin=subprocess.DEVNULL if input is None else subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
             )
     return GitProcess(process, timeout_s, max_output, input)
+
+
+class GitDialogue:
+    """A git that answers one question after another, such as ``cat-file --batch``. A context; for one thread.
+
+    Raises OSError from every question when git is missing, has ended, or takes longer than ``ANSWER_S``; then it is
+    of no use any more.
+    """
+
+    def __init__(self, args: Sequence[str], *, cwd: Path | str) -> None:
+        program = _find_program("git")
+        if program is None:
+            raise OSError("git is not installed")
+        self._process = subprocess.Popen(
+            [program, *_GIT_OPTIONS, *args],
+            cwd=cwd,
+            env=_git_environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        self._pieces: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._rest = b""
+        # A read cannot be given a time on every system; waiting for a thread that reads can.
+        self._pump = threading.Thread(target=self._read, daemon=True)
+        self._pump.start()
+
+    def __enter__(self) -> GitDialogue:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def say(self, line: bytes) -> None:
+        """Ask; ``line`` without its end."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(line + b"\n")
+        self._process.stdin.flush()
+
+    def line(self) -> bytes:
+        """The next line of the answer, without its end."""
+        while b"\n" not in self._rest:
+            self._rest += self._piece()
+        line, _, self._rest = self._rest.partition(b"\n")
+        return line
+
+    def exactly(self, size: int) -> bytes:
+        """The next ``size`` bytes of the answer."""
+        pieces, length = [self._rest], len(self._rest)
+        while length < size:
+            pieces.append(self._piece())
+            length += len(pieces[-1])
+        data = b"".join(pieces)
+        self._rest = data[size:]
+        return data[:size]
+
+    def close(self) -> None:
+        """End git, and leave nothing of it behind."""
+        with contextlib.suppress(ProcessLookupError):
+            self._process.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_REAP_S)
+        self._pump.join(_REAP_S)
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None and not self._pump.is_alive():
+                with contextlib.suppress(OSError):
+                    stream.close()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        descriptor = self._process.stdout.fileno()
+        while True:
+            data = os.read(descriptor, _READ_BYTES)
+            self._pieces.put(data)
+            if not data:
+                return
+
+    def _piece(self) -> bytes:
+        try:
+            piece = self._pieces.get(timeout=ANSWER_S)
+        except queue.Empty:
+            self._process.kill()
+            raise TimeoutError("git took too long") from None
+        if not piece:
+            self._pieces.put(b"")  # it has ended for whoever asks on, too
+            raise BrokenPipeError("git has ended")
+        return piece
 
 
 class GitProcess:
@@ -176,6 +313,10 @@ class GitProcess:
     def finished(self) -> bool:
         """Whether all output has been collected, so that ``wait`` returns at once."""
         return not any(thread.is_alive() for thread in self._threads)
+
+    def said(self) -> bytes:
+        """What it has written to stderr so far."""
+        return b"".join(self._stderr)
 
     def wait(self, timeout_s: float | None = None) -> GitOutput:
         """The outcome, once git is done. Waits at most ``timeout_s`` from now, if given, then kills it."""

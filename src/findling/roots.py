@@ -27,6 +27,14 @@ from findling.errors import RootError, StorageFull
 
 STORE_NAME: Final = ".findling"
 
+LIVE: Final = "live"
+"""What the folder on disk is called where no branch is."""
+
+SHORT_COMMIT: Final = 7
+"""Characters of a commit's name that people read."""
+
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+
 _NO_ROOM: Final = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
 # git writes one short path into each of these files; whatever is longer is something else.
 _LINK_FILE_BYTES: Final = 4096
@@ -84,6 +92,25 @@ def find_root(path: Path | None, *, root: Path | None = None) -> Root:
     return Root(found, "" if path is None else _scope(start, found))
 
 
+def addable(path: Path) -> Path:
+    """The resolved path of a file or folder that may be taken into an index as it stands, rules above it apart.
+
+    Raises RootError for what is missing, cannot be read, or is never indexed unasked (the home folder, folders of the
+    system).
+    """
+    resolved = _existing(path)
+    if resolved.is_dir():
+        if _is_protected(resolved):
+            raise RootError(
+                f"{resolved} is {_protected_name(resolved)}; findling does not index it as a whole.",
+                remedy="Name a folder inside it.",
+            )
+        _check_readable(resolved)
+    elif not os.access(resolved, os.R_OK):
+        raise _no_permission(resolved)
+    return resolved
+
+
 def store_location(root: Path, *, cache: bool = False, create: bool = True) -> StoreLocation:
     """Where the index of ``root`` (as find_root returns it) lies; with ``create`` the folder exists afterwards.
 
@@ -139,6 +166,19 @@ def main_worktree(worktree: Path) -> Path | None:
     if not (linked and answered) or common.name != ".git" or not main.is_dir():
         return None
     return main
+
+
+def checked_out(root: Path) -> str:
+    """The checked-out branch's name; a short commit when none is; ``live`` without git."""
+    for folder in (root, *root.parents):
+        git_dir = _git_dir_of_file(folder / ".git") or folder / ".git"
+        head = _short_file(git_dir / "HEAD")
+        if head is None:
+            continue
+        if head.startswith("ref:"):
+            return head.removeprefix("ref:").strip().removeprefix("refs/heads/") or LIVE
+        return head[:SHORT_COMMIT] if _COMMIT.fullmatch(head) else LIVE
+    return LIVE
 
 
 def _ancestor_root(folder: Path) -> Path | None:
@@ -294,6 +334,19 @@ def _cache_location(owner: Path, reason: str, create: bool) -> StoreLocation:
                 remedy="Set XDG_CACHE_HOME to a folder that can be written.",
             ) from error
     return StoreLocation(directory, reason)
+
+
+def make_store(directory: Path) -> None:
+    """Make a folder for an index that a caller has chosen the place for. Raises RootError, StorageFull."""
+    try:
+        directory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _make(directory)
+    except OSError as error:
+        if error.errno in _NO_ROOM:
+            raise StorageFull(f"No room for the index in {directory}.", remedy="Free some space.") from error
+        raise RootError(
+            f"The folder {directory} cannot be written: {error.strerror or error}.", remedy="Check its permissions."
+        ) from error
 
 
 def _make(directory: Path) -> None:

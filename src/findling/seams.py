@@ -1,95 +1,15 @@
-"""What the commands need of an engine and of a view. Types only: nothing imports this at run time."""
+"""What the commands need of a view, and how they come by an engine. Types only: nothing imports this at run time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Literal, Protocol, Self
+from typing import Protocol
 
 from findling.config import Loaded
-from findling.types import (
-    GrepStream,
-    IndexReport,
-    Mode,
-    Progress,
-    SearchResult,
-    SkippedFile,
-    Status,
-    SymbolResult,
-)
-
-
-class SearchEngine(Protocol):
-    """What the commands need of an engine."""
-
-    @property
-    def root(self) -> Path: ...
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
-
-    def search(
-        self,
-        text: str,
-        *,
-        limit: int = 10,
-        mode: Mode = "auto",
-        language: str | None = None,
-        path_globs: Sequence[str] = (),
-        kind: Literal["code", "docs"] | None = None,
-        max_tokens: int | None = None,
-        explain: bool = False,
-        wait_s: float | None = 1.5,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> SearchResult: ...
-
-    def index(
-        self, *, force: bool = False, embed: bool = True, progress: Callable[[Progress], None] | None = None
-    ) -> IndexReport: ...
-
-    def sync(
-        self, paths: Sequence[str] | None = None, *, progress: Callable[[Progress], None] | None = None
-    ) -> IndexReport: ...
-
-    def grep_stream(
-        self,
-        pattern: str,
-        *,
-        literal: bool = False,
-        ignore_case: bool = False,
-        word: bool = False,
-        context: int = 0,
-        limit: int = 0,
-        path_globs: Sequence[str] = (),
-        language: str | None = None,
-        keep_lines: bool = True,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> GrepStream: ...
-
-    def in_scope(
-        self, *, path_globs: Sequence[str] = (), language: str | None = None, kind: str | None = None
-    ) -> tuple[int, tuple[SkippedFile, ...]]: ...
-
-    def symbols(
-        self,
-        name: str,
-        *,
-        references: bool = False,
-        kind: str | None = None,
-        language: str | None = None,
-        limit: int = 50,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> SymbolResult: ...
-
-    def similar(
-        self, target: str, *, limit: int = 10, progress: Callable[[Progress], None] | None = None
-    ) -> SearchResult: ...
-
-    def status(self) -> Status: ...
+from findling.engine import Engine
+from findling.reports import Diagnosis, Evaluation, Explanation
+from findling.types import GrepStream, IndexReport, SearchResult, Status, SymbolResult
 
 
 class View(Protocol):
@@ -105,8 +25,16 @@ class View(Protocol):
 
     def status(self, status: Status, *, skipped: bool) -> None: ...
 
+    def explanation(self, found: Explanation) -> None: ...
+
+    def diagnosis(self, diagnosis: Diagnosis) -> None: ...
+
+    def evaluation(self, evaluation: Evaluation) -> None: ...
+
     def config(self, loaded: Loaded) -> None: ...
+
+    def records(self, blocks: Sequence[Sequence[tuple[str, str]]], value: Mapping[str, object]) -> None: ...
 
 
 class OpenEngine(Protocol):
-    def __call__(self, path: Path | None, *, root: Path | None, cache: bool) -> SearchEngine: ...
+    def __call__(self, path: Path | None, *, root: Path | None, cache: bool) -> Engine: ...

@@ -171,6 +171,7 @@ class Coverage:
     """What the answer was searched in: files, chunks, how many of them have vectors, and what was left out.
 
     ``complete``: the whole root was indexed once. ``pending_files`` are known not to be indexed yet.
+    ``vectors_wanted``: False where searching by meaning is off or no embedder works, so that no vector is missing.
     """
 
     files: int = 0
@@ -179,6 +180,12 @@ class Coverage:
     pending_files: int = 0
     skipped: Mapping[str, int] = field(default_factory=dict)
     complete: bool = False
+    vectors_wanted: bool = True
+
+    @property
+    def missing_vectors(self) -> int:
+        """Chunks that should have a vector and have none."""
+        return max(0, self.chunks - self.embedded_chunks) if self.vectors_wanted else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +216,7 @@ class LineMatch:
 
     Of a line with very many matches only the first spans are kept; the counts are of all. ``text_start`` is the
     column where ``text`` begins in the line: above 0 only where a very long line was clipped around its first match.
+    ``place``: the page, slide or the like of a converted document, else ''.
     """
 
     line: int
@@ -217,6 +225,7 @@ class LineMatch:
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     text_start: int = 0
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,7 +317,7 @@ class SymbolResult:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is: ``stage`` is listing, indexing or embedding; ``total`` is 0 while it is not yet known."""
+    """How far a run is: ``stage`` is listing, indexing, embedding or answering; ``total`` is 0 while it is unknown."""
 
     stage: str
     done: int

@@ -42,7 +42,7 @@ def leaves(table: dict[str, Any], section: str = "") -> dict[str, object]:
 
 @pytest.mark.parametrize(("example", "name"), [(e, n) for e in EXAMPLES for n in places_for(e)])
 def test_an_example_is_accepted_to_the_letter(tmp_path: Path, example: str, name: str) -> None:
-    """S0-17 to S0-27, S2-42 to S2-55, S4-38: every key is known, no warning, every value as written."""
+    """S0-17 to S0-19, S2-48 to S2-50, S4-38, D2: every key known, no warning, every value as written."""
     loaded = read(tmp_path, example, name)
     assert loaded.warnings == ()
     text = (DATA / example).read_text()

@@ -289,6 +289,7 @@ def test_an_unknown_flag_is_an_error(place: Place) -> None:
     ],
 )
 def test_a_wrong_value_names_key_and_place(place: Place, line: str, words: str) -> None:
+    """S1-5, S1-43: types and bounds."""
     file = place.project(f"# a comment\n[semantic]\n\n{line}\n")
     error = place.error()
     assert str(error).startswith(f"{file}:4: {words}")
@@ -300,6 +301,7 @@ def test_a_wrong_value_names_key_and_place(place: Place, line: str, words: str) 
     [(o.key, *o.bounds) for o in OPTIONS.values() if o.bounds is not None and not o.clamped],
 )
 def test_every_bound_holds_and_is_part_of_the_range(place: Place, key: str, low: float, high: float) -> None:
+    """S1-5, S0-23: every range, its ends included."""
     kind = int if OPTIONS[key].kind == "whole" else float
     for outside in (low - 1, high + 1):
         with pytest.raises(ConfigError, match=f"{key} is "):
@@ -464,7 +466,7 @@ def test_a_ratio_alone_holds_for_questions(place: Place) -> None:
     ],
 )
 def test_the_mode_of_search_code(place: Place, enabled: str, mode: str | None, works: bool, effective: str) -> None:
-    """D2."""
+    """D2, S2-42."""
     semantic = place.load({"semantic.enabled": enabled, "semantic.mode": mode}).config.semantic
     assert semantic.effective_mode(embedder_works=works) == effective
 

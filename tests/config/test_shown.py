@@ -126,10 +126,10 @@ def test_wrong_arguments_are_refused(root: Path, arguments: list[str]) -> None:
 def test_a_folder_that_is_not_indexed_has_a_configuration_all_the_same(root: Path) -> None:
     home = root.parent / "home"
     (home / ".config" / "findling").mkdir(parents=True)
-    (home / ".config" / "findling" / "config.toml").write_text("[semantic]\nmax_retries = 1\n")
+    (home / ".config" / "findling" / "config.toml").write_text("[semantic]\nratio = 0.125\n")
     ran = findling(cwd=home, HOME=str(home))
     assert ran.returncode == 0, ran.stderr
-    assert "semantic.max_retries: 1  [" in ran.stdout
+    assert "semantic.ratio: 0.125  [" in ran.stdout
 
 
 def test_importing_the_configuration_is_light() -> None:

@@ -8,4 +8,4 @@ import pytest
 @pytest.fixture(autouse=True)
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     for limit in ("CHECK_S", "SMALL_CHECK_S", "SYNC_S"):
-        monkeypatch.setattr(f"findling.engine.{limit}", 60.0)
+        monkeypatch.setattr(f"findling.engine.freshness.{limit}", 60.0)

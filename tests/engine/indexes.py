@@ -9,7 +9,7 @@ from typing import Any
 import apsw
 
 from findling import Engine
-from findling.store.schema import CHUNK_BITS, SYMBOL_BITS
+from findling.store.schema import CHUNK_BITS
 from findling.types import SearchResult
 
 
@@ -25,17 +25,20 @@ def integrity(engine: Engine) -> str:
     return str(rows(engine, "PRAGMA integrity_check")[0][0])
 
 
+def identity_of(engine: Engine) -> bytes:
+    return bytes(rows(engine, "SELECT value FROM meta WHERE key='identity'")[0][0])
+
+
 def contents(engine: Engine) -> dict[str, Any]:
     """Everything that the tables say about the engine's root."""
-    manifest = rows(engine, "SELECT manifest_id FROM manifests WHERE root=?", str(engine.root))[0][0]
+    manifest = rows(engine, "SELECT manifest_id FROM manifests WHERE root=? AND ref='live'", str(engine.root))[0][0]
     files = {}
     for path, blob_id, entry_id in rows(
         engine,
-        "SELECT path, blob_id, entry_id FROM manifest_files JOIN entries USING (entry_id, path) WHERE manifest_id=?",
+        "SELECT path, blob_id, entry_id FROM manifest_files JOIN entries USING (entry_id) WHERE manifest_id=?",
         manifest,
     ):
         chunk_range = (blob_id << CHUNK_BITS, (blob_id + 1 << CHUNK_BITS) - 1)
-        symbol_range = (blob_id << SYMBOL_BITS, (blob_id + 1 << SYMBOL_BITS) - 1)
         files[path] = {
             "blob": rows(engine, "SELECT * FROM blobs WHERE blob_id=?", blob_id)[0][1:],
             "terms": rows(engine, "SELECT data FROM terms WHERE blob_id=?", blob_id),
@@ -43,31 +46,33 @@ def contents(engine: Engine) -> dict[str, Any]:
                 (row[0] - chunk_range[0], *row[1:])
                 for row in rows(engine, "SELECT * FROM chunks WHERE chunk_id BETWEEN ? AND ? ORDER BY 1", *chunk_range)
             ],
-            "symbols": [
-                (row[0] - symbol_range[0], *row[1:])
-                for row in rows(
-                    engine,
-                    "SELECT symbol_id, name, squashed, kind, parent, start_line, end_line, name_line, scope, signature "
-                    "FROM symbols JOIN names USING (name_id) WHERE symbol_id BETWEEN ? AND ? ORDER BY 1",
-                    *symbol_range,
-                )
-            ],
+            "symbols": rows(engine, "SELECT data FROM symbols WHERE blob_id=?", blob_id),
+            "definitions": rows(engine, "SELECT squashed FROM definitions WHERE blob_id=? ORDER BY 1", blob_id),
             "vectors": rows(engine, "SELECT text_hashes, data FROM vectors WHERE entry_id=?", entry_id),
         }
     return {
         "files": files,
-        "term_counts": dict(rows(engine, "SELECT term, files FROM term_counts WHERE manifest_id=?", manifest)),
+        "term_counts": term_counts(engine, manifest),
         "totals": {name: value for name, value in manifest_row(engine).items() if name not in _NOT_COMPARED},
         "skipped": sorted(rows(engine, "SELECT path, reason, detail FROM skipped_files WHERE manifest_id=?", manifest)),
     }
 
 
-_NOT_COMPARED = ("manifest_id", "root", "ref", "synced_at")
+_NOT_COMPARED = ("manifest_id", "root", "ref", "synced_at", "counts")
+
+
+def term_counts(engine: Engine, manifest: int) -> dict[int, int]:
+    sql = (
+        "SELECT term, sum(files) AS n FROM term_counts WHERE manifest_id=?1 "
+        "OR manifest_id=(SELECT counts FROM manifests WHERE manifest_id=?1) GROUP BY term HAVING n<>0"
+    )
+    return dict(rows(engine, sql, manifest))
 
 
 def manifest_row(engine: Engine) -> dict[str, Any]:
     names = [row[1] for row in rows(engine, "PRAGMA table_info(manifests)")]
-    return dict(zip(names, rows(engine, "SELECT * FROM manifests WHERE root=?", str(engine.root))[0], strict=True))
+    row = rows(engine, "SELECT * FROM manifests WHERE root=? AND ref='live'", str(engine.root))[0]
+    return dict(zip(names, row, strict=True))
 
 
 def places(result: SearchResult) -> list[tuple[str, int, int]]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from indexes import contents, integrity, make, places, rows, write
 
 from findling import Engine
-from findling.store.schema import CHUNK_BITS, SYMBOL_BITS
+from findling.store.schema import CHUNK_BITS
 from findling.types import SearchResult
 
 NAMES = ("alpha.py", "beta.py", "Beta.py", "pkg/gamma.py", "pkg/delta.md", "pkg/sub/omega.js", "notes.txt", "data.json")
@@ -160,9 +160,9 @@ def test_earlier_versions_of_a_file_neither_pile_up_nor_crowd_it_out(tmp_path: P
         stored = rows(engine, "SELECT count(*) FROM entries WHERE path='busy.py'")[0][0]
         assert stored < rounds / 2
         dead = "SELECT {} FROM {} WHERE {} >> {} NOT IN (SELECT blob_id FROM blobs)"
-        assert not rows(engine, dead.format("1", "symbols", "symbol_id", SYMBOL_BITS))
+        assert not rows(engine, "SELECT 1 FROM symbols WHERE blob_id NOT IN (SELECT blob_id FROM blobs)")
         assert not rows(engine, dead.format("1", "chunks", "chunk_id", CHUNK_BITS))
-        assert not rows(engine, "SELECT 1 FROM names WHERE name_id NOT IN (SELECT name_id FROM symbols)")
+        assert not rows(engine, "SELECT 1 FROM definitions WHERE blob_id NOT IN (SELECT blob_id FROM blobs)")
         for mode in ("auto", "keyword", "semantic", "symbol"):
             assert engine.search("RetryPolicy backoff", mode=mode).hits[0].path == "busy.py", mode
         with build_again(root, tmp_path / "again") as scratch:

@@ -33,7 +33,7 @@ class InlinePool:
 
     size = 1
 
-    def __init__(self, _: int | None = None) -> None:
+    def __init__(self, _: int | None = None, **_options: object) -> None:
         self._answers: list[list[tuple[int, Prepared | SkippedFile]]] = []
 
     def __enter__(self) -> InlinePool:

@@ -231,14 +231,11 @@ def test_a_secret_that_comes_and_goes_leaves_nothing(engine: Engine) -> None:
     assert engine.search("needle").freshness == "fresh"
 
 
-def test_a_five_megabyte_line_is_indexed_where_the_limit_allows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from findling.ingest.discovery import DiscoveryOptions
-
-    monkeypatch.setattr(Engine, "_options", lambda _: DiscoveryOptions(max_bytes=20 << 20))
+def test_a_five_megabyte_line_is_indexed_where_the_limit_allows(tmp_path: Path) -> None:
     line = "needle " + "word " * 1_000_000 + "last_needle"
-    with Engine.open(root=make(tmp_path / "p", {"long.txt": line, "data.log": f"a\n{line}\nb\n"})) as engine:
+    limit = f"[index]\nmax_file_bytes = {20 << 20}\n"
+    files = {"long.txt": line, "data.log": f"a\n{line}\nb\n", "findling.toml": limit}
+    with Engine.open(root=make(tmp_path / "p", files)) as engine:
         report = engine.index()
         assert not report.failed
         result = engine.search("last_needle", max_tokens=1000)

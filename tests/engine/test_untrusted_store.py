@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 import apsw
 import pytest
-from indexes import integrity, make, places, write
+from indexes import identity_of, integrity, make, places, write
 from test_faults import InlinePool
 
 from findling import Engine, cli, files
@@ -138,7 +139,7 @@ def test_readers_and_the_lock_follow_no_link_by_themselves(root: Path, outside: 
     with Engine.open(root=root) as engine:
         engine.index(embed=False)
         store = engine.store_dir
-        identity = engine._open_reader().identity
+        identity = identity_of(engine)
     (store / "writer.lock").unlink()
     (store / "writer.lock").symlink_to(outside / "victim.db")
     WriterLock(store, wait_s=0).release()
@@ -169,8 +170,7 @@ def test_links_above_the_store_are_the_users_own(tmp_path: Path) -> None:
 
 def set_path(store: Path, old: str, new: str) -> None:
     connection = apsw.Connection(os.fspath(store / "index.db"))
-    for table in ("manifest_files", "entries"):
-        connection.execute(f"UPDATE {table} SET path=? WHERE path=?", (new, old))
+    connection.execute("UPDATE entries SET path=? WHERE path=?", (new, old))
     connection.close()
 
 
@@ -294,8 +294,9 @@ def test_no_folder_stays_open(root: Path) -> None:
 # --- damage -------------------------------------------------------------------------------------------------------
 
 ROWS = {
-    "no text in paths": "UPDATE manifest_files SET path=CAST(x'ff80fe' || path AS TEXT)",
-    "no text in names": "UPDATE names SET name=CAST(x'fffe' AS TEXT), squashed=squashed",
+    "no text in paths": "UPDATE entries SET path=CAST(x'ff80fe' || path AS TEXT)",
+    "no text in names": "UPDATE symbols SET data=CAST(substr(data, 1, 20) || x'fffefffefffefffe' AS BLOB)",
+    "cut symbols": "UPDATE symbols SET data=substr(data, 1, 11)",
     "no text in languages": "UPDATE blobs SET language=CAST(x'ff' AS TEXT)",
     "cut terms": "UPDATE terms SET data=substr(data, 1, 7)",
     "terms are numbers": "UPDATE terms SET data=5",
@@ -356,7 +357,7 @@ def test_a_changed_segment_is_noticed_before_it_is_used(change: str, root: Path)
         engine.index(embed=False)
         before = places(engine.search("failed requests", mode="keyword"))
         store = engine.store_dir
-        identity = engine._open_reader().identity
+        identity = identity_of(engine)
     for ending in (".term", ".idx", ".fast", ".fieldnorm", ".store"):
         (path,) = (store / "fulltext").glob(f"*{ending}")
         was = path.with_name("was")
@@ -377,7 +378,7 @@ def test_a_changed_segment_is_noticed_before_it_is_used(change: str, root: Path)
 def test_a_sound_text_index_stays_usable_however_it_changes(root: Path) -> None:
     with Engine.open(root=root) as engine:
         engine.index()
-        identity = engine._open_reader().identity
+        identity = identity_of(engine)
         directory = engine.store_dir / "fulltext"
         for n in range(12):
             write(root, f"src/m{n % 4}.py", f"class Number{n}:\n    value = {n}\n")
@@ -444,3 +445,22 @@ def test_an_exit_that_is_asked_for_stays_one(tmp_path: Path) -> None:
     asked: Callable[..., Any] = lambda *_, **__: sys.exit(7)  # noqa: E731
     with pytest.raises(SystemExit, match="7"):
         cli.main(["search", "word", str(tmp_path)], open_engine=asked)
+
+
+# --- what the project's files are not -----------------------------------------------------------------------------
+
+
+def test_no_file_of_the_project_is_imported(tmp_path: Path) -> None:
+    root = make(tmp_path / "project", {"src/retry.py": "class RetryPolicy:\n    pass\n"})
+    ran = tmp_path / "ran"
+    for module in ("tree_sitter", "numpy", "apsw", "tantivy", "regex", "findling", "hashlib", "semble_grammars"):
+        write(root, f"{module}.py", f"open({os.fspath(ran)!r}, 'a').write({module!r})\n")
+    home = {**os.environ, "HOME": os.fspath(tmp_path), "XDG_CACHE_HOME": os.fspath(tmp_path / "cache")}
+    console = Path(sys.executable).with_name("findling")
+    start = [os.fspath(console)] if console.exists() else [sys.executable, "-P", "-m", "findling"]
+    for arguments in (["index"], ["search", "RetryPolicy"], ["tool", "find_symbol", '{"name": "RetryPolicy"}']):
+        done = subprocess.run(
+            [*start, *arguments], cwd=root, env=home, capture_output=True, text=True, timeout=120, check=False
+        )
+        assert done.returncode == 0, done.stderr
+    assert not ran.exists(), ran.read_text()

@@ -42,6 +42,7 @@ def test_nothing_to_chunk() -> None:
 
 
 def test_120_lines_without_structure_give_windows_of_50_with_10_shared() -> None:
+    """S4-14, D8."""
     text = "".join(f"line {i}\n" for i in range(1, 121))
     assert ranges(chunk_code(text)) == [(1, 50, "fixed"), (41, 90, "fixed"), (81, 120, "fixed")]
 
@@ -65,6 +66,7 @@ def test_fifty_short_lines_are_one_block() -> None:
 
 
 def test_blocks_begin_after_blank_lines_at_the_least_indentation() -> None:
+    """S4-13, D8."""
     part = ["head:", *body(6), "", *body(6)]  # 14 lines, about 500 characters, a blank line inside
     text = text_of(*part, "", *part, "", *part)
     assert ranges(chunk_code(text)) == [(1, 14, "block"), (16, 29, "block"), (31, 44, "block")]
@@ -113,6 +115,7 @@ def test_line_of_white_space_leaves_nothing() -> None:
 
 
 def test_function_ends_at_its_real_end_and_takes_the_comment_above() -> None:
+    """S4-6, S4-12, D8."""
     text = text_of(
         "import a",
         *["import b" * 10] * 10,
@@ -171,6 +174,7 @@ def test_quoted_doc_above_is_taken_only_by_the_symbol_it_documents() -> None:
 
 
 def test_class_chunk_is_the_head_up_to_the_first_method() -> None:
+    """S4-12, S4-15: a class's head, its methods."""
     text = text_of(
         "class Shop:",  # 1
         '    """' + "Sells things. " * 6 + '"""',
@@ -259,6 +263,7 @@ def test_closing_bracket_of_a_scope_without_symbol_ends_the_chunk_before() -> No
 
 
 def test_function_up_to_2000_characters_stays_whole_and_a_longer_one_is_cut_at_blocks() -> None:
+    """S4-6, S4-12, S4-13: symbols before blocks."""
     whole = text_of("def f():", *body(40), "", *body(7))
     assert ranges(chunk_code(whole, [symbol("f", "fn", 1, 49)])) == [(1, 49, "function")]
     paragraph = [*body(14), ""]  # 573 characters

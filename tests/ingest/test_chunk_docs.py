@@ -29,6 +29,29 @@ def outline_of(text: str, language: str = "markdown") -> list[tuple[int, str, in
     return [(h.level, h.title, h.line) for h in headings(text, language)]
 
 
+# --- labels of reStructuredText -------------------------------------------------------------------------------------
+
+
+def test_a_label_joins_the_section_below_it() -> None:
+    text = ".. _top:\n\nTop\n===\n\nWords.\n\n.. _one:\n.. _`the first`:\n\nOne\n---\n\nMore words.\n"
+    chunks = chunk_docs(text, language="rst")
+    assert [(chunk.breadcrumb, piece) for chunk, piece in zip(chunks, pieces(text, chunks), strict=True)] == [
+        (("Top",), text[: text.index("\n\n.. _one")]),
+        (("Top", "One"), text[text.index(".. _one") :].rstrip()),
+    ]
+    assert [heading.line for heading in headings(text, "rst")] == [3, 11]
+
+
+def test_a_label_of_a_sub_section_does_not_part_it_from_a_bare_heading() -> None:
+    text = "Top\n===\n\n.. _one:\n\nOne\n---\n\nWords.\n"
+    assert pieces(text, chunk_docs(text, language="rst")) == [text.rstrip()]
+
+
+def test_what_only_looks_like_a_label_stays_where_it_is() -> None:
+    text = "Top\n===\n\nWords.\n\n.. _site: https://example.org/\n\nOne\n---\n\nMore.\n"
+    assert pieces(text, chunk_docs(text, language="rst")) == [text[: text.index("\n\nOne")], "One\n---\n\nMore."]
+
+
 # --- headings -----------------------------------------------------------------------------------------------------
 
 
@@ -57,6 +80,7 @@ def outline_of(text: str, language: str = "markdown") -> list[tuple[int, str, in
         ("---\n\n# yes\n\n---\n", [(1, "yes", 3)]),
         ("# A\r\n\r\nB\r\n---\r\n", [(1, "A", 1), (2, "B", 3)]),
         ("#\n# [link](u) `code` {#anchor}\n", [(1, "", 1), (1, "link code", 2)]),
+        ("# Middleware { #middleware }\n", [(1, "Middleware", 1)]),
         ("", []),
     ],
 )
@@ -105,6 +129,7 @@ def test_titles_are_plain() -> None:
 
 
 def test_sections_begin_at_h1_to_h3_and_not_below() -> None:
+    """S1-9, S1-13, D8."""
     text = "intro\n\n# A\na\n## B\nb\n### C\nc\n#### D\nd\n## E\ne\n"
     chunks = chunk_docs(text)
     assert lines(chunks) == [(1, 1), (3, 4), (5, 6), (7, 10), (11, 12)]
@@ -132,12 +157,14 @@ def test_empty_documents() -> None:
 
 
 def test_section_over_the_limit_is_cut_at_paragraphs() -> None:
+    """S1-10, D8."""
     a, b, c = "a" * 40, "b" * 40, "c" * 40
     chunks = chunk_docs(f"{a}\n\n{b}\n\n{c}\n", limits=DocLimits(100, 0))
     assert lines(chunks) == [(1, 3), (5, 5)]
 
 
 def test_paragraph_over_the_limit_is_cut_at_sentences() -> None:
+    """S1-11, D8."""
     text = "One two three four. " * 4 + "The e.g. five. " + "Six seven eight nine? " * 3
     found = pieces(text, chunk_docs(text, limits=DocLimits(60, 0)))
     assert found == [
@@ -148,6 +175,7 @@ def test_paragraph_over_the_limit_is_cut_at_sentences() -> None:
 
 
 def test_sentence_over_the_limit_is_cut_at_white_space_else_anywhere() -> None:
+    """S1-8: the limit counts characters, of whatever size."""
     words = pieces("w" * 9 + " x" * 100, chunk_docs("w" * 9 + " x" * 100, limits=DocLimits(50, 0)))
     assert all(len(piece) <= 50 and not piece.startswith(" ") for piece in words)
     assert "".join(words).replace(" ", "") == "w" * 9 + "x" * 100
@@ -157,6 +185,7 @@ def test_sentence_over_the_limit_is_cut_at_white_space_else_anywhere() -> None:
 
 
 def test_overlap_repeats_the_end_of_the_chunk_before_within_a_section_only() -> None:
+    """S1-12, S1-43, D8: at most 200 of at most 2000 characters, and never across a heading."""
     sentence = "This is a sentence of some forty letters. "  # 42 characters
     text = f"# A\n{sentence * 60}\n\n# B\n{sentence * 60}\n"
     chunks = chunk_docs(text)
@@ -169,6 +198,7 @@ def test_overlap_repeats_the_end_of_the_chunk_before_within_a_section_only() -> 
 
 
 def test_library_sizes() -> None:
+    """D8: library text, 1000 and 200 characters."""
     text = "Some words make a sentence. " * 200
     chunks = chunk_docs(text, limits=LIBRARY)
     assert all(len(piece) <= 1000 for piece in pieces(text, chunks))
@@ -271,6 +301,7 @@ LANGUAGE = st.sampled_from(["markdown", "rst", "text", "asciidoc", "org", "latex
 @settings(max_examples=300, deadline=None)
 @given(TEXT, LINE, LANGUAGE, st.sampled_from([DocLimits(), LIBRARY, SMALL, DocLimits(30, 0), DocLimits(7, 6)]))
 def test_chunks_cover_the_text_and_reread(text: str, last: str, language: str, limits: DocLimits) -> None:
+    """S1-8, S1-12, S1-13, S1-43: for any text, language and limits."""
     text += last
     assert_holds(text, chunk_docs(text, limits=limits, language=language), limits)
 

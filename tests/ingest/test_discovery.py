@@ -329,6 +329,7 @@ def test_left_out_by_name_and_size(tmp_path: Path) -> None:
 
 
 def test_globs_of_the_user(tmp_path: Path) -> None:
+    """D30: among others, a pattern without a slash matches in every folder."""
     root = lay(tmp_path, "a.py", "a.md", "docs/b.md", "docs/c.py", "docs/api/d.md", "src/e.py")
     for kind in ("walk", "git"):
         if kind == "git":

@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from findling import tokenizer
 from findling.search.analysis import (
     CAPITALISED_WEIGHT,
+    FOREIGN_WEIGHT,
     QUALIFIER_WEIGHT,
     STOP_WORDS,
+    TRANSLATED_WEIGHT,
     WEAK_WEIGHT,
     WEAK_WORDS,
     analyse,
@@ -80,7 +82,10 @@ def test_adjacent_words_may_be_one_name() -> None:
         ("test_retry", {"test"}),
         ("usage example", {"example"}),
         ("watch files on Windows", {"platform"}),
-        ("legacy client", {"legacy"}),
+        ("legacy client", {"legacy", "superseded"}),
+        ("the v3 client", {"superseded"}),
+        ("what changed in the last release", {"changes", "history"}),
+        ("migrating from version 2", {"changes", "superseded"}),
         ("generated protobuf", {"generated"}),
         ("package exports", {"init"}),
         ("how do I start it", {"advice"}),
@@ -100,11 +105,23 @@ def test_the_repositorys_own_name_says_nothing_unless_nothing_else_is_said() -> 
     assert analyse("sker_ry", own_name="Skerry").words == ("sker_ry",)
 
 
+def test_the_own_name_may_be_several_words() -> None:
+    assert analyse("zig-clap parses flags", own_name="zig-clap").words == ("parses", "flags")
+    assert analyse("Json.NET settings", own_name="json-net").words == ("settings",)
+    assert analyse("clap flags", own_name="zig-clap").words == ("clap", "flags")
+    assert analyse("zig clap", own_name="zig-clap").words == ("zig", "clap")
+
+
+def test_what_stands_before_the_last_part_of_a_name_qualifies_it() -> None:
+    assert {name.squashed for name in analyse("where is Outer.inner").names if name.qualifies} == {"outer"}
+    assert not any(name.qualifies for name in analyse("OuterThing and innerThing").names)
+
+
 @given(st.text(), st.text(max_size=8))
 def test_any_text_is_analysed(text: str, own: str) -> None:
     found = analyse(text, own_name=own)
     assert all(0 < weight <= 1 for weight in found.terms.values())
-    assert set(found.terms) <= set(tokenizer.terms(text))
+    assert set(found.terms) <= set(tokenizer.terms(found.meant))
     assert bool(found.words) == bool(tokenizer.words(text))
     assert all(0 < name.weight <= 1 and len(name.squashed) > 1 for name in found.names)
     assert len({name.squashed for name in found.names}) == len(found.names)
@@ -116,3 +133,33 @@ def test_any_text_is_analysed(text: str, own: str) -> None:
 def test_white_space_around_a_query_changes_nothing_but_its_text(text: str) -> None:
     plain, padded = analyse(text), analyse(f"  {text}\n")
     assert (plain.terms, plain.names, plain.compounds) == (padded.terms, padded.names, padded.compounds)
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("¿cómo guardo el archivo?", {"file"}),
+        ("Wie ändere ich das Passwort?", {"password"}),
+        ("comment supprimer un répertoire", {"delete", "directory"}),
+        ("如何删除文件", {"delete", "file"}),
+        ("ファイルを削除したい", {"delete", "file"}),
+    ],
+)
+def test_a_question_in_another_language_has_english_words(text: str, terms: set[str]) -> None:
+    found = analyse(text)
+    wanted = {tokenizer.stem(term) for term in terms}
+    assert wanted <= {term for term, weight in found.terms.items() if weight == TRANSLATED_WEIGHT}
+    assert found.meant.startswith(text)
+    assert all(term in found.meant for term in terms)
+
+
+@pytest.mark.parametrize("text", ["parse the DER certificate", "archivo", "red base version", "naïve café", "文"])
+def test_a_word_alone_makes_no_other_language(text: str) -> None:
+    assert analyse(text).meant == text
+    assert FOREIGN_WEIGHT not in analyse(text).terms.values()
+
+
+def test_names_are_the_same_in_every_language() -> None:
+    found = analyse("¿cómo guardo el archivo JSON con save_all?")
+    assert found.terms["json"] == found.terms[tokenizer.stem("save")] == TRANSLATED_WEIGHT
+    assert found.terms["guardo"] == FOREIGN_WEIGHT

@@ -23,7 +23,7 @@ def ranked(coverage: float, cosine: float | None = None, definition: float = 0.0
     return RankedFile(
         FILE,
         {"definition": definition},
-        coverage=coverage,
+        rare_coverage=coverage,
         cosines=None if cosine is None else VECTORS,
         best_cosine=cosine or 0.0,
     )

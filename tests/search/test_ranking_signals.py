@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from findling.search.ranking import formula, priors
+from findling.search.ranking.phrase import Phrase
 from findling.search.ranking.ranker import WINDOW, _best_window
 from findling.search.ranking.signals import (
     ABBREVIATION,
@@ -18,7 +19,10 @@ from findling.search.ranking.signals import (
     StemMatcher,
     bm25f,
     inverse_document_frequency,
+    likeness,
+    name_parts,
     path_words,
+    rare_coverage,
 )
 from findling.search.ranking.votes import votes
 from findling.store.term_rows import IN_NAMES, IN_TOP_NAMES
@@ -232,6 +236,13 @@ def test_votes_do_not_depend_on_the_order(files: list[tuple[float, set[int], set
         ("src/win32/io.c", {"platform"}),
         ("unix-freebsd.c", {"platform"}),
         ("pkg/__init__.py", {"init"}),
+        ("Deprecations/Client.swift", {"legacy"}),
+        ("bench/codec.rs", {"test"}),
+        ("CHANGELOG.md", {"changes"}),
+        ("docs/changelogs/changelog_3x.md", {"changes"}),
+        ("docs/0.38.0-migration-guide.md", {"changes"}),
+        ("docs/migration.md", set()),
+        ("docs/exchange.md", set()),
         ("pkg/__main__.py", {"init"}),
         ("examples/tests/test_a.py", {"example", "test"}),
     ],
@@ -243,6 +254,66 @@ def test_what_a_path_says_against_a_file(path: str, flags: set[str]) -> None:
 @given(st.text(max_size=40))
 def test_any_path_has_known_flags(path: str) -> None:
     assert priors.path_flags(path) <= set(formula.SIGNALS)
+
+
+def test_an_older_version_folder_is_superseded_where_a_newer_one_stands_beside_it() -> None:
+    paths = ["src/v3/types.ts", "src/v4/core.ts", "api/v1/a.go", "v2/b.go", "src/v10x/c.ts"]
+    newest = priors.newest_versions(paths)
+    assert newest == {"src": 4, "api": 1, "": 2}
+    assert [path for path in paths if priors.is_superseded(path, newest)] == ["src/v3/types.ts"]
+
+
+# --- names and phrases --------------------------------------------------------------------------------------------
+
+WEIGHTS = {"retri": 2.0, "polici": 1.0, "delai": 1.0}
+
+
+def test_a_name_is_like_a_query_that_it_says_and_that_says_it() -> None:
+    assert name_parts("RetryPolicy") == {"retri", "polici"}
+    assert likeness(["RetryPolicy"], WEIGHTS) == pytest.approx(2 * 1.0 * 0.75 / 1.75)
+    assert likeness(["retry"], WEIGHTS) == pytest.approx(2 * 1.0 * 0.5 / 1.5)
+    assert likeness(["retry_budget_of_pool"], WEIGHTS) < likeness(["retry"], WEIGHTS)
+    assert likeness(["budget", "x"], WEIGHTS) == likeness([], WEIGHTS) == likeness(["retry"], {}) == 0
+
+
+@given(
+    st.lists(st.text(max_size=12), max_size=5), st.dictionaries(st.sampled_from(["retri", "a", "b"]), st.floats(0, 5))
+)
+def test_likeness_is_a_share(names: list[str], weights: dict[str, float]) -> None:
+    assert 0 <= likeness(names, weights) <= 1 + 1e-9
+
+
+def test_what_is_rare_is_the_point() -> None:
+    common, rare = (1, 0), (0, 0)
+    assert rare_coverage([common, rare], [0, 0], [1.0, 3.0]) == pytest.approx(0.1)
+    assert rare_coverage([rare, common], [0, 0], [1.0, 3.0]) == pytest.approx(0.9)
+    assert rare_coverage([rare, rare], [0, 1], [1.0, 3.0]) == pytest.approx(0.9)
+    assert rare_coverage([(0, IN_NAMES), common], [0, 0], [1.0, 3.0]) == 1
+    assert rare_coverage([], [], []) == rare_coverage([common], [0], [0.0]) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [
+        ("retry policy", 1 / (1 + 0.5**0.5)),
+        ("policy of retries", 1 / (1 + 0.5**0.5)),
+        ("retry_policy_delay()", 1.0),
+        ("the policy: a delay", (0.5**0.5) / (1 + 0.5**0.5)),
+        ("retry whatever the present policy", 0.0),
+        ("delay retry", 0.0),
+        ("", 0.0),
+    ],
+)
+def test_what_stands_together(text: str, share: float) -> None:
+    assert Phrase({"retri": 2.0, "polici": 0.5, "delai": 1.0}).share(text) == pytest.approx(share, abs=1e-6)
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_a_phrase_is_a_share_and_more_text_never_lowers_it(one: str, other: str) -> None:
+    phrase = Phrase({"a": 1.0, "b": 2.0, "c": 0.0})
+    assert 0 <= phrase.share(one) <= 1 + 1e-9
+    assert phrase.share(f"{one}\n{other}") >= phrase.share(one) - 1e-9
+    assert Phrase({}).share(one) == Phrase({"a": 1.0}).share(one) == 0
 
 
 # --- the sum ------------------------------------------------------------------------------------------------------
@@ -269,6 +340,15 @@ def test_the_exposed_score_keeps_the_order(one: float, other: float) -> None:
 
 def test_what_speaks_against_a_file_lowers_it() -> None:
     for name, signal in formula.SIGNALS.items():
-        alone = formula.rank_value({name: 1.0}, frozenset((name,)))
+        alone = formula.rank_value({name: 1.0}, frozenset((name, "window")))
         assert alone == signal.weight
-        assert (alone < 0) == (name in ("test", "example", "legacy", "platform", "init", "generated"))
+        assert (alone < 0) == (name in AGAINST)
+
+
+AGAINST = ("test", "example", "legacy", "superseded", "platform", "changes", "init", "generated")
+
+
+def test_without_vectors_the_best_chunks_words_count_more() -> None:
+    assert formula.rank_value({"passage": 1.0}, formula.TEXT_ONLY) > formula.rank_value(
+        {"passage": 1.0}, formula.WITH_VECTORS
+    )

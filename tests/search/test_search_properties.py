@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from findling import Engine
+from findling.embedding import open_embedder
 from findling.errors import InvalidPattern
 from findling.search import keyword, symbol
 from findling.search.analysis import analyse
@@ -24,6 +25,7 @@ from findling.search.pattern_syntax import MAX_PATTERN_CHARS
 from findling.search.query import validate
 from findling.search.ranking import Evidence, RankedFile, formula, rank
 from findling.search.searcher import Searcher
+from findling.search.semantic import SemanticChannel
 from findling.store.reader import IndexReader
 from findling.types import MODES, SearchResult
 
@@ -54,6 +56,13 @@ def reader(project: Path, engine: Engine) -> Iterator[IndexReader]:
     opened = IndexReader(engine.store_dir, str(project))
     yield opened
     opened.close()
+
+
+def semantic_channel(reader: IndexReader) -> SemanticChannel:
+    embedder = open_embedder()
+    model_id = reader.model_id(embedder.fingerprint.id)
+    assert model_id is not None
+    return SemanticChannel(reader, embedder, model_id)
 
 
 def sound(result: SearchResult) -> None:
@@ -102,14 +111,12 @@ def test_each_mode_finds_what_only_it_can(engine: Engine) -> None:
 # --- channels -----------------------------------------------------------------------------------------------------
 
 
-def evidence(engine: Engine, reader: IndexReader, query: str) -> tuple[Evidence, list[int]]:
+def evidence(reader: IndexReader, query: str) -> tuple[Evidence, list[int]]:
     terms = analyse(query)
     text = keyword.search(reader.fulltext, terms, chunk_limit=200, file_limit=50)
     definitions = symbol.search(reader, terms)
     entries = sorted({*text.chunks, *text.files, *(f.entry_id for f in reader.files_of_blobs(definitions))})
-    engine.search(query)
-    channel = engine._open_semantic()
-    assert channel is not None
+    channel = semantic_channel(reader)
     return Evidence(text, definitions, channel.cosines(channel.encode(query), entries)), entries
 
 
@@ -118,9 +125,9 @@ def order(ranked: list[RankedFile]) -> list[tuple[str, float]]:
 
 
 @pytest.mark.parametrize("query", QUERIES)
-def test_the_order_of_channels_and_candidates_does_not_matter(engine: Engine, reader: IndexReader, query: str) -> None:
+def test_the_order_of_channels_and_candidates_does_not_matter(reader: IndexReader, query: str) -> None:
     with reader.snapshot():
-        found, entries = evidence(engine, reader, query)
+        found, entries = evidence(reader, query)
         files = list(reader.files(entries).values())
         straight = rank(reader, analyse(query), files, found, use=formula.WITH_VECTORS)
         for seed in range(3):
@@ -138,9 +145,9 @@ def test_the_order_of_channels_and_candidates_does_not_matter(engine: Engine, re
 
 
 @pytest.mark.parametrize("query", QUERIES)
-def test_a_channel_that_found_nothing_changes_nothing(engine: Engine, reader: IndexReader, query: str) -> None:
+def test_a_channel_that_found_nothing_changes_nothing(reader: IndexReader, query: str) -> None:
     with reader.snapshot():
-        found, entries = evidence(engine, reader, query)
+        found, entries = evidence(reader, query)
         files = list(reader.files(entries).values())
         terms = analyse(query)
 
@@ -155,9 +162,7 @@ def test_a_channel_that_found_nothing_changes_nothing(engine: Engine, reader: In
         assert order(rank(reader, terms, files, empty, use=formula.TEXT_ONLY)) == text_only()
 
 
-def test_without_vectors_and_with_a_channel_that_has_none_the_answer_is_the_same(
-    engine: Engine, reader: IndexReader
-) -> None:
+def test_without_vectors_and_with_a_channel_that_has_none_the_answer_is_the_same(reader: IndexReader) -> None:
     class Empty:
         def __init__(self, real: object) -> None:
             self.encode = real.encode  # type: ignore[attr-defined]
@@ -168,8 +173,8 @@ def test_without_vectors_and_with_a_channel_that_has_none_the_answer_is_the_same
         def cosines(self, query: object, entries: object) -> dict[int, object]:
             return {}
 
-    engine.search("anything")
-    empty = Empty(engine._open_semantic())
+    with reader.snapshot():
+        empty = Empty(semantic_channel(reader))
     with_none = Searcher(reader, lambda file: None, semantic=lambda: empty)  # type: ignore[arg-type,return-value]
     without = Searcher(reader, lambda file: None)
     for query in QUERIES:

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from findling.embedding.quantise import quantise, sign_bits
 from findling.store import vectors
 
 SIZES = st.tuples(st.integers(0, 60), st.sampled_from([8, 24, 64, 256]))
@@ -30,6 +29,14 @@ def backend(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 def unit(rng: np.random.Generator, count: int, dimensions: int) -> np.ndarray:
     rows = rng.standard_normal((count, dimensions))
     return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+def quantise(rows: np.ndarray) -> np.ndarray:
+    return np.rint(rows * 127).astype(np.int8)
+
+
+def sign_bits(rows: np.ndarray) -> np.ndarray:
+    return np.packbits(rows > 0, axis=-1)
 
 
 def rounded(query: np.ndarray) -> np.ndarray:

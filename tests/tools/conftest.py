@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from findling.library import JobRecords
 from findling.tools import Workspace
 
 FILES: Mapping[str, str] = {
@@ -89,13 +90,21 @@ GOOD_CALLS: Mapping[str, Mapping[str, Any]] = {
     "index_repo": {},
     "sync_repo": {},
     "health_check": {},
+    "semantic_search": {"query": "when the network is down", "threshold": 0.2, "limit": 3},
+    "find_similar": {"docPath": "docs/guide.md", "limit": 2},
+    "reindex_vectors": {"pathPrefix": "docs/", "force": True},
+    "query_docs": {"query": "how often is a failed request sent again"},
+    "search_docs": {"query": "program gives up", "prettyPrint": True},
     "search_semantic": {"query": "sum of an invoice with tax", "top_k": 3},
     "hybrid_search": {"query": "retry a failed request", "top_k": 5},
     "search_keyword": {"query": r"def \w+_\w+\(", "top_k": 3},
     "find_symbol": {"name": "retry"},
     "list_defs_in_file": {"path": "src/billing/invoice.py"},
     "get_file": {"path": "src/main.py", "start_line": 4, "end_line": 5},
+    "search_documents": {"query": "when the network is down", "options": {"limit": 3, "minScore": 0.1}},
+    "list_active_jobs": {},
 }
+"""Of the library the file and the job are made by the test run: `good_calls` adds them."""
 
 
 def write_files(root: Path) -> Path:
@@ -130,5 +139,31 @@ def workspace(indexed: Path) -> Iterator[Workspace]:
 
 
 @pytest.fixture(scope="session")
-def good_calls() -> Mapping[str, Mapping[str, Any]]:
-    return GOOD_CALLS
+def data_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library of these tests, with nothing in it but a job."""
+    return tmp_path_factory.mktemp("data").resolve()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_library(data_folder: Path) -> Iterator[None]:
+    """Nobody's own library is touched. For as long as a module runs: other tests count such variables."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FINDLING_DATA_DIR", str(data_folder))
+        yield
+
+
+@pytest.fixture(scope="session")
+def ended_job(data_folder: Path) -> str:
+    """The id of a job that has ended."""
+    return JobRecords(data_folder).start("fetch_file").complete({"filename": "notes.md"}).id
+
+
+@pytest.fixture(scope="session")
+def good_calls(indexed: Path, ended_job: str) -> Mapping[str, Mapping[str, Any]]:
+    """A call with an answer in it for every tool that does not delete."""
+    guide = str(indexed / "docs" / "guide.md")
+    return {
+        **GOOD_CALLS,
+        "get_file_details": {"filePath": guide, "chunkIndex": 1, "contextSize": 1},
+        "get_job_status": {"jobId": ended_job},
+    }

@@ -49,6 +49,15 @@ SCHEMA = object_schema(
         ({"query": "x", "share": 1.01}, "Parameter `share` must be a number between 0.0 and 1.0."),
         ({"query": "x", "share": float("nan")}, "Parameter `share` must be a number between 0.0 and 1.0."),
         ({"query": "x", "start": -1}, "Parameter `start` must be an integer of at least 0."),
+        (
+            {"query": "x", "start": 10**400},
+            "Parameter `start` must be an integer of at least 0; the number is too large.",
+        ),
+        (
+            {"query": "x", "share": -(10**5000)},
+            "Parameter `share` must be a number between 0.0 and 1.0; the number is too large.",
+        ),
+        ({"query": "x", "start": 1e300}, "Parameter `start` must be an integer of at least 0."),
         ({"query": "x", "kind": "c"}, "Parameter `kind` must be one of a, b."),
         ({"query": "x", "deep": 1}, "Parameter `deep` must be true or false."),
         ({"query": "x", "scope": []}, "Parameter `scope` must be an object."),
@@ -61,6 +70,7 @@ SCHEMA = object_schema(
     ],
 )
 def test_what_is_wrong_is_named(arguments: Any, message: str) -> None:
+    """D27: a request out of range is refused."""
     with pytest.raises(Refusal) as refused:
         validate(SCHEMA, arguments)
     assert (refused.value.code, refused.value.message) == ("invalid_input", message)
@@ -126,18 +136,23 @@ def bad_arguments(name: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_bad_arguments_of_every_tool(name: str, workspace: Workspace) -> None:
-    """S2-3: codes come from the registry; and the argument is named in every family's own shape."""
+    """S2-3, D10: codes of the registry; the argument is named in every family's own shape."""
     for arguments in bad_arguments(name):
         result = call(name, arguments, workspace)
         assert result.is_error, arguments
         wrong = next((key for key in arguments if arguments[key] != "x"), None)
         text = result.text_blocks[0]
-        assert wrong is None or f"`{wrong}`" in text, (arguments, text)
+        assert wrong is None or f"`{wrong}`" in text or f"`{wrong}." in text, (arguments, text)
         if TOOLS[name].family == "code":
             assert result.structured is not None
             assert result.structured["error"]["code"] == "invalid_input"
             assert result.structured["error"]["code"] in CODE_CODES
             assert result.structured["metadata"]["codecompass_protocol_version"] == "1.0"
+            assert json.loads(text) == result.structured
+        elif TOOLS[name].family == "docs":
+            assert result.structured is not None
+            assert set(result.structured) == {"error", "message"}
+            assert result.structured["error"] == "invalid_input"
             assert json.loads(text) == result.structured
         else:
             assert result.structured is None

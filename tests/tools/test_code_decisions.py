@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from findling.config import Config
 from findling.tools import code_decisions as decide
-from findling.tools.settings import Settings
 
 CASES = json.loads((Path(__file__).parent / "data" / "decision_cases.json").read_text(encoding="utf-8"))
 STOP = frozenset(("where", "is", "the", "how"))
@@ -31,12 +31,11 @@ def test_default_fan_out_of_ten() -> None:
 
 
 def test_the_cap_of_the_ratio() -> None:
-    """S2-9, S2-43, S2-55: request, else the intent's own, else the general one."""
-    settings = Settings()
-    assert decide.ratio_cap(0.0, settings.overrides, 0.3, "natural_language") == 0.0
-    assert decide.ratio_cap(None, settings.overrides, 0.3, "natural_language") == 0.5
-    assert decide.ratio_cap(None, settings.overrides, 0.3, "symbol") == 0.0
-    assert decide.ratio_cap(None, {}, 0.3, "path") == 0.3
+    """S2-9, S2-43, S2-55: request, else the intent's own."""
+    config = Config()
+    assert decide.ratio_cap(0.0, config.ratio_for("natural_language")) == 0.0
+    assert decide.ratio_cap(None, config.ratio_for("natural_language")) == 0.5
+    assert decide.ratio_cap(None, config.ratio_for("symbol")) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -94,6 +93,7 @@ def test_skip_reasons_in_their_order() -> None:
 
 @pytest.mark.parametrize(("fallback", "found", "degraded"), CASES["semantic_degraded"])
 def test_semantic_degraded(fallback: bool, found: bool, degraded: bool) -> None:
+    """D25."""
     assert decide.semantic_degraded(fallback=fallback, found_by_meaning=found) is degraded
 
 
@@ -216,7 +216,7 @@ def test_confidence_stays_in_bounds(scores: list[float], provenances: list[Any],
     ],
 )
 def test_suggested_actions(intent: Any, results: int, expected: str) -> None:
-    """S2-36 to S2-40, and S2-25: none when the answer is sure."""
+    """S2-36 to S2-40, S2-25, D16: none when the answer is sure."""
     assert decide.suggested_action(intent, results, low=True, query="load_cfg", name="load_cfg") == expected
     assert decide.suggested_action(intent, results, low=False, query="load_cfg", name="load_cfg") is None
 

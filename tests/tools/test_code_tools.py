@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
+from findling.config import Config
+from findling.config.options import Rerank, Semantic
 from findling.engine import Engine
 from findling.tools import Workspace, call
 from findling.tools.model import ToolResult
-from findling.tools.settings import Settings
 
 OPTIONAL_TEXT = (str, type(None))
 
@@ -80,7 +81,7 @@ def search(workspace: Workspace, query: str, **more: Any) -> dict[str, Any]:
 
 
 def test_search_code_has_every_field(workspace: Workspace) -> None:
-    """S2-2, S2-11, S2-13, S2-14, S2-15 to S2-32: names and types of the contract."""
+    """S2-2, S2-11, S2-13: names and types of the contract."""
     found = search(workspace, "how is a failed request sent again")
     has(found, {"results": list, "query_intent": str, "total_candidates": int, "suggested_next_actions": list})
     has(found["metadata"], METADATA)
@@ -95,7 +96,7 @@ def test_search_code_has_every_field(workspace: Workspace) -> None:
 
 
 def test_a_question_is_asked_by_meaning_too(workspace: Workspace) -> None:
-    """S2-12, S2-16 to S2-18, S2-21, S2-33."""
+    """S2-16 to S2-18, S2-21, S2-33."""
     metadata = search(workspace, "how is a failed request sent again")["metadata"]
     assert metadata["semantic_mode"] == "hybrid"
     assert metadata["semantic_triggered"] is True
@@ -140,18 +141,19 @@ def test_the_request_caps_the_ratio(workspace: Workspace) -> None:
 
 def test_sure_text_needs_no_meaning(indexed: Path) -> None:
     """S2-44: above the threshold semantics is skipped."""
-    settings = Settings(lexical_short_circuit_threshold=0.01)
-    with Workspace(indexed, root=indexed, settings=settings) as workspace:
+    config = Config(semantic=Semantic(lexical_short_circuit_threshold=0.01))
+    with Workspace(indexed, root=indexed, config=config) as workspace:
         metadata = search(workspace, "how is a failed request sent again")["metadata"]
         assert metadata["semantic_skipped_reason"] == "lexical_high_confidence"
         assert metadata["semantic_ratio_used"] == 0
 
 
 def test_modes(indexed: Path) -> None:
-    """S2-16, S2-22, S2-35."""
+    """S2-15, S2-16, S2-35, D28."""
     seen = {}
     for mode in ("off", "rerank_only"):
-        with Workspace(indexed, root=indexed, settings=Settings(mode=mode)) as workspace:  # type: ignore[arg-type]
+        config = Config(semantic=Semantic(mode=mode))  # type: ignore[arg-type]
+        with Workspace(indexed, root=indexed, config=config) as workspace:
             metadata = search(workspace, "how is a failed request sent again")["metadata"]
             seen[mode] = (
                 metadata["semantic_enabled"],
@@ -168,7 +170,7 @@ def test_modes(indexed: Path) -> None:
 
 def test_rerank_only_really_reranks(indexed: Path) -> None:
     """S2-35: for every intent, by the words that a candidate shares with the query."""
-    with Workspace(indexed, root=indexed, settings=Settings(mode="rerank_only")) as workspace:
+    with Workspace(indexed, root=indexed, config=Config(semantic=Semantic(mode="rerank_only"))) as workspace:
         found = search(workspace, "again before")
         plain = search(workspace, "invoice tax", limit=1)
     assert found["results"][0]["path"] == "docs/guide.md"
@@ -177,8 +179,8 @@ def test_rerank_only_really_reranks(indexed: Path) -> None:
 
 def test_a_closed_gate_is_told(indexed: Path) -> None:
     """S2-20, S2-23, S2-47: configured but not allowed: blocked, and the local rule instead."""
-    closed = Settings(rerank_provider="cohere", external_provider_enabled=True)
-    with Workspace(indexed, root=indexed, settings=closed) as workspace:
+    closed = Config(rerank=Rerank(provider="cohere"), semantic=Semantic(external_provider_enabled=True))
+    with Workspace(indexed, root=indexed, config=closed) as workspace:
         metadata = search(workspace, "how is a failed request sent again")["metadata"]
     assert metadata["external_provider_blocked"] is True
     assert (metadata["rerank_provider"], metadata["rerank_fallback"]) == ("local", True)
@@ -186,7 +188,7 @@ def test_a_closed_gate_is_told(indexed: Path) -> None:
 
 
 def test_without_an_embedder_text_answers(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """S2-32, S2-41: none at all is as disabled; wanted but not working is a fallback."""
+    """S2-41, S2-16: none at all is as disabled."""
     from findling import embedding, errors
 
     def none(*_: object, **__: object) -> Any:
@@ -419,7 +421,8 @@ def test_index_status(workspace: Workspace) -> None:
 
 def test_advice_only_where_it_was_asked_for(indexed: Path) -> None:
     """S2-46: a recommendation, once there is a time to judge by."""
-    with Workspace(indexed, root=indexed, settings=Settings(profile_advisor_mode="suggest")) as workspace:
+    config = Config(semantic=Semantic(profile_advisor_mode="suggest"))
+    with Workspace(indexed, root=indexed, config=config) as workspace:
         assert "advisor" not in facts(call("index_status", {}, workspace))
         search(workspace, "retry")
         advisor = facts(call("index_status", {}, workspace))["advisor"]

@@ -23,6 +23,7 @@ def ids(items: Sequence[Any]) -> list[str]:
 
 @pytest.mark.parametrize("case", CASES["cases"], ids=lambda case: case["name"])
 def test_reciprocal_rank_fusion(case: Mapping[str, Any]) -> None:
+    """D9: search_code's."""
     fused = reciprocal_rank_fusion(
         {name: ids(items) for name, items in case["lists"].items()}, case["weights"], k=CASES["k"]
     )
@@ -66,7 +67,7 @@ def test_a_line_inside_a_passage_is_one_result_with_both_sources() -> None:
 
 
 def test_scores_are_weighted_over_the_backends_that_ran() -> None:
-    """S4-22, S4-23, S4-25: each backend to [0, 1], weights .4 .3 .3, sorted by the sum."""
+    """S4-22, S4-23, S4-25, D9: each backend to [0, 1], weights .4 .3 .3, sorted by the sum."""
     lists = {
         "keyword": [Scored("a", 1, 1, 10.0), Scored("b", 1, 1, 5.0)],
         "symbol": [Scored("b", 1, 9, 1.0)],
@@ -82,7 +83,7 @@ def test_scores_are_weighted_over_the_backends_that_ran() -> None:
 
 
 def test_without_vectors_the_rest_reaches_the_top() -> None:
-    """S4-30: keyword alone still scores from 0 to 1."""
+    """S4-30, D9: keyword alone still scores from 0 to 1."""
     assert fuse_weighted({"keyword": [Scored("a", 1, 1, 3.0)]}, WEIGHTS)[0].score == pytest.approx(1.0)
     found_nothing = fuse_weighted({"keyword": [Scored("a", 1, 1, 3.0)], "symbol": []}, WEIGHTS)
     assert found_nothing[0].score == pytest.approx(0.4 / 0.7)

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from findling.config import Config
+from findling.config.options import Semantic
 from findling.tools import Workspace, call
 from findling.tools.model import ToolResult
-from findling.tools.settings import Settings
 from findling.tools.symbols import kind_name
 
 CASES = json.loads((Path(__file__).parent / "data" / "decision_cases.json").read_text(encoding="utf-8"))
@@ -31,7 +32,7 @@ def sorted_by_score(results: list[dict[str, Any]], line: str) -> bool:
 
 
 def test_search_semantic_gives_the_nearest_passages(workspace: Workspace) -> None:
-    """S4-18, S4-19, S4-27: cosine over all vectors, the listed fields."""
+    """S4-18, S4-19, S4-27, D19: cosine over all vectors, the listed fields."""
     found = facts(call("search_semantic", {"query": "adding up an invoice with value added tax"}, workspace))
     assert found["available"] is True
     first = found["results"][0]
@@ -65,7 +66,7 @@ def test_search_semantic_without_an_embedder_is_unavailable(indexed: Path, monke
 
 
 def test_semantic_search_can_be_switched_off(indexed: Path) -> None:
-    with Workspace(indexed, root=indexed, settings=Settings(mode="off")) as workspace:
+    with Workspace(indexed, root=indexed, config=Config(semantic=Semantic(enabled=False))) as workspace:
         assert facts(call("search_semantic", {"query": "tax"}, workspace)) == {"available": False, "results": []}
 
 
@@ -80,7 +81,7 @@ def test_the_first_question_indexes(project: Path) -> None:
 
 
 def test_hybrid_search_says_who_found_what(workspace: Workspace) -> None:
-    """S4-26, S4-31."""
+    """S4-26, S4-31, D19."""
     results = facts(call("hybrid_search", {"query": "retry_failed"}, workspace))["results"]
     assert set(results[0]) == {"path", "line_start", "line_end", "snippet", "score", "sources"}
     assert results[0]["path"] == "src/http/client.py"
@@ -240,7 +241,7 @@ def test_a_long_file_is_cut_by_lines_and_says_so(project: Path) -> None:
 def test_another_ref_is_refused_in_words(workspace: Workspace) -> None:
     result = call("find_symbol", {"name": "retry", "ref": "feature"}, workspace)
     assert (result.is_error, result.structured) == (True, None)
-    assert "'feature' is not indexed" in result.text_blocks[0]
+    assert "There is no branch, tag or commit 'feature'" in result.text_blocks[0]
     assert not call("find_symbol", {"name": "retry", "ref": "main"}, workspace).is_error
 
 

@@ -28,7 +28,8 @@ The first of these that sets an option decides it:
 
 {order}
 
-Every file may be TOML or JSON, by the end of its name, and need not exist. Rebuilding an index never changes one.
+Every file may be TOML or JSON, by the end of its name, and need not exist. Rebuilding an index never changes one. A
+server reads them when it is first asked something: start it anew after a change.
 
     # findling.toml
     [semantic]
@@ -61,6 +62,8 @@ The first that applies:
 3. the model that the index was made with;
 4. the bundled model;
 5. an Ollama that answers on this machine.
+
+The one that applies computes the vectors. Where it cannot, that is reported, and search goes on by text and names.
 
 So starting or stopping Ollama never changes what an index was made with. A model that is named and not there is
 reported, and never replaced by another. `semantic.embedding.model` without a provider is a local model's name.

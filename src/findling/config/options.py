@@ -49,6 +49,8 @@ _NO_FOLDER_ELSEWHERE: Final = ProjectRule(
 _MOST_WORKERS: Final = 256
 _MIB: Final = 1 << 20
 
+_ONE_AT_A_TIME: Final = "that is done one at a time"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Semantic:
@@ -81,7 +83,8 @@ class Semantic:
     )
     timeout_ms: int = option(
         5000,
-        "How long one query may take at Ollama, in milliseconds; a batch of texts has six times that.",
+        "How long one query may take at Ollama or an external service, in milliseconds; a batch of texts has six times "
+        "that.",
         kind="whole",
         also=("semantic.timeoutMs",),
         bounds=(100, 600_000),
@@ -95,7 +98,8 @@ class Semantic:
     )
     chunk_size: int = option(
         2000,
-        "The longest piece of a document, in characters.",
+        "The longest piece of a document, in characters. When this or one of the next three changes, the index is "
+        "built anew.",
         kind="whole",
         also=("semantic.chunkSize",),
         bounds=(100, 20_000),
@@ -121,13 +125,25 @@ class Semantic:
         bounds=(0, 1),
     )
     auto_index: bool = option(
-        True, "Take in files as they change.", kind="switch", also=("semantic.autoIndex",), choices=(True, False)
+        True,
+        "Whether a question takes in files that are new or changed. `false`: it answers from what is indexed and says "
+        "`stale`, and `findling index` or `sync` takes them in.",
+        kind="switch",
+        also=("semantic.autoIndex",),
+        choices=(True, False),
     )
     index_on_startup: bool = option(
         False,
-        "Index everything again when the server starts, in the background.",
+        "Bring the whole index up to date when the server starts, in the background.",
         kind="switch",
         also=("semantic.indexOnStartup",),
+        choices=(True, False),
+    )
+    watch: bool = option(
+        True,
+        "Whether a server takes in files as they are saved, where `auto_index` allows a question to do so. `false`: "
+        "only questions look at the disk.",
+        kind="switch",
         choices=(True, False),
     )
     ratio: float = option(
@@ -196,7 +212,8 @@ class Embedding:
 
     provider: EmbeddingProvider | None = option(
         None,
-        "Who computes vectors: a model on this machine, Ollama, or an external service (both gates).",
+        "Who computes vectors: a model on this machine, Ollama, or an external service (both gates). One that cannot "
+        "be used is reported, and search goes on by text and names.",
         kind="text",
         choices=("local", "ollama", *EXTERNAL_EMBEDDERS),
         project=_NOT_EXTERNAL,
@@ -204,14 +221,16 @@ class Embedding:
     )
     profile: Literal["fast_local", "code_quality", "high_quality", "external"] = option(
         "fast_local",
-        "Which local model is used when none is named; `fast_local` is the bundled one.",
+        "Which local model is used when none is named: `fast_local` is the bundled one, `code_quality` "
+        "JinaEmbeddingsV2BaseCode and `high_quality` MxbaiEmbedLargeV1, which fastembed computes.",
         kind="text",
         choices=("fast_local", "code_quality", "high_quality", "external"),
         project=_NOT_EXTERNAL,
     )
     model: str | None = option(
         None,
-        "The model's name at its provider. Written as `semantic.model` it chooses Ollama, unless a provider is named. "
+        "The model's name at its provider; for local a name at the Hugging Face hub, an id such as NomicEmbedTextV15Q, "
+        "or a folder. Written as `semantic.model` it chooses Ollama, unless a provider is named. "
         "A model that is not installed is reported, never replaced by another.",
         kind="text",
         also=("semantic.model",),
@@ -227,13 +246,16 @@ class Embedding:
     )
     dimensions: int | None = option(
         None,
-        "How many numbers a vector has. If the model returns another count, findling does not start.",
+        "How many numbers a vector has. A model that returns another count is reported and not used, and a server does "
+        "not start with it.",
         kind="whole",
         also=("semantic.modelDim",),
         bounds=(1, 8192),
         unset=f"768 for {' and '.join(KNOWN_DIMENSIONS)}, else what the model returns",
     )
-    batch_size: int = option(32, "How many texts are embedded at once.", kind="whole", bounds=(1, 512))
+    batch_size: int = option(
+        32, "How many texts are embedded at once, by any model but the bundled one.", kind="whole", bounds=(1, 512)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,7 +264,8 @@ class Rerank:
 
     provider: Literal["none", "cohere", "voyage"] = option(
         "none",
-        "Who reorders the results of search_code; `none` leaves it to findling.",
+        "Who reorders the results of search_code; `none` leaves it to findling. Where the service fails or may not be "
+        "called, findling does it, and search_code says `rerank_fallback`.",
         kind="text",
         choices=("none", *EXTERNAL_RERANKERS),
         project=_NOT_EXTERNAL,
@@ -338,6 +361,7 @@ class Library:
         kind="whole",
         also=("library.maxDirectoryConcurrency",),
         bounds=(1, _MOST_WORKERS),
+        unused=_ONE_AT_A_TIME,
     )
     max_embedding_concurrency: int = option(
         1,
@@ -345,6 +369,7 @@ class Library:
         kind="whole",
         also=("library.maxEmbeddingConcurrency",),
         bounds=(1, _MOST_WORKERS),
+        unused=_ONE_AT_A_TIME,
     )
     max_repository_concurrency: int = option(
         2,
@@ -359,6 +384,7 @@ class Library:
         kind="whole",
         also=("library.maxFileWatcherConcurrency",),
         bounds=(1, _MOST_WORKERS),
+        unused="folders are looked at when something is asked, not watched",
     )
 
 
@@ -368,6 +394,12 @@ class Index:
 
     max_file_bytes: int = option(
         _MIB, "Larger files are left out, and said so.", kind="whole", bounds=(1024, 256 * _MIB)
+    )
+    max_document_bytes: int = option(
+        32 * _MIB,
+        "The same for documents that are converted to text first: PDF, Word, PowerPoint, Excel, EPUB.",
+        kind="whole",
+        bounds=(1024, 256 * _MIB),
     )
     include: tuple[str, ...] = option(
         (), "Globs as in an ignore file; if there are any, only what they match is indexed.", kind="list"
@@ -386,11 +418,16 @@ class Fetch:
     """Downloads into the library."""
 
     enabled: bool = option(
-        True, "Whether anything may be fetched.", kind="switch", choices=(True, False), project=ONLY_FALSE
+        True,
+        "Whether anything may be fetched.",
+        kind="switch",
+        choices=(True, False),
+        project=ONLY_FALSE,
     )
     allowed_hosts: tuple[str, ...] = option(
         (),
-        "Hosts (`name` or `name:port`) that may be fetched from although their address is private or this machine's.",
+        "Hosts (`name` or `name:port`) that may be fetched from although their address is private or this machine's, "
+        "and on any port.",
         kind="list",
         project=NEVER,
     )

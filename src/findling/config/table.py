@@ -99,6 +99,11 @@ class Config:
         asked = self.rerank.provider != "none" and not self.semantic.gates_open
         return asked or "semantic.rerank.provider" in self.refused
 
+    @property
+    def external_blocked(self) -> bool:
+        """Whether any external service is asked for and may not be called."""
+        return self.embedder_blocked or self.reranker_blocked
+
 
 class Group(NamedTuple):
     """An attribute of the Config, and where its options stand in a file."""

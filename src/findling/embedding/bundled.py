@@ -15,6 +15,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from findling.embedding import Fingerprint
+from findling.embedding import Batch, Fingerprint
 from findling.errors import EmbedderUnavailable
 
 MODEL_DIR = Path(__file__).parent / "model"
@@ -160,24 +161,17 @@ class BundledEmbedder:
         row: NDArray[np.float32] = self.encode([text])[0]
         return row
 
-    def encode_counts(self, counts: Sequence[Mapping[str, int]]) -> NDArray[np.float32]:
-        """See CountEmbedder. Equal to ``encode`` of the words written out with spaces; counts are 1 or more.
+    @property
+    def problem(self) -> None:
+        """See Embedder. What is open works."""
 
-        Words are wanted as they stand in the text: capitals say where an identifier's parts begin, and a word given
-        both whole and in parts counts twice.
-        """
-        return self._embed(len(counts), map(self._count_words, counts))
+    def embed_batch(self, texts: Sequence[str], *, deadline: float | None = None) -> Batch:
+        """See Embedder. Quick enough to need no deadline."""
+        return Batch(self.encode(texts))
 
     def _count_text(self, text: str) -> Mapping[int, int]:
         words = text.encode("ascii", "replace").translate(_SPACED).split()
         return Counter(chain.from_iterable(map(self._pieces.__getitem__, words)))
-
-    def _count_words(self, counts: Mapping[str, int]) -> Mapping[int, int]:
-        pieces: Counter[int] = Counter()
-        for word, count in counts.items():
-            for row in self._pieces[word.encode("ascii", "replace")]:
-                pieces[row] += count
-        return pieces
 
     def _embed(self, texts: int, piece_counts: Iterable[Mapping[int, int]]) -> NDArray[np.float32]:
         unit_rows = np.zeros((texts, self._fingerprint.dimensions), np.float32)
@@ -202,6 +196,12 @@ class BundledEmbedder:
         exact = np.float32 if int(weights.sum(dtype=np.int64)) * _INT8_MAX < _FLOAT32_EXACT else np.float64
         total: NDArray[Any] = np.einsum("n,nd->d", weights.astype(exact), self._table.take(rows, axis=0).astype(exact))
         return total
+
+
+@cache
+def shared() -> BundledEmbedder:
+    """The bundled model, unverified: one for all roots of a process, because each takes 4 MB and 8 ms."""
+    return BundledEmbedder.open(verify=False)
 
 
 def _normalise_into(unit_rows: NDArray[np.float32], sums: NDArray[np.float64]) -> None:

@@ -3,8 +3,8 @@
 Works on any format that ``outline`` can read; knows neither code nor files. Sizes are characters.
 
 - A section begins at a heading of level 1 to 3 and is one chunk when it fits. A section that is nothing but its
-  heading joins the section below it when that is its sub-section. Deeper headings do not split; a chunk that begins
-  with one carries it as header.
+  heading joins the section below it when that is its sub-section, and labels (``.. _name:``) join the heading below
+  them. Deeper headings do not split; a chunk that begins with one carries it as header.
 - A longer section is cut at paragraphs; fences, tables, lists, comments and front matter count as one paragraph
   when they fit. A longer paragraph is cut at sentences (lists at items, tables and fences at lines), a longer
   sentence at white space, a longer word anywhere. A heading stays with what follows it.
@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from findling.ingest.outline import Mark, outline
+from findling.ingest.outline import Mark, Outline, outline
 from findling.ingest.paragraphs import Paragraphs, Span, first_word, skip_blank_lines, strip_end
 from findling.ingest.spans import grow, locate
 from findling.types import Chunk
@@ -45,6 +45,7 @@ LIBRARY = DocLimits(1000, 200)
 
 _SENTENCE_START = re.compile(r"(?<=[.!?…])\s+(?=\S)|(?<=[。！？；])(?=\S)")
 _WORD_START = re.compile(r"\s+(?=\S)")
+_LABEL = re.compile(r"\.\.[ \t]+_[^\s_][^\n]*:[ \t]*\r?\n")
 
 
 def chunk_docs(text: str, *, limits: DocLimits = DOCS, language: str = "markdown") -> list[Chunk]:
@@ -52,6 +53,8 @@ def chunk_docs(text: str, *, limits: DocLimits = DOCS, language: str = "markdown
     ``spans.too_many``). ``language`` says how headings are written; unknown ones are plain text.
     """
     plan = outline(text, language)
+    if language == "rst":
+        plan = _with_labels(text, plan)
     paragraphs = Paragraphs(text, plan, limits.max_chars, language)
     spans: list[tuple[int, int, int]] = []
     for first, last in _sections(text, plan.marks):
@@ -66,6 +69,25 @@ def chunk_docs(text: str, *, limits: DocLimits = DOCS, language: str = "markdown
         header = path[-1] if path else ""
         chunks.append(Chunk(start_line, end_line, start_byte, end_byte, "section", -1, path, header))
     return grow(chunks)
+
+
+def _with_labels(text: str, plan: Outline) -> Outline:
+    """Headings that begin with the labels right above them."""
+    marks: list[Mark] = []
+    floor = 0
+    for mark in plan.marks:
+        start = at = mark.start
+        while at > floor:
+            above = max(text.rfind("\n", floor, at - 1) + 1, floor)
+            line = text[above:at]
+            if _LABEL.fullmatch(line):
+                start = above
+            elif line.strip():
+                break
+            at = above
+        marks.append(replace(mark, start=start))
+        floor = mark.end
+    return replace(plan, marks=tuple(marks))
 
 
 class _Paths:

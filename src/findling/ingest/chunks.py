@@ -6,7 +6,7 @@ Knows which way each kind goes; the ways themselves are ``chunk_code``, ``chunk_
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from findling.ingest.blocks import DEFAULT, CodeLimits
 from findling.ingest.chunk_code import chunk_code
@@ -24,6 +24,7 @@ __all__ = [
     "DOCS",
     "LIBRARY",
     "MAX_CHUNKS",
+    "ChunkLimits",
     "CodeLimits",
     "DocLimits",
     "chunk_code",
@@ -35,6 +36,59 @@ __all__ = [
 
 DATA = CodeLimits(merge_chars=1500)
 """Data is rarely what is looked for and often long: larger pieces."""
+
+_LINE_CHARS = DEFAULT.fixed_chars // DEFAULT.fixed_lines
+"""A window of more or fewer lines is cut at as many characters a line as the usual one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkLimits:
+    """How everything in one index is cut: documents in characters, code without structure in lines.
+
+    ``overlap_lines`` must be smaller than ``max_lines``. ``pages``: of a web page what people read of
+    it, not its source.
+    """
+
+    docs: DocLimits = DOCS
+    max_lines: int = DEFAULT.fixed_lines
+    overlap_lines: int = DEFAULT.fixed_overlap
+    pages: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.overlap_lines < self.max_lines:
+            raise ValueError("overlap_lines must be at least 0 and smaller than max_lines")
+
+    @property
+    def code(self) -> CodeLimits:
+        return replace(DEFAULT, **self._lines())
+
+    @property
+    def data(self) -> CodeLimits:
+        return replace(DATA, **self._lines())
+
+    @property
+    def id(self) -> str:
+        """Tells indexes apart that were cut by different sizes; '' for the default ones."""
+        if self == ChunkLimits():
+            return ""
+        sizes = f"{self.docs.max_chars} {self.docs.overlap} {self.max_lines} {self.overlap_lines}"
+        return f"{sizes} pages" if self.pages else sizes
+
+    @classmethod
+    def from_id(cls, text: str) -> ChunkLimits:
+        """Those whose `id` is ``text``. Raises ValueError for what is none."""
+        if not text:
+            return cls()
+        sizes, pages, _ = text.partition(" pages")
+        max_chars, overlap, max_lines, overlap_lines = map(int, sizes.split())
+        return cls(DocLimits(max_chars, overlap), max_lines, overlap_lines, bool(pages))
+
+    def _lines(self) -> dict[str, int]:
+        return {
+            "fixed_lines": self.max_lines,
+            "fixed_overlap": self.overlap_lines,
+            "fixed_chars": self.max_lines * _LINE_CHARS,
+        }
 
 
 def chunk_file(

@@ -13,8 +13,8 @@ are skipped (``undecodable_name``) and shown with ``\\xNN`` in place of the odd 
 
 Reasons in `SkippedFile`: ``hidden``, ``ignored``, ``default_ignored``, ``excluded``, ``not_included``,
 ``nested_repository``, ``internal``, ``symlink_inside``, ``symlink_outside``, ``not_a_file``, ``unreadable``,
-``too_large``, ``secret``, ``binary``, ``minified``, ``lock_file``, ``undecodable_name``. What git itself ignores is
-never listed one by one. A path that ends with ``/`` stands for a whole folder.
+``too_large``, ``secret``, ``binary``, ``minified``, ``lock_file``, ``undecodable_name``, ``too_many``. What git
+itself ignores is never listed one by one. A path that ends with ``/`` stands for a whole folder.
 """
 
 from __future__ import annotations
@@ -81,7 +81,15 @@ class Changes(NamedTuple):
 
 def discover(root: Path, options: DiscoveryOptions | None = None) -> Discovery:
     """All files of ``root`` that are to be indexed. Order: as git lists them, or folder by folder."""
-    selection = Selection(os.path.realpath(root), options or DiscoveryOptions())
+    options = options or DiscoveryOptions()
+    listing = _discover(Selection(os.path.realpath(root), options))
+    return listing if options.most_files is None else _cut(listing, options.most_files)
+
+
+def _discover(selection: Selection) -> Discovery:
+    if selection.options.files:
+        named = _named(selection)
+        return Discovery(named.files, named.skipped, "walk")
     top = find_git_top(selection.root)
     notes: tuple[str, ...] = ()
     if top is not None:
@@ -95,6 +103,21 @@ def discover(root: Path, options: DiscoveryOptions | None = None) -> Discovery:
             top = None
     walked = walk(selection, rules_for_walk(selection.root, top))
     return Discovery(walked.files, walked.skipped, "walk", notes)
+
+
+def _named(selection: Selection) -> Walked:
+    """The files that the options name, as they are on disk."""
+    files: list[Found] = []
+    skipped: list[SkippedFile] = []
+    judge_all(selection, selection.options.files, files, skipped)
+    return Walked(files, skipped, True)
+
+
+def _cut(listing: Discovery, most: int) -> Discovery:
+    """The first ``most`` files by path; the others are left out."""
+    files = sorted(listing.files)
+    left_out = [SkippedFile(path, "too_many", f"more than {most:,} files") for path, _, _ in files[most:]]
+    return listing._replace(files=files[:most], skipped=[*listing.skipped, *left_out])
 
 
 def _discover_with_git(selection: Selection, top: str) -> Discovery | None:
@@ -149,6 +172,11 @@ def check(
     """
     deadline = None if budget_s is None else time.monotonic() + budget_s
     selection = Selection(os.path.realpath(root), options or DiscoveryOptions())
+    if selection.options.files:
+        return _compare(_named(selection), known, ())
+    if selection.options.most_files is not None:  # which are the first can only be told from all
+        whole = discover(root, options)
+        return _compare(Walked(whole.files, whole.skipped, True), known, whole.notes)
     top = find_git_top(selection.root)
     notes: tuple[str, ...] = ()
     if top is not None:
@@ -269,7 +297,7 @@ def _differing(
         if (
             status.st_mtime_ns != mtime_ns
             or status.st_size != size
-            or size > limit
+            or (size > limit and size > selection.options.limit(path))
             or status.st_mode & _KIND_BITS != _REGULAR
         ):
             differing.append(path)

@@ -1,95 +1,340 @@
 """The second pass: vectors for chunks that have none, newest files first, behind the text index.
 
 What is embedded is a chunk in its context: its folders, its file's stem, what encloses it, what it defines. A chunk
-whose text is the same as in an earlier version of the file keeps its vector.
+whose text is the same as in an earlier version of the file keeps its vector. A chunk that cannot be embedded has none,
+and costs no other its own.
+
+An embedder that is asked over a connection may take hours: then the writer role is taken for each commit only, so that
+files that change meanwhile are taken in.
 """
 
 from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
-
-from findling.embedding import Embedder
-from findling.embedding.quantise import quantise
+from findling import errors, events
+from findling.embedding import BUNDLED, IN_PROCESS, Embedder, Fingerprint
+from findling.files import Files
 from findling.ingest import chunks as chunking
 from findling.ingest.decoding import Decoded, decode
+from findling.ingest.formats import outlined_as
 from findling.ingest.languages import LANGUAGES
 from findling.ingest.reading import read_file
+from findling.store import vector_codes
 from findling.store.reader import ChunkRow, IndexReader, SymbolRow
+from findling.store.schema import FLOAT16, FOUR_BITS, HASH_BYTES, Coding
 from findling.store.writer import IndexWriter
 from findling.types import Chunk, Progress
 
-HASH_BYTES = 16
-"""Of the SHA-256 of each embedded text; enough that two texts of one file never share it."""
-
 _FILES_PER_BATCH = 200
+_GROUP_TEXTS = 256
+"""Files, and texts to embed, that are gathered before the embedder is asked: whole requests, and little to lose."""
+
 _COMMIT_CHUNKS = 20_000
 """Vectors per transaction, about 5 MB."""
+
+_COMMIT_S = 5.0
+"""What a killed run may lose of a slow embedder's work."""
+
+_COMMIT_WAIT_S = 5.0
+"""How long a commit waits for another writer, however little the caller would: what was made may be expensive."""
+
+_POLL_S = 0.05
 
 _MAX_ENCLOSING = 3
 _MAX_DEFINED = 6
 
+_NO_MODEL = -1
+"""No model has this number, so every file lacks vectors of it."""
+
+_FAILED = bytes(HASH_BYTES)
+"""In place of the hash of a text that could not be embedded: no text has it, so none takes its vector over."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedFile:
+    """What became of a file: ``chunks`` have vectors now, ``kept`` of them as before, and ``failed`` could not be
+    embedded; ``problem`` says why these, or all, have none."""
+
+    path: str
+    chunks: int = 0
+    kept: int = 0
+    problem: str = ""
+    failed: int = 0
+
+
+def coding_of(fingerprint: Fingerprint) -> Coding:
+    """How vectors are kept: the levels of four bits are right for the bundled model, whose numbers they fit."""
+    return FOUR_BITS if fingerprint.provider == BUNDLED else FLOAT16
+
+
+def takes_documents(fingerprint: Fingerprint) -> bool:
+    """Documents are sent to no external service."""
+    return fingerprint.provider in (*IN_PROCESS, "ollama")
+
 
 def embed(
-    writer: IndexWriter,
+    open_writer: Callable[[], IndexWriter],
     reader: IndexReader,
-    root: Path,
+    root: Path | Files,
     embedder: Embedder,
     *,
     max_bytes: int,
     paths: Sequence[str] | None = None,
     deadline: float | None = None,
     on_progress: Callable[[Progress], None] = lambda _: None,
+    anew: bool = False,
+    failed_too: bool = False,
+    on_file: Callable[[EmbeddedFile], None] = lambda _: None,
 ) -> int:
     """Embed what lacks vectors until done or ``deadline`` (monotonic seconds); the number of chunks embedded.
 
-    ``paths``: only these files. A file that changed since it was indexed is left for the next sync.
+    ``paths``: only these files. ``anew``: also those that have vectors, and no text's vector is taken over.
+    ``failed_too``: also those with a text that could not be embedded. ``on_file`` is told of each. A file that changed
+    since it was indexed is left for the next sync. Raises `EmbedderUnavailable` and, from ``open_writer``,
+    `IndexBusy`, also where another index stands in the place of ``reader``'s by now; what was embedded until then is
+    kept, unless its index is gone.
     """
-    fingerprint = embedder.fingerprint
-    model_id = writer.model(fingerprint.id, fingerprint.dimensions)
-    with reader.snapshot():
-        waiting = reader.unembedded(model_id, paths)
-    on_progress(Progress("embedding", 0, len(waiting)))
-    done = uncommitted = 0
-    for start in range(0, len(waiting), _FILES_PER_BATCH):
-        rows: list[tuple[int, bytes, bytes]] = []
+    with _Writing(open_writer, reader.identity, embedder.fingerprint) as writing:
         with reader.snapshot():
-            for entry_id, blob_id, path, blob_hash in waiting[start : start + _FILES_PER_BATCH]:
-                if deadline is not None and time.monotonic() >= deadline:
-                    break
-                texts = _texts(reader, root, path, blob_id, blob_hash, max_bytes)
-                if texts is not None:
-                    rows.append((entry_id, *_vectors(reader, path, model_id, texts, embedder)))
-                    uncommitted += len(texts)
-        writer.add_vectors(model_id, rows)
-        on_progress(Progress("embedding", min(start + _FILES_PER_BATCH, len(waiting)), len(waiting)))
-        late = deadline is not None and time.monotonic() >= deadline
-        if uncommitted >= _COMMIT_CHUNKS or late:
-            writer.commit()
-            done, uncommitted = done + uncommitted, 0
-        if late:
-            break
-    writer.commit()
-    return done + uncommitted
+            waiting = reader.unembedded(
+                _NO_MODEL if anew else writing.model_id,
+                paths,
+                failed_too=failed_too,
+                docs=takes_documents(embedder.fingerprint),
+            )
+        on_progress(Progress("embedding", 0, len(waiting)))
+        gathering = _Gathering(reader, root, max_bytes, writing.model_id, anew=anew)
+        looked_at = 0
+        while looked_at < len(waiting) and (deadline is None or time.monotonic() < deadline):
+            began = time.monotonic()
+            with reader.snapshot():
+                group, taken = gathering.group(waiting[looked_at:], deadline)
+            looked_at += taken
+            whole = _embed_group(embedder, group, deadline)
+            writing.add([file for file in group[:whole] if not file.problem])
+            share_ms = (time.monotonic() - began) * 1000 / max(1, len(group))
+            for file in group[:whole]:
+                _tell(file, share_ms, on_file)
+            on_progress(Progress("embedding", looked_at - (len(group) - whole), len(waiting)))
+            if whole < len(group):
+                break
+    return writing.embedded
+
+
+class _Writing:
+    """Vectors on their way into the tables: committed when there are many, and after some seconds.
+
+    The writer role is kept throughout for an embedder in this process, which is quick. ``identity``: of the index that
+    the vectors are for; no other one that stands in its place is written to.
+    """
+
+    def __init__(self, open_writer: Callable[[], IndexWriter], identity: bytes, fingerprint: Fingerprint) -> None:
+        self.coding = coding_of(fingerprint)
+        self.embedded = 0
+        self._open = open_writer
+        self._identity = identity
+        self._fingerprint = fingerprint
+        self._keeps = fingerprint.provider in IN_PROCESS
+        self._writer: IndexWriter | None = None
+        self._rows: list[tuple[int, bytes, bytes]] = []
+        self._chunks = 0
+        self._committed_at = time.monotonic()
+
+    def __enter__(self) -> _Writing:
+        size = self._fingerprint.dimensions
+        levels = vector_codes.levels(size) if self.coding == FOUR_BITS else ()
+        row_bytes = vector_codes.row_bytes(size, self.coding)
+        self._writer = self._take()
+        try:
+            self.model_id = self._writer.model(
+                self._fingerprint.id,
+                self._fingerprint.model,
+                size,
+                self.coding,
+                row_bytes,
+                levels,
+                docs=takes_documents(self._fingerprint),
+            )
+        except BaseException:
+            self._let_go(anyway=True)
+            raise
+        self._let_go(anyway=not self._keeps)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """What was made before something failed is worth keeping."""
+        try:
+            self.commit()
+        finally:
+            self._let_go(anyway=True)
+
+    def add(self, files: Sequence[_File]) -> None:
+        self._rows += [(file.entry_id, b"".join(file.hashes), file.data) for file in files]
+        self._chunks += sum(len(file.hashes) for file in files)
+        due = time.monotonic() - self._committed_at >= _COMMIT_S
+        if self._chunks >= _COMMIT_CHUNKS or (due and not self._keeps):
+            self.commit()
+
+    def commit(self) -> None:
+        if self._rows:
+            self._writer = self._writer or self._take(_COMMIT_WAIT_S)
+            self._writer.add_vectors(self.model_id, self._rows)
+            self._writer.commit()
+            self.embedded += self._chunks
+            self._rows, self._chunks = [], 0
+            self._let_go(anyway=not self._keeps)
+        self._committed_at = time.monotonic()
+
+    def _take(self, wait_s: float = 0.0) -> IndexWriter:
+        """The writer role, waited for as long as the opener does, and at least ``wait_s``."""
+        until = time.monotonic() + wait_s
+        while True:
+            try:
+                writer = self._open()
+                break
+            except errors.IndexBusy:
+                if time.monotonic() >= until:
+                    raise
+            time.sleep(_POLL_S)
+        if writer.identity != self._identity:
+            writer.close()
+            self._rows, self._chunks = [], 0  # of entries that are gone
+            raise errors.IndexBusy(
+                "Another process has built the index anew meanwhile.", remedy="Embed again for what lacks vectors."
+            )
+        return writer
+
+    def _let_go(self, *, anyway: bool) -> None:
+        if anyway and self._writer is not None:
+            self._writer.close()
+            self._writer = None
+
+
+@dataclass(slots=True)
+class _File:
+    """A file on its way: its texts' hashes, the vectors that were taken over, and the texts that need one.
+
+    ``earlier``: the vectors that are replaced where all are made anew, for texts that fail now.
+    """
+
+    entry_id: int
+    path: str
+    problem: str = ""
+    hashes: list[bytes] = field(default_factory=list)
+    known: dict[bytes, bytes] = field(default_factory=dict)
+    earlier: dict[bytes, bytes] = field(default_factory=dict)
+    missing: dict[int, str] = field(default_factory=dict)
+    kept: int = 0
+    failed: list[str] = field(default_factory=list)
+    data: bytes = b""
+
+
+class _Gathering:
+    """Reads files and their chunks' texts. Within the reader's snapshot."""
+
+    def __init__(self, reader: IndexReader, root: Path | Files, max_bytes: int, model_id: int, *, anew: bool) -> None:
+        self._reader = reader
+        self._root = root
+        self._max_bytes = max_bytes
+        self._model_id = model_id
+        self._anew = anew
+
+    def group(self, waiting: Sequence[tuple[int, int, str, bytes]], deadline: float | None) -> tuple[list[_File], int]:
+        """Files with enough texts for some requests, and how many of ``waiting`` were looked at."""
+        group: list[_File] = []
+        texts = taken = 0
+        for entry_id, blob_id, path, blob_hash in waiting:
+            if texts >= _GROUP_TEXTS or taken >= _FILES_PER_BATCH:
+                break
+            if taken and deadline is not None and time.monotonic() >= deadline:
+                break
+            taken += 1
+            now = self._reader.file_at(path)
+            if now is None or now.entry_id != entry_id:
+                continue  # deleted or changed since they were listed: another run's
+            file = self._file(entry_id, blob_id, path, blob_hash)
+            texts += len(file.missing)
+            group.append(file)
+        return group, taken
+
+    def _file(self, entry_id: int, blob_id: int, path: str, blob_hash: bytes) -> _File:
+        texts = _texts(self._reader, self._root, path, blob_id, blob_hash, self._max_bytes)
+        if texts is None:
+            return _File(entry_id, path, "It cannot be read, or changed since it was indexed.")
+        file = _File(entry_id, path)
+        file.hashes = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:HASH_BYTES] for text in texts]
+        found = dict(self._earlier(path, set(file.hashes)))
+        file.known, file.earlier = ({}, found) if self._anew else (found, {})
+        asked: set[bytes] = set()
+        for place, key in enumerate(file.hashes):
+            if key not in file.known and key not in asked:
+                file.missing[place] = texts[place]
+                asked.add(key)
+        file.kept = sum(key in file.known for key in file.hashes)
+        return file
+
+    def _earlier(self, path: str, wanted: set[bytes]) -> Iterator[tuple[bytes, bytes]]:
+        """Vectors of the same texts in whatever version of the file."""
+        for hashes, data in self._reader.text_hashes(path, self._model_id):
+            count = len(hashes) // HASH_BYTES
+            size = len(data) // count if count else 0
+            for i in range(count):
+                key = hashes[i * HASH_BYTES : (i + 1) * HASH_BYTES]
+                if key in wanted:
+                    yield key, data[i * size : (i + 1) * size]
+
+
+def _embed_group(embedder: Embedder, group: Sequence[_File], deadline: float | None) -> int:
+    """Give the files of a group their vectors; how many files, from the first, have all that they can have."""
+    coding = coding_of(embedder.fingerprint)
+    texts = [text for file in group for text in file.missing.values()]
+    made = embedder.embed_batch(texts, deadline=deadline)
+    coded = vector_codes.encode(made.rows, coding)
+    nothing = bytes(vector_codes.row_bytes(embedder.fingerprint.dimensions, coding))
+    at = 0
+    for whole, file in enumerate(group):
+        if at + len(file.missing) > len(made.rows):
+            return whole
+        failed: set[bytes] = set()
+        for place in file.missing:
+            key = file.hashes[place]
+            file.known[key] = coded[at].tobytes()
+            if at in made.failed:
+                file.failed.append(made.failed[at])
+                file.known[key] = file.earlier.get(key, nothing)
+                if key not in file.earlier:
+                    failed.add(key)
+            at += 1
+        file.data = b"".join(file.known[key] for key in file.hashes)
+        file.hashes = [_FAILED if key in failed else key for key in file.hashes]
+    return len(group)
+
+
+def _tell(file: _File, latency_ms: float, on_file: Callable[[EmbeddedFile], None]) -> None:
+    if file.problem:
+        on_file(EmbeddedFile(file.path, problem=file.problem))
+        return
+    count = len(file.hashes)
+    problem = f"{len(file.failed)} of {count} passages could not be embedded: {file.failed[0]}" if file.failed else ""
+    on_file(EmbeddedFile(file.path, count - len(file.failed), file.kept, problem, len(file.failed)))
+    events.semantic_index(doc_path=file.path, chunk_count=count, latency_ms=latency_ms, skipped_unchanged=file.kept)
 
 
 def _texts(
-    reader: IndexReader, root: Path, path: str, blob_id: int, blob_hash: bytes, max_bytes: int
+    reader: IndexReader, root: Path | Files, path: str, blob_id: int, blob_hash: bytes, max_bytes: int
 ) -> list[str] | None:
-    read = read_file(root, path, max_bytes)
-    if not isinstance(read, tuple) or hashlib.sha256(read[1]).digest() != blob_hash:
-        return None
-    decoded = decode(read[1])
-    if not isinstance(decoded, Decoded):
-        return None
-    text = decoded.text
-    raw = text if text.isascii() else text.encode("utf-8", "surrogatepass")
     file = reader.file_at(path)
     language = file.language if file else "text"
+    raw = reader.doc_text(blob_id) if file and file.converted else _text(root, path, blob_hash, max_bytes)
+    if raw is None:
+        return None
+    if file and file.converted:
+        language = outlined_as(language, converted=True)
     symbols = reader.symbols(blob_id)
     found = []
     for chunk in reader.chunks(blob_id):
@@ -99,6 +344,17 @@ def _texts(
         piece = chunking.readable(piece, as_chunk, language)
         found.append(embedded_text(path, language, chunk, symbols, piece))
     return found
+
+
+def _text(root: Path | Files, path: str, blob_hash: bytes, max_bytes: int) -> str | bytes | None:
+    """A file's text as it was indexed: as bytes, unless a byte is a character."""
+    read = read_file(root, path, max_bytes)
+    if not isinstance(read, tuple) or hashlib.sha256(read[1]).digest() != blob_hash:
+        return None
+    decoded = decode(read[1])
+    if not isinstance(decoded, Decoded):
+        return None
+    return decoded.text if decoded.text.isascii() else decoded.text.encode("utf-8", "surrogatepass")
 
 
 def embedded_text(path: str, language: str, chunk: ChunkRow, symbols: Sequence[SymbolRow], body: str) -> str:
@@ -128,20 +384,3 @@ def first_comment(body: str, language: str) -> str:
         if stripped.startswith(markers) and any(char.isalpha() for char in stripped):
             return stripped
     return ""
-
-
-def _vectors(
-    reader: IndexReader, path: str, model_id: int, texts: Sequence[str], embedder: Embedder
-) -> tuple[bytes, bytes]:
-    size = embedder.fingerprint.dimensions
-    hashes = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:HASH_BYTES] for text in texts]
-    kept: dict[bytes, bytes] = {}
-    for old_hashes, data in reader.text_hashes(path, model_id):
-        for i in range(len(old_hashes) // HASH_BYTES):
-            kept[old_hashes[i * HASH_BYTES : (i + 1) * HASH_BYTES]] = data[i * size : (i + 1) * size]
-    missing = [i for i, key in enumerate(hashes) if key not in kept]
-    if missing:
-        rows: np.ndarray[tuple[int, int], np.dtype[np.int8]] = quantise(embedder.encode([texts[i] for i in missing]))
-        for i, row in zip(missing, rows, strict=True):
-            kept[hashes[i]] = row.tobytes()
-    return b"".join(hashes), b"".join(kept[key] for key in hashes)

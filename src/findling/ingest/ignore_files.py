@@ -55,10 +55,15 @@ class IgnoreTree:
         prefix = f"{folder}/" if folder else ""
         sets = []
         for name in self._names:
-            text = read_small_text(f"{self._root}/{prefix}{name}")
-            if text is not None:
-                sets.append(RuleSet.from_text(text, prefix + name))
+            rules = self.read_rules(prefix + name)
+            if rules is not None:
+                sets.append(rules)
         return outer.inside((self.up + folder).rstrip("/"), sets) if sets else outer
+
+    def read_rules(self, path: str) -> RuleSet | None:
+        """The rules of one ignore file of the tree; None when there is none."""
+        text = read_small_text(f"{self._root}/{path}")
+        return None if text is None else RuleSet.from_text(text, path)
 
     def rule_for(self, folder: str, name: str, is_dir: bool) -> Rule | None:
         """The rule that ignores the entry ``name`` of ``folder``, the folders above it not considered."""

@@ -12,9 +12,13 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from findling import tokenizer
+from findling.files import Files, RootFiles
 from findling.ingest import discovery
+from findling.ingest.chunks import ChunkLimits
+from findling.ingest.git_objects import ObjectFormat, RefFiles, content_id, list_tree, object_format, staged_ids
 from findling.ingest.pool import Answer, Task, WorkerPool
 from findling.ingest.prepare import Prepared
 from findling.ingest.reading import read_file
@@ -41,7 +45,26 @@ _STOP_MARGIN_S = 0.25
 _LARGE_RUN = 400
 """From this many files on the text index gets its large buffer and is merged afterwards."""
 
+_KEPT_REFS = 8
+"""Refs that are kept indexed, the newest: what an older one shares with these costs nothing to index again."""
+
 Order = Callable[[list[discovery.Found]], list[discovery.Found]]
+
+
+class Commit(NamedTuple):
+    """What is indexed instead of the folder: a commit's id, and the root that its manifest stands under (one for all
+    work trees of a repository)."""
+
+    commit_id: str
+    owner: str
+
+
+class _Content(NamedTuple):
+    """A file that is being prepared: its state, its SHA-256, and what git calls it."""
+
+    file: FileState
+    digest: bytes
+    git_id: bytes | None
 
 
 @dataclass(slots=True)
@@ -64,7 +87,10 @@ class _Run:
 
 
 class Indexer:
-    """Indexes one folder into one store. ``on_progress`` is called from the calling thread."""
+    """Indexes one folder into one store. ``on_progress`` is called from the calling thread.
+
+    ``limits``: how files are cut; the same for all of a store's life. ``commit``: index that and not what is on disk.
+    """
 
     def __init__(
         self,
@@ -74,12 +100,19 @@ class Indexer:
         options: discovery.DiscoveryOptions | None = None,
         on_progress: Callable[[Progress], None] | None = None,
         workers: int | None = None,
+        limits: ChunkLimits | None = None,
+        commit: Commit | None = None,
     ) -> None:
         self._root = root
+        self._commit = commit
+        self._files: Path | Files = root
+        self._git_ids: dict[str, bytes] = {}
+        self._format: ObjectFormat | None = None
         self._store = store
         self._options = options or discovery.DiscoveryOptions()
         self._progress = on_progress or (lambda _: None)
         self._workers = workers
+        self._limits = limits or ChunkLimits()
 
     def sync(
         self,
@@ -99,14 +132,25 @@ class Indexer:
         writer (`IndexBusy` after that). ``unlisted``: what a listing of everything left out, if ``paths`` are from one.
         """
         run = _Run()
-        with WorkerPool(self._workers) as pool:
+        with WorkerPool(self._workers, limits=self._limits) as pool:
             pool.warm_up(None if paths is None else min(1, len(paths)))
             writer = IndexWriter(self._store, large=paths is None, wait_s=wait_s)
             try:
-                manifest = writer.manifest(str(self._root))
+                writer.note_chunking(self._limits.id)
+                if self._commit is None:
+                    manifest = writer.manifest(str(self._root))
+                else:
+                    manifest = writer.manifest(self._commit.owner, self._commit.commit_id)
                 was_complete, was_pending = writer.state(manifest)
                 known = writer.known_files(manifest, None if paths is None else [posixpath.normpath(p) for p in paths])
-                found, gone, skipped, notes = self._changes(known, paths, force)
+                if self._commit is not None:
+                    found, gone, skipped, notes = self._of_commit(writer, manifest, self._commit)
+                else:
+                    found, gone, skipped, notes = self._changes(known, paths, force)
+                    if found:
+                        self._format = object_format(self._root)
+                    if found and paths is None and not known and not force and self._format is not None:
+                        found = self._adopt(writer, manifest, found, deadline)
                 run.notes.extend(notes)
                 run.skipped.extend(skipped)
                 run.removed = writer.remove(manifest, gone) if gone else 0
@@ -121,6 +165,9 @@ class Indexer:
                     writer.finish(manifest, complete=whole and not left, pending=left if whole else was_pending)
                 if paths is None:
                     writer.forget_missing_roots()
+                if self._commit is not None:
+                    writer.note_wanted(manifest, wanted_id(self._options))
+                    writer.forget_refs(_KEPT_REFS, keep=manifest)
                 writer.commit()
                 run.files = writer.file_count(manifest)
                 writer.flush_trigrams(_MIN_SEGMENT)
@@ -129,8 +176,56 @@ class Indexer:
                 if run.changed or run.removed:
                     writer.collect_garbage()
             finally:
+                if not isinstance(self._files, Path):
+                    self._files.close()
                 writer.close()
         return self._report(run, left)
+
+    def _of_commit(
+        self, writer: IndexWriter, manifest: int, commit: Commit
+    ) -> tuple[list[discovery.Found], list[str], list[SkippedFile], tuple[str, ...]]:
+        """As `_changes`, of a commit's files. A new manifest begins as the most similar one there is."""
+        self._progress(Progress("listing", 0, 0))
+        tree = list_tree(self._root, commit.commit_id, self._options)
+        self._files = RefFiles(self._root, commit.commit_id, tree.git_ids)
+        self._git_ids = tree.git_ids
+        standing = writer.standing(manifest)
+        if not standing and (nearest := writer.nearest(manifest, tree.git_ids)) is not None:
+            other, files = nearest
+            same = {path: 0 for path, file in files.items() if tree.git_ids.get(path) == file.git_id}
+            writer.begin_from(manifest, other, files, same)
+            standing = {path: files[path] for path in same}
+        found = [
+            file for file in tree.files if file[0] not in standing or standing[file[0]].git_id != tree.git_ids[file[0]]
+        ]
+        return found, [path for path in standing if path not in tree.git_ids], tree.skipped, ()
+
+    def _adopt(
+        self, writer: IndexWriter, manifest: int, found: list[discovery.Found], deadline: float | None
+    ) -> list[discovery.Found]:
+        """Let the manifest of a work tree begin as that of another one, as far as their files are the same; what is
+        left to index. git says which may be; each is read, as it may have been changed since it was checked out."""
+        if self._format is None or not writer.has_others(manifest):
+            return found
+        git_ids = staged_ids(self._root)
+        nearest = writer.nearest(manifest, git_ids) if git_ids else None
+        if nearest is None:
+            return found
+        other, files = nearest
+        same: dict[str, int] = {}
+        left: list[discovery.Found] = []
+        with RootFiles(self._root) as own:
+            for path, size, mtime_ns in found:
+                file = files.get(path)
+                late = deadline is not None and time.monotonic() >= deadline - _STOP_MARGIN_S
+                if not late and file is not None and file.git_id == git_ids.get(path, b"") and file.size == size:
+                    read = read_file(own, path, self._options.limit(path))
+                    if not isinstance(read, SkippedFile) and content_id(read[1], self._format) == file.git_id:
+                        same[path] = read[0].mtime_ns
+                        continue
+                left.append((path, size, mtime_ns))
+        writer.begin_from(manifest, other, files, same)
+        return left
 
     def _changes(
         self, known: dict[str, tuple[int, int]], paths: Sequence[str] | None, force: bool
@@ -158,7 +253,7 @@ class Indexer:
     ) -> int:
         """Index ``found``; the number of files left over when the deadline came."""
         stop_at = None if deadline is None else deadline - _STOP_MARGIN_S
-        states: dict[int, tuple[FileState, bytes]] = {}
+        states: dict[int, _Content] = {}
         batches = self._tasks(writer, manifest, found, states, run)
         exhausted = False
         while True:
@@ -177,8 +272,7 @@ class Indexer:
             if answers is None:
                 continue
             for key, answer in answers:
-                file, digest = states.pop(key)
-                self._write(writer, manifest, file, digest, answer, run)
+                self._write(writer, manifest, states.pop(key), answer, run)
             self._progress(Progress("indexing", run.changed, len(found), run.bytes_read))
             self._commit_if_full(writer, run)
         return len(found) - run.seen
@@ -194,14 +288,24 @@ class Indexer:
         writer: IndexWriter,
         manifest: int,
         found: Iterable[discovery.Found],
-        states: dict[int, tuple[FileState, bytes]],
+        states: dict[int, _Content],
         run: _Run,
     ) -> Iterator[list[Task]]:
         """Read files; yield those whose content is new in batches, link the rest."""
         batch: list[Task] = []
         size = 0
-        for key, (path, _, _) in enumerate(found):
-            read = read_file(self._root, path, self._options.max_bytes)
+        for key, (path, size_listed, _) in enumerate(found):
+            git_id = self._git_ids.get(path)
+            entry = writer.entry_by_git(path, git_id) if git_id is not None and size_listed else None
+            if entry is not None:
+                writer.link(manifest, FileState(path, size_listed, 0), entry)
+                run.changed += 1
+                run.seen += 1
+                run.batch_files += 1
+                if run.seen % _TASK_FILES == 0:
+                    yield []  # the caller looks at the clock
+                continue
+            read = read_file(self._files, path, self._options.limit(path))
             if isinstance(read, SkippedFile):
                 run.seen += 1
                 if read.reason == "not_found":
@@ -213,16 +317,20 @@ class Indexer:
             file, data = read
             run.bytes_read += len(data)
             digest = hashlib.sha256(data).digest()
+            if self._format is not None:
+                git_id = content_id(data, self._format)
             entry = writer.entry_of(path, digest)
             if entry is not None:
                 writer.link(manifest, file, entry)
+                if git_id is not None:
+                    writer.note_git_id(entry, git_id)
                 run.changed += 1
                 run.seen += 1
                 run.batch_files += 1
                 if run.seen % _TASK_FILES == 0:
                     yield []  # the caller looks at the clock
                 continue
-            states[key] = (file, digest)
+            states[key] = _Content(file, digest, git_id)
             batch.append(Task(key, path, data))
             size += len(data)
             if size >= _TASK_BYTES or len(batch) >= _TASK_FILES:
@@ -231,20 +339,19 @@ class Indexer:
         if batch:
             yield batch
 
-    def _write(
-        self, writer: IndexWriter, manifest: int, file: FileState, digest: bytes, answer: Answer, run: _Run
-    ) -> None:
+    def _write(self, writer: IndexWriter, manifest: int, content: _Content, answer: Answer, run: _Run) -> None:
+        file = content.file
         run.changed += 1
         run.seen += 1
         run.batch_files += 1
         run.batch_bytes += file.size
         if isinstance(answer, Prepared):
-            writer.add(manifest, file, digest, answer)
+            writer.add(manifest, file, content.digest, answer, content.git_id)
             run.chunks += len(answer.chunks)
-            run.symbols += len(answer.symbols)
+            run.symbols += answer.symbol_count
             return
         if answer.reason == "failed":  # perhaps the machine's fault and not the file's: the next full run tries again
-            file = FileState(file.path, file.size, FAILED)
+            file = FileState(file.path, file.size, FAILED - file.mtime_ns)
         writer.skip(manifest, file, answer.reason, answer.detail)
         (run.failed if answer.reason == "failed" else run.skipped).append(answer)
 
@@ -265,6 +372,11 @@ class Indexer:
             took_ms=(time.monotonic() - run.started) * 1000,
             notes=tuple(run.notes),
         )
+
+
+def wanted_id(options: discovery.DiscoveryOptions) -> str:
+    """Tells one word on files from another."""
+    return hashlib.sha256(repr(options).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def by_query(text: str) -> Order:

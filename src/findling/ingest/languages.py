@@ -327,6 +327,11 @@ _ROWS: tuple[Language, ...] = (
     _L("man", "Manual page", "docs", ".roff .man .mdoc .1 .2 .3 .4 .5 .6 .7 .8 .1m .3pm", comments=(('.\\"',), ()),
        aliases="roff troff nroff groff"),
     _L("subtitles", "Subtitles", "docs", ".srt .vtt"),
+    _L("pdf", "PDF", "docs", ".pdf"),
+    _L("docx", "Word document", "docs", ".docx .docm", aliases="word"),
+    _L("pptx", "Presentation", "docs", ".pptx .pptm", aliases="powerpoint"),
+    _L("xlsx", "Workbook", "docs", ".xlsx .xlsm", aliases="excel"),
+    _L("epub", "E-book", "docs", ".epub"),
     _L("text", "Text", "docs", ".txt .text .asc .me .nfo",
        "readme license licence copying copying.lesser authors contributors changelog changes news notice todo install "
        "thanks credits maintainers history faq version codeowners owners", aliases="txt plain plaintext"),

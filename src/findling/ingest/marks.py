@@ -37,8 +37,8 @@ _BINARY_EXTENSIONS = frozenset(
         # programs and compiled code
         "exe dll so dylib a o obj lib pdb ilk class pyc pyo pyd elc beam wasm bc rlib rmeta dyn_o dyn_hi cmi cmo cmx "
         "cma cmxa cmxs gch pch swiftmodule nib dex "
-        # office documents and other formats that need their own reader
-        "pdf doc docx xls xlsx ppt pptx odt ods odp odg rtf epub mobi djvu chm "
+        # office documents that nothing here reads (`formats` has those that are)
+        "doc xls ppt odt ods odp odg rtf mobi djvu chm "
         # databases, models, arrays
         "db sqlite sqlite3 db3 mdb accdb dbf frm ibd parquet arrow feather h5 hdf5 npy npz pickle joblib pth ckpt onnx "
         "tflite safetensors gguf ggml rdata tfrecord bin pcap pcapng blend glb 3ds dwg skp usdz mmdb der gmo swf fla "

@@ -64,6 +64,12 @@ def _judged(selection: Selection, names: Collection[str]) -> tuple[list[Found], 
     """The wanted files among ``names`` and below them, and why the others are not."""
     if not names:
         return [], []
+    if selection.options.files:
+        asked: list[Found] = []
+        others = [SkippedFile(shown(name), "excluded", "only named files are wanted") for name in names]
+        reasons = [skip for skip in others if skip.path not in selection.options.files]
+        judge_all(selection, [name for name in names if name in selection.options.files], asked, reasons)
+        return asked, reasons
     top = find_git_top(selection.root)
     if top is not None:
         if is_root_ignored(selection.root, top):

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from html import unescape
 
 from findling.ingest.spans import Closings, locate
+from findling.store import document_places as places
 
 TITLE_CHARS = 200
 """Longer titles are cut: a heading is a label."""
@@ -76,6 +77,25 @@ def _title(text: str) -> str:
     return folded if len(folded) <= TITLE_CHARS else folded[: TITLE_CHARS - 3] + "..."
 
 
+# --- converted documents --------------------------------------------------------------------------------------
+
+PLACE_LEVEL = 0
+"""A page stands above every heading: what is on the next one is not below this one's."""
+
+
+def _places(text: str) -> Outline:
+    """Where pages, slides and the like begin (`document_places`); anything else is text."""
+    marks = [Mark(PLACE_LEVEL, _title(found[1]), found.start(), found.end()) for found in places.LINE.finditer(text)]
+    return Outline(tuple(marks))
+
+
+def _converted(text: str) -> Outline:
+    """The same, and headings as in Markdown."""
+    inner = _markdown(text)
+    marks = sorted((*_places(text).marks, *inner.marks), key=lambda mark: mark.start)
+    return Outline(tuple(marks), inner.protected)
+
+
 # --- Markdown -------------------------------------------------------------------------------------------------
 
 _FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\r?\n(?=[^\n]*[:=])(?:[^\n]*\n)*?(?:\1|\.\.\.)[ \t]*(?:\r?\n|\Z)")
@@ -96,7 +116,7 @@ _NOT_PARAGRAPH = re.compile(
     r"\s*$|\s{4}|\t| {0,3}(?:#{1,6}\s|>|[-*+]\s|\d{1,9}[.)]\s|`{3}|~{3}|\||<[/!a-zA-Z]|(?:=++|[-*_ \t]++)\r?$)"
 )
 _LINKED = re.compile(r"!?\[([^\]\n]*)\](?:\([^)\n]*\)|\[[^\]\n]*\])")
-_ANCHOR = re.compile(r"\s*\{[#.:][^}\n]*\}\s*$|<[^>\n]{1,200}>")
+_ANCHOR = re.compile(r"\s*\{\s*[#.:][^}\n]*\}\s*$|<[^>\n]{1,200}>")
 
 
 def _markdown(text: str) -> Outline:
@@ -371,6 +391,8 @@ def _html(text: str) -> Outline:
 
 _READERS: dict[str, Callable[[str], Outline]] = {
     "markdown": _markdown,
+    "converted": _converted,
+    "converted-plain": _places,
     "djot": _markdown,
     "rst": _rst,
     "text": _text,

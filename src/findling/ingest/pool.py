@@ -1,6 +1,6 @@
 """Worker processes: a hanging or crashing parser costs one file, never the run.
 
-The only module that starts findling's own processes. Work goes in as batches of files and comes back in any order.
+The only module that starts worker processes. Work goes in as batches of files and comes back in any order.
 A batch whose worker dies or overruns its time is tried again file by file; the file that does it again is prepared
 without its syntax tree, and if even that fails it is reported.
 """
@@ -8,7 +8,6 @@ without its syntax tree, and if even that fails it is reported.
 from __future__ import annotations
 
 import os
-import pickle
 import queue
 import subprocess
 import sys
@@ -17,8 +16,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from findling.ingest.chunks import ChunkLimits
+from findling.ingest.format_names import format_of
 from findling.ingest.prepare import Prepared
-from findling.ingest.worker import read_frame, write_frame
+from findling.ingest.worker import COMMENTS, read_frame, write_frame
 from findling.types import SkippedFile
 
 _BATCH_S = 20.0
@@ -26,6 +27,9 @@ _BATCH_S = 20.0
 
 _FILE_S = 6.0
 """Time for a single file on the second try."""
+
+_CONVERT_S = 40.0
+"""Time for a document that is converted, which gives up after fifteen seconds of computing by itself."""
 
 _MAX_WORKERS = 8
 """More feed the one writer faster than it writes."""
@@ -43,9 +47,10 @@ class Task:
 
 
 class _Worker:
-    """One process and the pipe to it."""
+    """One process and the pipe to it. ``arguments`` are the worker's."""
 
-    def __init__(self) -> None:
+    def __init__(self, arguments: Sequence[str] = ()) -> None:
+        self._arguments = arguments
         self._process: subprocess.Popen[bytes] | None = None
         self._ended = False
         self._lock = threading.Lock()
@@ -57,10 +62,11 @@ class _Worker:
                 raise OSError("the pool is closed")
             if self._process is None:
                 self._process = subprocess.Popen(
-                    [sys.executable, "-m", "findling.ingest.worker"],
+                    # -P: the working folder is the user's project, and what lies in it is no module of ours
+                    [sys.executable, "-P", "-m", "findling.ingest.worker", *self._arguments],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
-                    env=_environment(),
+                    env=environment(),
                     **_APART,
                 )
             return self._process
@@ -79,7 +85,7 @@ class _Worker:
         try:
             write_frame(process.stdin, files)  # type: ignore[arg-type]
             answers = read_frame(process.stdout)  # type: ignore[arg-type]
-        except (OSError, EOFError, ValueError, pickle.UnpicklingError):  # ValueError: the pipe was closed meanwhile
+        except Exception:  # noqa: BLE001 - unpickling raises anything, and a closed pipe too: that is no answer
             answers = None
         finally:
             timer.cancel()
@@ -113,7 +119,7 @@ _APART: dict[str, Any] = {"process_group": 0} if os.name == "posix" else {}
 """Ctrl-C is for the parent, which ends its workers itself."""
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     """The child must find the findling that runs here, from wherever it was imported."""
     package_parent = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # noqa: PTH120, PTH100
     paths = [package_parent, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
@@ -122,13 +128,18 @@ def _environment() -> dict[str, str]:
 
 
 class WorkerPool:
-    """``size`` workers behind two queues. Use as a context manager; leaving kills what still runs."""
+    """``size`` workers behind two queues. Use as a context manager; leaving kills what still runs.
 
-    def __init__(self, size: int | None = None) -> None:
+    ``limits``: how files are cut.
+    """
+
+    def __init__(self, size: int | None = None, *, limits: ChunkLimits | None = None) -> None:
         self.size = size or max(1, min(os.cpu_count() or 1, _MAX_WORKERS))
         self._tasks: queue.SimpleQueue[list[Task] | None] = queue.SimpleQueue()
         self._answers: queue.SimpleQueue[list[tuple[int, Answer]]] = queue.SimpleQueue()
-        self._workers = [_Worker() for _ in range(self.size)]
+        arguments = (limits.id,) if limits is not None else ()
+        self._pages = limits is not None and limits.pages
+        self._workers = [_Worker(arguments) for _ in range(self.size)]
         self._threads: list[threading.Thread] = []
         self._closed = False
         self.in_flight = 0
@@ -175,10 +186,17 @@ class WorkerPool:
 
     def _serve(self, worker: _Worker) -> None:
         while (batch := self._tasks.get()) is not None and not self._closed:
-            self._answers.put(self._prepare(worker, batch))
+            try:
+                answers = self._prepare(worker, batch)
+            except Exception as error:  # noqa: BLE001 - whoever collects waits for an answer to each batch
+                problem = f"{type(error).__name__}: {error}"
+                answers = [(task.key, SkippedFile(task.path, "failed", problem)) for task in batch]
+            self._answers.put(answers)
 
     def _prepare(self, worker: _Worker, batch: list[Task]) -> list[tuple[int, Answer]]:
-        answers = worker.ask([(task.path, task.data, True) for task in batch], _BATCH_S)
+        converted = sum(bool(format_of(task.path, pages=self._pages)) for task in batch)
+        time_s = _BATCH_S + (_CONVERT_S if converted else 0.0)
+        answers = worker.ask([(task.path, task.data, True) for task in batch], time_s)
         if answers is not None:
             return [(task.key, _settle(task, answer)) for task, answer in zip(batch, answers, strict=True)]
         found: list[tuple[int, Answer]] = []
@@ -189,11 +207,36 @@ class WorkerPool:
         return found
 
     def _prepare_alone(self, worker: _Worker, task: Task) -> Answer:
+        if format_of(task.path, pages=self._pages):
+            answers = worker.ask([(task.path, task.data, False)], _CONVERT_S)
+            if answers is not None:
+                return _settle(task, answers[0])
+            # Not `failed`: the next run would try it again, and lose as much time.
+            return SkippedFile(task.path, "broken_document", "its reader crashed, or took too much time or memory")
         for with_syntax in (True, False):
             answers = worker.ask([(task.path, task.data, with_syntax)], _FILE_S)
             if answers is not None:
                 return _settle(task, answers[0])
         return SkippedFile(task.path, "failed", "its worker process died or ran out of time twice")
+
+
+class CommentFinder:
+    """Where the comments of source files are, asked of a process that may be lost. Use as a context manager."""
+
+    def __init__(self) -> None:
+        self._worker = _Worker((COMMENTS,))
+
+    def spans(self, path: str, text_utf8: bytes) -> list[tuple[int, int]] | None:
+        """As `syntax_comments.comment_spans`; None also when the process had to be ended."""
+        answers: Any = self._worker.ask([(path, text_utf8, True)], _FILE_S)
+        return answers[0] if answers is not None and not isinstance(answers[0], str) else None
+
+    def __enter__(self) -> CommentFinder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._worker.end()
+        self._worker.stop()
 
 
 def _settle(task: Task, answer: Answer | str) -> Answer:

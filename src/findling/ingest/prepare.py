@@ -5,17 +5,20 @@ This is what a worker process does for each file: decode, find symbols, cut chun
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from findling import tokenizer
 from findling.ingest import chunks as chunking
 from findling.ingest.decoding import Decoded, decode
+from findling.ingest.formats import NotConverted, convert, format_of, outlined_as
 from findling.ingest.languages import Language, language_of
 from findling.ingest.marks import content_marks, looks_secret
 from findling.ingest.syntax import parse
-from findling.store import signatures, term_rows
+from findling.store import signatures, symbol_rows, term_rows
+from findling.store.schema import CONVERTED
 from findling.store.trigrams import file_trigrams
 from findling.store.trigrams import readable as as_indexed
 from findling.types import Chunk, SkippedFile, Symbol
@@ -30,19 +33,19 @@ _MAX_CONTEXT_NAMES = 12
 _UNPARSED_BYTES = 1_000_000
 """Larger files (only reached when the size limit is raised) are chunked without a syntax tree."""
 
-SymbolRow = tuple[str, str, int, int, int, int, str, str]
-"""name, kind, parent, start line, end line, name line, scope (qualified name without the name), signature."""
+_LIMITS = chunking.ChunkLimits()
 
-ChunkRow = tuple[int, int, int, int, str, int, tuple[str, ...]]
-"""start line, end line, start byte, end byte, kind, symbol, headings (prose only)."""
+ChunkRow = tuple[int, int, int, int, str, int, bytes, tuple[str, ...]]
+"""start line, end line, start byte, end byte, kind, symbol, SHA-256 of the chunk's text, headings (prose only)."""
 
 
 @dataclass(slots=True)
 class Prepared:
     """Everything that the index keeps of one content; lists are in file order.
 
-    ``documents`` are (body, context) term strings, one per chunk; ``names`` the file's name terms for the text
-    index; ``problem`` says why there are no symbols ('' when nothing went wrong).
+    ``symbols`` is a packed row (`symbol_rows`), ``defines`` the squashed names in it. ``documents`` are (body,
+    context) term strings, one per chunk; ``text`` is a document's own, UTF-8, and b'' for code. ``problem`` says
+    why there are no symbols ('' when nothing went wrong).
     """
 
     language: str
@@ -51,18 +54,25 @@ class Prepared:
     encoding: str
     generated: bool
     problem: str
-    symbols: list[SymbolRow]
+    symbols: bytes
+    symbol_count: int
+    defines: list[str]
     chunks: list[ChunkRow]
     documents: list[tuple[str, str]]
-    names: str
     terms: bytes
     body_terms: int
     name_terms: int
     trigrams: bytes
+    text: bytes
 
 
-def prepare(path: str, data: bytes, *, with_syntax: bool = True) -> Prepared | SkippedFile:
+def prepare(
+    path: str, data: bytes, *, with_syntax: bool = True, limits: chunking.ChunkLimits = _LIMITS
+) -> Prepared | SkippedFile:
     """What the index keeps of ``data`` at ``path``, or why it keeps nothing."""
+    form = format_of(path, pages=limits.pages)
+    if form:
+        return _prepare_converted(path, form, data, limits)
     head = data[:HEAD_BYTES]
     if looks_secret(data, path):
         return SkippedFile(path, "secret", "it contains a private key")
@@ -81,8 +91,27 @@ def prepare(path: str, data: bytes, *, with_syntax: bool = True) -> Prepared | S
         symbols, problem = syntax.symbols, syntax.problem
     elif language.grammar:
         problem = "not_parsed"
-    cut = chunking.chunk_file(text, language.id, language.kind, symbols)
+    cut = chunking.chunk_file(
+        text, language.id, language.kind, symbols, code=limits.code, docs=limits.docs, data=limits.data
+    )
     return _rows(text, data, decoded.encoding, language, symbols, cut, problem, "generated" in marks)
+
+
+def _prepare_converted(path: str, form: str, data: bytes, limits: chunking.ChunkLimits) -> Prepared | SkippedFile:
+    """A document whose text has to be taken out of it first; only that text is indexed and shown."""
+    try:
+        text = convert(form, data)
+    except NotConverted as error:
+        return SkippedFile(path, error.reason, error.detail)
+    raw = text.encode()
+    if looks_secret(raw, path):
+        return SkippedFile(path, "secret", "it contains a private key")
+    language = language_of(path, b"")
+    read_as = replace(language, id=outlined_as(language.id, converted=True))
+    cut = chunking.chunk_docs(text, limits=limits.docs, language=read_as.id)
+    rows = _rows(text, raw, CONVERTED, read_as, (), cut, "", False)
+    rows.language = language.id
+    return rows
 
 
 def _rows(
@@ -95,14 +124,16 @@ def _rows(
     problem: str,
     generated: bool,
 ) -> Prepared:
-    raw = text if text.isascii() else text.encode("utf-8", "surrogatepass")
+    raw = text.encode("utf-8", "surrogatepass")
     documents: list[tuple[str, str]] = []
     counted: Counter[str] = Counter()
     starts = [symbol.start_line for symbol in symbols]
     first = 0
+    rows_of_chunks: list[ChunkRow] = []
     for chunk in cut:
-        piece = raw[chunk.start_byte : chunk.end_byte]
-        piece = piece if isinstance(piece, str) else piece.decode("utf-8", "surrogatepass")
+        own = raw[chunk.start_byte : chunk.end_byte]
+        piece = own.decode("utf-8", "surrogatepass")
+        rows_of_chunks.append(_chunk_row(chunk, hashlib.sha256(own).digest(), language.kind))
         words = tokenizer.words(chunking.readable(piece, chunk, language.id))
         counted.update(words)
         while first < len(starts) and starts[first] < chunk.start_line:
@@ -115,8 +146,8 @@ def _rows(
         context = tokenizer.joined_terms(tokenizer.words(" ".join(dict.fromkeys(names)))) if names else ""
         documents.append((tokenizer.joined_terms(words), context))
     lines = text.split("\n") if symbols else ()
-    names_text = " ".join({symbol.name for symbol in symbols})
     packed, body_terms, name_terms = _pack_terms(counted, symbols)
+    rows = [_symbol_row(symbol, lines) for symbol in symbols]
     return Prepared(
         language=language.id,
         kind=language.kind,
@@ -124,18 +155,20 @@ def _rows(
         encoding=encoding,
         generated=generated,
         problem=problem,
-        symbols=[_symbol_row(symbol, lines) for symbol in symbols],
-        chunks=[_chunk_row(chunk, language.kind) for chunk in cut],
+        symbols=symbol_rows.pack(rows),
+        symbol_count=len(rows),
+        defines=symbol_rows.keys(rows),
+        chunks=rows_of_chunks,
         documents=documents,
-        names=" ".join(dict.fromkeys(tokenizer.terms(names_text))),
         terms=packed,
         body_terms=body_terms,
         name_terms=name_terms,
         trigrams=file_trigrams(as_indexed(data)),
+        text=raw if language.kind == "docs" else b"",
     )
 
 
-def _symbol_row(symbol: Symbol, lines: Sequence[str]) -> SymbolRow:
+def _symbol_row(symbol: Symbol, lines: Sequence[str]) -> symbol_rows.PackedSymbol:
     scope = symbol.qualified_name[: -len(symbol.name) - 1] if symbol.qualified_name != symbol.name else ""
     return (
         symbol.name,
@@ -149,7 +182,7 @@ def _symbol_row(symbol: Symbol, lines: Sequence[str]) -> SymbolRow:
     )
 
 
-def _chunk_row(chunk: Chunk, kind: str) -> ChunkRow:
+def _chunk_row(chunk: Chunk, content_hash: bytes, kind: str) -> ChunkRow:
     headings = chunk.breadcrumb if kind == "docs" else ()
     return (
         chunk.start_line,
@@ -158,6 +191,7 @@ def _chunk_row(chunk: Chunk, kind: str) -> ChunkRow:
         chunk.end_byte,
         chunk.kind,
         chunk.symbol,
+        content_hash,
         headings,
     )
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from findling.files import NotRead, RootFiles, read_regular_file
+from findling.files import Files, NotRead, read_regular_file
 from findling.types import FileState, SkippedFile
 
 _RACY_NS = 20_000_000
 """A file younger than this when read may change again within its timestamp's step; it is looked at again."""
 
 
-def read_file(root: Path | RootFiles, path: str, max_bytes: int) -> tuple[FileState, bytes] | SkippedFile:
+def read_file(root: Path | Files, path: str, max_bytes: int) -> tuple[FileState, bytes] | SkippedFile:
     """A regular file's bytes and the state they were read in. Never follows a link, never blocks on a pipe.
 
-    For many files of one root give its `RootFiles`: that is quicker.
+    For many files of one root give its `RootFiles`: that is quicker. Files of a ref have the time 0.
     """
-    read = root.read(path, max_bytes) if isinstance(root, RootFiles) else read_regular_file(root, path, max_bytes)
+    read = read_regular_file(root, path, max_bytes) if isinstance(root, Path) else root.read(path, max_bytes)
     if isinstance(read, NotRead):
         return SkippedFile(path, read.reason, read.detail)
     status, data = read

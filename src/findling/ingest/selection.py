@@ -12,8 +12,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from findling.ingest.folders import NEVER_FOLDERS, untracked_folder_reason
+from findling.ingest.format_names import format_of
 from findling.ingest.ignore_files import OWN_IGNORE_FILES, IgnoreTree
-from findling.ingest.ignore_rules import RuleSet
+from findling.ingest.ignore_rules import Rule, RuleSet
 from findling.ingest.marks import left_out_by_name
 from findling.types import SkippedFile
 
@@ -23,22 +24,32 @@ Found = tuple[str, int, int]
 """A file to index: path, size in bytes, mtime in ns. A plain tuple, because there are tens of thousands of them."""
 
 DEFAULT_MAX_BYTES = 1 << 20  # larger texts are data or made by machines; people write none
+DEFAULT_MAX_DOCUMENT_BYTES = 32 << 20  # most of a PDF or a presentation is pictures
 
 
 @dataclass(frozen=True, slots=True)
 class DiscoveryOptions:
-    """What a user chose. ``max_bytes`` is the size of the largest file that is indexed.
+    """What a user chose. ``max_bytes`` is the size of the largest file that is indexed, ``max_document_bytes`` that
+    of the largest which is converted to text first (PDF and the like).
 
     ``include`` and ``exclude`` are globs as in an ignore file: without ``/`` they match a name in every folder,
     with one they start at the root; a folder stands for all that is in it. A file is wanted when ``include`` is
     empty or matches it, and ``exclude`` does not. ``hidden`` adds untracked files whose name or folder starts
-    with a dot. Links are never followed.
+    with a dot. Links are never followed. ``files``: these paths and no others, whatever ignores them; then nothing
+    is listed. ``most_files``: more than that are left out, the last in the order of their paths.
     """
 
     hidden: bool = False
     max_bytes: int = DEFAULT_MAX_BYTES
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    most_files: int | None = None
+    max_document_bytes: int = DEFAULT_MAX_DOCUMENT_BYTES
+
+    def limit(self, path: str) -> int:
+        """The size that the file at ``path`` may have."""
+        return max(self.max_bytes, self.max_document_bytes) if format_of(path) else self.max_bytes
 
 
 def shown(path: str) -> str:
@@ -72,34 +83,34 @@ class Selection:
         self._exclude = RuleSet(options.exclude)
         self.filters = bool(options.include or options.exclude)
         self._folders: dict[str, bool] = {"": True}
-        self._globbed: dict[tuple[int, str], bool] = {}
+        self._globbed: dict[tuple[int, str], Rule | None] = {}
 
     def filtered(self, path: str) -> SkippedFile | None:
         """The user's globs on a file's path."""
-        if self._exclude and self._matches(self._exclude, 0, path):
-            return SkippedFile(path, "excluded", "an exclude pattern matches it")
-        if self.options.include and not self._matches(self._include, 1, path):
+        rule = self._matching(self._exclude, 0, path) if self._exclude else None
+        if rule is not None:
+            return SkippedFile(path, "excluded", f"the exclude pattern {rule.pattern} matches it")
+        if self.options.include and self._matching(self._include, 1, path) is None:
             return SkippedFile(path, "not_included", "no include pattern matches it")
         return None
 
-    def _matches(self, globs: RuleSet, which: int, path: str) -> bool:
+    def _matching(self, globs: RuleSet, which: int, path: str) -> Rule | None:
+        """The glob that matches the file, or a folder above it."""
         folder, _, name = path.rpartition("/")
-        if folder and self._folder_matches(globs, which, folder):
-            return True
-        rule = globs.match(path, name, False)
-        return rule is not None and not rule.negated
+        rule = self._matching_folder(globs, which, folder) if folder else None
+        if rule is None:
+            rule = globs.match(path, name, False)
+        return None if rule is None or rule.negated else rule
 
-    def _folder_matches(self, globs: RuleSet, which: int, folder: str) -> bool:
+    def _matching_folder(self, globs: RuleSet, which: int, folder: str) -> Rule | None:
         key = (which, folder)
-        known = self._globbed.get(key)
-        if known is None:
+        if key not in self._globbed:
             outer, _, name = folder.rpartition("/")
-            known = bool(outer) and self._folder_matches(globs, which, outer)
-            if not known:
+            rule = self._matching_folder(globs, which, outer) if outer else None
+            if rule is None:
                 rule = globs.match(folder, name, True)
-                known = rule is not None and not rule.negated
-            self._globbed[key] = known
-        return known
+            self._globbed[key] = None if rule is None or rule.negated else rule
+        return self._globbed[key]
 
     def unwanted_place(self, path: str, tracked: bool) -> SkippedFile | None:
         """Hidden files, version control, and (unless tracked) installed packages: a matter of the path alone."""
@@ -143,8 +154,8 @@ class Selection:
         mode = status.st_mode
         if stat.S_ISREG(mode):
             size = status.st_size
-            if size > self.options.max_bytes:
-                return SkippedFile(path, "too_large", f"{size:,} bytes, the limit is {self.options.max_bytes:,}")
+            if size > self.options.max_bytes and size > (limit := self.options.limit(path)):
+                return SkippedFile(path, "too_large", f"{size:,} bytes, the limit is {limit:,}")
             if not in_real_folder and not self._is_real_folder(path.rpartition("/")[0]):
                 return SkippedFile(path, "symlink_outside", "a folder above it is a symbolic link")
             return path, size, status.st_mtime_ns

@@ -18,7 +18,7 @@ from findling.ingest.selection import Found, Selection, is_text, shown
 from findling.outbound import run_git
 from findling.types import SkippedFile
 
-# ruff: noqa: PTH111, PTH117, PTH118, PTH208 - plain strings, as in selection
+# ruff: noqa: PTH111, PTH112, PTH114, PTH117, PTH118, PTH208 - plain strings, as in selection
 
 
 class Walked(NamedTuple):
@@ -121,11 +121,10 @@ def refused_folder(full: str, names: set[str]) -> tuple[str, str] | None:
 
 
 def why_not_walked(selection: Selection, tree: IgnoreTree, path: str) -> SkippedFile | None:
-    """Why a walk would not come to the existing file ``path``, from the top down; None when it would."""
+    """Why a walk would not come to ``path``, an existing file or folder, from the top down; None when it would."""
     folder = ""
     parts = path.split("/")
     for depth, name in enumerate(parts):
-        last = depth == len(parts) - 1
         full = selection.prefix + folder if folder else selection.root
         try:
             names = set(os.listdir(full))
@@ -138,14 +137,19 @@ def why_not_walked(selection: Selection, tree: IgnoreTree, path: str) -> Skipped
             return SkippedFile(path, "internal", "belongs to version control or to findling")
         if name.startswith(".") and not selection.options.hidden:
             return SkippedFile(path, "hidden", "its name or folder starts with a dot")
-        rule = tree.rule_for(folder, name, not last)
+        is_dir = depth < len(parts) - 1 or _is_folder(os.path.join(full, name))
+        rule = tree.rule_for(folder, name, is_dir)
         if rule is not None:
             return SkippedFile(path, "ignored", rule.words)
-        reason = None if last else untracked_folder_reason(name) or output_folder_reason(name, names)
+        reason = (untracked_folder_reason(name) or output_folder_reason(name, names)) if is_dir else None
         if reason is not None:
             return SkippedFile(path, "default_ignored", reason)
         folder = f"{folder}/{name}" if folder else name
     return None
+
+
+def _is_folder(full: str) -> bool:
+    return os.path.isdir(full) and not os.path.islink(full)
 
 
 def rules_for_walk(root: str, git_top: str | None) -> IgnoreTree:

@@ -2,6 +2,7 @@
 
 Frames are a 4-byte length and a pickle, and only ever travel between findling's own processes over their pipes.
 A task is a list of (path, bytes, with_syntax); the answer a list of (Prepared | SkippedFile | message of a failure).
+An argument, if there is one, says how files are cut (`ChunkLimits.id`).
 The parent kills a worker that takes too long; nothing here holds state that would be missed.
 """
 
@@ -13,6 +14,9 @@ import pickle
 import struct
 import sys
 from typing import BinaryIO
+
+COMMENTS = "comments"
+"""The argument of a worker that finds comments: then an answer is as `syntax_comments.comment_spans` gives it."""
 
 LENGTH = struct.Struct("<I")
 
@@ -41,7 +45,14 @@ def main() -> None:
     inlet = sys.stdin.buffer
     outlet = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints goes to stderr, not into the frames
+    from findling.ingest.chunks import ChunkLimits
     from findling.ingest.prepare import prepare
+    from findling.ingest.syntax_comments import comment_spans
+    from findling.ingest.worker_limits import limit_memory
+
+    limit_memory()
+    asked = " ".join(sys.argv[1:])
+    limits = ChunkLimits.from_id(asked) if asked != COMMENTS else None
 
     gc.disable()  # nothing here makes cycles, and the remembered words would be gone through again and again
 
@@ -49,7 +60,11 @@ def main() -> None:
         answers: list[object] = []
         for path, data, with_syntax in task:  # type: ignore[attr-defined]
             try:
-                answers.append(prepare(path, data, with_syntax=with_syntax))
+                answers.append(
+                    prepare(path, data, with_syntax=with_syntax, limits=limits)
+                    if limits is not None
+                    else comment_spans(path, data)
+                )
             except Exception as error:  # noqa: BLE001 - one bad file costs itself, and is reported
                 answers.append(f"{type(error).__name__}: {error}")
         try:

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 
 from findling import tokenizer
+from findling.search.other_languages import in_english
 
 STOP_WORDS = frozenset(
     """
@@ -38,6 +39,12 @@ CAPITALISED_WEIGHT = 0.7
 QUALIFIER_WEIGHT = 0.5
 """``Outer`` in ``Outer.inner``: the last part is what is asked for."""
 
+TRANSLATED_WEIGHT, FOREIGN_WEIGHT = 1.0, 0.1
+"""Of the English words for what is said in another language, and of the words that were said: they may be names, but
+most of them stand nowhere."""
+
+_SAME_EVERYWHERE = re.compile(r"[A-Z0-9_]")
+
 MAX_SQUASHED = 4
 """Adjacent words that are tried as one name."""
 
@@ -54,10 +61,18 @@ def _words(text: str) -> frozenset[str]:
 _ADVICE = re.compile(r"\b(?:i|my|me|we|our|you|your)\b|\?\s*$", re.IGNORECASE)
 """Who speaks of himself or asks outright wants to be told what to do: documentation, before code."""
 
+_VERSION = re.compile(r"[vV]\d+")
+
 _WANTS = {
     "test": _words("test tests testing tested spec specs bench benches benchmark benchmarks fixture fixtures"),
     "example": _words("example examples sample samples demo demos tutorial docs documentation"),
     "legacy": _words("legacy compat compatibility deprecated old v1 v2 obsolete"),
+    "superseded": _words("legacy compat compatibility deprecated former old previous version versions"),
+    "history": _words("changed changelog changelogs news release released releases"),
+    "changes": _words(
+        "authors breaking changed changelog changelogs conduct contributors history licence license licensed migrate "
+        "migrating migration migrations news release released releases upgrade upgraded upgrading version versions"
+    ),
     "generated": _words("generated codegen protobuf"),
     "init": frozenset(("__init__", "init", "package", "exports", "reexport", "facade")),
     "platform": _words(
@@ -69,19 +84,24 @@ _WANTS = {
 
 @dataclass(frozen=True, slots=True)
 class NameInQuery:
-    """Something in the query that may be a definition's name. ``squashed`` is its key, ``weight`` in (0, 1]."""
+    """Something in the query that may be a definition's name. ``squashed`` is its key, ``weight`` in (0, 1].
+
+    ``qualifies``: it says where another name of the query stands, as ``Outer`` in ``Outer.inner``.
+    """
 
     text: str
     squashed: str
     weight: float
+    qualifies: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class QueryTerms:
     """An analysed query. ``terms`` maps a term to its weight; ``keys`` its `tokenizer.term_key`s likewise.
 
-    ``words`` are the lower-case content words; ``wants`` the kinds of place it speaks of: test, example, legacy,
-    platform, generated, init, advice.
+    ``words`` are the lower-case content words; ``meant`` is the text with English words for what it says in another
+    language; ``wants`` the kinds of place it speaks of: test, example, legacy,
+    superseded, changes, history, platform, generated, init, advice.
     """
 
     text: str
@@ -90,6 +110,7 @@ class QueryTerms:
     names: tuple[NameInQuery, ...]
     compounds: tuple[str, ...]
     wants: frozenset[str]
+    meant: str = ""
 
     @property
     def keys(self) -> dict[int, float]:
@@ -101,26 +122,49 @@ def analyse(text: str, *, own_name: str = "") -> QueryTerms:
     words = tokenizer.words(text)
     content = [word for word in words if word.lower() not in STOP_WORDS] or words
     own = tokenizer.squash(own_name)
-    without_own = [word for word in content if tokenizer.squash(word) != own]
-    content = without_own or content
+    content = _without(content, own) or content
+    english = in_english(text)
     weighted: dict[str, float] = {}
     for word in content:
         weight = WEAK_WEIGHT if word.lower() in WEAK_WORDS else 1.0
+        if english and not (word.isascii() and _SAME_EVERYWHERE.search(word)):
+            weight = FOREIGN_WEIGHT
         for term in tokenizer.terms_of(word):
             weighted[term] = max(weighted.get(term, 0.0), weight)
+    for word in english:
+        for term in tokenizer.terms_of(word):
+            weighted[term] = max(weighted.get(term, 0.0), TRANSLATED_WEIGHT)
     compounds = _compounds(content)
     lower = {part for word in words for part in (word.lower(), *tokenizer.parts(word))}
     wants = frozenset(kind for kind, markers in _WANTS.items() if lower & markers)
+    if any(_VERSION.fullmatch(word) for word in words):
+        wants |= {"superseded"}
     if _ADVICE.search(text):
         wants |= {"advice"}
     return QueryTerms(
         text=text,
         terms=weighted,
-        words=tuple(dict.fromkeys(word.lower() for word in content)),
+        words=tuple(dict.fromkeys((*(word.lower() for word in content), *english))),
         names=_names(text, words, own),
         compounds=compounds,
         wants=wants,
+        meant=f"{text} {' '.join(english)}" if english else text,
     )
+
+
+def _without(content: list[str], own: str) -> list[str]:
+    """The words that are not the repository's name, which may be written as several: ``zig-clap``, "Json.NET"."""
+    squashed = [tokenizer.squash(word) for word in content]
+    if not own or own not in "".join(squashed):
+        return content
+    kept: list[str] = []
+    at = 0
+    while at < len(content):
+        size = next((size for size in range(1, MAX_SQUASHED + 1) if "".join(squashed[at : at + size]) == own), 0)
+        if not size:
+            kept.append(content[at])
+        at += size or 1
+    return kept
 
 
 def _compounds(content: list[str]) -> tuple[str, ...]:
@@ -137,10 +181,10 @@ def _compounds(content: list[str]) -> tuple[str, ...]:
 def _names(text: str, words: list[str], own: str) -> tuple[NameInQuery, ...]:
     found: dict[str, NameInQuery] = {}
 
-    def note(name: str, weight: float) -> None:
+    def note(name: str, weight: float, *, qualifies: bool = False) -> None:
         squashed = tokenizer.squash(name)
         if len(squashed) > 1 and squashed != own and (squashed not in found or found[squashed].weight < weight):
-            found[squashed] = NameInQuery(name, squashed, weight)
+            found[squashed] = NameInQuery(name, squashed, weight, qualifies)
 
     tokens = _TOKEN.findall(text)
     for position, token in enumerate(tokens):
@@ -150,7 +194,7 @@ def _names(text: str, words: list[str], own: str) -> tuple[NameInQuery, ...]:
         pieces = [piece for piece in _SEPARATORS.split(token) if _NAME.fullmatch(piece)]
         if len(pieces) > 1:
             for piece in pieces[:-1]:
-                note(piece, QUALIFIER_WEIGHT)
+                note(piece, QUALIFIER_WEIGHT, qualifies=True)
             note(pieces[-1], 1.0)
         elif pieces and _looks_like_a_name(pieces[0]):
             note(pieces[0], 1.0)

@@ -31,7 +31,7 @@ def make_result(
         hits = [replace(hit, stale=hit.path in changed_since) for hit in hits]
         freshness, stale_reason = "stale", stale_reason or "files in the answer changed while it was made"
     completeness: Completeness = "complete"
-    lacks_vectors = query.mode in _WITH_VECTORS and coverage.embedded_chunks < coverage.chunks
+    lacks_vectors = query.mode in _WITH_VECTORS and coverage.missing_vectors > 0
     if coverage.pending_files or lacks_vectors or not coverage.complete:
         completeness = "partial"
     elif cut:

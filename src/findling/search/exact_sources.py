@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from findling.files import NotRead, RootFiles
+from findling.files import Files, NotRead, RootFiles
 from findling.search.exact import FileRef, Scope
 from findling.store.trigram_plan import TrigramPlan
 from findling.store.trigrams import TrigramIndex, readable
 
 
-def read_indexed(files: RootFiles, path: str, max_bytes: int) -> bytes | None:
+def read_indexed(files: Files, path: str, max_bytes: int) -> bytes | None:
     """A file's text in the form that was indexed; None when no such file stands there any more.
 
     Raises OSError when it cannot be read or is longer than ``max_bytes`` bytes.

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from findling.search.patterns import CompiledPattern, PatternTimeout
+from findling.store import document_places
 from findling.types import LineMatch
 
 # Letters other than ASCII that match an ASCII letter when case is ignored: folding bytes does not find them.
@@ -65,12 +66,28 @@ def scan(
     deadline: float,
     stop_when_full: bool = False,
 ) -> FileScan:
-    """Match ``pattern`` against a file.
+    """Match ``pattern`` against a file; lines of a converted document say their place in it.
 
     ``data``: UTF-8 text, without byte-order mark. ``wanted``: most lines to return, None for all; counting goes on
     past it unless ``stop_when_full``. ``context``: lines to give before and after each. ``deadline``: of
     ``time.monotonic``.
     """
+    found = _scan(pattern, data, wanted, context, deadline, stop_when_full)
+    if not found.lines or document_places.OPEN not in data:
+        return found
+    places = document_places.places_of_lines(data, [line.line for line in found.lines])
+    named = (replace(line, place=place) for line, place in zip(found.lines, places, strict=True))
+    return replace(found, lines=tuple(named))
+
+
+def _scan(
+    pattern: CompiledPattern,
+    data: bytes,
+    wanted: int | None,
+    context: int,
+    deadline: float,
+    stop_when_full: bool,
+) -> FileScan:
     if not pattern.needles or (pattern.folds_case and _may_fold(pattern.needles, data)):
         return _scan_text(pattern, data, wanted, context, deadline, stop_when_full)
     searched = data.lower() if pattern.folds_case else data

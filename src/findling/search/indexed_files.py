@@ -1,11 +1,13 @@
-"""The indexed files as a source for exact search: the index rules files out, the disk is what is read."""
+"""The indexed files as a source for exact search: the index rules files out, the disk is what is read.
+
+Of documents that were converted (PDF and the like) the index has the only text.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 
-from findling.files import RootFiles
+from findling.files import Files
 from findling.search.exact import FileRef, Scope
 from findling.search.exact_sources import read_indexed
 from findling.search.scope import glob_matcher
@@ -19,20 +21,25 @@ _MANY = 400
 class IndexedFiles:
     """Files of the reader's manifest below ``folder`` ('' for all). Use within the reader's snapshot."""
 
-    def __init__(self, reader: IndexReader, root: Path, folder: str, *, max_bytes: int) -> None:
+    def __init__(self, reader: IndexReader, files: Files, folder: str, *, max_bytes: int) -> None:
         self._reader = reader
-        self._files = RootFiles(root)
+        self._files = files
         self._folder = folder
         self._max_bytes = max_bytes
+        self._converted: set[int] = set()
 
     def candidate_files(self, plan: TrigramPlan, scope: Scope) -> Iterable[FileRef]:
         self._files.close()  # folders may have been replaced since the last question
         allowed = self._filter(scope)
         for file in self._candidates(plan):
             if allowed(file):
+                if file.converted:
+                    self._converted.add(file.blob_id)
                 yield FileRef(file.path, file.blob_id, file.size, file.language)
 
     def read(self, ref: FileRef) -> bytes | None:
+        if ref.blob_id in self._converted:
+            return self._reader.doc_text(ref.blob_id)
         return read_indexed(self._files, ref.path, self._max_bytes)
 
     def _candidates(self, plan: TrigramPlan) -> Iterator[FileRow]:

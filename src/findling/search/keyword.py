@@ -1,4 +1,4 @@
-"""Channel: BM25 over chunks (body, context) and over files (path, names). Proposes; does not order."""
+"""Channel: BM25 over chunks (body, context) and over files (path). Proposes; does not order."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from findling.store.fulltext import FulltextReader
 from findling.store.schema import CHUNK_BITS
 
 CHUNK_FIELDS = (("body", 1.0), ("context", 0.6))
-FILE_FIELDS = (("path", 1.0), ("names", 0.6))
+FILE_FIELDS = (("path", 1.0),)
 
 COMPOUND_WEIGHT = 0.5
 """Two words of the query that stand as one name. Such names are rare, so their idf already weighs a lot."""
@@ -21,7 +21,7 @@ _MAX_TERMS = 48
 
 @dataclass(frozen=True, slots=True)
 class KeywordHits:
-    """``chunks``: entry -> {ordinal: BM25}; ``files``: entry -> BM25 over path and names."""
+    """``chunks``: entry -> {ordinal: BM25}; ``files``: entry -> BM25 over paths."""
 
     chunks: dict[int, dict[int, float]]
     files: dict[int, float]

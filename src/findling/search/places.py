@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 
 from findling.search.analysis import QueryTerms
 from findling.search.ranking import RankedFile, formula, ranker
+from findling.search.ranking.phrase import Phrase
 from findling.search.snippet import Snippet, make_snippet
 from findling.store import signatures
 from findling.store.reader import ChunkRow, FileRow, IndexReader, SymbolRow
@@ -27,7 +28,11 @@ def hits(
     query: Query,
 ) -> list[Hit]:
     """One hit per ranked file, in their order."""
-    return [_hit(reader, read_lines, terms, item, proposed, query) for item in ranked]
+    phrase = Phrase(ranker.term_weights(reader, terms))
+    return [
+        _hit(reader, read_lines, terms, item, proposed, query, phrase if place < ranker.READ_FILES else None)
+        for place, item in enumerate(ranked)
+    ]
 
 
 def _hit(
@@ -37,19 +42,20 @@ def _hit(
     item: RankedFile,
     proposed: Mapping[Channel, Set[int]],
     query: Query,
+    phrase: Phrase | None,
 ) -> Hit:
     file = item.file
     chunks = reader.chunks(file.blob_id)
     symbols = reader.symbols(file.blob_id)
     values = _chunk_values(item, chunks)
-    best = max(values, key=lambda ordinal: (values[ordinal], -ordinal), default=0)
+    lines = read_lines(file)
+    best = _best(values, chunks, lines, phrase)
     chunk = chunks[best] if chunks else ChunkRow(1, max(1, file.lines), 0, 0, "fixed", -1, ())
     definition = _definition_in(item, chunk)
     named = definition or _enclosing(symbols, chunk)
     start, end = chunk.start_line, chunk.end_line
     if definition is not None:
         start, end = definition.start_line, min(definition.end_line, max(end, definition.start_line))
-    lines = read_lines(file)
     snippet = Snippet(start, "", ())
     body = ""
     signature = named.name if named else ""
@@ -98,6 +104,25 @@ def _chunk_values(item: RankedFile, chunks: Sequence[ChunkRow]) -> dict[int, flo
         if ordinal is not None:
             values[ordinal] = values.get(ordinal, 0.0) + ranker.DEFINITION_IN_CHUNK * definition.strength
     return values or ({0: 0.0} if chunks else {})
+
+
+def _best(
+    values: Mapping[int, float], chunks: Sequence[ChunkRow], lines: Sequence[str] | None, phrase: Phrase | None
+) -> int:
+    """The place to show: the highest value, where ``phrase`` is given with what stands together in the text."""
+    order = sorted(values, key=lambda ordinal: (-values[ordinal], ordinal))
+    if len(order) < 2 or lines is None or phrase is None:
+        return order[0] if order else 0
+    best, highest = order[0], 0.0
+    for ordinal in order[: ranker.READ_CHUNKS]:
+        if values[ordinal] + ranker.PHRASE_IN_CHUNK <= highest:
+            break
+        chunk = chunks[ordinal]
+        text = "\n".join(lines[chunk.start_line - 1 : chunk.end_line])
+        value = values[ordinal] + ranker.PHRASE_IN_CHUNK * phrase.share(text)
+        if value > highest:
+            best, highest = ordinal, value
+    return best
 
 
 def _chunk_at(chunks: Sequence[ChunkRow], line: int) -> int | None:

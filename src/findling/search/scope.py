@@ -21,6 +21,9 @@ _MAX_OVER_FETCH = 20
 _OVER_TAKEN = 8
 """Proposals looked at for each that is kept: some are of old versions, or of other work trees."""
 
+_OF_OTHERS = 4
+"""The same where a store holds several times what is searched: versions of one file stand close together."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scope:
@@ -40,7 +43,7 @@ class Scope:
             wanted = [entry for entry in wanted if entry in self.allowed]
         if isinstance(proposals, Mapping):
             wanted.sort(key=lambda entry: -proposals[entry])
-        known = reader.files(wanted[: most * _OVER_TAKEN])
+        known = reader.files(wanted[: most * max(_OVER_TAKEN, _OF_OTHERS * self.over_fetch)])
         kept = [entry for entry in wanted if entry in known]
         if isinstance(proposals, Mapping):
             kept.sort(key=lambda entry: (-proposals[entry], known[entry].path))
@@ -50,7 +53,7 @@ class Scope:
 def resolve(reader: IndexReader, query: Query, scope_path: str) -> Scope:
     """The files that a query may look at."""
     if not (scope_path or query.path_globs or query.language or query.kind):
-        return Scope(None, None, 1)
+        return Scope(None, None, _over_fetch(reader.crowding))
     matches = glob_matcher(query.path_globs)
     total = 0
     allowed: set[int] = set()
@@ -64,7 +67,11 @@ def resolve(reader: IndexReader, query: Query, scope_path: str) -> Scope:
     total = manifest.files if manifest else 0
     entries = tuple(sorted(allowed)) if len(allowed) <= FEW else None
     share = max(1, total) / max(1, len(allowed))
-    return Scope(frozenset(allowed), entries, min(_MAX_OVER_FETCH, max(1, round(share))))
+    return Scope(frozenset(allowed), entries, _over_fetch(share * reader.crowding))
+
+
+def _over_fetch(share: float) -> int:
+    return min(_MAX_OVER_FETCH, max(1, round(share)))
 
 
 def _allows(file: FileRow, query: Query) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from findling.errors import InvalidInput
+from findling.errors import EmbedderUnavailable, InvalidInput
 from findling.search import keyword, places, symbol
 from findling.search.analysis import QueryTerms, analyse
 from findling.search.intent import IntentGuess, classify
@@ -130,8 +130,8 @@ class Searcher:
             take("exact", exact, EXACT_FILES)
         cosines = None
         if "semantic" in chosen.channels and (channel := self._semantic()) is not None:
-            vector = channel.encode(terms.text)
-            if vector.any():
+            vector = _encoded(channel, terms.meant)
+            if vector is not None and vector.any():
                 take("semantic", self._near(channel, vector, scope), SEMANTIC_FILES)
                 cosines = channel.cosines(vector, entries)
                 if chosen.mode != "semantic" and len(cosines) < len(entries) * ENOUGH_VECTORS:
@@ -170,7 +170,7 @@ class Searcher:
             channel = self._semantic()
             if channel is None:
                 return Found((), 0, guess, chosen, (), frozenset())
-            start, stop = _chunks_at(self._reader, file, line)
+            start, stop = chunks_at(self._reader, file, line)
             vector = channel.mean_vector(file.entry_id, start, stop)
             if vector is None:
                 return Found((), 0, guess, chosen, (), frozenset())
@@ -189,8 +189,8 @@ class Searcher:
         return Found(tuple(hits), len(ranked), guess, chosen, tuple(ranked), frozenset(("semantic",)))
 
 
-def _chunks_at(reader: IndexReader, file: FileRow, line: int | None) -> tuple[int, int | None]:
-    """The range of a file's chunks that touch a line; all of them without one."""
+def chunks_at(reader: IndexReader, file: FileRow, line: int | None) -> tuple[int, int | None]:
+    """The range of a file's chunks that touch a line; all of them without one. Raises `InvalidInput`."""
     if line is None:
         return 0, None
     if not 1 <= line <= file.lines:
@@ -201,6 +201,14 @@ def _chunks_at(reader: IndexReader, file: FileRow, line: int | None) -> tuple[in
         nearest = min(range(len(chunks)), key=lambda i: abs(chunks[i].start_line - line), default=0)
         return nearest, nearest + 1
     return touching[0], touching[-1] + 1
+
+
+def _encoded(channel: SemanticChannel, text: str) -> NDArray[np.float32] | None:
+    """None when the embedder does not answer; it remembers why, and whoever opened it says so."""
+    try:
+        return channel.encode(text)
+    except EmbedderUnavailable:
+        return None
 
 
 def _unit(value: float) -> float:

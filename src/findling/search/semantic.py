@@ -1,19 +1,20 @@
 """Channel: chunks near the query in the embedder's space. The only search module that loads numpy.
 
-Bits propose chunks; the exact int8 vectors of their files give each chunk's cosine and the cosine of the window of
+Bits propose chunks; the stored vectors of their files give each chunk's cosine and the cosine of the window of
 chunks around it, which says what a passage is about better than the chunk alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from findling.embedding import Embedder
+from findling.embedding import BUNDLED, Embedder
+from findling.embedding.calibration import Calibration, calibration_of
 from findling.search.semantic_types import FileCosines
-from findling.store import vectors
+from findling.store import vector_codes, vectors
 from findling.store.dense import DenseIndex
 from findling.store.reader import IndexReader
 from findling.store.schema import CHUNK_BITS
@@ -28,11 +29,28 @@ class SemanticChannel:
         self._reader = reader
         self._embedder = embedder
         self._model_id = model_id
-        self._dense = DenseIndex(reader, model_id, embedder.fingerprint.dimensions)
+        self._dimensions = embedder.fingerprint.dimensions
+        self._coding = reader.coding(model_id)
+        self._row_bytes = vector_codes.row_bytes(self._dimensions, self._coding)
+        self._dense = DenseIndex(reader, model_id, self._dimensions)
         self._generation = reader.generation
         self._queries: dict[str, NDArray[np.float32]] = {}
 
+    @property
+    def calibration(self) -> Calibration:
+        """What the model's cosines are worth as similarities."""
+        return calibration_of(self._embedder.fingerprint)
+
+    def _decoded(self, data: bytes) -> NDArray[np.int8]:
+        return vector_codes.decode(data, self._dimensions, self._coding)
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether embedding some dozen sentences takes a few milliseconds."""
+        return self._embedder.fingerprint.provider == BUNDLED
+
     def encode(self, text: str) -> NDArray[np.float32]:
+        """A question's vector; zeros when the model knows no word of it. Raises `EmbedderUnavailable`."""
         known = self._queries.get(text)
         if known is None:
             if len(self._queries) >= _QUERIES_REMEMBERED:
@@ -55,9 +73,8 @@ class SemanticChannel:
         stored = self._reader.vectors(entry_ids, self._model_id)
         if not stored:
             return {}
-        size = self._embedder.fingerprint.dimensions
-        rows = np.frombuffer(b"".join(stored.values()), np.int8).reshape(-1, size)
-        offsets = np.cumsum([0, *(len(data) // size for data in stored.values())])
+        rows = self._decoded(b"".join(stored.values()))
+        offsets = np.cumsum([0, *(len(data) // self._row_bytes for data in stored.values())])
         own = vectors.cosines_int8(rows, query)
         window = vectors.window_cosines(rows, query, offsets)
         return {
@@ -65,12 +82,36 @@ class SemanticChannel:
             for entry_id, low, high in zip(stored, offsets[:-1], offsets[1:], strict=True)
         }
 
+    def closeness(self, query: NDArray[np.float32], texts: Sequence[str]) -> list[float]:
+        """The cosine of each text with the query; 0 where the model knows no word of a text."""
+        rows = self._embedder.encode(texts)
+        return [max(-1.0, min(1.0, float(cosine))) for cosine in np.einsum("nd,d->n", rows, query)]
+
+    def chunk_vectors(self, entry_id: int, start: int = 0, stop: int | None = None) -> list[NDArray[np.float32]]:
+        """Each chunk of a file, or of some of its chunks, as a query; [] without vectors."""
+        stored = self._reader.vectors([entry_id], self._model_id).get(entry_id, b"")
+        rows = self._decoded(stored)
+        return [row.astype(np.float32) for row in rows[start:stop]]
+
+    def pair_cosines(
+        self, queries: Sequence[NDArray[np.float32]], entry_ids: Iterable[int]
+    ) -> dict[int, NDArray[np.float32]]:
+        """For each entry with vectors the cosines (queries, chunks) of every query with each of its chunks."""
+        stored = self._reader.vectors(entry_ids, self._model_id)
+        if not stored or not queries:
+            return {}
+        rows = self._decoded(b"".join(stored.values()))
+        offsets = np.cumsum([0, *(len(data) // self._row_bytes for data in stored.values())])
+        table = np.stack([vectors.cosines_int8(rows, query) for query in queries])
+        return {
+            entry_id: table[:, low:high] for entry_id, low, high in zip(stored, offsets[:-1], offsets[1:], strict=True)
+        }
+
     def mean_vector(self, entry_id: int, start: int = 0, stop: int | None = None) -> NDArray[np.float32] | None:
         """The direction of a file, or of some of its chunks, as a query; None without vectors."""
         stored = self._reader.vectors([entry_id], self._model_id).get(entry_id)
         if stored is None:
             return None
-        size = self._embedder.fingerprint.dimensions
-        mean = np.frombuffer(stored, np.int8).reshape(-1, size)[start:stop].astype(np.float32).sum(axis=0)
+        mean = self._decoded(stored)[start:stop].astype(np.float32).sum(axis=0)
         length = float(np.linalg.norm(mean))
         return mean / length if length > 0 else None

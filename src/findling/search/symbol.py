@@ -30,13 +30,17 @@ NESTED = 0.7
 COMPOUND = 0.5
 """Words written apart that are one name: "retry policy" and ``RetryPolicy``."""
 
+QUALIFIED = 2.0
+"""``Outer.inner`` asked, and this is the one in ``Outer``, which counts more than ``Outer`` itself."""
+
 _MAX_DEFINITIONS = 400
 _MAX_SCOPED = 50_000
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A definition that a name of the query may mean. ``strength`` in (0, 1]."""
+    """A definition that a name of the query may mean. ``strength`` in (0, 2], above 1 where the query says what
+    encloses it."""
 
     symbol: SymbolRow
     strength: float
@@ -55,6 +59,7 @@ def search(reader: IndexReader, query: QueryTerms, *, scoped: bool = False) -> d
         squashed = tokenizer.squash(word)
         if len(query.words) == 1:
             asked.setdefault(squashed, ("", 1.0))
+    qualifiers = {name.squashed for name in query.names if name.qualifies}
     found: dict[int, list[Definition]] = {}
     for symbol in reader.named(asked, _MAX_SCOPED if scoped else _MAX_DEFINITIONS):
         spelled, weight = asked[symbol.squashed]
@@ -63,7 +68,14 @@ def search(reader: IndexReader, query: QueryTerms, *, scoped: bool = False) -> d
             strength *= OTHER_SPELLING
         if symbol.parent >= 0 and symbol.kind != "method":
             strength *= NESTED
+        if qualifiers and symbol.squashed not in qualifiers and _last(symbol.scope) in qualifiers:
+            strength = max(strength, QUALIFIED * (OTHER_SPELLING if spelled != symbol.name else 1.0))
         found.setdefault(symbol.blob_id, []).append(Definition(symbol, strength, symbol.squashed))
     for definitions in found.values():
         definitions.sort(key=lambda definition: -definition.strength)
     return found
+
+
+def _last(scope: str) -> str:
+    """The key of the innermost name of a scope."""
+    return tokenizer.squash(scope.rsplit(".", 1)[-1])

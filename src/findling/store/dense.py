@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from findling.store import vectors
+from findling.store import vector_codes, vectors
 from findling.store.reader import IndexReader
-from findling.store.schema import CHUNK_BITS
+from findling.store.schema import CHUNK_BITS, Coding
 from findling.store.writer import map_os_error
 
 _FILE_ROWS = 30_000
@@ -33,8 +33,9 @@ class DenseIndex:
     def __init__(self, reader: IndexReader, model_id: int, dimensions: int) -> None:
         self._reader = reader
         self._model_id = model_id
-        self._width = dimensions // 8
+        self._width = -(-dimensions // 8)
         self._dimensions = dimensions
+        self._coding: Coding | None = None
         self._last = 0
         self._mapped_rows = 0
         self._units: list[NDArray[np.int64]] = []
@@ -46,10 +47,12 @@ class DenseIndex:
         """Take in what was written since."""
         units: list[NDArray[np.int64]] = []
         bits: list[NDArray[np.uint8]] = []
+        if self._coding is None:
+            self._coding = self._reader.coding(self._model_id)
         for vector_id, entry_id, data in self._reader.vectors_after(self._last, self._model_id):
-            rows = np.frombuffer(data, np.int8).reshape(-1, self._dimensions)
+            rows = vector_codes.sign_bits(data, self._dimensions, self._coding)
             units.append((entry_id << CHUNK_BITS) + np.arange(len(rows), dtype=np.int64))
-            bits.append(np.packbits(rows >= 0, axis=1))
+            bits.append(rows)
             self._last = vector_id
         if units:
             self._units.append(np.concatenate(units))

@@ -1,8 +1,8 @@
 """The text index: BM25 over chunks and files, derived from the tables. The only module that imports tantivy.
 
 It *proposes* candidates; their order in an answer is decided by `findling.search.ranking`. A document is a chunk
-(``body`` and ``context``: its breadcrumb and the names it defines) or a file (``path`` and ``names``). Documents
-carry a unit id (`schema.CHUNK_BITS`). Nothing is stored in it but that id; text comes from the files themselves.
+(``body`` and ``context``: its breadcrumb and the names it defines) or a file (``path``). Documents carry a unit id
+(`schema.CHUNK_BITS`). Nothing is stored in it but that id; text comes from the files themselves.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from findling import errors
 from findling.store import layout
 from findling.store.schema import IndexDamaged, full
 
-FORMAT = "1"
+FORMAT = "2"
 """Written beside the index, with the identity of the tables it belongs to; anything else there means: build anew."""
 
 _HEAP_BYTES = 64_000_000
@@ -50,7 +50,7 @@ def _schema() -> tantivy.Schema:
     builder = tantivy.SchemaBuilder()
     builder.add_unsigned_field("unit", stored=False, indexed=False, fast=True)
     builder.add_unsigned_field("entry", stored=False, indexed=True, fast=False)
-    for field in ("body", "context", "path", "names"):
+    for field in ("body", "context", "path"):
         builder.add_text_field(field, stored=False, tokenizer_name=_TOKENIZER, index_option="freq")
     return builder.build()
 
@@ -202,6 +202,8 @@ class FulltextWriter:
 
     def __init__(self, directory: Path, identity: bytes, *, large: bool) -> None:
         with _typed(directory):
+            for left in directory.glob(".tmp*"):  # of a writer that was killed; there is no other one now
+                left.unlink(missing_ok=True)
             self._index = _open(directory)
             self._writer = self._index.writer(heap_size=_HEAP_BYTES if large else _SMALL_HEAP_BYTES, num_threads=1)
         self._identity = identity
@@ -217,13 +219,11 @@ class FulltextWriter:
             document.add_text("context", context)
         self._put(document)
 
-    def add_file(self, entry_id: int, unit_id: int, path: str, names: str) -> None:
+    def add_file(self, entry_id: int, unit_id: int, path: str) -> None:
         document = tantivy.Document()
         document.add_unsigned("unit", unit_id)
         document.add_unsigned("entry", entry_id)
         document.add_text("path", path)
-        if names:
-            document.add_text("names", names)
         self._put(document)
 
     def _put(self, document: tantivy.Document) -> None:

@@ -16,6 +16,7 @@ DATABASE = "index.db"
 FULLTEXT = "fulltext"
 TRIGRAMS = "trigrams"
 LOCK = "writer.lock"
+WATCHER = "watcher.lock"
 
 NOT_DERIVED = frozenset((".gitignore", "config.toml", "config.json"))
 """What is the user's own and stays when the store is built anew."""
@@ -65,6 +66,14 @@ def foreign(directory: Path) -> str:
             f"The index at {directory} cannot be read: {error.strerror}.", remedy="Check the folder's permissions."
         ) from error
     return ""
+
+
+def is_own(path: Path) -> bool:
+    """Whether findling makes files or folders of that name, or what stands there could be taken for none of a user's:
+    a link, a device."""
+    if path.name in (FULLTEXT, TRIGRAMS) or path.name.startswith((*_FILES, WATCHER)):
+        return True
+    return not_a_file(path) and not_a_folder(path)
 
 
 def _expected(entry: os.DirEntry[str]) -> bool:

@@ -18,18 +18,19 @@ _POLL_S = 0.02
 class WriterLock:
     """An exclusive transaction on a small database of its own; the system drops it with the process.
 
-    Raises `IndexBusy` when the role is not free within ``wait_s``.
+    Raises `IndexBusy` when the role is not free within ``wait_s``. ``name``: another role's file.
     """
 
-    def __init__(self, directory: Path, *, wait_s: float) -> None:
-        path = directory / LOCK
+    def __init__(self, directory: Path, *, wait_s: float, name: str = LOCK) -> None:
+        path = directory / name
+        self._path = path
         self._connection = _open(path)
         self._connection.set_busy_timeout(0)
         until = time.monotonic() + wait_s
         while True:
             try:
                 self._connection.execute("BEGIN IMMEDIATE")
-                return
+                break
             except apsw.BusyError as error:
                 if time.monotonic() >= until:
                     self._connection.close()
@@ -41,8 +42,23 @@ class WriterLock:
                 self._connection.close()
                 raise map_error(error, path) from error
 
+        self._inode = _inode(path)
+
+    @property
+    def stands(self) -> bool:
+        """Whether it still keeps others out: its file may have been deleted with the index."""
+        return self._inode is not None and _inode(self._path) == self._inode
+
     def release(self) -> None:
         self._connection.close()
+
+
+def _inode(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _open(path: Path) -> apsw.Connection:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import apsw
 
-from findling.store import fulltext, schema, term_rows
-from findling.store.schema import DATABASE, FULLTEXT, SYMBOL_BITS, TRIGRAMS
+from findling.store import fulltext, schema, symbol_rows, term_rows
+from findling.store.schema import CONVERTED, DATABASE, FLOAT16, FOUR_BITS, FULLTEXT, HASH_BYTES, TRIGRAMS, Coding
+from findling.store.symbol_rows import SymbolRow as SymbolRow
 
 if TYPE_CHECKING:
     from findling.store.trigrams import TrigramIndex
@@ -27,9 +27,9 @@ _REMEMBERED = 6_000
 _Row = TypeVar("_Row")
 
 
-@dataclass(frozen=True, slots=True)
-class FileRow:
-    """A file of the manifest. The term counts are what BM25 normalises by."""
+class FileRow(NamedTuple):
+    """A file of the manifest. The term counts are what BM25 normalises by. ``converted``: its text is not its bytes'
+    (a PDF), and is kept here (`doc_text`)."""
 
     entry_id: int
     blob_id: int
@@ -41,10 +41,10 @@ class FileRow:
     generated: bool
     body_terms: int
     name_terms: int
+    converted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkRow:
+class ChunkRow(NamedTuple):
     """A chunk of a blob; ``headings`` only in prose."""
 
     start_line: int
@@ -56,32 +56,7 @@ class ChunkRow:
     headings: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SymbolRow:
-    """A definition in a blob; ``position`` is its place among the file's symbols.
-
-    ``signature`` is '' where the file's own line says it (`signatures.of`).
-    """
-
-    blob_id: int
-    position: int
-    name: str
-    kind: str
-    parent: int
-    start_line: int
-    end_line: int
-    name_line: int
-    scope: str
-    signature: str
-    squashed: str
-
-    @property
-    def qualified_name(self) -> str:
-        return f"{self.scope}.{self.name}" if self.scope else self.name
-
-
-@dataclass(frozen=True, slots=True)
-class ManifestRow:
+class ManifestRow(NamedTuple):
     """A manifest's state and totals; ``pending`` files are listed but not yet indexed."""
 
     manifest_id: int
@@ -92,6 +67,8 @@ class ManifestRow:
     chunks: int
     body_terms: int
     name_terms: int
+    counts: int
+    wanted: str
 
 
 class IndexReader:
@@ -119,6 +96,7 @@ class IndexReader:
         self._uncovered: list[int] | None = None
         self._uncovered_by: frozenset[int] | None = None
         self._only_ours: bool | None = None
+        self._crowding: float | None = None
         self._unlisted: frozenset[tuple[str, str]] | None = None
         self._embedded: dict[int, int] = {}
         self.derived: dict[tuple[str, int], frozenset[int]] = {}
@@ -155,13 +133,29 @@ class IndexReader:
             self.derived,
         ):
             cache.clear()
-        self._only_ours = self._unlisted = None
+        self._only_ours = self._unlisted = self._crowding = None
         self._listing = self._uncovered = None
         self._embedded.clear()
         if self._text is not None:
             self._text.reload()
         if self._trigrams is not None:
             self._trigrams.refresh()
+
+    @property
+    def chunking(self) -> str | None:
+        """The sizes that the files were cut by, '' for the default ones; None while there are none.
+
+        Within a snapshot.
+        """
+        filled = self._value("SELECT 1 FROM entries LIMIT 1") is not None
+        return schema.chunking(self._db) if filled else None
+
+    def latest_fingerprint(self) -> str | None:
+        """The id of the embedder that made the newest vectors; None when there are none."""
+        with schema.rows_of(self._db, self._directory / DATABASE):
+            latest = self.latest_model()
+            found = self.model(latest) if latest is not None else None
+            return found[0] if found else None
 
     def close(self) -> None:
         self._db.close()
@@ -182,7 +176,7 @@ class IndexReader:
         if self._manifest is None:
             row = self._db.execute(
                 "SELECT manifest_id, complete, pending, synced_at, files, chunks, "
-                "body_terms, name_terms FROM manifests WHERE root=? AND ref=?",
+                "body_terms, name_terms, counts, wanted FROM manifests WHERE root=? AND ref=?",
                 (self._root, self._ref),
             ).fetchone()
             self._manifest = ManifestRow(row[0], bool(row[1]), *row[2:]) if row else None
@@ -196,16 +190,17 @@ class IndexReader:
     def known_files(self) -> dict[str, tuple[int, int]]:
         """path -> (size, mtime_ns) of every file listed, those skipped for their content included."""
         known: dict[str, tuple[int, int]] = {}
-        for table in ("skipped_files", "manifest_files"):
-            sql = f"SELECT path, size, mtime_ns FROM {table} WHERE manifest_id=? AND mtime_ns<>?"
-            for path, size, mtime_ns in self._db.execute(sql, (self._manifest_id, schema.UNLISTED)):
+        for sql in (schema.SKIPPED_STATES, schema.FILE_STATES):
+            for path, size, mtime_ns in self._db.execute(sql, (self._manifest_id,)):
                 known[path] = (size, mtime_ns)
         return known
 
     def state_of(self, path: str) -> tuple[int, int] | None:
         """(size, mtime_ns) that the index knows of a path."""
         row = self._db.execute(
-            "SELECT size, mtime_ns FROM manifest_files WHERE manifest_id=? AND path=?", (self._manifest_id, path)
+            "SELECT m.size, m.mtime_ns FROM entries e CROSS JOIN manifest_files m USING (entry_id) "
+            "WHERE m.manifest_id=? AND e.path=?",
+            (self._manifest_id, path),
         ).fetchone()
         return (row[0], row[1]) if row else None
 
@@ -235,15 +230,17 @@ class IndexReader:
     def totals(self) -> dict[str, int]:
         """Sums over the manifest for a status report: symbols and bytes."""
         manifest = self._manifest_id
-        blobs = "SELECT e.blob_id FROM manifest_files m JOIN entries e USING (entry_id) WHERE m.manifest_id=?"
-        symbol_range = f"s.symbol_id BETWEEN b.blob_id << {SYMBOL_BITS} AND (b.blob_id+1 << {SYMBOL_BITS})-1"
+        symbols = (
+            "SELECT total(b.symbols) FROM manifest_files m JOIN entries e USING (entry_id) "
+            "JOIN blobs b USING (blob_id) WHERE m.manifest_id=?"
+        )
         return {
-            "symbols": self._value(f"SELECT count(*) FROM ({blobs}) b JOIN symbols s ON {symbol_range}", manifest),
-            "bytes": self._value("SELECT total(size) FROM manifest_files WHERE manifest_id=?", manifest),
+            "symbols": int(self._value(symbols, manifest)),
+            "bytes": int(self._value("SELECT total(size) FROM manifest_files WHERE manifest_id=?", manifest)),
         }
 
     def embedded_chunks(self, model_id: int | None) -> int:
-        """Chunks of the manifest that have a vector of the model."""
+        """Chunks of the manifest that have a vector of the model; all, when none is missing that should have one."""
         if model_id is None or self.manifest is None:
             return 0
         if model_id not in self._embedded:
@@ -252,45 +249,51 @@ class IndexReader:
 
     def _count_embedded(self, model_id: int, manifest: ManifestRow) -> int:
         everything = self._value("SELECT count(*) FROM vectors WHERE model_id=?", model_id)
-        if everything >= manifest.files and not self.count_unembedded(model_id):
+        all_kinds = self._value("SELECT docs FROM models WHERE model_id=?", model_id)
+        if (everything >= manifest.files or not all_kinds) and not self.count_unembedded(model_id):
             return manifest.chunks
         return int(
             self._value(
-                "SELECT total(length(v.data) / d.dimensions) FROM manifest_files m JOIN vectors v USING (entry_id) "
+                "SELECT total(length(v.data) / d.row_bytes) FROM manifest_files m JOIN vectors v USING (entry_id) "
                 "JOIN models d USING (model_id) WHERE m.manifest_id=? AND v.model_id=?",
                 self._manifest_id,
                 model_id,
             )
         )
 
-    def unembedded(self, model_id: int, paths: Sequence[str] | None = None) -> list[tuple[int, int, str, bytes]]:
+    def unembedded(
+        self, model_id: int, paths: Sequence[str] | None = None, *, failed_too: bool = False, docs: bool = True
+    ) -> list[tuple[int, int, str, bytes]]:
         """Files that lack vectors, newest first: (entry id, blob id, path, SHA-256 of the content).
 
-        ``paths``: only among these.
+        ``paths``: only among these. ``failed_too``: also those some of whose texts could not be embedded.
+        ``docs``: documents too.
         """
+        whole = f"AND NOT instr(v.text_hashes, zeroblob({HASH_BYTES:d}))" if failed_too else ""
         sql = (
-            "SELECT m.entry_id, e.blob_id, m.path, b.hash FROM manifest_files m "
+            "SELECT m.entry_id, e.blob_id, e.path, b.hash FROM manifest_files m "
             "JOIN entries e USING (entry_id) JOIN blobs b USING (blob_id) WHERE m.manifest_id=? AND NOT EXISTS "
-            "(SELECT 1 FROM vectors v WHERE v.entry_id=m.entry_id AND v.model_id=?) "
+            f"(SELECT 1 FROM vectors v WHERE v.entry_id=m.entry_id AND v.model_id=? {whole}) "
+            f"{'' if docs else 'AND NOT e.docs '}"
         )
         if paths is None:
-            order = "ORDER BY m.mtime_ns DESC, m.path"
+            order = "ORDER BY m.mtime_ns DESC, e.path"
             return list(self._db.execute(sql + order, (self._manifest_id, model_id)))
         found: list[Any] = []
         for path in paths:
-            found += self._db.execute(sql + "AND m.path=?", (self._manifest_id, model_id, path))
+            found += self._db.execute(sql + "AND e.path=?", (self._manifest_id, model_id, path))
         return found
 
     def count_unembedded(self, model_id: int) -> int:
-        """Number of files that lack vectors."""
-        return int(
-            self._value(
-                "SELECT count(*) FROM manifest_files m WHERE m.manifest_id=? AND NOT EXISTS "
-                "(SELECT 1 FROM vectors v WHERE v.entry_id=m.entry_id AND v.model_id=?)",
-                self._manifest_id,
-                model_id,
-            )
+        """Number of files that lack vectors which they should have."""
+        every = "SELECT count(*) FROM manifest_files m "
+        if not self._value("SELECT docs FROM models WHERE model_id=?", model_id):
+            every += "JOIN entries e ON e.entry_id=m.entry_id AND NOT e.docs "
+        sql = (
+            f"{every} WHERE m.manifest_id=? AND NOT EXISTS "
+            "(SELECT 1 FROM vectors v WHERE v.entry_id=m.entry_id AND v.model_id=?)"
         )
+        return int(self._value(sql, self._manifest_id, model_id))
 
     def languages(self) -> dict[str, int]:
         """Files per language."""
@@ -317,20 +320,25 @@ class IndexReader:
 
     def all_files(self, *, prefix: str = "") -> Iterator[FileRow]:
         """Every file of the manifest in path order, those under a folder only when ``prefix`` names one."""
-        low, high = (f"{prefix}/", f"{prefix}0") if prefix else ("", "\U0010ffff")
-        sql = _FILE_SQL + "WHERE m.manifest_id=? AND m.path >= ? AND m.path < ? ORDER BY m.path"
-        for row in self._db.execute(sql, (self._manifest_id, low, high)):
+        if prefix:
+            sql = _FILE_FROM_ENTRY_SQL + "WHERE m.manifest_id=? AND e.path >= ? AND e.path < ? ORDER BY e.path"
+            rows = self._db.execute(sql, (self._manifest_id, f"{prefix}/", f"{prefix}0"))
+        else:
+            rows = self._db.execute(_FILE_SQL + "WHERE m.manifest_id=? ORDER BY e.path", (self._manifest_id,))
+        for row in rows:
             yield _file(row)
 
     def file_at(self, path: str) -> FileRow | None:
-        row = self._db.execute(_FILE_SQL + "WHERE m.manifest_id=? AND m.path=?", (self._manifest_id, path)).fetchone()
+        row = self._db.execute(
+            _FILE_FROM_ENTRY_SQL + "WHERE m.manifest_id=? AND e.path=?", (self._manifest_id, path)
+        ).fetchone()
         return _file(row) if row else None
 
     def files_of_blobs(self, blob_ids: Iterable[int]) -> list[FileRow]:
         """The manifest's files with these contents, in path order."""
         found: list[FileRow] = []
         for ids in _batches(blob_ids):
-            sql = _FILE_OF_BLOB_SQL + f"WHERE e.blob_id IN ({ids}) AND m.manifest_id=?"
+            sql = _FILE_FROM_ENTRY_SQL + f"WHERE e.blob_id IN ({ids}) AND m.manifest_id=?"
             found += [_file(row) for row in self._db.execute(sql, (self._manifest_id,))]
         found.sort(key=lambda row: row.path)
         return found
@@ -362,6 +370,11 @@ class IndexReader:
             ),
         )
 
+    def doc_text(self, blob_id: int) -> bytes | None:
+        """The text of a document, UTF-8; None of what is no document."""
+        found = self._value("SELECT text FROM doc_texts WHERE blob_id=?", blob_id)
+        return found if isinstance(found, bytes) else None
+
     def chunks(self, blob_id: int) -> list[ChunkRow]:
         """A content's chunks in order."""
         known = self._chunks.get(blob_id)
@@ -381,50 +394,61 @@ class IndexReader:
         """A content's definitions in order."""
         known = self._symbols.get(blob_id)
         if known is None:
-            low, high = blob_id << SYMBOL_BITS, (blob_id + 1 << SYMBOL_BITS) - 1
-            known = self._symbols[blob_id] = [
-                _symbol(row)
-                for row in self._db.execute(
-                    _SYMBOL_SQL + "WHERE s.symbol_id BETWEEN ? AND ? ORDER BY s.symbol_id", (low, high)
-                )
-            ]
+            data = self._value("SELECT data FROM symbols WHERE blob_id=?", blob_id)
+            known = self._symbols[blob_id] = symbol_rows.unpack(blob_id, data or b"")
         return known
 
     def named(self, squashed: Iterable[str], limit: int) -> list[SymbolRow]:
-        """Definitions whose squashed name is one of these, in the manifest's contents."""
+        """Definitions whose squashed name is one of these, in the manifest's contents; at most about ``limit``."""
         wanted = list(dict.fromkeys(squashed))
         marks = ",".join("?" * len(wanted))
-        sql = _SYMBOL_SQL + f"WHERE n.squashed IN ({marks}) {self._ours} LIMIT ?"
-        return [_symbol(row) for row in self._db.execute(sql, (*wanted, limit))] if wanted else []
+        return self._defined(f"d.squashed IN ({marks})", wanted, set(wanted).__contains__, limit) if wanted else []
 
     def named_like(self, squashed: str, *, prefix: bool, limit: int) -> list[SymbolRow]:
-        """Definitions whose squashed name begins with (``prefix``) or contains a text."""
+        """Definitions whose squashed name begins with (``prefix``) or contains a text; at most about ``limit``."""
         if prefix:
-            sql = _SYMBOL_SQL + f"WHERE n.squashed >= ? AND n.squashed < ? {self._ours} LIMIT ?"
-            return [_symbol(row) for row in self._db.execute(sql, (squashed, squashed + "\U0010ffff", limit))]
-        sql = _SYMBOL_SQL + f"WHERE instr(n.squashed, ?) > 0 {self._ours} LIMIT ?"
-        return [_symbol(row) for row in self._db.execute(sql, (squashed, limit))]
+            bounds = (squashed, squashed + "\U0010ffff")
+            return self._defined(
+                "d.squashed >= ? AND d.squashed < ?", bounds, lambda name: name.startswith(squashed), limit
+            )
+        return self._defined("instr(d.squashed, ?) > 0", (squashed,), lambda name: squashed in name, limit)
+
+    def _defined(
+        self, condition: str, values: Sequence[str], fits: Callable[[str], bool], limit: int
+    ) -> list[SymbolRow]:
+        sql = f"SELECT DISTINCT d.blob_id FROM definitions d WHERE {condition} {self._ours} LIMIT {limit:d}"
+        found: list[SymbolRow] = []
+        blobs: list[Any] = self._db.execute(sql, values).fetchall()
+        for (blob_id,) in blobs:
+            found += [symbol for symbol in self.symbols(blob_id) if fits(symbol.squashed)]
+            if len(found) >= limit:
+                break
+        return found
+
+    @property
+    def crowding(self) -> float:
+        """Entries of the store for each of the manifest's: 1 where it holds nothing else. Proposals come from all."""
+        if self._crowding is None:
+            files = self.manifest.files if self.manifest else 0
+            self._crowding = self._value("SELECT count(*) FROM entries") / files if files else 1.0
+        return self._crowding
 
     @property
     def _ours(self) -> str:
-        """The condition that a symbol ``s`` belongs to the manifest; nothing where the store holds nothing else."""
+        """The condition that a name ``d`` belongs to the manifest; nothing where the store holds nothing else."""
         if self._only_ours is None:
-            files = self.manifest.files if self.manifest else 0
-            self._only_ours = self._value("SELECT count(*) FROM entries") == files
+            self._only_ours = self.crowding == 1
         if self._only_ours:
             return ""
         return (
             # CROSS: from the content's few entries; left alone, SQLite goes through the whole manifest each time.
             "AND EXISTS (SELECT 1 FROM entries e CROSS JOIN manifest_files m USING (entry_id) "
-            f"WHERE e.blob_id = s.symbol_id >> {SYMBOL_BITS} AND m.manifest_id = {self._manifest_id:d})"
+            f"WHERE e.blob_id = d.blob_id AND m.manifest_id = {self._manifest_id:d})"
         )
 
     def definition_counts(self, names: Iterable[str], most: int) -> dict[str, int]:
         """Number of the manifest's contents that define a name, by squashed name; counted up to ``most``."""
-        sql = (
-            f"SELECT count(*) FROM (SELECT DISTINCT s.symbol_id >> {SYMBOL_BITS} FROM names n "
-            f"JOIN symbols s USING (name_id) WHERE n.squashed=? {self._ours} LIMIT {most:d})"
-        )
+        sql = f"SELECT count(*) FROM (SELECT 1 FROM definitions d WHERE d.squashed=? {self._ours} LIMIT {most:d})"
         found: dict[str, int] = {}
         for name in names:
             known = self._definers.get(name)
@@ -438,8 +462,12 @@ class IndexReader:
         keys = list(keys)
         missing = [key for key in keys if key not in self._counts]
         for ids in _batches(missing):
-            sql = f"SELECT term, files FROM term_counts WHERE manifest_id=? AND term IN ({ids})"
-            self._counts.update(self._db.execute(sql, (self._manifest_id,)))
+            sql = (
+                "SELECT term, sum(files) FROM term_counts "
+                f"WHERE manifest_id IN (?, ?) AND term IN ({ids}) GROUP BY term"
+            )
+            shared = self.manifest.counts if self.manifest else 0
+            self._counts.update(self._db.execute(sql, (self._manifest_id, shared)))
         return {key: self._counts.setdefault(key, 0) for key in keys}
 
     # --- vectors --------------------------------------------------------------------------------------------
@@ -448,10 +476,22 @@ class IndexReader:
         row = self._db.execute("SELECT model_id FROM models WHERE fingerprint=?", (fingerprint,)).fetchone()
         return int(row[0]) if row else None
 
+    def model(self, model_id: int) -> tuple[str, int] | None:
+        """A model's fingerprint and how many dimensions its vectors have."""
+        row = self._db.execute("SELECT fingerprint, dimensions FROM models WHERE model_id=?", (model_id,)).fetchone()
+        return (str(row[0]), int(row[1])) if row else None
+
+    def coding(self, model_id: int) -> Coding:
+        """How a model's vectors are kept."""
+        row = self._db.execute("SELECT coding FROM models WHERE model_id=?", (model_id,)).fetchone()
+        if row is None or row[0] not in (FOUR_BITS, FLOAT16):
+            raise ValueError("a model whose vectors are kept in an unknown way")
+        return FLOAT16 if row[0] == FLOAT16 else FOUR_BITS
+
     def vector_count(self, model_id: int) -> int:
         """Vectors of a model that the table holds, of whatever manifest."""
         sql = (
-            "SELECT total(length(v.data) / d.dimensions) FROM vectors v, models d "
+            "SELECT total(length(v.data) / d.row_bytes) FROM vectors v, models d "
             "WHERE d.model_id = v.model_id AND v.model_id=?"
         )
         return int(self._value(sql, model_id))
@@ -462,7 +502,7 @@ class IndexReader:
         return int(row[0]) if row else None
 
     def vectors(self, entry_ids: Iterable[int], model_id: int) -> dict[int, bytes]:
-        """int8 vectors of entries, one after the other in chunk order; entries without are absent."""
+        """Vectors of entries (`vector_codes`), one after the other in chunk order; entries without are absent."""
         if model_id != self._vectors_of:
             self._vectors.clear()
             self._vectors_of = model_id
@@ -474,6 +514,33 @@ class IndexReader:
             ),
         )
         return {entry_id: data for entry_id, data in found.items() if data}
+
+    def models(self, name: str | None = None) -> list[tuple[int, str, int]]:
+        """(model id, name, dimensions) of all models, or of those with this name or fingerprint's id."""
+        sql = "SELECT model_id, name, dimensions FROM models WHERE ? IS NULL OR ? IN (name, fingerprint) ORDER BY 1"
+        return [(int(row[0]), str(row[1]), int(row[2])) for row in self._db.execute(sql, (name, name))]
+
+    def live_vectors(self, model_id: int) -> Iterator[tuple[int, str, int, int, bytes]]:
+        """(vector id, path, blob id, seconds since 1970, vectors) of the manifest's files, by path."""
+        return iter(
+            self._db.execute(
+                "SELECT v.vector_id, e.path, e.blob_id, v.created_at, v.data FROM manifest_files m "
+                "JOIN entries e USING (entry_id) JOIN vectors v USING (entry_id) "
+                "WHERE m.manifest_id=? AND v.model_id=? ORDER BY e.path",
+                (self._manifest_id, model_id),
+            )
+        )
+
+    def chunk_places(self, blob_id: int) -> list[tuple[int, int, bytes]]:
+        """(first line, last line, SHA-256 of the own text) of a blob's chunks, in order."""
+        first = blob_id << schema.CHUNK_BITS
+        return list(
+            self._db.execute(
+                "SELECT start_line, end_line, content_hash FROM chunks "
+                "WHERE chunk_id BETWEEN ? AND ? ORDER BY chunk_id",
+                (first, first + schema.FILE_UNIT),
+            )
+        )
 
     def vectors_after(self, vector_id: int, model_id: int) -> Iterator[tuple[int, int, bytes]]:
         """(vector id, entry id, vectors) written after a given row, in order of writing."""
@@ -545,37 +612,28 @@ _BATCH = 500
 """Ids per statement."""
 
 _FILE_SQL = (
-    "SELECT m.entry_id, e.blob_id, m.path, b.language, b.kind, b.size, b.lines, b.generated, "
-    "b.body_terms, b.name_terms "
-    "FROM manifest_files m JOIN entries e USING (entry_id) JOIN blobs b USING (blob_id) "
+    "SELECT m.entry_id, e.blob_id, e.path, b.language, b.kind, b.size, b.lines, b.generated, "
+    f"b.body_terms, b.name_terms, b.encoding='{CONVERTED}' "
+    "FROM manifest_files m CROSS JOIN entries e USING (entry_id) JOIN blobs b USING (blob_id) "
 )
-_FILE_OF_BLOB_SQL = _FILE_SQL.replace(
-    "FROM manifest_files m JOIN entries e USING (entry_id)",
-    # CROSS: from the contents' few entries, not from the manifest's many files
+_FILE_FROM_ENTRY_SQL = _FILE_SQL.replace(
+    "FROM manifest_files m CROSS JOIN entries e USING (entry_id)",
+    # CROSS: from the few entries of a content or a path, not from the manifest's many files
     "FROM entries e CROSS JOIN manifest_files m USING (entry_id)",
-)
-_SYMBOL_SQL = (
-    "SELECT s.symbol_id, n.name, s.kind, s.parent, s.start_line, s.end_line, s.name_line, "
-    "s.scope, s.signature, n.squashed FROM symbols s JOIN names n USING (name_id) "
 )
 
 
 def _file(row: Any) -> FileRow:
     values: list[Any] = [*row]
-    values[7] = bool(values[7])
+    values[7], values[10] = bool(values[7]), bool(values[10])
     return FileRow(*values)
 
 
 def _chunk(row: Any) -> ChunkRow:
     values: list[Any] = [*row]
+    values[4] = schema.CHUNK_KINDS[values[4]]
     values[6] = tuple(values[6].split("\n")) if values[6] else ()
     return ChunkRow(*values)
-
-
-def _symbol(row: Any) -> SymbolRow:
-    values: list[Any] = [row[0] >> SYMBOL_BITS, row[0] & ((1 << SYMBOL_BITS) - 1), *row[1:]]
-    values[8], values[9] = values[8] or "", values[9] or ""
-    return SymbolRow(*values)
 
 
 def _inode(path: Path) -> tuple[int, int] | None:

@@ -2,11 +2,18 @@
 
 The only module that may create tables. What the rows mean:
 
-* ``blobs``: one content in one language. ``chunks``, ``symbols`` and ``terms`` belong to it alone.
+* ``blobs``: one content in one language; ``git_id`` is git's name of it, where there is git. ``chunks``, ``symbols``
+  (`symbol_rows`), ``terms`` (`term_rows`) and ``definitions`` (which contents define a name) belong to it alone.
+  ``doc_texts`` keeps the text of documents, for the views (`views`); code is only ever read from its file.
 * ``entries``: a blob at a path. What also sees the path (text index documents, vectors) belongs to an entry.
-* ``manifests`` and ``manifest_files``: which entry stands at which path in a folder or ref, with the size and
-  modification time that prove it unchanged. ``term_counts`` counts files per term within one manifest.
-* ``vectors``: an entry's chunk vectors of one model, int8, in chunk order, with the hash of each embedded text.
+* ``manifests`` and ``manifest_files``: which entries, one at a path, stand in a folder or ref, with the size and
+  modification time that prove them unchanged. A ref's manifest stands under its commit's id and holds what ``wanted``
+  says (the configuration's word on files); its files have no time.
+* ``term_counts`` counts files per term. What manifests have in common is counted once, under the number ``counts`` of
+  theirs (below 0), and what one differs by under its own id; the sum of both is its count.
+* ``vectors``: an entry's chunk vectors of one model (`vector_codes`), in chunk order, with the hash of each embedded
+  text (zeros: it could not be embedded). ``models`` says how they are coded, ``vector_levels`` what the digits of
+  those mean that have four bits a dimension, ``docs`` whether documents have any.
 
 Ids of blobs and entries are handed out by ``meta`` counters and never used twice, so that a derived index which
 knows an id that the tables do not is merely ahead, never wrong. ``meta`` also holds the random ``identity`` of this
@@ -21,12 +28,12 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import apsw
 
 from findling import errors
-from findling.store import layout
+from findling.store import layout, views
 from findling.store.layout import DATABASE as DATABASE
 from findling.store.layout import FULLTEXT as FULLTEXT
 from findling.store.layout import TRIGRAMS as TRIGRAMS
@@ -36,17 +43,33 @@ class IndexDamaged(errors.IndexUnavailable):
     """The store cannot be trusted and has to be built anew; whoever owns it does so by itself."""
 
 
-FORMAT_VERSION = 1
-"""History: 1, the first."""
+class CutOtherwise(errors.IndexBusy):
+    """Another process has filled the store meanwhile, and cuts files by other sizes."""
+
+
+FORMAT_VERSION = 2
+"""History: 1, the first. 2: definitions in one row a file, vectors at four bits a dimension, paths stored once."""
+
+CONVERTED = "converted"
+"""In place of an encoding: the file's bytes are no text, and ``doc_texts`` has the only one that there is."""
 
 CHUNK_BITS = 12
 """A unit id is ``entry_id << CHUNK_BITS | chunk ordinal``; 4,095 chunks are far above the cap of a file."""
 
-SYMBOL_BITS = 16
-"""A symbol id is ``blob_id << SYMBOL_BITS | position``; files hold at most 20,000 symbols."""
+CHUNK_KINDS = ("function", "class", "block", "fixed", "section")
+"""Told by their place in the table; new ones go to the end."""
 
 FILE_UNIT = (1 << CHUNK_BITS) - 1
 """The ordinal that stands for a file as a whole in the text index."""
+
+Coding = Literal["four_bits", "float16"]
+
+FOUR_BITS: Coding = "four_bits"
+FLOAT16: Coding = "float16"
+"""How a model's vectors are kept (`vector_codes`)."""
+
+HASH_BYTES = 8
+"""Of the SHA-256 of each embedded text; enough that two texts at one path never share it."""
 
 UNLISTED = -1
 """In place of a skipped file's modification time: listing leaves it out, by its name, size or type."""
@@ -55,7 +78,8 @@ UNREAD = -2
 """In place of a skipped file's modification time: it could not be read, so it is tried again."""
 
 FAILED = -3
-"""The same: its worker died or ran out of time twice, so the next run over the whole folder tries it again."""
+"""Less the file's own time (ns), the same: its worker died or ran out of time twice. The next run over the whole folder
+tries it again, and so does a question once the file is changed."""
 
 _BUSY_MS = 10_000
 """How long a statement waits for another process's transaction; the longest is one batch of the indexer."""
@@ -70,40 +94,42 @@ _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE blobs (
   blob_id INTEGER PRIMARY KEY, hash BLOB NOT NULL, language TEXT NOT NULL, kind TEXT NOT NULL,
-  size INTEGER NOT NULL, lines INTEGER NOT NULL, chunks INTEGER NOT NULL, encoding TEXT NOT NULL,
-  generated INTEGER NOT NULL,
+  size INTEGER NOT NULL, lines INTEGER NOT NULL, chunks INTEGER NOT NULL, symbols INTEGER NOT NULL,
+  encoding TEXT NOT NULL, generated INTEGER NOT NULL,
   body_terms INTEGER NOT NULL, name_terms INTEGER NOT NULL,
-  problem TEXT NOT NULL DEFAULT ''
+  problem TEXT NOT NULL DEFAULT '', git_id BLOB
 );
-CREATE UNIQUE INDEX blobs_hash ON blobs(hash, language);
+CREATE UNIQUE INDEX idx_embeddings_hash ON blobs(hash, language);
+CREATE INDEX blobs_git ON blobs(git_id) WHERE git_id IS NOT NULL;
 CREATE TABLE chunks (
   chunk_id INTEGER PRIMARY KEY, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL,
-  start_byte INTEGER NOT NULL, end_byte INTEGER NOT NULL, kind TEXT NOT NULL, symbol INTEGER NOT NULL,
-  breadcrumb TEXT
+  start_byte INTEGER NOT NULL, end_byte INTEGER NOT NULL, kind INTEGER NOT NULL, symbol INTEGER NOT NULL,
+  content_hash BLOB NOT NULL, breadcrumb TEXT
 );
-CREATE TABLE names (name_id INTEGER PRIMARY KEY, name TEXT NOT NULL, squashed TEXT NOT NULL);
-CREATE INDEX names_squashed ON names(squashed);
-CREATE TABLE symbols (
-  symbol_id INTEGER PRIMARY KEY, name_id INTEGER NOT NULL, kind TEXT NOT NULL, parent INTEGER NOT NULL,
-  start_line INTEGER NOT NULL, end_line INTEGER NOT NULL, name_line INTEGER NOT NULL,
-  scope TEXT, signature TEXT
-);
-CREATE INDEX symbols_name ON symbols(name_id);
+CREATE INDEX idx_content_hash ON chunks(content_hash) WHERE kind={section};
+CREATE TABLE doc_texts (blob_id INTEGER PRIMARY KEY, text BLOB NOT NULL);
+CREATE TABLE symbols (blob_id INTEGER PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE definitions (
+  squashed TEXT NOT NULL, blob_id INTEGER NOT NULL, PRIMARY KEY (squashed, blob_id)
+) WITHOUT ROWID;
 CREATE TABLE terms (blob_id INTEGER PRIMARY KEY, data BLOB NOT NULL);
-CREATE TABLE entries (entry_id INTEGER PRIMARY KEY, blob_id INTEGER NOT NULL, path TEXT NOT NULL);
+CREATE TABLE entries (
+  entry_id INTEGER PRIMARY KEY, blob_id INTEGER NOT NULL, docs INTEGER NOT NULL, path TEXT NOT NULL
+);
 CREATE INDEX entries_blob ON entries(blob_id);
-CREATE INDEX entries_path ON entries(path);
+CREATE INDEX idx_embeddings_path ON entries(path);
+CREATE INDEX idx_doc_path ON entries(path) WHERE docs;
 CREATE TABLE manifests (
   manifest_id INTEGER PRIMARY KEY, root TEXT NOT NULL, ref TEXT NOT NULL,
   complete INTEGER NOT NULL DEFAULT 0, pending INTEGER NOT NULL DEFAULT 0, synced_at TEXT NOT NULL DEFAULT '',
   files INTEGER NOT NULL DEFAULT 0, chunks INTEGER NOT NULL DEFAULT 0, body_terms INTEGER NOT NULL DEFAULT 0,
-  name_terms INTEGER NOT NULL DEFAULT 0, UNIQUE(root, ref)
+  name_terms INTEGER NOT NULL DEFAULT 0, counts INTEGER NOT NULL DEFAULT 0, wanted TEXT NOT NULL DEFAULT '',
+  UNIQUE(root, ref)
 );
 CREATE TABLE manifest_files (
-  manifest_id INTEGER NOT NULL, path TEXT NOT NULL, entry_id INTEGER NOT NULL, size INTEGER NOT NULL,
-  mtime_ns INTEGER NOT NULL, PRIMARY KEY (manifest_id, path)
+  manifest_id INTEGER NOT NULL, entry_id INTEGER NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
+  PRIMARY KEY (manifest_id, entry_id)
 ) WITHOUT ROWID;
-CREATE INDEX manifest_entries ON manifest_files(entry_id, manifest_id);
 CREATE TABLE skipped_files (
   manifest_id INTEGER NOT NULL, path TEXT NOT NULL, reason TEXT NOT NULL, detail TEXT NOT NULL,
   size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, PRIMARY KEY (manifest_id, path)
@@ -111,13 +137,35 @@ CREATE TABLE skipped_files (
 CREATE TABLE term_counts (
   manifest_id INTEGER NOT NULL, term INTEGER NOT NULL, files INTEGER NOT NULL, PRIMARY KEY (manifest_id, term)
 ) WITHOUT ROWID;
-CREATE TABLE models (model_id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, dimensions INTEGER NOT NULL);
+CREATE TABLE models (
+  model_id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, name TEXT NOT NULL, dimensions INTEGER NOT NULL,
+  coding TEXT NOT NULL, row_bytes INTEGER NOT NULL, docs INTEGER NOT NULL
+);
+CREATE INDEX idx_model ON models(name);
+CREATE TABLE vector_levels (
+  model_id INTEGER NOT NULL, digit TEXT NOT NULL, value REAL NOT NULL, PRIMARY KEY (model_id, digit)
+) WITHOUT ROWID;
 CREATE TABLE vectors (
   vector_id INTEGER PRIMARY KEY AUTOINCREMENT, entry_id INTEGER NOT NULL, model_id INTEGER NOT NULL,
-  text_hashes BLOB NOT NULL, data BLOB NOT NULL
+  created_at INTEGER NOT NULL, text_hashes BLOB NOT NULL, data BLOB NOT NULL
 );
 CREATE UNIQUE INDEX vectors_entry ON vectors(entry_id, model_id);
-"""
+""".replace("{section}", str(CHUNK_KINDS.index("section")))
+
+FILE_STATES = (
+    "SELECT e.path, m.size, m.mtime_ns FROM manifest_files m CROSS JOIN entries e USING (entry_id) "
+    "WHERE m.manifest_id=?"
+)
+"""(path, size, mtime_ns) of a manifest's indexed files."""
+
+FILE_STATES_BELOW = (
+    "SELECT e.path, m.size, m.mtime_ns FROM entries e CROSS JOIN manifest_files m USING (entry_id) "
+    "WHERE m.manifest_id=? AND e.path>=? AND e.path<=?"
+)
+"""The same of those whose path is in a range."""
+
+SKIPPED_STATES = f"SELECT path, size, mtime_ns FROM skipped_files WHERE manifest_id=? AND mtime_ns<>{UNLISTED}"
+"""The same of the files that were skipped for their content."""
 
 _TABLE_NAMES = tuple(re.findall(r"CREATE TABLE (\w+)", _TABLES))
 
@@ -172,11 +220,17 @@ def identity(connection: apsw.Connection) -> bytes:
     return bytes(_scalar(connection, "SELECT value FROM meta WHERE key='identity'"))
 
 
+def chunking(connection: apsw.Connection) -> str:
+    """The sizes that the files were cut by (`findling.ingest.chunks`), '' for the default ones."""
+    return str(_scalar(connection, "SELECT value FROM meta WHERE key='chunking'") or "")
+
+
 def _create(connection: apsw.Connection) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         if _scalar(connection, "PRAGMA user_version") == 0:  # another process may have been first
             connection.execute(_TABLES)
+            connection.execute(views.statements(CHUNK_BITS))
             connection.execute("INSERT INTO meta VALUES ('generation', 0), ('next_blob', 1), ('next_entry', 1)")
             connection.execute("INSERT INTO meta VALUES ('identity', randomblob(16))")
             connection.execute(f"PRAGMA user_version={FORMAT_VERSION}")
@@ -239,8 +293,14 @@ def _raised_in_store(error: Exception) -> bool:
     return module.startswith("findling.store.")
 
 
+_LACKS_OURS = re.compile(r"no such table|no such column|has no column named|already exists")
+"""What SQLite says of a statement when the file holds other tables than those that `_create` makes."""
+
+
 def map_error(error: apsw.Error, path: Path) -> errors.FindlingError:
-    """A SQLite failure as findling's own error."""
+    """A SQLite failure as findling's own error. Raises ``error`` itself where a statement is at fault, not the file."""
+    if isinstance(error, apsw.SQLError) and not _LACKS_OURS.search(str(error)):
+        raise error
     if getattr(error, "extendedresult", 0) == apsw.SQLITE_CANTOPEN_SYMLINK:
         return IndexDamaged(f"{path} is a link.")
     if isinstance(error, apsw.FullError):
@@ -253,7 +313,7 @@ def map_error(error: apsw.Error, path: Path) -> errors.FindlingError:
             remedy="Check the folder's permissions, or use --cache to keep the index in your cache folder.",
         )
     if isinstance(error, apsw.CorruptError | apsw.NotADBError | apsw.SQLError):
-        return IndexDamaged(f"The index at {path} is damaged.")  # an SQL error: a table of ours is not there
+        return IndexDamaged(f"The index at {path} is damaged.")
     if isinstance(error, apsw.IOError) and _is_full(path.parent):
         return full(path.parent)
     return errors.IndexUnavailable(f"The index at {path} cannot be read: {error}")

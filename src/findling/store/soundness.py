@@ -48,7 +48,7 @@ def problem(directory: Path) -> str:
 
 
 def remove(directory: Path, *, wait_s: float, unless: Callable[[], bool] = lambda: False) -> None:
-    """Delete everything derived; the folder itself, its .gitignore and its configuration stay.
+    """Delete everything derived; the folder itself, its configuration and whatever else somebody put there stay.
 
     ``unless`` is asked once no other process writes: it may have built the store anew meanwhile. Raises `IndexBusy`
     when that takes longer than ``wait_s``.
@@ -60,7 +60,7 @@ def remove(directory: Path, *, wait_s: float, unless: Callable[[], bool] = lambd
         # The tables first: what is left without them belongs to no identity, so a crash in between does no harm.
         layout.discard(directory / DATABASE)
         for path in list(directory.iterdir()):
-            if path.name not in _KEPT and not path.name.startswith(LOCK):
+            if layout.is_own(path) and path.name not in _KEPT and not path.name.startswith(LOCK):
                 layout.discard(path)
     except OSError as error:
         raise errors.IndexUnavailable(

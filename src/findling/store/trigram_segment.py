@@ -2,8 +2,9 @@
 
 Layout, little-endian: a fixed header; the postings of every trigram in code order; the directory, one 64-bit
 entry per trigram (code << 32 | offset of its postings) and a closing entry; the blob ids; the fences (the first
-directory entry of every directory block); a CRC-32 per block of postings and directory. Postings are 16-bit local
-blob numbers, or a bitmap where that is no longer than the list: the length alone tells which.
+directory entry of every directory block); a CRC-32 per block of postings and directory. Postings are local blob
+numbers, each as its distance from the one before in one byte or two (7 bits in the first, whose eighth says that
+the upper ones follow), or a bitmap where that is no longer than the list: the length alone tells which.
 
 Opening checks the header, blob ids, fences and block checksums (some tens of kilobytes). Everything else is
 checked block by block when first touched, so damage anywhere is noticed before it can hide a match. Reading needs
@@ -19,7 +20,7 @@ import zlib
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
-from itertools import compress
+from itertools import accumulate, compress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,8 +32,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAGIC = b"FNDLTRI1"
-FORMAT_VERSION = 1
-#: Local blob numbers need 13 bits; the bitmap of a whole segment is 1 KiB, one cheap integer operation.
+FORMAT_VERSION = 2
+#: Local blob numbers need 13 bits, so a distance fits two bytes; the bitmap of a whole segment is 1 KiB, one cheap
+#: integer operation.
 MAX_SEGMENT_BLOBS = 8192
 #: Unit of damage detection: small enough that checking what a query touches costs microseconds per trigram.
 BLOCK_BYTES = 4096
@@ -49,8 +51,8 @@ class SegmentDamaged(Exception):
 
 
 def bitmap_bytes(blobs: int) -> int:
-    """Length of a segment's bitmaps: even, so that every postings length is."""
-    return (blobs + 15) // 16 * 2
+    """Length of a segment's bitmaps."""
+    return -(-blobs // 8)
 
 
 def _padded(size: int) -> int:
@@ -218,7 +220,7 @@ class TrigramSegment:
 
     def _numbers(self, start: int, end: int, among: set[int] | None) -> set[int]:
         self._check(start // BLOCK_BYTES, (end - 1) // BLOCK_BYTES)
-        numbers = self._body[start:end].cast("H")
+        numbers = _numbers(bytes(self._body[start:end]))
         return set(numbers) if among is None else among.intersection(numbers)
 
     def _check(self, first: int, last: int) -> None:
@@ -247,16 +249,51 @@ class TrigramSegment:
         offsets = (entries & np.uint64(0xFFFFFFFF)).astype(np.int64)
         codes = (entries[:-1] >> np.uint64(32)).astype(np.uint32)
         self._check(int(offsets[0]) // BLOCK_BYTES, (int(offsets[-1]) - 1) // BLOCK_BYTES)
-        words = np.frombuffer(self._body[int(offsets[0]) : int(offsets[-1])], np.uint16)
-        lengths = np.diff(offsets) // 2
-        dense = lengths * 2 == self._bitmap_bytes
+        body = np.frombuffer(self._body[int(offsets[0]) : int(offsets[-1])], np.uint8)
+        lengths = np.diff(offsets)
+        dense = lengths == self._bitmap_bytes
         in_bitmap = np.repeat(dense, lengths)
-        bits = np.unpackbits(words[in_bitmap].view(np.uint8).reshape(-1, self._bitmap_bytes), axis=1, bitorder="little")
+        bits = np.unpackbits(body[in_bitmap].reshape(-1, self._bitmap_bytes), axis=1, bitorder="little")
         rows, numbers = np.nonzero(bits)
+        counts, listed = _unpack_lists(body[~in_bitmap], lengths[~dense])
         return (
-            np.concatenate((np.repeat(codes[~dense], lengths[~dense]), codes[dense][rows])),
-            np.concatenate((words[~in_bitmap].astype(np.int64), numbers)),
+            np.concatenate((np.repeat(codes[~dense], counts), codes[dense][rows])),
+            np.concatenate((listed, numbers)),
         )
+
+
+def _numbers(postings: bytes) -> Iterable[int]:
+    """The local blob numbers of one list."""
+    if postings.isascii():  # all distances in one byte
+        return accumulate(postings)
+    numbers: list[int] = []
+    number = low = shift = 0
+    for byte in postings:
+        if byte & 128:
+            low, shift = byte & 127, 7
+        else:
+            number += byte << shift | low
+            numbers.append(number)
+            low = shift = 0
+    return numbers
+
+
+def _unpack_lists(body: NDArray[np.uint8], lengths: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Lists one after the other, ``lengths`` bytes each, as (how many numbers each has, the numbers)."""
+    import numpy as np
+
+    if not len(body):
+        return np.zeros(len(lengths), np.int64), np.empty(0, np.int64)
+    is_last = body < 128
+    at = np.flatnonzero(is_last)
+    distances = body[at].astype(np.int64)
+    long = np.flatnonzero((at > 0) & ~is_last[at - 1])
+    distances[long] = distances[long] << 7 | (body[at[long] - 1] & 127)
+    counts = np.add.reduceat(is_last, np.cumsum(lengths) - lengths, dtype=np.int64)
+    numbers = np.cumsum(distances)
+    firsts = np.cumsum(counts) - counts
+    numbers -= np.repeat(numbers[firsts] - distances[firsts], counts)
+    return counts, numbers
 
 
 def write_segment(path: Path, blob_ids: array[int], batches: Iterable[NDArray[np.uint64]], identity: bytes) -> None:
@@ -278,13 +315,13 @@ def write_segment(path: Path, blob_ids: array[int], batches: Iterable[NDArray[np
         for keys in batches:
             if not len(keys):
                 continue
-            codes, lengths, words = _pack(keys, width)
+            codes, lengths, postings = _pack(keys, width)
             offsets = written + np.cumsum(lengths) - lengths
             entries.append(codes << np.uint64(32) | offsets.astype(np.uint64))
             written += int(lengths.sum())
             if written > 0xFFFFFFFF:
                 raise OSError("trigram postings of one segment exceed 4 GiB")
-            rest += words.tobytes()
+            rest += postings.tobytes()
             whole = len(rest) // BLOCK_BYTES * BLOCK_BYTES
             _write_blocks(file.write, rest[:whole], crcs)
             rest = rest[whole:]
@@ -310,21 +347,31 @@ def _write_blocks(write: Callable[[bytes], int], data: bytes, crcs: array[int]) 
     write(data)
 
 
-def _pack(keys: NDArray[np.uint64], width: int) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.uint16]]:
+def _pack(keys: NDArray[np.uint64], width: int) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.uint8]]:
     """(codes, bytes of each code's postings, the postings themselves)."""
     import numpy as np
 
     key_codes = keys >> np.uint64(16)
     firsts = np.flatnonzero(np.concatenate((np.ones(1, bool), key_codes[1:] != key_codes[:-1])))
     counts = np.diff(np.append(firsts, len(keys)))
-    dense = counts * 2 >= width
-    lengths = np.where(dense, width, counts * 2)
-    numbers = (keys & np.uint64(0xFFFF)).astype(np.uint16)
-    words = np.empty(int(lengths.sum()) // 2, np.uint16)
-    in_bitmap = np.repeat(dense, lengths // 2)
+    numbers = (keys & np.uint64(0xFFFF)).astype(np.int64)
+    distances = np.diff(numbers, prepend=0)
+    distances[firsts] = numbers[firsts]
+    long = distances >= 128
+    sizes = 1 + long.astype(np.int64)
+    lengths = np.add.reduceat(sizes, firsts)
+    dense = lengths >= width
+    lengths[dense] = width
+    postings = np.empty(int(lengths.sum()), np.uint8)
+    in_bitmap = np.repeat(dense, lengths)
     dense_keys = np.repeat(dense, counts)
-    words[~in_bitmap] = numbers[~dense_keys]
+    distances, long, sizes = distances[~dense_keys], long[~dense_keys], sizes[~dense_keys]
+    last = np.cumsum(sizes) - 1
+    listed = np.empty(int(sizes.sum()), np.uint8)
+    listed[last] = np.where(long, distances >> 7, distances)
+    listed[last[long] - 1] = (distances[long] & 127) | 128
+    postings[~in_bitmap] = listed
     bits = np.zeros((int(dense.sum()), width * 8), bool)
     bits[np.repeat(np.arange(len(bits)), counts[dense]), numbers[dense_keys]] = True
-    words[in_bitmap] = np.packbits(bits, axis=1, bitorder="little").ravel().view(np.uint16)
-    return key_codes[firsts], lengths, words
+    postings[in_bitmap] = np.packbits(bits, axis=1, bitorder="little").ravel()
+    return key_codes[firsts], lengths, postings

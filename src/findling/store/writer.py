@@ -17,10 +17,16 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from findling import tokenizer
 from findling.errors import FindlingError, IndexUnavailable
-from findling.store import fulltext, layout, schema, term_rows
+from findling.store import fulltext, layout, manifests, schema, symbol_rows, term_rows
 from findling.store.lock import WriterLock
+from findling.store.manifests import Standing
 from findling.store.trigrams import TrigramIndex
 from findling.types import FileState, SkippedFile
+
+_CHUNK_KINDS = {kind: position for position, kind in enumerate(schema.CHUNK_KINDS)}
+
+_FROM_ENTRIES = "entries e CROSS JOIN manifest_files m"
+"""From a path's few entries to the manifest; left alone, SQLite may go through all of its files."""
 
 _ID_BLOCK = 8192
 """Ids reserved at once: more than a batch of the indexer uses, so that reserving costs one small write."""
@@ -28,11 +34,12 @@ _ID_BLOCK = 8192
 _KEEP_UNREFERENCED = 2000
 """Entries of no manifest that are kept anyway: switching a branch back and forth should cost nothing."""
 
+_COMPARED = 6
+"""Manifests that a new one is compared with: each costs some 40 ms for ten thousand files."""
+
 _MOST_PER_PATH, _KEEP_PER_PATH = 8, 2
 """Earlier versions of one file: above the first number all but the second are deleted. More of them would crowd the
 file itself out of what the text index proposes."""
-
-_NAME_CACHE = 100_000
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -47,14 +54,16 @@ class PreparedFile(Protocol):
     encoding: str
     generated: bool
     problem: str
-    symbols: list[tuple[str, str, int, int, int, int, str, str]]
-    chunks: list[tuple[int, int, int, int, str, int, tuple[str, ...]]]
+    symbols: bytes
+    symbol_count: int
+    defines: list[str]
+    chunks: list[tuple[int, int, int, int, str, int, bytes, tuple[str, ...]]]
     documents: list[tuple[str, str]]
-    names: str
     terms: bytes
     body_terms: int
     name_terms: int
     trigrams: bytes
+    text: bytes
 
 
 def _ranges(path: str) -> list[tuple[str, str]]:
@@ -98,7 +107,6 @@ class IndexWriter:
             raise
         self._large = large
         self._text: fulltext.FulltextWriter | None = None
-        self._names: dict[str, int] = {}
         self._ids: dict[str, list[int]] = {}
         self._open_batch = False
         self._counts: dict[int, Counter[int]] = {}
@@ -107,7 +115,7 @@ class IndexWriter:
 
     @_typed
     def _open_derived(self) -> None:
-        identity = schema.identity(self._db)
+        identity = self.identity = schema.identity(self._db)
         if not fulltext.usable(self._directory / schema.FULLTEXT, identity):
             if self._db.execute("SELECT 1 FROM entries LIMIT 1").fetchone() is not None:
                 raise schema.IndexDamaged(
@@ -118,7 +126,6 @@ class IndexWriter:
         if layout.not_a_folder(trigrams):
             layout.discard(trigrams)
         self._trigrams = TrigramIndex(trigrams, identity)
-        self._names_were_empty = self._db.execute("SELECT 1 FROM names LIMIT 1").fetchone() is None
 
     # --- reading what is known ------------------------------------------------------------------------------
 
@@ -128,8 +135,93 @@ class IndexWriter:
         found = self._db.execute("SELECT manifest_id FROM manifests WHERE root=? AND ref=?", (root, ref)).fetchone()
         if found:
             return int(found[0])
-        self._db.execute("INSERT INTO manifests(root, ref) VALUES (?, ?)", (root, ref))
-        return self._db.last_insert_rowid()
+        return manifests.create(self._db, root, ref)
+
+    @_typed
+    def standing(self, manifest_id: int) -> dict[str, Standing]:
+        """path -> what stands there in the manifest."""
+        return manifests.standing(self._db, manifest_id)
+
+    @_typed
+    def has_others(self, manifest_id: int) -> bool:
+        """Whether there is another manifest with files."""
+        return bool(manifests.others(self._db, manifest_id, 1))
+
+    @_typed
+    def nearest(self, manifest_id: int, git_ids: Mapping[str, bytes]) -> tuple[int, dict[str, Standing]] | None:
+        """Another manifest that has at least half of these contents at their paths, the one with most of them."""
+        best: tuple[int, dict[str, Standing]] | None = None
+        most = len(git_ids) // 2
+        for other in manifests.others(self._db, manifest_id, _COMPARED):
+            files = manifests.standing(self._db, other)
+            same = manifests.overlap(files, git_ids)
+            if same > most:
+                most, best = same, (other, files)
+            if same == len(git_ids):
+                break
+        return best
+
+    @_typed
+    def begin_from(self, manifest_id: int, other: int, files: Mapping[str, Standing], times: Mapping[str, int]) -> None:
+        """Let an empty manifest begin as another is, whose ``files`` are given, but only with the paths in ``times``
+        (path -> mtime_ns)."""
+        self._begin()
+        rows = [(file.entry_id, file.size, times[path]) for path, file in files.items() if path in times]
+        manifests.begin_from(self._db, manifest_id, other, rows)
+        for path, file in files.items():
+            if path not in times:
+                self._count(manifest_id, file.entry_id, -1)
+
+    @_typed
+    def entry_by_git(self, path: str, git_id: bytes) -> int | None:
+        """The entry at this path of the content that git calls so, if it was indexed before."""
+        row = self._db.execute(
+            "SELECT e.entry_id FROM blobs b JOIN entries e USING (blob_id) WHERE b.git_id=? AND e.path=?",
+            (git_id, path),
+        ).fetchone()
+        return int(row[0]) if row else None
+
+    @_typed
+    def note_git_id(self, entry_id: int, git_id: bytes) -> None:
+        """Write down what git calls an entry's content."""
+        self._begin()
+        self._db.execute(
+            "UPDATE blobs SET git_id=? WHERE git_id IS NULL AND blob_id=(SELECT blob_id FROM entries WHERE entry_id=?)",
+            (git_id, entry_id),
+        )
+
+    @_typed
+    def note_wanted(self, manifest_id: int, wanted: str) -> None:
+        """Write down by which word on files a ref's manifest was made."""
+        self._begin()
+        self._db.execute("UPDATE manifests SET wanted=? WHERE manifest_id=?", (wanted, manifest_id))
+
+    @_typed
+    def forget_manifest(self, manifest_id: int) -> None:
+        self._begin()
+        manifests.drop(self._db, manifest_id)
+
+    @_typed
+    def forget_refs(self, kept: int, *, keep: int) -> int:
+        """Drop the manifests of refs but ``keep`` and the newest, ``kept`` in all; the number dropped."""
+        gone = manifests.beyond(self._db, kept, keep)
+        for manifest_id in gone:
+            self.forget_manifest(manifest_id)
+        return len(gone)
+
+    @_typed
+    def note_chunking(self, limits: str) -> None:
+        """Write down by which sizes files are cut here, '' for the default ones.
+
+        Raises `schema.CutOtherwise` where there are files that were cut by others.
+        """
+        if schema.chunking(self._db) != limits:
+            if self._db.execute("SELECT 1 FROM entries LIMIT 1").fetchone() is not None:
+                raise schema.CutOtherwise(
+                    f"Another process has cut the files of the index at {self._directory} by other sizes.",
+                    remedy="Use one configuration for this folder.",
+                )
+            self._db.execute("INSERT OR REPLACE INTO meta VALUES ('chunking', ?)", (limits,))
 
     @_typed
     def known_files(self, manifest_id: int, below: Iterable[str] | None = None) -> dict[str, tuple[int, int]]:
@@ -138,15 +230,19 @@ class IndexWriter:
         ``below``: only these paths and what lies in them; all of them for None.
         """
         known: dict[str, tuple[int, int]] = {}
-        ranges = [("", "\U0010ffff")] if below is None else [at for path in below for at in _ranges(path)]
-        for table in ("skipped_files", "manifest_files"):
-            sql = (
-                f"SELECT path, size, mtime_ns FROM {table} "
-                f"WHERE manifest_id=? AND path>=? AND path<=? AND mtime_ns<>{schema.UNLISTED}"
-            )
-            for low, high in ranges:
-                for path, size, mtime_ns in self._db.execute(sql, (manifest_id, low, high)):
-                    known[path] = (size, mtime_ns)
+        for sql, sql_below in (
+            (schema.SKIPPED_STATES, schema.SKIPPED_STATES + " AND path>=? AND path<=?"),
+            (schema.FILE_STATES, schema.FILE_STATES_BELOW),
+        ):
+            found: list[Any] = []
+            if below is None:
+                found += self._db.execute(sql, (manifest_id,))
+            else:
+                for path in below:
+                    for low, high in _ranges(path):
+                        found += self._db.execute(sql_below, (manifest_id, low, high))
+            for path, size, mtime_ns in found:
+                known[path] = (size, mtime_ns)
         return known
 
     @_typed
@@ -161,36 +257,41 @@ class IndexWriter:
     # --- files ----------------------------------------------------------------------------------------------
 
     @_typed
-    def add(self, manifest_id: int, file: FileState, blob_hash: bytes, prepared: PreparedFile) -> None:
-        """Put a file's content into the batch and into the manifest."""
+    def add(
+        self,
+        manifest_id: int,
+        file: FileState,
+        blob_hash: bytes,
+        prepared: PreparedFile,
+        git_id: bytes | None = None,
+    ) -> None:
+        """Put a file's content into the batch and into the manifest. ``git_id``: what git calls the content."""
         self._begin()
-        blob_id = self._blob(blob_hash, prepared)
+        blob_id = self._blob(blob_hash, prepared, git_id)
         entry_id = self._take_id("entry")
-        self._db.execute("INSERT INTO entries VALUES (?, ?, ?)", (entry_id, blob_id, file.path))
+        docs = int(prepared.kind == "docs")
+        self._db.execute("INSERT INTO entries VALUES (?, ?, ?, ?)", (entry_id, blob_id, docs, file.path))
         text = self._fulltext()
         base = entry_id << schema.CHUNK_BITS
         for ordinal, (body, context) in enumerate(prepared.documents):
             text.add_chunk(entry_id, base | ordinal, body, context)
-        text.add_file(entry_id, base | schema.FILE_UNIT, " ".join(tokenizer.path_terms(file.path)), prepared.names)
+        text.add_file(entry_id, base | schema.FILE_UNIT, " ".join(tokenizer.path_terms(file.path)))
         self.link(manifest_id, file, entry_id)
 
     @_typed
     def link(self, manifest_id: int, file: FileState, entry_id: int) -> None:
         """Let the manifest's path stand for an entry that is already indexed."""
         self._begin()
-        old = self._db.execute(
-            "SELECT entry_id FROM manifest_files WHERE manifest_id=? AND path=?", (manifest_id, file.path)
-        ).fetchone()
+        old = self._entry_at(manifest_id, file.path)
         self._db.execute(
-            "INSERT OR REPLACE INTO manifest_files VALUES (?, ?, ?, ?, ?)",
-            (manifest_id, file.path, entry_id, file.size, file.mtime_ns),
+            "INSERT OR REPLACE INTO manifest_files VALUES (?, ?, ?, ?)",
+            (manifest_id, entry_id, file.size, file.mtime_ns),
         )
         self._db.execute("DELETE FROM skipped_files WHERE manifest_id=? AND path=?", (manifest_id, file.path))
-        if old and old[0] == entry_id:
+        if old == entry_id:
             return
-        if old:
-            self._count(manifest_id, old[0], -1)
-            self._left.add(file.path)
+        if old is not None:
+            self._take_out(manifest_id, old, file.path)
         self._count(manifest_id, entry_id, 1)
 
     @_typed
@@ -231,16 +332,24 @@ class IndexWriter:
         self._begin()
         gone = 0
         for path in paths:
-            row = self._db.execute(
-                "SELECT entry_id FROM manifest_files WHERE manifest_id=? AND path=?", (manifest_id, path)
-            ).fetchone()
-            if row:
-                self._db.execute("DELETE FROM manifest_files WHERE manifest_id=? AND path=?", (manifest_id, path))
-                self._count(manifest_id, row[0], -1)
-                self._left.add(path)
+            entry_id = self._entry_at(manifest_id, path)
+            if entry_id is not None:
+                self._take_out(manifest_id, entry_id, path)
                 gone += 1
             self._db.execute("DELETE FROM skipped_files WHERE manifest_id=? AND path=?", (manifest_id, path))
         return gone
+
+    def _entry_at(self, manifest_id: int, path: str) -> int | None:
+        row = self._db.execute(
+            f"SELECT m.entry_id FROM {_FROM_ENTRIES} USING (entry_id) WHERE m.manifest_id=? AND e.path=?",
+            (manifest_id, path),
+        ).fetchone()
+        return int(row[0]) if row else None
+
+    def _take_out(self, manifest_id: int, entry_id: int, path: str) -> None:
+        self._db.execute("DELETE FROM manifest_files WHERE manifest_id=? AND entry_id=?", (manifest_id, entry_id))
+        self._count(manifest_id, entry_id, -1)
+        self._left.add(path)
 
     @_typed
     def state(self, manifest_id: int) -> tuple[bool, int]:
@@ -265,15 +374,17 @@ class IndexWriter:
             (int(complete), pending, now, manifest_id),
         )
 
-    def _blob(self, blob_hash: bytes, prepared: PreparedFile) -> int:
+    def _blob(self, blob_hash: bytes, prepared: PreparedFile, git_id: bytes | None) -> int:
         row = self._db.execute(
             "SELECT blob_id FROM blobs WHERE hash=? AND language=?", (blob_hash, prepared.language)
         ).fetchone()
         if row:
+            if git_id is not None:
+                self._db.execute("UPDATE blobs SET git_id=? WHERE git_id IS NULL AND blob_id=?", (git_id, row[0]))
             return int(row[0])
         blob_id = self._take_id("blob")
         self._db.execute(
-            "INSERT INTO blobs VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+            "INSERT INTO blobs VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             (
                 blob_id,
                 blob_hash,
@@ -282,51 +393,33 @@ class IndexWriter:
                 prepared.body_terms and sum(chunk[3] - chunk[2] for chunk in prepared.chunks),
                 prepared.lines,
                 len(prepared.chunks),
+                prepared.symbol_count,
                 prepared.encoding,
                 int(prepared.generated),
                 prepared.body_terms,
                 prepared.name_terms,
                 prepared.problem,
+                git_id,
             ),
         )
         base = blob_id << schema.CHUNK_BITS
         self._db.executemany(
-            "INSERT INTO chunks VALUES (?,?,?,?,?,?,?,?)",
+            "INSERT INTO chunks VALUES (?,?,?,?,?,?,?,?,?)",
             [
-                (base | ordinal, *chunk[:6], "\n".join(chunk[6]) or None)
+                (base | ordinal, *chunk[:4], _CHUNK_KINDS[chunk[4]], *chunk[5:7], "\n".join(chunk[7]) or None)
                 for ordinal, chunk in enumerate(prepared.chunks)
             ],
         )
-        base = blob_id << schema.SYMBOL_BITS
-        self._db.executemany(
-            "INSERT INTO symbols VALUES (?,?,?,?,?,?,?,?,?)",
-            [
-                (base | i, self._name(name), kind, parent, start, end, name_line, scope or None, signature or None)
-                for i, (name, kind, parent, start, end, name_line, scope, signature) in enumerate(prepared.symbols)
-            ],
-        )
+        if prepared.symbols:
+            self._db.execute("INSERT INTO symbols VALUES (?, ?)", (blob_id, prepared.symbols))
+            self._db.executemany(
+                "INSERT INTO definitions VALUES (?, ?)", [(name, blob_id) for name in prepared.defines]
+            )
         self._db.execute("INSERT INTO terms VALUES (?, ?)", (blob_id, prepared.terms))
+        if prepared.text:
+            self._db.execute("INSERT INTO doc_texts VALUES (?, ?)", (blob_id, prepared.text))
         self._trigrams.add(blob_id, prepared.trigrams)
         return blob_id
-
-    def _name(self, name: str) -> int:
-        known = self._names.get(name)
-        if known is not None:
-            return known
-        if len(self._names) > _NAME_CACHE:
-            self._names.clear()
-            self._names_were_empty = False
-        squashed = tokenizer.squash(name)
-        row = None
-        if not self._names_were_empty:
-            row = self._db.execute("SELECT name_id FROM names WHERE squashed=? AND name=?", (squashed, name)).fetchone()
-        if row:
-            name_id = int(row[0])
-        else:
-            self._db.execute("INSERT INTO names(name, squashed) VALUES (?, ?)", (name, squashed))
-            name_id = self._db.last_insert_rowid()
-        self._names[name] = name_id
-        return name_id
 
     def _count(self, manifest_id: int, entry_id: int, sign: int) -> None:
         """Add or take a file's terms and lengths to or from its manifest's totals."""
@@ -350,21 +443,45 @@ class IndexWriter:
     # --- vectors --------------------------------------------------------------------------------------------
 
     @_typed
-    def model(self, fingerprint: str, dimensions: int) -> int:
-        """The id of an embedder's vectors."""
+    def model(
+        self,
+        fingerprint: str,
+        name: str,
+        dimensions: int,
+        coding: str,
+        row_bytes: int,
+        levels: Iterable[tuple[str, float]],
+        docs: bool = True,
+    ) -> int:
+        """The id of an embedder's vectors. ``coding`` and ``row_bytes``: how one is kept (`vector_codes`); ``levels``:
+        what each hexadecimal digit of it stands for, where that can be said; ``docs``: documents are to have some."""
         row = self._db.execute("SELECT model_id FROM models WHERE fingerprint=?", (fingerprint,)).fetchone()
         if row:
             return int(row[0])
-        self._db.execute("INSERT INTO models(fingerprint, dimensions) VALUES (?, ?)", (fingerprint, dimensions))
-        return self._db.last_insert_rowid()
+        self._begin(ids=False)
+        self._db.execute(
+            "INSERT INTO models(fingerprint, name, dimensions, coding, row_bytes, docs) VALUES (?, ?, ?, ?, ?, ?)",
+            (fingerprint, name, dimensions, coding, row_bytes, docs),
+        )
+        model_id = self._db.last_insert_rowid()
+        self._db.executemany(
+            "INSERT INTO vector_levels VALUES (?, ?, ?)", [(model_id, digit, value) for digit, value in levels]
+        )
+        self.commit()
+        return model_id
 
     @_typed
     def add_vectors(self, model_id: int, rows: Iterable[tuple[int, bytes, bytes]]) -> None:
-        """``rows``: (entry id, concatenated hashes of the embedded texts, int8 vectors), in chunk order."""
+        """``rows``: (entry id, hashes of the embedded texts, vectors (`vector_codes`)), both joined in chunk order.
+
+        An entry that was deleted since gets none.
+        """
         self._begin(ids=False)
+        now = int(time.time())
         self._db.executemany(
-            "INSERT OR REPLACE INTO vectors(entry_id, model_id, text_hashes, data) VALUES (?, ?, ?, ?)",
-            [(entry_id, model_id, hashes, data) for entry_id, hashes, data in rows],
+            "INSERT OR REPLACE INTO vectors(entry_id, model_id, created_at, text_hashes, data) "
+            "SELECT entry_id, ?, ?, ?, ? FROM entries WHERE entry_id=?",
+            [(model_id, now, hashes, data, entry_id) for entry_id, hashes, data in rows],
         )
 
     @_typed
@@ -404,14 +521,15 @@ class IndexWriter:
 
     def _write_counts(self, manifest_id: int, counts: Mapping[int, int]) -> None:
         changed = sorted((term, files) for term, files in counts.items() if files)
+        own, manifest_id = manifest_id, manifests.counted_under(self._db, manifest_id)
         self._db.executemany(
             "INSERT INTO term_counts VALUES (?, ?, ?) "
             "ON CONFLICT(manifest_id, term) DO UPDATE SET files = files + excluded.files",
             [(manifest_id, term, files) for term, files in changed],
         )
         self._db.executemany(
-            "DELETE FROM term_counts WHERE manifest_id=? AND term=? AND files<=0",
-            [(manifest_id, term) for term, files in changed if files < 0],
+            "DELETE FROM term_counts WHERE manifest_id=? AND term=? AND files=0",
+            [(manifest_id, term) for term, files in changed if files < 0 or manifest_id == own],
         )
 
     def rollback(self) -> None:
@@ -422,8 +540,6 @@ class IndexWriter:
         self._counts.clear()
         self._sums.clear()
         self._ids.clear()
-        self._names.clear()
-        self._names_were_empty = False
         if self._text is not None:
             self._text.close()
             self._text = None
@@ -434,9 +550,7 @@ class IndexWriter:
         rows: list[Any] = self._db.execute("SELECT manifest_id, root FROM manifests").fetchall()
         gone = [manifest_id for manifest_id, root in rows if not Path(root).is_dir()]
         for manifest_id in gone:
-            self._begin()
-            for table in ("manifest_files", "skipped_files", "term_counts", "manifests"):
-                self._db.execute(f"DELETE FROM {table} WHERE manifest_id=?", (manifest_id,))
+            self.forget_manifest(manifest_id)
 
     @_typed
     def collect_garbage(self) -> int:
@@ -452,8 +566,6 @@ class IndexWriter:
         for blob in blobs:
             if self._db.execute("SELECT 1 FROM entries WHERE blob_id=?", (blob,)).fetchone() is None:
                 self._delete_blob(blob)
-        self._names.clear()
-        self._names_were_empty = False
         self.commit()
         # Only now: documents without an entry are ignored, but an entry without its documents would answer wrongly.
         text = self._fulltext()
@@ -468,20 +580,22 @@ class IndexWriter:
         return int(row[0])
 
     def _delete_blob(self, blob_id: int) -> None:
-        symbols = (blob_id << schema.SYMBOL_BITS, (blob_id + 1 << schema.SYMBOL_BITS) - 1)
-        names = self._db.execute("SELECT DISTINCT name_id FROM symbols WHERE symbol_id BETWEEN ? AND ?", symbols)
-        name_ids = names.fetchall()
-        self._db.execute("DELETE FROM symbols WHERE symbol_id BETWEEN ? AND ?", symbols)
-        self._db.executemany(
-            "DELETE FROM names WHERE name_id=?1 AND NOT EXISTS (SELECT 1 FROM symbols WHERE name_id=?1)", name_ids
-        )
+        row: Any = self._db.execute("SELECT data FROM symbols WHERE blob_id=?", (blob_id,)).fetchone()
+        if row:
+            names = {symbol.squashed for symbol in symbol_rows.unpack(blob_id, row[0])}
+            self._db.executemany(
+                "DELETE FROM definitions WHERE squashed=? AND blob_id=?", [(name, blob_id) for name in names]
+            )
         chunks = (blob_id << schema.CHUNK_BITS, (blob_id + 1 << schema.CHUNK_BITS) - 1)
         self._db.execute("DELETE FROM chunks WHERE chunk_id BETWEEN ? AND ?", chunks)
-        for table in ("terms", "blobs"):
+        for table in ("symbols", "terms", "doc_texts", "blobs"):
             self._db.execute(f"DELETE FROM {table} WHERE blob_id=?", (blob_id,))
 
     def _unreferenced(self) -> list[int]:
-        nowhere = "NOT EXISTS (SELECT 1 FROM manifest_files m WHERE m.entry_id = e.entry_id)"
+        nowhere = (
+            "NOT EXISTS (SELECT 1 FROM manifests r CROSS JOIN manifest_files m USING (manifest_id) "
+            "WHERE m.entry_id = e.entry_id)"
+        )
         everything = [row[0] for row in self._db.execute(f"SELECT entry_id FROM entries e WHERE {nowhere}")]
         if len(everything) > _KEEP_UNREFERENCED:
             return everything

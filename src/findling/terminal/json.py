@@ -12,11 +12,12 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from findling.errors import FindlingError
+from findling.reports import Diagnosis, Evaluation, Explanation
 from findling.terminal.capabilities import is_terminal
 from findling.terminal.lines import clipped
 from findling.types import FileMatches, GrepStream, IndexReport, LineMatch, SearchResult, Status, SymbolResult
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 # Legal inside a JSON string, but not safe to print: DEL, C1 and bidirectional controls, line separators, surrogates.
 _UNSAFE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+_BYTES_PER_TOKEN = 4
+"""What a token of indexed text is taken for."""
 
 _LINE_FIELDS = tuple(field.name for field in dataclasses.fields(LineMatch))
 
@@ -100,7 +104,8 @@ class JsonView:
         self._write(report)
 
     def status(self, status: Status, *, skipped: bool) -> None:
-        self._write(status if skipped else dataclasses.replace(status, skipped=()))
+        shown = status if skipped else dataclasses.replace(status, skipped=())
+        write_json(self._out, {"root": self._root, **to_json(shown), "statistics": _statistics(status)})
 
     def config(self, loaded: Loaded) -> None:
         options = {
@@ -109,6 +114,18 @@ class JsonView:
         }
         files = [str(path) for path in loaded.files]
         self._write({"options": options, "keys": loaded.keys_set(), "files": files, "warnings": loaded.warnings})
+
+    def explanation(self, found: Explanation) -> None:
+        self._write(found)
+
+    def diagnosis(self, diagnosis: Diagnosis) -> None:
+        self._write(diagnosis)
+
+    def evaluation(self, evaluation: Evaluation) -> None:
+        self._write(evaluation)
+
+    def records(self, blocks: Sequence[Sequence[tuple[str, str]]], value: Mapping[str, object]) -> None:
+        write_json(self._out, value)
 
     def _write(self, value: object) -> None:
         write_json(self._out, {"root": self._root, **to_json(value)})
@@ -138,6 +155,18 @@ class JsonView:
             )
 
         return writer.pieces(members(), 0, "{}")
+
+
+def _statistics(status: Status) -> dict[str, Any]:
+    """An index in numbers, with the field names that programs know."""
+    return {
+        "totalChunks": status.coverage.chunks,
+        "totalFiles": status.coverage.files,
+        "totalTokens": -(-status.bytes_indexed // _BYTES_PER_TOKEN),
+        "embeddingModel": status.model,
+        "lastUpdated": status.last_indexed_at,
+        "dbSize": status.bytes_on_disk,
+    }
 
 
 def _line(line: LineMatch) -> dict[str, Any]:

@@ -65,11 +65,16 @@ def _window(text: str, spans: tuple[tuple[int, int], ...]) -> tuple[int, int]:
     return begin, begin + LONGEST_LINE
 
 
+def _placed(match: LineMatch) -> str:
+    """A line with a note of where in its document it is: such a line stands in no file."""
+    return f"{match.text}  ({match.place})" if match.place else match.text
+
+
 def merged_lines(file: FileMatches) -> Iterator[Line]:
     """Matches and their context in order, each line once, with gaps where context was asked for."""
     if not any(match.before or match.after for match in file.lines):
         for match in file.lines:
-            yield Line(match.line, match.text, match.spans or ((0, 0),))
+            yield Line(match.line, _placed(match), match.spans or ((0, 0),))
         return
     lines: dict[int, Line] = {}
     for match in file.lines:
@@ -77,7 +82,7 @@ def merged_lines(file: FileMatches) -> Iterator[Line]:
             lines.setdefault(number, Line(number, text))
         for number, text in enumerate(match.after, match.line + 1):
             lines.setdefault(number, Line(number, text))
-    lines.update((match.line, Line(match.line, match.text, match.spans or ((0, 0),))) for match in file.lines)
+    lines.update((match.line, Line(match.line, _placed(match), match.spans or ((0, 0),))) for match in file.lines)
     previous = 0
     for number in sorted(lines):
         if previous and number > previous + 1:

@@ -9,8 +9,11 @@
     grep --count      path:occurrences          grep --files    path
     symbol            path:start-end  kind  name  signature
                       path:line:column  ref  enclosing  text
-    index, sync, status   key: value
+    index, sync, status, why   key: value
     config            key: value  [where it came from]
+    library           key: value, an empty line between collections
+    doctor            ✓ name: words (○ off, ✗ broken), what to do about it indented under it
+    eval              a table with one row for each group of queries, columns apart by two spaces or more
 
 Line breaks in paths are made visible so that the shape holds; ``terminal=True`` does so with every control character,
 and shows of a very long line only what is around its first match. A pipe gets every line whole.
@@ -18,8 +21,10 @@ and shows of a very long line only what is around its first match. A pipe gets e
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TextIO
 
+from findling.reports import Diagnosis, Evaluation, Explanation
 from findling.terminal import words
 from findling.terminal.lines import body_lines, merged_lines, shortened
 from findling.terminal.places import Places
@@ -82,6 +87,31 @@ class PlainView:
     def config(self, loaded: Loaded) -> None:
         for key, value, origin in words.config_rows(loaded):
             self._line(f"{key}: {self._label(value)}  [{self._label(origin)}]")
+
+    def explanation(self, found: Explanation) -> None:
+        self._pairs(*words.explanation_rows(found, self._places.shown))
+
+    def diagnosis(self, diagnosis: Diagnosis) -> None:
+        for check in diagnosis.checks:
+            self._line(self._label(words.check_line(check)))
+            if check.remedy:
+                self._line(f"  {self._label(check.remedy)}")
+
+    def evaluation(self, evaluation: Evaluation) -> None:
+        rows = [words.evaluation_heading(evaluation), *words.evaluation_rows(evaluation)]
+        rows = [[self._label(cell) for cell in row] for row in rows]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        for row in rows:
+            cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+            self._line("  ".join(cells).rstrip())
+        if evaluation.flag is not None:
+            self._line(words.flag_line(evaluation.flag))
+
+    def records(self, blocks: Sequence[Sequence[tuple[str, str]]], value: Mapping[str, object]) -> None:
+        for position, block in enumerate(blocks):
+            if position:
+                self._line("")
+            self._pairs(*block)
 
     def _hit(self, hit: Hit, explain: bool) -> None:
         stale = "  changed since it was indexed" if hit.stale else ""

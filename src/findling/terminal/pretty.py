@@ -6,12 +6,14 @@ outside is made visible first and never parsed as markup.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TextIO
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from findling.reports import Diagnosis, Evaluation, Explanation
 from findling.terminal import words
 from findling.terminal.capabilities import is_terminal
 from findling.terminal.lines import Line, body_lines, merged_lines
@@ -26,6 +28,7 @@ _PATH: Final = "bold"
 _NAME: Final = "cyan"
 _QUIET: Final = "dim"
 _MATCH: Final = "bold red"
+_OF_STATE: Final = {"ok": "", "off": "", "broken": _MATCH}
 
 # Room kept to the left of the first match when a line is too long to show whole.
 _LEAD_COLUMNS: Final = 30
@@ -110,6 +113,25 @@ class PrettyView:
             table.add_row(key, Text(visible(value)), Text(visible(origin), _QUIET if origin == "default" else _NAME))
         self._console.print(table, soft_wrap=False)
 
+    def explanation(self, found: Explanation) -> None:
+        self._rows(words.explanation_rows(found, self._places.shown))
+
+    def diagnosis(self, diagnosis: Diagnosis) -> None:
+        for check in diagnosis.checks:
+            self._print(Text(visible(words.check_line(check)), _OF_STATE[check.state]))
+            if check.remedy:
+                self._print(Text(f"  {visible(check.remedy)}"))
+
+    def evaluation(self, evaluation: Evaluation) -> None:
+        table = Table(box=None, pad_edge=False, header_style=_QUIET)
+        for heading in words.evaluation_heading(evaluation):
+            table.add_column(heading, no_wrap=True)
+        for row in words.evaluation_rows(evaluation):
+            table.add_row(*(Text(visible(cell)) for cell in row))
+        self._console.print(table)
+        if evaluation.flag is not None:
+            self._print(Text(words.flag_line(evaluation.flag)))
+
     def _hit(self, hit: Hit, explain: bool) -> None:
         heading = self._path(hit.path, words.span(hit.start_line, hit.end_line))
         name = visible(words.symbol_of(hit))
@@ -147,6 +169,12 @@ class PrettyView:
     def _cut(self, text: Text) -> Text:
         text.truncate(self._console.width, overflow="ellipsis")
         return text
+
+    def records(self, blocks: Sequence[Sequence[tuple[str, str]]], value: Mapping[str, object]) -> None:
+        for position, block in enumerate(blocks):
+            if position:
+                self._print(Text())
+            self._rows(list(block))
 
     def _rows(self, rows: list[tuple[str, str]]) -> None:
         table = Table(box=None, show_header=False, pad_edge=False)

@@ -24,8 +24,13 @@ _BAR_AFTER_S: Final = 0.3
 # A log wants to know that it goes on, not how each file went.
 _LINE_EVERY_S: Final = 5.0
 
-_STAGES: Final[Mapping[str, str]] = {"listing": "Listing files", "indexing": "Indexing", "embedding": "Embedding"}
-_NOUNS: Final[Mapping[str, str]] = {"listing": "file", "indexing": "file", "embedding": "chunk"}
+_STAGES: Final[Mapping[str, str]] = {
+    "listing": "Listing files",
+    "indexing": "Indexing",
+    "embedding": "Embedding",
+    "answering": "Answering",
+}
+_NOUNS: Final[Mapping[str, str]] = {"listing": "file", "indexing": "file", "embedding": "file", "answering": "query"}
 
 
 def show_progress(stream: TextIO, environment: Mapping[str, str]) -> ProgressDisplay:

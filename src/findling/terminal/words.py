@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from findling.reports import Check, Estimate, Evaluation, Explanation, FlagScores, Scores
 from findling.types import (
     LOW_CONFIDENCE,
     Coverage,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 NOTHING_FOUND = "nothing found"
 
 _STALE_REASONS: Mapping[str, str] = {"not_checked": "not every file was looked at in the time there was"}
+_MARKS: Mapping[str, str] = {"ok": "✓", "off": "○", "broken": "✗"}
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
@@ -167,6 +169,65 @@ def config_rows(loaded: Loaded) -> list[tuple[str, str, str]]:
     return rows
 
 
+def explanation_rows(found: Explanation, shown: Callable[[str], str]) -> list[tuple[str, str]]:
+    """Key and value; rows without a value are left out."""
+    counts = [f"{found.files:,} indexed", f"{found.waiting:,} not indexed yet" if found.waiting else ""]
+    counts.append(f"left out: {by_count(found.left_out)}" if found.left_out else "")
+    rows = (
+        (found.kind, shown(found.path)),
+        ("indexed", "yes" if found.indexed else "no"),
+        ("reason", found.reason),
+        ("because", found.detail),
+        ("language", found.language),
+        ("marks", ", ".join(found.marks)),
+        ("files", "; ".join(filter(None, counts)) if found.kind == "folder" else ""),
+        ("remedy", found.remedy),
+        ("root", found.root),
+    )
+    return [(key, value) for key, value in rows if value]
+
+
+def check_line(check: Check) -> str:
+    """``✓ name: words``; the mark says whether it works."""
+    return f"{_MARKS[check.state]} {check.name}: {check.words}"
+
+
+def evaluation_heading(evaluation: Evaluation) -> list[str]:
+    """The columns' names, that of the row's name first."""
+    middle = ["files"] if evaluation.rule == "spans" else []
+    return ["", "queries", *(f"{name} [95 %]" for name in ("NDCG@10", *middle, "MRR", "recall@10")), "hit@1"]
+
+
+def evaluation_rows(evaluation: Evaluation) -> list[list[str]]:
+    """All queries, then each group, then each repository; the columns of `evaluation_heading`."""
+    named = {"all": evaluation.all, **evaluation.groups}
+    named |= {f"repository: {name}": scores for name, scores in evaluation.repositories.items()}
+    return [[name, *_scores(scores, evaluation.rule)] for name, scores in named.items()]
+
+
+def _scores(scores: Scores, rule: str) -> list[str]:
+    middle = [scores.file_ndcg] if rule == "spans" else []
+    means = [_estimate(estimate) for estimate in (scores.ndcg, *middle, scores.mrr, scores.recall)]
+    return [f"{scores.queries:,}", *means, _number(scores.hit1.value)]
+
+
+def flag_line(flag: FlagScores) -> str:
+    return (
+        f"low confidence: said of {_estimate(flag.recall)} of {count(flag.no_answer, 'query')} without an answer, "
+        f"falsely of {_estimate(flag.false_alarm)} of {count(flag.answered, 'query')} answered in the first five; "
+        f"precision {_number(flag.precision)}"
+    )
+
+
+def _estimate(estimate: Estimate) -> str:
+    interval = "" if estimate.low is None else f" [{_number(estimate.low)}, {_number(estimate.high)}]"
+    return f"{_number(estimate.value)}{interval}"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"
+
+
 def place(hit: Hit, shown: Callable[[str], str]) -> str:
     name = symbol_of(hit)
     return f"{shown(hit.path)}:{span(hit.start_line, hit.end_line)}{f' {name}' if name else ''}"
@@ -185,7 +246,8 @@ def span(start: int, end: int) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else plural}"
 
 
 def counted(reasons: Iterable[str]) -> str:
@@ -214,7 +276,7 @@ def _missing(coverage: Coverage) -> str:
     parts = []
     if coverage.pending_files:
         parts.append(f"{count(coverage.pending_files, 'file')} not read yet")
-    without = coverage.chunks - coverage.embedded_chunks
+    without = coverage.missing_vectors
     if without > 0:
         parts.append(f"{without:,} of {count(coverage.chunks, 'chunk')} without a vector")
     return ", ".join(parts) or "not everything is indexed yet"

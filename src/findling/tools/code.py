@@ -41,7 +41,7 @@ def _locate_symbol(call: Call, given: Arguments) -> Reply:
         wait_s=WAIT_S,
         progress=call.progress,
     )
-    lines = Lines(engine.root)
+    lines = Lines(engine.texts)
     results = [_definition(hit, given["name"], given["detail_level"], lines) for hit in found.definitions]
     room = max(0, given["limit"] - len(results))
     results += [_reference(use, given["name"], given["detail_level"]) for use in found.references[:room]]
@@ -122,12 +122,14 @@ def _index_status(call: Call, given: Arguments) -> Reply:
         "active_job": active.facts() if active else None,
         "recent_jobs": [job.facts() for job in workspace.jobs.recent()],
     }
+    if workspace.watched is not None:
+        facts["watching"] = workspace.watched._asdict()
     if schema == "compatible":
         facts["current_schema_version"] = status.schema_version
     if status.last_indexed_at:
         facts["last_indexed_at"] = status.last_indexed_at
     latency = workspace.latency_ms()
-    if workspace.settings.profile_advisor_mode == "suggest" and latency is not None and coverage.files:
+    if workspace.config.semantic.profile_advisor_mode == "suggest" and latency is not None and coverage.files:
         facts["advisor"] = _advice(status.languages, coverage.files, latency)
     return Reply({**facts, "metadata": code_metadata.of_status(workspace, status)}, "recent_jobs")
 

@@ -6,13 +6,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from findling import tokenizer
-from findling.tools.settings import SemanticMode
 from findling.types import Completeness, Freshness, IndexingStatus, Intent
+
+if TYPE_CHECKING:
+    from findling.config.options import SemanticMode
 
 Provenance = Literal["lexical", "semantic", "hybrid"]
 
@@ -48,9 +50,9 @@ def _clamp(value: int, low: int, high: int) -> int:
     return min(high, max(low, value))
 
 
-def ratio_cap(requested: float | None, overrides: Mapping[Intent, float], ratio: float, intent: Intent) -> float:
-    """The most that meaning may weigh: as requested, else as set for the intent, else as set for all."""
-    return requested if requested is not None else overrides.get(intent, ratio)
+def ratio_cap(requested: float | None, configured: float) -> float:
+    """The most that meaning may weigh: as requested, else as configured for the intent."""
+    return requested if requested is not None else configured
 
 
 def used_ratio(cap: float, confidence: float, threshold: float) -> float:

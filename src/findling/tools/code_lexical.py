@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from findling.search.analysis import STOP_WORDS
 from findling.tools import code_decisions as decide
 from findling.tools.fusion import reciprocal_rank_fusion
 from findling.tools.model import Call
-from findling.tools.places import Lines
+from findling.tools.places import Lines, Texts
 from findling.tools.workspace import WAIT_S
 from findling.types import Hit, Intent, Mode, SearchResult
 
@@ -78,7 +77,7 @@ def search(call: Call, query: str, intent: Intent, *, language: str | None, limi
             known[reason.signal] = max(known.get(reason.signal, reason.value), reason.value)
     sums = {path: sum(values.values()) for path, values in signals.items()}
     hits = tuple(sorted(best.values(), key=lambda hit: (-sums[hit.path], hit.path)))
-    evidence = evidence_of(engine.root, query, intent, hits, by_name=by_name, by_text=[*exact, *by_text])
+    evidence = evidence_of(engine.texts, query, intent, hits, by_name=by_name, by_text=[*exact, *by_text])
     return Lexical(hits, evidence, text)
 
 
@@ -87,7 +86,7 @@ def _ask(engine: Engine, text: str, mode: Mode, language: str | None, limit: int
 
 
 def evidence_of(
-    root: Path,
+    root: Texts,
     query: str,
     intent: Intent,
     hits: Sequence[Hit],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from findling import errors
@@ -26,6 +27,24 @@ def fields(state: ProtocolState, ref: str) -> dict[str, Any]:
     }
 
 
+_WORST: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("freshness_status", ("stale", "syncing", "fresh")),
+    ("indexing_status", ("failed", "indexing", "not_indexed", "ready")),
+    ("result_completeness", ("partial", "truncated", "complete")),
+)
+"""Of several roots the state that comes first here is the state of all."""
+
+
+def joined(states: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The fields of several roots together: never better than the worst of them."""
+    found = dict(states[0])
+    for key, order in _WORST:
+        found[key] = min((state[key] for state in states), key=order.index)
+    refs = {state["ref"] for state in states}
+    found["ref"] = refs.pop() if len(refs) == 1 else LIVE
+    return found
+
+
 def of_answer(
     workspace: Workspace, ref: str, *, freshness: Freshness, coverage: Coverage, vectors_wanted: bool
 ) -> dict[str, Any]:
@@ -35,9 +54,24 @@ def of_answer(
         job_active=workspace.jobs.active is not None or freshness == "syncing",
         changed=freshness == "stale",
         files_pending=coverage.pending_files > 0,
-        vectors_missing=vectors_wanted and coverage.embedded_chunks < coverage.chunks,
+        vectors_missing=vectors_wanted and coverage.missing_vectors > 0,
     )
-    return fields(state, ref)
+    found = fields(state, ref)
+    if left := not_searched(coverage, vectors_wanted=vectors_wanted):
+        found["not_searched"] = left
+    return found
+
+
+def not_searched(coverage: Coverage, *, vectors_wanted: bool) -> dict[str, Any]:
+    """How many files were left out and why, how many are not taken in yet, and how many chunks have no vector yet."""
+    left: dict[str, Any] = {}
+    if coverage.skipped:
+        left["skipped"] = dict(coverage.skipped)
+    if coverage.pending_files:
+        left["pending_files"] = coverage.pending_files
+    if vectors_wanted and coverage.missing_vectors:
+        left["chunks_without_vector"] = coverage.missing_vectors
+    return left
 
 
 def of_status(workspace: Workspace, status: Status) -> dict[str, Any]:
@@ -48,9 +82,9 @@ def of_status(workspace: Workspace, status: Status) -> dict[str, Any]:
         failed=status.indexing_status == "failed",
         changed=status.freshness == "stale",
         files_pending=status.indexing_status == "indexing",
-        vectors_missing=bool(status.model) and status.coverage.embedded_chunks < status.coverage.chunks,
+        vectors_missing=status.coverage.missing_vectors > 0,
     )
-    return fields(state, current_ref(workspace.engine.root))
+    return fields(state, workspace.ref_name)
 
 
 def of_refusal(workspace: Workspace) -> dict[str, Any]:
@@ -68,7 +102,7 @@ def of_refusal(workspace: Workspace) -> dict[str, Any]:
         job_active=workspace.jobs.active is not None,
         changed=True,
         files_pending=counts.pending > 0,
-        vectors_missing=counts.embedded < counts.chunks,
+        vectors_missing=workspace.config.semantic.enabled is not False and counts.embedded < counts.chunks,
     )
     return fields(state, current_ref(engine.root))
 

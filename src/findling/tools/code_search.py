@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from findling import events
 from findling.errors import EmbedderUnavailable
 from findling.ingest.languages import LANGUAGES, find_language
 from findling.search.analysis import STOP_WORDS
 from findling.search.intent import IntentGuess, classify
 from findling.tools import code_decisions as decide
 from findling.tools import code_lexical, code_metadata
+from findling.tools.code_rerank import Rerank, reranked
 from findling.tools.model import Arguments, Call, Refusal, Reply
 from findling.tools.places import Lines, clipped
 from findling.tools.refs import check_ref
-from findling.tools.settings import SemanticMode, Settings
 from findling.types import SYMBOL_KINDS, Coverage, Hit
+
+if TYPE_CHECKING:
+    from findling.config.options import SemanticMode
 
 SNIPPET_CHARS = 200
 BODY_LINES = 200
@@ -26,10 +29,14 @@ BODY_LINES = 200
 DENSE_SIGNAL = "window"
 """The engine's signal that comes from vectors; all others come from text."""
 
-RERANK_KEY = "CODECOMPASS_RERANK_API_KEY"
-"""Where the key of a reranking service is; it is looked for, and never read out."""
-
 SEMANTIC_SOURCES = frozenset(("semantic",))
+
+_SKIPPED = {
+    "none": "semantic_backend_unavailable",
+    "down": "semantic_backend_unavailable",
+    "slow": "semantic_backend_timeout",
+    "mismatch": "semantic_backend_error",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +58,7 @@ class Semantics:
     triggered: bool
     skipped: str | None
     fallback: bool = False
+    warning: str = ""
 
 
 def search_code(call: Call, given: Arguments) -> Reply:
@@ -65,18 +73,23 @@ def search_code(call: Call, given: Arguments) -> Reply:
     fan_out = decide.fan_out(given["limit"])
     lexical = code_lexical.search(call, query, guess.intent, language=language, limit=fan_out.lexical)
     freshness = lexical.first.freshness
-    if given["freshness_policy"] == "strict" and freshness == "stale":
+    if given["freshness_policy"] == "strict" and freshness != "fresh":
         raise Refusal(
             "index_stale",
             f"The index does not show the newest files: {lexical.first.stale_reason or 'not all are indexed yet'}.",
             {"current_head": ref, "suggestion": "Call sync_repo, or ask with freshness_policy balanced."},
         )
     found, semantics, coverage, total = _decide(call, given, guess, lexical, fan_out, language)
-    rerank = rerank_with(workspace.settings, semantics.mode)
-    if rerank.provider == "local":
-        found = _reranked(query, found[: fan_out.merged])
+    found, rerank = reranked(workspace.config, semantics.mode, query, found, fan_out.merged)
     workspace.note_latency((time.monotonic() - started) * 1000)
     shown = found[: given["limit"]]
+    if semantics.mode == "hybrid":
+        events.semantic_search(
+            query=query,
+            result_count=len(shown),
+            latency_ms=events.since(started),
+            used_semantic=semantics.triggered,
+        )
     scores = decide.exposed_scores((item.provenance, item.lexical, item.similarity) for item in shown)
     metadata = code_metadata.of_answer(
         workspace, ref, freshness=freshness, coverage=coverage, vectors_wanted=semantics.mode == "hybrid"
@@ -88,9 +101,9 @@ def search_code(call: Call, given: Arguments) -> Reply:
     metadata |= _confidence_fields(call, given, guess, shown, scores, semantics)
     # What answered is an index that this version can read; a question without one has begun to make it.
     metadata["schema_status"] = "compatible" if coverage.files else "not_indexed"
-    if lexical.first.notes:
-        metadata["warnings"] = list(lexical.first.notes)
-    lines = Lines(engine.root)
+    if warnings := [*lexical.first.notes, *([semantics.warning] if semantics.warning else [])]:
+        metadata["warnings"] = warnings
+    lines = Lines(engine.texts)
     facts = {
         "results": [
             result_facts(item.hit, score, given["detail_level"], lines, guess.intent) | {"provenance": item.provenance}
@@ -130,33 +143,44 @@ def _decide(
     language: str | None,
 ) -> tuple[list[Found], Semantics, Coverage, int]:
     workspace = call.workspace
-    settings = workspace.settings
+    config = workspace.config
     counts = workspace.view(lambda view: view.counts())
-    works = workspace.view(lambda view: view.fingerprint) is not None
-    mode: SemanticMode = settings.mode or ("hybrid" if works else "off")
+    problem = workspace.view(lambda view: view.semantic_problem)
+    mode = config.semantic.effective_mode(embedder_works=problem is None or problem.kind != "none")
     # The engine counts vectors only where it was asked for meaning; here they are counted always.
     coverage = replace(lexical.first.coverage, embedded_chunks=counts.embedded if counts else 0)
-    cap = decide.ratio_cap(given.get("semantic_ratio"), settings.overrides, settings.ratio, guess.intent)
-    threshold = settings.lexical_short_circuit_threshold
+    cap = decide.ratio_cap(given.get("semantic_ratio"), config.ratio_for(guess.intent))
+    threshold = config.semantic.lexical_short_circuit_threshold
     reason = decide.skip_reason(
         mode=mode,
         intent=guess.intent,
         cap=cap,
         confidence=lexical.confidence,
         threshold=threshold,
-        indexed=coverage.embedded_chunks > 0,
+        indexed=coverage.embedded_chunks > 0 or problem is not None,
     )
     by_text = [Found(hit, "lexical", lexical.evidence[hit.path].score, 0.0) for hit in lexical.hits]
-    if reason is None and not works:
-        return by_text, Semantics(mode, 0.0, False, "semantic_backend_unavailable", True), coverage, len(by_text)
+    if reason is None and problem is not None:
+        skipped = _SKIPPED[problem.kind]
+        warning = problem.message if problem.kind == "mismatch" else ""
+        events.semantic_error(operation="search_code", error_type=skipped, message=problem.message)
+        return by_text, Semantics(mode, 0.0, False, skipped, True, warning), coverage, len(by_text)
     if reason is not None:
         return by_text, Semantics(mode, 0.0, False, reason), coverage, len(lexical.hits)
     ratio = decide.used_ratio(cap, lexical.confidence, threshold)
     try:
         mixed, total = _by_meaning(call, given, guess, lexical, fan_out, language, ratio)
-    except EmbedderUnavailable:
-        return by_text, Semantics(mode, 0.0, False, "semantic_backend_error", True), coverage, len(by_text)
+    except EmbedderUnavailable as error:
+        events.semantic_error(operation="search_code", error_type=error.code, message=error.message)
+        skipped = {
+            "timeout": "semantic_backend_timeout",
+            "unreachable": "semantic_backend_unavailable",
+        }.get(error.reason, "semantic_backend_error")
+        return by_text, Semantics(mode, 0.0, False, skipped, True), coverage, len(by_text)
     none = not any(item.provenance != "lexical" for item in mixed)
+    if none and (problem := workspace.view(lambda view: view.semantic_problem)) is not None:
+        events.semantic_error(operation="search_code", error_type=_SKIPPED[problem.kind], message=problem.message)
+        return by_text, Semantics(mode, 0.0, False, _SKIPPED[problem.kind], True), coverage, len(by_text)
     if none:
         return by_text, Semantics(mode, 0.0, True, "semantic_no_matches"), coverage, len(by_text)
     return mixed, Semantics(mode, ratio, True, None), coverage, total
@@ -175,14 +199,11 @@ def _by_meaning(
     workspace = call.workspace
     engine = workspace.engine
     query: str = given["query"]
-    near = workspace.ask_view(lambda view: view.near(query, fan_out.semantic, folder=engine.scope))
     answer = engine.search(
         query, mode="auto", limit=fan_out.merged, language=language, explain=True, wait_s=0, progress=call.progress
     )
-    similar: dict[str, float] = {}
-    for place in near.result():
-        similar[place.path] = max(place.cosine, similar.get(place.path, 0.0))
-    evidence = code_lexical.evidence_of(engine.root, query, guess.intent, answer.hits) | lexical.evidence
+    similar = workspace.view(lambda view: view.similarities(query, [hit.path for hit in answer.hits]))
+    evidence = code_lexical.evidence_of(engine.texts, query, guess.intent, answer.hits) | lexical.evidence
     order = sorted(answer.hits, key=lambda hit: (-mixed_value(hit, ratio), hit.path))
     return [
         Found(hit, provenance(hit), evidence[hit.path].score, similar.get(hit.path, 0.0)) for hit in order
@@ -200,45 +221,6 @@ def provenance(hit: Hit) -> decide.Provenance:
     by_meaning = "semantic" in hit.sources
     by_text = bool(set(hit.sources) - SEMANTIC_SOURCES)
     return "hybrid" if by_meaning and by_text else "semantic" if by_meaning else "lexical"
-
-
-def _reranked(query: str, found: list[Found]) -> list[Found]:
-    """By the local rule, which sees words only: what was found by meaning alone keeps what its similarity is worth."""
-    texts = [f"{item.hit.path} {item.hit.qualified_name} {item.hit.snippet}" for item in found]
-    values = decide.local_rerank(
-        query, [(text, max(item.lexical, item.similarity)) for text, item in zip(texts, found, strict=True)]
-    )
-    valued = [
-        (item, value if item.provenance != "semantic" else max(value, item.similarity * decide.RERANK_MOST))
-        for item, value in zip(found, values, strict=True)
-    ]
-    valued.sort(key=lambda pair: (-pair[1], pair[0].hit.path))
-    scores = [(item, value / decide.RERANK_MOST) for item, value in valued]
-    return [
-        replace(item, similarity=score) if item.provenance == "semantic" else replace(item, lexical=score)
-        for item, score in scores
-    ]
-
-
-@dataclass(frozen=True, slots=True)
-class Rerank:
-    """Who gave the results their last order; ``reason`` says why it was not the configured service, '' if it was."""
-
-    provider: str
-    reason: str = ""
-
-
-def rerank_with(settings: Settings, mode: SemanticMode) -> Rerank:
-    """The reranker for a query. The services themselves are not reached: the local rule stands in for them."""
-    wanted = settings.rerank_provider
-    if mode == "off" or (wanted == "none" and mode == "hybrid"):
-        return Rerank("none")
-    if wanted == "none":
-        return Rerank("local")
-    if settings.external_provider_blocked:
-        return Rerank("local", "external_provider_blocked")
-    missing = not os.environ.get(RERANK_KEY)
-    return Rerank("local", f"{wanted}_missing_api_key" if missing else f"{wanted}_error")
 
 
 # --- what it is worth ------------------------------------------------------------------------------------------
@@ -261,7 +243,7 @@ def _semantic_fields(
             fallback=semantics.fallback, found_by_meaning=any(item.provenance != "lexical" for item in found)
         ),
         "embedding_model_version": fingerprint.version if uses_vectors and fingerprint else None,
-        "external_provider_blocked": call.workspace.settings.external_provider_blocked,
+        "external_provider_blocked": call.workspace.config.external_blocked,
         "lexical_fan_out": fan_out.lexical,
         "semantic_fan_out": fan_out.semantic,
         "merged_fan_out": fan_out.merged,
@@ -286,7 +268,7 @@ def _confidence_fields(
     scores: list[float],
     semantics: Semantics,
 ) -> dict[str, Any]:
-    threshold = given.get("confidence_threshold", call.workspace.settings.confidence_threshold)
+    threshold = given.get("confidence_threshold", call.workspace.config.semantic.confidence_threshold)
     worth = decide.confidence(scores, [item.provenance for item in shown], semantic_ran=semantics.triggered)
     low = worth.composite < threshold
     return {

@@ -31,6 +31,14 @@ _AS_CODE = {
 }
 
 
+_LIBRARY_CAUSES = {
+    **dict.fromkeys(("not_found", "file_not_found", "file_access", "root_error"), "file access"),
+    **dict.fromkeys(("network_error", "fetch_refused"), "network"),
+    **dict.fromkeys(("index_unavailable", "index_incompatible", "index_in_progress", "storage_full"), "storage"),
+}
+"""Which of the library's four kinds of failure a code is; the others come from processing."""
+
+
 def refusal_of(error: Refusal | errors.FindlingError, family: Family) -> Refusal:
     """Any deliberate failure as a refusal with one of the family's codes."""
     if isinstance(error, errors.FindlingError):
@@ -43,8 +51,11 @@ def refusal_of(error: Refusal | errors.FindlingError, family: Family) -> Refusal
 
 def refused(tool: Tool, refusal: Refusal, workspace: Workspace) -> ToolResult:
     """The answer that says so, in the family's shape; always with ``is_error``."""
-    if tool.family in ("repo", "library"):
+    if tool.family == "repo":
         return ToolResult(None, [refusal.message], is_error=True)
+    if tool.family == "library":
+        what = _LIBRARY_CAUSES.get(refusal.code, "processing")
+        return ToolResult(None, [f"{tool.name} failed ({what}): {refusal.message}"], is_error=True)
     facts: dict[str, Any]
     if tool.family == "docs":
         facts = {"error": refusal.code, "message": refusal.message}
@@ -52,5 +63,6 @@ def refused(tool: Tool, refusal: Refusal, workspace: Workspace) -> ToolResult:
         error: dict[str, Any] = {"code": refusal.code, "message": refusal.message}
         if refusal.data:
             error["data"] = refusal.data
-        facts = {"error": error, "metadata": code_metadata.of_refusal(workspace)}
+        states = [code_metadata.of_refusal(root) for root in workspace.roots]
+        facts = {"error": error, "metadata": states[0] if len(states) == 1 else code_metadata.joined(states)}
     return ToolResult(facts, [budget.dumps(facts)], is_error=True)

@@ -6,10 +6,11 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from findling.files import NotRead, read_regular_file
+from findling.files import Files, NotRead, read_regular_file
 from findling.ingest.decoding import Decoded, decode
 from findling.ingest.selection import DiscoveryOptions
 from findling.tools.model import Refusal
+from findling.tools.root_names import NamedRoots, Root
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +22,12 @@ class TextFile:
     lines: tuple[str, ...]
 
 
-def inside(root: Path, path: str) -> tuple[str, Path]:
+def inside(root: Root, path: str) -> tuple[str, Path]:
     """(path relative to the root with ``/``, real location). Raises `Refusal` for what leads out of the root."""
+    if isinstance(root, NamedRoots):
+        name, rest = root.split(path)
+        relative, real = inside(root.folders[name], rest)
+        return f"{name}/{relative}", real
     base = Path(os.path.realpath(root))
     given = Path(path)
     normal = Path(os.path.normpath(given if given.is_absolute() else base / given))
@@ -33,8 +38,12 @@ def inside(root: Path, path: str) -> tuple[str, Path]:
     return named.relative_to(base).as_posix(), real
 
 
-def read_text(root: Path, path: str) -> TextFile:
+def read_text(root: Root, path: str) -> TextFile:
     """The text of a file below the root. Raises `Refusal` (``file_not_found``, ``invalid_input``)."""
+    if isinstance(root, NamedRoots):
+        name, rest = root.split(path)
+        text = read_text(root.folders[name], rest)
+        return TextFile(f"{name}/{text.path}", text.lines)
     relative, real = inside(root, path)
     if real.is_dir():
         raise Refusal("invalid_input", f"path is a directory: {path}")
@@ -53,6 +62,15 @@ def read_text(root: Path, path: str) -> TextFile:
     if not isinstance(decoded, Decoded):
         raise Refusal("invalid_input", f"file is not text: {path} ({decoded.detail})")
     return TextFile(relative, tuple(_split(decoded.text)))
+
+
+def read_object(files: Files, path: str) -> TextFile:
+    """The text of a file of a commit. Raises `Refusal`."""
+    read = files.read(path, DiscoveryOptions().limit(path))
+    decoded = None if isinstance(read, NotRead) else decode(read[1])
+    if not isinstance(decoded, Decoded):
+        raise Refusal("file_not_found", f"file cannot be read as text: {path}")
+    return TextFile(path, tuple(_split(decoded.text)))
 
 
 def _split(text: str) -> list[str]:

@@ -6,15 +6,17 @@ to one thread. Must not know tools or their answers.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from findling import errors
 from findling.store.reader import IndexReader, SymbolRow
 from findling.store.schema import DATABASE
 
 if TYPE_CHECKING:
+    from findling.config import Config
     from findling.embedding import Embedder, Fingerprint
     from findling.search.semantic import SemanticChannel
 
@@ -30,6 +32,15 @@ class NearChunk:
     start_line: int
     end_line: int
     cosine: float
+
+
+@dataclass(frozen=True, slots=True)
+class SemanticProblem:
+    """``kind``: there is no embedder; the one that is meant does not answer, or too late; the index's vectors are
+    another's. ``message`` for people."""
+
+    kind: Literal["none", "down", "slow", "mismatch"]
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +66,26 @@ class Counts:
 class IndexView:
     """One root's index, read. Every method answers for the newest committed state."""
 
-    def __init__(self, store_dir: Path, root: Path) -> None:
+    def __init__(
+        self,
+        store_dir: Path,
+        root: Path,
+        open_embedder: Callable[[str | None], Embedder],
+        config: Config | None = None,
+        key: tuple[str, str] | None = None,
+    ) -> None:
+        """``open_embedder``: as `Engine.embedder_opener` gives it. ``config``: what is obeyed there. ``key``: as
+        `Engine.manifest_key`; the folder on disk without one."""
+        from findling.embedding.lazy import LazyEmbedder
+
         self.store_dir = store_dir
         self._root = root
+        self._key = key or (str(root), "live")
+        self._config = config
+        self._lazy = LazyEmbedder(open_embedder, self._stored)
         self._reader: IndexReader | None = None
         self._semantic: SemanticChannel | None = None
-        self._embedder: Embedder | None = None
-        self._problem = ""
+        self._semantic_of = ""
 
     def close(self) -> None:
         if self._reader is not None:
@@ -76,7 +100,44 @@ class IndexView:
 
     @property
     def embedder_problem(self) -> str:
-        return self._problem
+        return str(self._lazy.failure or "")
+
+    @property
+    def embedder_failure(self) -> errors.EmbedderUnavailable | None:
+        """Why no embedder answers; None where one does."""
+        self._open_embedder()
+        return self._lazy.failure
+
+    @property
+    def semantic_problem(self) -> SemanticProblem | None:
+        """What keeps this index from being asked by meaning; None when nothing does."""
+        from findling.embedding import BUNDLED
+        from findling.engine.semantics import NAMED, choose, mismatch_of
+
+        embedder = self._open_embedder()
+        failure = self._lazy.failure
+        if embedder is None:
+            choice = choose(self._config, self._stored()) if self._config else None
+            if choice is None or (choice.provider in (None, BUNDLED) and choice.reason not in NAMED):
+                return SemanticProblem("none", str(failure or ""))  # nobody chose one, and none is there
+            slow = failure is not None and failure.reason == "timeout"
+            return SemanticProblem("slow" if slow else "down", str(failure or ""))
+        reader = self._open()
+        if reader is None:
+            return None
+        with reader.snapshot():
+            mismatch = mismatch_of(self._config, reader, embedder.fingerprint)
+        return SemanticProblem("mismatch", f"{mismatch} Run reindex_vectors with force: true.") if mismatch else None
+
+    def encodes(self, text: str) -> bool:
+        """Whether the embedder answers for a text; what it says is kept for the question that follows."""
+        embedder = self._open_embedder()
+        try:
+            if embedder is not None:
+                embedder.encode_query(text)
+        except errors.EmbedderUnavailable:
+            return False
+        return embedder is not None
 
     def counts(self) -> Counts | None:
         """None when the root was never indexed."""
@@ -117,17 +178,40 @@ class IndexView:
         if channel is None or self._reader is None:
             return []
         with self._reader.snapshot():
-            found = self._near(channel, self._reader, text, limit)
-        return [near for near in found if not folder or near.path == folder or near.path.startswith(f"{folder}/")][
-            :limit
-        ]
+            return self._near(channel, self._reader, text, limit, folder)[:limit]
 
-    def _near(self, channel: SemanticChannel, reader: IndexReader, text: str, limit: int) -> list[NearChunk]:
+    def similarities(self, text: str, paths: Iterable[str]) -> dict[str, float]:
+        """How like a text each of these files is at its best, calibrated; files without vectors are absent."""
+        channel = self._open_semantic()
+        if channel is None or self._reader is None:
+            return {}
+        vector = channel.encode(text)
+        if not vector.any():
+            return {}
+        with self._reader.snapshot():
+            files = [file for path in paths if (file := self._reader.file_at(path)) is not None]
+            cosines = channel.cosines(vector, [file.entry_id for file in files])
+        return {
+            file.path: channel.calibration.similarity(float(cosines[file.entry_id].own.max()))
+            for file in files
+            if file.entry_id in cosines and len(cosines[file.entry_id].own)
+        }
+
+    def _near(
+        self, channel: SemanticChannel, reader: IndexReader, text: str, limit: int, folder: str
+    ) -> list[NearChunk]:
         vector = channel.encode(text)
         if not vector.any():
             return []
-        proposed = channel.propose(vector, max(NEAR_LEAST, NEAR_FACTOR * limit))
-        files = reader.files(proposed)
+        if folder:
+            from findling.search.passages import entries_to_compare
+
+            below = {file.entry_id: file for file in reader.all_files(prefix=folder)}
+            if own := reader.file_at(folder):
+                below[own.entry_id] = own
+            files = {entry: below[entry] for entry in entries_to_compare(reader, channel, vector, below)}
+        else:
+            files = reader.files(channel.propose(vector, max(NEAR_LEAST, NEAR_FACTOR * limit)))
         found: list[NearChunk] = []
         for entry, cosines in channel.cosines(vector, list(files)).items():
             file = files[entry]
@@ -136,29 +220,40 @@ class IndexView:
         found.sort(key=lambda near: (-near.cosine, near.path, near.start_line))
         return found
 
+    @property
+    def reader(self) -> IndexReader | None:
+        """For questions of its kind; None when the root was never indexed. To be used within its snapshot."""
+        return self._open()
+
+    @property
+    def semantic(self) -> SemanticChannel | None:
+        """None without an embedder, or without vectors of it. To be asked for before the reader's snapshot begins."""
+        return self._open_semantic()
+
     def _open(self) -> IndexReader | None:
         if self._reader is not None and self._reader.replaced:
             self.close()
         if self._reader is None and (self.store_dir / DATABASE).exists():
-            self._reader = IndexReader(self.store_dir, str(self._root))
+            self._reader = IndexReader(self.store_dir, *self._key)
         return self._reader
 
     def _open_embedder(self) -> Embedder | None:
-        if self._embedder is None and not self._problem:
-            from findling.embedding import open_embedder
+        return self._lazy.get()
 
-            try:
-                self._embedder = open_embedder(verify=False)
-            except errors.EmbedderUnavailable as error:
-                self._problem = str(error)
-        return self._embedder
+    def _stored(self) -> str | None:
+        """The model of the index's vectors; of an index that cannot be read there are none."""
+        try:
+            reader = self._open()
+            return reader.latest_fingerprint() if reader else None
+        except errors.IndexUnavailable:
+            return None
 
     def _open_semantic(self) -> SemanticChannel | None:
         reader = self._open()
         embedder = self._open_embedder()
         if reader is None or embedder is None:
             return None
-        if self._semantic is None:
+        if self._semantic is None or self._semantic_of != embedder.fingerprint.id:
             with reader.snapshot():
                 model_id = reader.model_id(embedder.fingerprint.id)
             if model_id is None:
@@ -166,4 +261,5 @@ class IndexView:
             from findling.search.semantic import SemanticChannel
 
             self._semantic = SemanticChannel(reader, embedder, model_id)
+            self._semantic_of = embedder.fingerprint.id
         return self._semantic

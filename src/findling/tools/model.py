@@ -44,10 +44,11 @@ class Reply:
     """What a handler gives back: facts, and where they may be cut.
 
     ``items`` is the key of the list that loses its tail when the answer is too long, '' when nothing may be cut.
-    ``text``: text blocks where they are not simply the facts as JSON. ``is_error`` marks facts that are a refusal.
+    ``text``: text blocks where they are not simply the facts as JSON; with None for facts they are all there is.
+    ``is_error`` marks facts that are a refusal.
     """
 
-    facts: dict[str, Any]
+    facts: dict[str, Any] | None
     items: str = ""
     text: list[str] | None = None
     is_error: bool = False
@@ -73,7 +74,7 @@ class Tool:
 
     ``summary`` is read by models: what it is for and what comes back. ``writes``: it changes the index. ``text_only``:
     its text blocks are the whole answer over protocols that have both, so that contents arrive verbatim.
-    ``destructive`` tools are served only where that was asked for.
+    ``destructive`` tools are served only where that was asked for. ``open_world``: it asks servers elsewhere.
     """
 
     name: str
@@ -84,6 +85,7 @@ class Tool:
     writes: bool = False
     text_only: bool = False
     destructive: bool = False
+    open_world: bool = False
 
 
 @dataclass(eq=False)

@@ -43,7 +43,7 @@ REF: Schema = {
     "type": "string",
     "minLength": 1,
     "maxLength": 300,
-    "description": "The checked-out branch or 'live'; the folder on disk if left out.",
+    "description": "A branch, tag or commit to search; what is on disk if left out.",
 }
 LANGUAGE: Schema = {"type": "string", "minLength": 1, "maxLength": 40, "description": "Only files in this language."}
 TOKENS: Schema = {

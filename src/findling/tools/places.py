@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from findling.tools.files import read_text
+from findling.files import Files
+from findling.tools.files import read_object, read_text
 from findling.tools.model import Refusal
+from findling.tools.root_names import NamedRoots, Root
 
 SNIPPET_CHARS = 400
 """A glance at a passage; whoever wants more reads the file."""
@@ -13,10 +15,22 @@ SNIPPET_CHARS = 400
 CUT = "..."
 
 
-class Lines:
-    """Lines of the root's files as they are now; a file that cannot be read has none."""
+Texts = Root | Files
+"""Where lines come from: a folder, folders under names, or a commit's files."""
 
-    def __init__(self, root: Path) -> None:
+
+def read_lines(texts: Texts | Path, path: str) -> tuple[str, ...]:
+    """A file's lines with their ends. Raises `Refusal` where it cannot be read."""
+    if isinstance(texts, NamedRoots):
+        name, rest = texts.split(path)
+        return read_lines(texts.texts.get(name, texts.folders[name]), rest)
+    return read_text(texts, path).lines if isinstance(texts, Path) else read_object(texts, path).lines
+
+
+class Lines:
+    """Lines of the files that are searched, as they are now; a file that cannot be read has none."""
+
+    def __init__(self, root: Texts) -> None:
         self._root = root
         self._files: dict[str, tuple[str, ...]] = {}
 
@@ -25,7 +39,7 @@ class Lines:
         lines = self._files.get(path)
         if lines is None:
             try:
-                lines = read_text(self._root, path).lines
+                lines = read_lines(self._root, path)
             except Refusal:
                 lines = ()  # it is gone or changed its kind since it was indexed; the place is still told
             self._files[path] = lines

@@ -11,14 +11,14 @@ from difflib import get_close_matches
 from typing import Any
 
 from findling.errors import FindlingError, InvalidInput
-from findling.tools import budget, code, repo
+from findling.tools import budget, code, docs, library, repo, several
 from findling.tools.failures import refusal_of, refused
 from findling.tools.model import FAMILIES, Call, Refusal, Reply, Tool, ToolResult
 from findling.tools.schema import validate
 from findling.tools.workspace import Workspace
 from findling.types import Progress
 
-TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in (*code.TOOLS, *repo.TOOLS)}
+TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in (*code.TOOLS, *docs.TOOLS, *library.TOOLS, *repo.TOOLS)}
 
 _log = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ def call(
     given: Mapping[str, Any] = {}
     try:
         given = validate(tool.schema, arguments)
-        reply = tool.handler(Call(workspace, progress), given)
+        reply = several.handle(tool, Call(workspace, progress), given)
     except (Refusal, FindlingError) as error:
         return refused(tool, refusal_of(error, tool.family), workspace)
     except Exception as error:  # noqa: BLE001 - a defect, too, is an answer: raising would end the caller's session
@@ -73,7 +73,7 @@ def select(names: Iterable[str] | None, *, allow_delete: bool = False) -> list[T
 
 
 def _finished(reply: Reply, max_tokens: int | None) -> ToolResult:
-    if reply.text is not None:
-        return ToolResult(reply.facts, reply.text, reply.is_error)
+    if reply.text is not None or reply.facts is None:
+        return ToolResult(reply.facts, reply.text or [], reply.is_error)
     facts = budget.cut_to(reply.facts, reply.items, budget.allowed_chars(max_tokens))
     return ToolResult(facts, [budget.dumps(facts)], reply.is_error)

@@ -5,9 +5,11 @@ Field names and formulas are the contract of these tools; finding is the engine'
 
 from __future__ import annotations
 
-from typing import Any
+import time
+from typing import TYPE_CHECKING, Any
 
-from findling.errors import InvalidPattern
+from findling import events
+from findling.errors import EmbedderUnavailable, InvalidPattern
 from findling.tools import budget, parameters
 from findling.tools.files import line_range, read_text
 from findling.tools.model import Arguments, Call, Reply, Tool, object_schema
@@ -17,6 +19,9 @@ from findling.tools.repo_hybrid import hybrid_search
 from findling.tools.symbols import KINDS, defined_in, definition, kinds_of
 from findling.tools.workspace import WAIT_S
 from findling.types import GrepResult, LineMatch
+
+if TYPE_CHECKING:
+    from findling.tools.index_view import SemanticProblem
 
 KEYWORD_LINES = 2_000
 """Matching lines that are compared for the best; a pattern that matches more says little about any of them."""
@@ -32,17 +37,25 @@ ALL_DEFINITIONS = 10_000
 
 
 def _search_semantic(call: Call, given: Arguments) -> Reply:
+    started = time.monotonic()
     workspace = call.workspace
     engine = workspace.engine
     ref = check_ref(engine.root, given.get("ref"))
-    if workspace.settings.mode == "off" or workspace.view(lambda view: view.fingerprint) is None:
-        return Reply({"available": False, "results": []}, "results")
+    problem = workspace.view(lambda view: view.semantic_problem)
+    if problem is not None:
+        return _unavailable(given, started, problem)
     # The engine takes in what changed, vectors too, before it answers.
     seen = engine.search(given["query"], mode="semantic", limit=1, wait_s=WAIT_S, progress=call.progress)
     if seen.completeness == "partial":
         workspace.finish_in_background(ref)
-    near = workspace.view(lambda view: view.near(given["query"], given["top_k"], folder=engine.scope))
-    lines = Lines(engine.root)
+    try:
+        near = workspace.view(lambda view: view.near(given["query"], given["top_k"], folder=engine.scope))
+    except EmbedderUnavailable as error:
+        events.semantic_error(operation="search_semantic", error_type=error.code, message=error.message)
+        return _unavailable(given, started, workspace.view(lambda view: view.semantic_problem))
+    if not near and (problem := workspace.view(lambda view: view.semantic_problem)) is not None:
+        return _unavailable(given, started, problem)  # it went away since it was last heard of
+    lines = Lines(engine.texts)
     results = [
         {
             "path": place.path,
@@ -53,9 +66,20 @@ def _search_semantic(call: Call, given: Arguments) -> Reply:
         }
         for place in near
     ]
+    events.semantic_search(
+        query=given["query"], result_count=len(results), latency_ms=events.since(started), used_semantic=True
+    )
     facts: dict[str, Any] = {"available": True, "results": results}
     if seen.completeness == "partial":
         facts["result_completeness"] = "partial"
+    return Reply(facts, "results")
+
+
+def _unavailable(given: Arguments, started: float, problem: SemanticProblem | None) -> Reply:
+    events.semantic_search(query=given["query"], result_count=0, latency_ms=events.since(started), used_semantic=False)
+    facts: dict[str, Any] = {"available": False, "results": []}
+    if problem is not None and problem.kind == "mismatch":
+        facts["error"] = problem.message
     return Reply(facts, "results")
 
 
@@ -124,7 +148,7 @@ def _find_symbol(call: Call, given: Arguments) -> Reply:
         progress=call.progress,
     )
     hits = [hit for hit in found.definitions if wanted is None or hit.kind in wanted]
-    lines = Lines(engine.root)
+    lines = Lines(engine.texts)
     facts: dict[str, Any] = {"symbols": [definition(hit, lines) for hit in hits[: given["limit"]]]}
     total = len(hits) if wanted else found.total_definitions
     if total > len(facts["symbols"]):

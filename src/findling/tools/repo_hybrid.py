@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 
+from findling import events
 from findling.errors import Cancelled, FindlingError, InvalidInput
 from findling.search.analysis import analyse
 from findling.tools.fusion import Scored, fuse_weighted
@@ -31,14 +33,15 @@ _log = logging.getLogger(__name__)
 
 def hybrid_search(call: Call, given: Arguments) -> Reply:
     """The handler. It fails only when no backend could answer at all."""
+    started = time.monotonic()
     workspace = call.workspace
     engine = workspace.engine
-    settings = workspace.settings
+    weighted = workspace.config.hybrid
     ref = check_ref(engine.root, given.get("ref"))
     query: str = given["query"]
     wanted = max(FAN_OUT_LEAST, FAN_OUT * given["top_k"])
     # First, because it takes in what changed on disk; the others then see it.
-    semantic_on = settings.mode != "off" and workspace.view(lambda view: view.fingerprint) is not None
+    semantic_on = workspace.view(lambda view: view.semantic_problem) is None
     fresh = engine.search(
         query, mode="semantic" if semantic_on else "keyword", limit=1, wait_s=WAIT_S, progress=call.progress
     )
@@ -68,15 +71,17 @@ def hybrid_search(call: Call, given: Arguments) -> Reply:
             raise
         except FindlingError as error:
             _log.warning("the %s backend cannot answer: %s", name, error)
+            if name == "semantic":
+                events.semantic_error(operation="hybrid_search", error_type=error.code, message=error.message)
             failure = error
     if not lists and failure is not None:
         raise failure
     weights = {
-        "keyword": settings.keyword_weight,
-        "symbol": settings.symbol_weight,
-        "semantic": settings.semantic_weight,
+        "keyword": weighted.keyword_weight,
+        "symbol": weighted.symbol_weight,
+        "semantic": weighted.semantic_weight,
     }
-    lines = Lines(engine.root)
+    lines = Lines(engine.texts)
     results = [
         {
             "path": place.path,
@@ -88,6 +93,9 @@ def hybrid_search(call: Call, given: Arguments) -> Reply:
         }
         for place in fuse_weighted(lists, weights)[: given["top_k"]]
     ]
+    events.semantic_search(
+        query=query, result_count=len(results), latency_ms=events.since(started), used_semantic="semantic" in lists
+    )
     return Reply({"results": results}, "results")
 
 

@@ -15,6 +15,9 @@ from findling.tools.model import Arguments, Refusal, Schema
 ALIASES = {"limit": "top_k", "top_k": "limit", "path": "pathPrefix"}
 """An argument that a tool does not have is taken for the one that it has under the other name."""
 
+LARGEST = (1 << 53) - 1
+"""A number further from 0 is refused: not every reader of JSON keeps it as it is, and nothing here is that large."""
+
 SHOWN_CHARS = 60
 """How much of a wrong value is repeated: enough to recognise it."""
 
@@ -52,6 +55,8 @@ def _object(where: str, schema: Schema, given: Mapping[str, Any]) -> dict[str, A
 
 def _value(name: str, schema: Schema, value: Any) -> Any:
     kind = schema["type"]
+    if isinstance(value, int) and abs(value) > LARGEST:
+        raise _refusal(f"Parameter `{name}` must be {_expected(schema)}; the number is too large.")
     if not _fits(kind, value):
         raise _wrong(name, schema, value)
     if kind in ("integer", "number"):
@@ -88,7 +93,7 @@ def _fits(kind: str, value: Any) -> bool:
         return isinstance(value, bool)
     if kind in ("integer", "number"):
         number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-        return number and (kind == "number" or float(value).is_integer())
+        return number and (kind == "number" or (abs(value) <= LARGEST and float(value).is_integer()))
     if kind == "string":
         return isinstance(value, str)
     if kind == "array":

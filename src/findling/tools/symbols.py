@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from findling.tools.files import inside
@@ -39,7 +40,7 @@ def definition(hit: SymbolHit, lines: Lines) -> dict[str, Any]:
 def defined_in(call: Call, path: str) -> tuple[str, list[dict[str, Any]]]:
     """(path, definitions by line) of an indexed file. Raises `Refusal`."""
     found, _ = file_symbols(call, path)
-    lines = Lines(call.workspace.engine.root)
+    lines = Lines(call.workspace.engine.texts)
     rows = sorted(found.symbols, key=lambda row: (row.name_line, row.position))
     return found.path, [
         _facts(row.name, row.kind, found.path, row.name_line, found.language, row.scope, row.signature, lines)
@@ -54,12 +55,13 @@ def file_symbols(call: Call, path: str) -> tuple[FileSymbols, Freshness]:
     """
     engine = call.workspace.engine
     relative, real = inside(engine.root, path)
-    if real.is_dir():
+    on_disk = isinstance(engine.texts, Path)
+    if on_disk and real.is_dir():
         raise Refusal("invalid_input", f"path is a directory: {path}")
     # Asking the engine anything makes it look at the disk and take in what changed.
     freshness = engine.symbols("main", limit=1, wait_s=WAIT_S, progress=call.progress).freshness
     found = call.workspace.view(lambda view: view.file_symbols(relative))
-    if found is None and not real.is_file():
+    if found is None and on_disk and not real.is_file():
         raise Refusal("file_not_found", f"file not found: {path}")
     if found is None:
         raise Refusal("file_not_found", f"file is not indexed: {path}")

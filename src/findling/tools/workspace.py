@@ -5,19 +5,24 @@ A workspace is for one thread, as its engine is; jobs have their own. Must not k
 
 from __future__ import annotations
 
+import logging
 import statistics
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from findling.tools.settings import Settings
+from findling.errors import FindlingError
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
+    from findling.config import Config
     from findling.engine import Engine
+    from findling.engine.watching import Watch, Watcher
+    from findling.library import Library
+    from findling.library.sources import Source
     from findling.tools.index_view import IndexView
     from findling.tools.jobs import Jobs
 
@@ -25,6 +30,11 @@ WAIT_S = 2.0
 """How long a question may index before it answers with what is there."""
 
 _Answer = TypeVar("_Answer")
+
+_log = logging.getLogger(__name__)
+
+OPEN_REFS = 2
+"""Refs that stay open beside what is checked out, as in the engine."""
 
 _LATENCIES = 50
 """Searches whose time is remembered, for advice on the embedding model."""
@@ -34,6 +44,7 @@ class Workspace:
     """One root. ``path`` and ``root`` as for `Engine.open`; nothing is opened or read before it is asked for.
 
     ``background``: work that a question leaves undone goes on after the answer (a server does that; a command ends).
+    ``config`` is obeyed instead of what is configured for the root. ``name`` is the root's among several.
     """
 
     def __init__(
@@ -42,11 +53,13 @@ class Workspace:
         *,
         root: Path | None = None,
         cache: bool = False,
-        settings: Settings | None = None,
+        config: Config | None = None,
         background: bool = False,
+        name: str = "",
     ) -> None:
         self._path, self._root, self._cache = path, root, cache
-        self.settings = settings or Settings()
+        self._name = name
+        self._given = config
         self.background = background
         self.started = time.monotonic()
         self._engine: Engine | None = None
@@ -54,6 +67,52 @@ class Workspace:
         self._reading: ThreadPoolExecutor | None = None
         self._jobs: Jobs | None = None
         self._latencies: deque[float] = deque(maxlen=_LATENCIES)
+        self._library: Library | None = None
+        self._documents: Source | None = None
+        self._ref = ""
+        self._ref_name = ""
+        self._at: dict[str, Workspace] = {}
+        self._watcher: Watcher | None = None
+
+    def at(self, ref: str | None) -> Workspace:
+        """The workspace of a branch, tag or commit; this one for what is checked out. It is closed with this one.
+
+        Raises `RefNotIndexed`.
+        """
+        from findling.engine.refs import find_ref
+
+        found = find_ref(self.engine.root, ref)
+        if found is None:
+            return self
+        workspace = self._at.pop(found.commit_id, None)
+        if workspace is None:
+            workspace = Workspace(
+                self._path,
+                root=self._root,
+                cache=self._cache,
+                config=self._given,
+                background=self.background,
+                name=self._name,
+            )
+            workspace._ref = found.commit_id
+            workspace.started = self.started
+        workspace._ref_name = found.name
+        self._at[found.commit_id] = workspace
+        while len(self._at) > OPEN_REFS:
+            self._at.pop(next(iter(self._at))).close()
+        return workspace
+
+    @property
+    def ref_name(self) -> str:
+        """What answers call the version of the files that is searched. Raises `errors.RootError`."""
+        from findling.tools.refs import current_ref
+
+        return self._ref_name or current_ref(self.engine.root)
+
+    @property
+    def roots(self) -> Sequence[Workspace]:
+        """The workspaces of single roots that this one stands for."""
+        return (self,)
 
     @property
     def engine(self) -> Engine:
@@ -62,20 +121,26 @@ class Workspace:
             self._engine = self._open_engine()
         return self._engine
 
+    @property
+    def config(self) -> Config:
+        """What is configured for the root. Raises `errors.ConfigError`."""
+        return self.engine.config
+
     def ask_view(self, question: Callable[[IndexView], _Answer]) -> Future[_Answer]:
         """Read the index beside the engine: the view has a thread of its own, so both may work at once."""
         if self._reading is None:
             from concurrent.futures import ThreadPoolExecutor
 
             self._reading = ThreadPoolExecutor(1, thread_name_prefix="findling-view")
-        store_dir, root = self.engine.store_dir, self.engine.root
+        store_dir, root, open_embedder = self.engine.store_dir, self.engine.root, self.engine.embedder_opener()
+        config, key = self.engine.config, self.engine.manifest_key
 
         def ask() -> _Answer:
             if self._view is None or self._view.store_dir != store_dir:
                 from findling.tools.index_view import IndexView
 
                 self._close_view()
-                self._view = IndexView(store_dir, root)
+                self._view = IndexView(store_dir, root, open_embedder, config, key)
             return question(self._view)
 
         return self._reading.submit(ask)
@@ -97,10 +162,59 @@ class Workspace:
             self._jobs = Jobs(self._open_engine, self.engine.store_dir)
         return self._jobs
 
+    @property
+    def library(self) -> Library:
+        """What was added to the library, whatever the root. Raises `errors.ConfigError`."""
+        if self._library is None:
+            from findling.library import Library
+
+            self._library = Library.open()
+        return self._library
+
+    @property
+    def documents(self) -> Source:
+        """The root's documents for a search of the library. Raises `errors.RootError`."""
+        if self._documents is None:
+            from findling.library.sources import Source
+
+            engine = self.engine
+            self._documents = Source(self._name or engine.root.name or str(engine.root), engine, kind="docs")
+        return self._documents
+
     def finish_in_background(self, ref: str) -> None:
-        """Take in what the last question left out, unless a job does that already or nothing may go on."""
-        if self.background:
+        """Take in what the last question left out, unless a job does that already or nothing may go on.
+
+        Where a question takes nothing in, this does not either.
+        """
+        if self.background and self.engine.auto_index:
             self.jobs.start("incremental", force=False, ref=ref)
+
+    def watch(self) -> None:
+        """Take in files as they are saved, unless that is not wanted. What is wrong is each call's to say."""
+        try:
+            engine = self.engine
+            if not (engine.auto_index and engine.config.semantic.watch):
+                return
+        except FindlingError:
+            return
+        from findling.engine.watching import Watcher
+
+        self._watcher = Watcher(self._open_engine)
+        self._watcher.start()
+
+    @property
+    def watched(self) -> Watch | None:
+        """What is watched; None where nothing is to be."""
+        return self._watcher.watch if self._watcher is not None else None
+
+    def index_in_background(self) -> None:
+        """Bring the whole index up to date, unless a job runs already. Failures are the job's, or are logged."""
+        from findling.tools.refs import current_ref
+
+        try:
+            self.jobs.start("full", force=False, ref=current_ref(self.engine.root))
+        except FindlingError as error:
+            _log.warning("the index is not brought up to date: %s", error)
 
     def note_latency(self, milliseconds: float) -> None:
         self._latencies.append(milliseconds)
@@ -111,19 +225,30 @@ class Workspace:
 
     def finish(self) -> None:
         """Wait for what goes on in the background: the end of a command whose process ends with it."""
+        for workspace in self._at.values():
+            workspace.finish()
         if self._jobs is not None:
             self._jobs.wait()
 
     def close(self) -> None:
         """Stops what goes on in the background; what it has taken in stays."""
+        while self._at:
+            self._at.popitem()[1].close()
+        if self._watcher is not None:
+            self._watcher.stop()
+            self._watcher = None
         if self._jobs is not None:
             self._jobs.stop()
         if self._reading is not None:
             self._reading.submit(self._close_view).result()
             self._reading.shutdown()
+        if self._documents is not None:
+            self._documents.close()
+        if self._library is not None:
+            self._library.close()
         if self._engine is not None:
             self._engine.close()
-        self._jobs = self._reading = self._engine = None
+        self._jobs = self._reading = self._engine = self._documents = self._library = None
 
     def __enter__(self) -> Workspace:
         return self
@@ -134,4 +259,4 @@ class Workspace:
     def _open_engine(self) -> Engine:
         from findling.engine import Engine
 
-        return Engine.open(self._path, root=self._root, cache=self._cache)
+        return Engine.open(self._path, root=self._root, cache=self._cache, config=self._given, ref=self._ref or None)

@@ -7,28 +7,59 @@ the answer (mod.rs, lib.rs, index.ts, v1 folders) are not here; flagging them me
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 _FLAGS = {
     "test": re.compile(
-        r"(?:^|/)(?:tests?|specs?|__tests__|testing|testdata|test[_-][^/]*|[^/]*[_-]tests?|benches|benchmarks?|fixtures|"
+        r"(?:^|/)(?:tests?|specs?|__tests__|testing|testdata|test[_-][^/]*|[^/]*[_-]tests?|bench|benches|benchmarks?|regress|fixtures|"
         r"mocks?|e2e)/|(?:^|/)(?:test_[^/]*|tests?\.[^/]*|conftest\.py|[^/]*[_.-](?:test|tests|spec|bench)\.[^/]+|"
         r"[^/]*(?:Tests?|Spec|TestCase|Suite)\.[a-z]+|[^/]*\.bats)$"
     ),
     "example": re.compile(
         r"(?:^|/)(?:examples?|samples?|demos?|docs?_src|tutorials?|playground)/|(?:^|/)docs?/.*\.(?!md|rst|txt|adoc)[a-z]+$"
     ),
-    "legacy": re.compile(r"(?:^|/|_)(?:legacy|compat|deprecated|obsolete)(?:/|\.|_|[^/]*$)", re.IGNORECASE),
+    "legacy": re.compile(
+        r"(?:^|/|_)(?:legacy|compat|deprecated|deprecations?|obsolete)(?:/|\.|_|[^/]*$)", re.IGNORECASE
+    ),
     "platform": re.compile(
         r"(?:^|[/_.-])(?:win|win32|windows|darwin|macos|osx|aix|sunos|solaris|android|ios|wasm|wasi|freebsd|netbsd|openbsd|"
         r"bsd|qnx|os390|ibmi|haiku|cygwin)(?=[/_.-])",
+        re.IGNORECASE,
+    ),
+    "changes": re.compile(
+        r"(?:^|/)(?:change[-_. ]?(?:log|s)|history|news|release[-_ ]?notes?|releases?|authors|contributors|licen[cs]e|"
+        r"code[-_]of[-_]conduct|[^/]*(?:migration|upgrade|upgrading)[-_ ]guide|third[-_]party[^/]*|notice)"
+        r"(?:[-_.][^/]*)?$",
         re.IGNORECASE,
     ),
     "init": re.compile(r"(?:^|/)(?:__init__\.pyi?|package-info\.java|__main__\.py)$"),
 }
 
 
+OF_PLACES = frozenset(("test", "example"))
+"""The flags that speak against places rather than against what stands there."""
+
+_VERSION = re.compile(r"(?:^|/)v(\d{1,4})(?=/)")
+
+
+def newest_versions(paths: Iterable[str]) -> dict[str, int]:
+    """The highest version folder (v1, v2, ...) by the folder that holds it."""
+    newest: dict[str, int] = {}
+    for path in paths:
+        if (found := _VERSION.search(path)) is not None:
+            folder = path[: found.start()]
+            newest[folder] = max(newest.get(folder, 0), int(found[1]))
+    return newest
+
+
+def is_superseded(path: str, newest: Mapping[str, int]) -> bool:
+    """Whether a path lies in a version folder beside which a newer one stands; ``newest`` is `newest_versions`'s."""
+    found = _VERSION.search(path)
+    return found is not None and int(found[1]) < newest.get(path[: found.start()], 0)
+
+
 @lru_cache(maxsize=20_000)
 def path_flags(path: str) -> frozenset[str]:
-    """Which priors apply to a path: test, example, legacy, platform, init."""
+    """Which priors apply to a path: test, example, legacy, platform, changes, init."""
     return frozenset(flag for flag, pattern in _FLAGS.items() if pattern.search(path))

@@ -37,14 +37,17 @@ class Evidence:
 class RankedFile:
     """A candidate with its signals and its rank value; `chunk_values` orders the places inside it.
 
-    ``texts`` are BM25 shares by chunk ordinal; ``cosines`` are of all chunks, ``highest`` the best of any file,
-    ``best_cosine`` this one's; ``window_cosine`` is what the signal of that name is made from.
+    ``rare_coverage``: the share of the query that it holds, rare terms above all; ``names_a_term``: a term of the query
+    stands in a name that it defines. ``texts`` are BM25 shares by chunk ordinal; ``cosines`` are of all chunks,
+    ``highest`` the best of any file, ``best_cosine`` this one's; ``window_cosine`` is what the signal of that name is
+    made from.
     """
 
     file: FileRow
     values: dict[str, float] = field(default_factory=dict)
     rank_value: float = 0.0
-    coverage: float = 0.0
+    rare_coverage: float = 0.0
+    names_a_term: bool = False
     texts: dict[int, float] = field(default_factory=dict)
     cosines: FileCosines | None = None
     highest: float = 0.0
@@ -89,6 +92,7 @@ def rank(
     _passages(ranked, evidence.keyword)
     _names(query, ranked)
     _definitions(ranked)
+    _named_alike(reader, query, ranked)
     for item in ranked:
         item.exact_line = evidence.exact.get(item.file.entry_id, 0)
         item.values["exact"] = 1.0 if item.exact_line else 0.0
@@ -114,7 +118,8 @@ def _text(
         max(1.0, manifest.body_terms / total),
         max(1.0, manifest.name_terms / total),
     )
-    weighted = dict(query.keys)
+    weighted = query.keys
+    own = len(weighted)
     compounds = [tokenizer.term_key(compound) for compound in query.compounds]
     counts = reader.term_counts([*weighted, *compounds])
     weighted.update((key, 1.0) for key in compounds if key not in weighted and counts[key])
@@ -126,8 +131,23 @@ def _text(
         found = term_rows.lookup(rows.get(file.blob_id, ()), keys)
         in_path = [path.terms.get(key, 0) for key in keys]
         lengths = signals.Lengths(file.body_terms, file.name_terms)
-        item.values["file"], item.coverage = signals.bm25f(found, in_path, weights, lengths, means, path.length)
+        values = item.values
+        values["file"], values["coverage"] = signals.bm25f(found, in_path, weights, lengths, means, path.length)
+        item.names_a_term = any(flags for _, flags in found[:own])
+        item.rare_coverage = signals.rare_coverage(found[:own], in_path[:own], weights[:own])
     _divide_by_best(ranked, "file")
+
+
+def term_weights(reader: IndexReader, query: QueryTerms) -> dict[str, float]:
+    """What each term of a query says: its weight times its rarity among the manifest's files."""
+    manifest = reader.manifest
+    total = max(1, manifest.files if manifest else 1)
+    keys = {term: tokenizer.term_key(term) for term in query.terms}
+    counts = reader.term_counts(keys.values())
+    return {
+        term: weight * signals.inverse_document_frequency(total, counts[keys[term]])
+        for term, weight in query.terms.items()
+    }
 
 
 def _passages(ranked: Sequence[RankedFile], keyword: KeywordHits) -> None:
@@ -162,8 +182,13 @@ TEXT_IN_CHUNK = 1.3
 COSINE_IN_CHUNK = 0.8
 DEFINITION_IN_CHUNK = 1.5
 EXACT_IN_CHUNK = 3.0
+PHRASE_IN_CHUNK = 1.0
 NEAREST_CHUNKS = 8
-"""How the place inside a file is chosen: its text, its cosine, and whether the definition asked for stands in it."""
+"""How the place inside a file is chosen: its text, its cosine, whether the definition asked for stands in it, and
+whether it has the query's words together."""
+
+READ_FILES, READ_CHUNKS = 3, 3
+"""How many files' places are read for that, and how many of each; nine right ones in ten are among them."""
 
 
 def _names(query: QueryTerms, ranked: Sequence[RankedFile]) -> None:
@@ -191,6 +216,21 @@ def _definitions(ranked: Sequence[RankedFile]) -> None:
         item.values["definition"] = min(1.0, sum(best.values()))
 
 
+CLEARLY_NAMED = 0.5
+"""A best likeness below this counts as what it is, not as a whole."""
+
+
+def _named_alike(reader: IndexReader, query: QueryTerms, ranked: Sequence[RankedFile]) -> None:
+    """What is named like the query. Not where advice is wanted: then it would put code before documentation."""
+    if "advice" in query.wants:
+        return
+    weights = term_weights(reader, query)
+    for item in ranked:
+        names = {symbol.name for symbol in reader.symbols(item.file.blob_id)} if item.names_a_term else ()
+        item.values["name"] = signals.likeness(names, weights)
+    _divide_by_best(ranked, "name", least=CLEARLY_NAMED)
+
+
 def _windows(ranked: Sequence[RankedFile], cosines: Mapping[int, FileCosines]) -> None:
     for item in ranked:
         found = cosines.get(item.file.entry_id)
@@ -212,11 +252,25 @@ def _windows(ranked: Sequence[RankedFile], cosines: Mapping[int, FileCosines]) -
             item.values["window"] = (item.values["window"] - low) / spread if spread > 0 else 0.0
 
 
+SURELY_DEFINED = 0.5
+"""From this value of the definition signal on, a name that was asked for is defined here."""
+
+
 def _priors(query: QueryTerms, ranked: Sequence[RankedFile]) -> None:
+    newest = priors.newest_versions(item.file.path for item in ranked)
     for item in ranked:
         flags: Set[str] = priors.path_flags(item.file.path) | ({"generated"} if item.file.generated else set())
+        if item.file.kind == "code":  # history.py is no history
+            flags -= {"changes"}
+        if priors.is_superseded(item.file.path, newest):
+            flags |= {"superseded"}
         for flag in flags - query.wants:
             item.values[flag] = 1.0
+        if ("test" in flags & query.wants) or ("changes" in flags and "history" in query.wants):
+            item.values["wanted"] = 1.0
+        asked_for = min(1.0, item.values["definition"] / SURELY_DEFINED)
+        for flag in priors.OF_PLACES & item.values.keys():  # who asks for a name wants it wherever it is defined
+            item.values[flag] *= 1.0 - asked_for
         if "advice" in query.wants and item.file.kind == "docs":
             item.values["advice"] = 1.0
 
@@ -259,8 +313,10 @@ def _rare_names(reader: IndexReader, blob_id: int) -> frozenset[int]:
     return known
 
 
-def _divide_by_best(ranked: Sequence[RankedFile], signal: str) -> None:
+def _divide_by_best(ranked: Sequence[RankedFile], signal: str, least: float = 0.0) -> None:
+    """The share of the best file's value, or of ``least`` where that is more."""
     best = max((item.values[signal] for item in ranked), default=0.0)
+    best = max(best, least)
     if best > 0:
         for item in ranked:
             item.values[signal] /= best

@@ -6,7 +6,7 @@ F, W, G, S, R and I are the signals of a study on public code questions (docs/AR
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -70,6 +70,52 @@ def bm25f(
             total += weight * (K1 + 1) * frequency / (K1 + frequency)
             covered += weight
     return total, covered / every if every else 0.0
+
+
+def rare_coverage(found: Sequence[tuple[int, int]], in_path: Sequence[int], weights: Sequence[float]) -> float:
+    """The share of the query that a file holds, each term by the square of its weight: what is rare is the point.
+
+    Arguments as for `bm25f`, of the query's own terms alone.
+    """
+    every = sum([weight * weight for weight in weights])
+    held = [
+        weight * weight
+        for (count, flags), paths, weight in zip(found, in_path, weights, strict=True)
+        if count or flags or paths
+    ]
+    return sum(held) / every if every else 0.0
+
+
+# --- the names it defines ---------------------------------------------------------------------------------------
+
+
+def likeness(names: Iterable[str], weights: Mapping[str, float]) -> float:
+    """How well the best of some names says a query, in [0, 1]: the harmonic mean of the share of the name's parts that
+    the query has and the share of the query's weight that the name has.
+
+    ``weights`` are the query's, by term (stemmed, lower case).
+    """
+    every = sum(weights.values())
+    terms = frozenset(weights)
+    best = 0.0
+    for name in names:
+        parts = name_parts(name)
+        if parts.isdisjoint(terms):
+            continue
+        shared = parts & terms
+        precision = len(shared) / len(parts)
+        coverage = sum([weights[part] for part in shared]) / every if every else 0.0
+        if coverage:
+            best = max(best, 2 * precision * coverage / (precision + coverage))
+    return best
+
+
+@lru_cache(maxsize=100_000)
+def name_parts(name: str) -> frozenset[str]:
+    """The stemmed parts of a name, without single letters."""
+    return frozenset(
+        tokenizer.stem(part) for word in tokenizer.words(name) for part in tokenizer.parts(word) if len(part) > 1
+    )
 
 
 # --- the path ------------------------------------------------------------------------------------------------

@@ -41,24 +41,33 @@ def votes(
     loudest = max(voices, default=0.0)
     if loudest <= 0:
         return received
-    anyones = frozenset().union(*defines)
-    edges: list[tuple[float, list[tuple[int, Set[int]]]]] = []
-    for voter, voice in enumerate(voices):
-        power = (voice / loudest) ** EXPONENT
-        if power >= MIN_VOICE:
-            said = anyones & mentions[voter]
-            shared = [
-                (candidate, common)
-                for candidate, names in enumerate(defines)
-                if candidate != voter and (common := names & said)
-            ]
-            edges.append((power, shared))
-    counts = files_with({key for _, shared in edges for _, common in shared for key in common})
+    known = frozenset().union(*defines)
+    said = {
+        voter: known & mentions[voter]
+        for voter, voice in enumerate(voices)
+        if (voice / loudest) ** EXPONENT >= MIN_VOICE
+    }
+    heard = frozenset().union(*said.values())
+    definers: dict[int, list[int]] = {}
+    for candidate, names in enumerate(defines):
+        for key in names & heard:
+            definers.setdefault(key, []).append(candidate)
+    counts = files_with(heard)
     weights = {key: math.log(1 + files / max(1, count)) for key, count in counts.items()}
-    for power, shared in edges:
-        given = [(candidate, sum([weights[key] for key in common])) for candidate, common in shared]
-        total = sum([weight for _, weight in given])
-        for candidate, weight in given:
-            received[candidate] += power * weight / total
+    for voter, keys in said.items():
+        others = keys - defines[voter]
+        total = sum([weights[key] * len(definers[key]) for key in others])
+        own = keys & defines[voter]
+        total += sum([weights[key] * (len(definers[key]) - 1) for key in own])
+        if total <= 0:
+            continue
+        each = (voices[voter] / loudest) ** EXPONENT / total
+        for key in others:
+            for candidate in definers[key]:
+                received[candidate] += each * weights[key]
+        for key in own:
+            for candidate in definers[key]:
+                if candidate != voter:
+                    received[candidate] += each * weights[key]
     most = max(received)
     return [value / most for value in received] if most > 0 else received

@@ -1,0 +1,170 @@
+"""Embedding models of external services: Voyage and OpenAI. Opened only behind both gates; no document is ever sent.
+
+Nothing is asked before there is something to embed; a service says how long its vectors are by the first.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from findling.embedding import Batch, Fingerprint, wrong_dimensions
+from findling.embedding.checked import Malformed, OtherDimensions, unit_rows
+from findling.errors import EmbedderUnavailable
+from findling.external_services import ServiceFailure, ask
+
+if TYPE_CHECKING:
+    from findling.config import Config, Secret
+
+BELIEVED_S: Final = 30.0
+"""How long a service that failed is not asked again."""
+
+QUERIES_REMEMBERED: Final = 256
+
+BATCH_FACTOR: Final = 6
+"""A batch may take so many times as long as one query."""
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """``input_types``: how the request says what a text is, for a document and a query; '' where it does not."""
+
+    name: str
+    url: str
+    model: str
+    dimensions: dict[str, int]
+    input_types: tuple[str, str] = ("", "")
+    dimensions_key: str = "dimensions"
+
+
+SERVICES: Final = {
+    "voyage": Service(
+        "Voyage",
+        "https://api.voyageai.com/v1/embeddings",
+        "voyage-code-3",
+        {"voyage-code-3": 1024, "voyage-3.5": 1024, "voyage-3.5-lite": 1024, "voyage-3-large": 1024},
+        ("document", "query"),
+        "output_dimension",
+    ),
+    "openai": Service(
+        "OpenAI",
+        "https://api.openai.com/v1/embeddings",
+        "text-embedding-3-small",
+        {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536},
+    ),
+}
+"""Each with its own choice of model, and the models whose usual number of dimensions is known."""
+
+
+def open_model(provider: str, model: str, config: Config, *, dimensions: int | None) -> ExternalEmbedder:
+    """Raises EmbedderUnavailable: a gate is closed, or there is no key."""
+    service = SERVICES[provider]
+    if not config.semantic.gates_open:
+        raise EmbedderUnavailable(
+            f"{service.name} may not be called.",
+            remedy="Set semantic.external_provider_enabled and semantic.allow_code_payload_to_external to true.",
+        )
+    if config.keys.embedding is None:
+        raise EmbedderUnavailable(
+            f"{service.name} needs an API key.", remedy="Set CODECOMPASS_EMBEDDING_API_KEY.", reason="missing"
+        )
+    return ExternalEmbedder(provider, service, model or service.model, config, config.keys.embedding, dimensions)
+
+
+class ExternalEmbedder:
+    def __init__(
+        self, provider: str, service: Service, model: str, config: Config, key: Secret, dimensions: int | None
+    ) -> None:
+        self._service = service
+        self._model = model
+        self._key = key
+        self._timeout_s = config.semantic.timeout_ms / 1000
+        self._max_retries = config.semantic.max_retries
+        self._batch_texts = config.embedding.batch_size
+        self._asked_dimensions = dimensions
+        self._problem: tuple[float, EmbedderUnavailable] | None = None
+        self._queries: dict[str, NDArray[np.float32]] = {}
+        self._lock = threading.Lock()
+        made = dimensions or service.dimensions.get(model)
+        self._dimensions: int | None = made
+        if made is None:
+            made = self._vectors(["a text"], query=False, limit_s=self._timeout_s)[0].shape[1]
+            self._dimensions = made
+        scheme = "/".join(service.input_types) if all(service.input_types) else "none"
+        self._fingerprint = Fingerprint(provider, model, config.embedding.model_version, made, scheme)
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        return self._fingerprint
+
+    @property
+    def problem(self) -> EmbedderUnavailable | None:
+        """See Embedder."""
+        known = self._problem
+        return known[1] if known is not None and time.monotonic() - known[0] < BELIEVED_S else None
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """See Embedder."""
+        return self.embed_batch(texts).rows
+
+    def encode_query(self, text: str) -> NDArray[np.float32]:
+        """See Embedder."""
+        with self._lock:
+            known = self._queries.get(text)
+        if known is not None:
+            return known
+        if (problem := self.problem) is not None:
+            raise problem.with_traceback(None)
+        if not text.strip():
+            return np.zeros(self._fingerprint.dimensions, np.float32)
+        vector: NDArray[np.float32] = self._vectors([text], query=True, limit_s=self._timeout_s)[0][0]
+        with self._lock:
+            if len(self._queries) >= QUERIES_REMEMBERED:
+                self._queries.clear()
+            self._queries[text] = vector
+        return vector
+
+    def embed_batch(self, texts: Sequence[str], *, deadline: float | None = None) -> Batch:
+        """See Embedder. A request that has begun is waited for: it is paid for."""
+        rows = [np.zeros((0, self._fingerprint.dimensions), np.float32)]
+        failed: dict[int, str] = {}
+        for start in range(0, len(texts), self._batch_texts):
+            if deadline is not None and time.monotonic() >= deadline:
+                break
+            part = [text if text.strip() else "-" for text in texts[start : start + self._batch_texts]]
+            made, problems = self._vectors(part, query=False, limit_s=self._timeout_s * BATCH_FACTOR)
+            failed |= {start + place: why for place, why in problems.items()}
+            rows.append(made)
+        return Batch(np.concatenate(rows), failed)
+
+    def _vectors(
+        self, texts: Sequence[str], *, query: bool, limit_s: float
+    ) -> tuple[NDArray[np.float32], dict[int, str]]:
+        value: dict[str, object] = {"model": self._model, "input": list(texts)}
+        if input_type := self._service.input_types[query]:
+            value["input_type"] = input_type
+        if self._asked_dimensions is not None:
+            value[self._service.dimensions_key] = self._asked_dimensions
+        name = self._service.name
+        try:
+            found = ask(
+                name, self._service.url, value, self._key, timeout_s=limit_s, max_retries=self._max_retries
+            ).get("data")
+            if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
+                raise Malformed("no list of vectors")
+            ordered = sorted(found, key=lambda item: int(item.get("index", 0)))
+            return unit_rows([item.get("embedding") for item in ordered], len(texts), self._dimensions)
+        except OtherDimensions as error:
+            failure = wrong_dimensions(self._model, self._dimensions or 0, error.returned)
+        except (Malformed, TypeError, ValueError, OverflowError):
+            failure = EmbedderUnavailable(f"{name} does not answer as it should.")
+        except ServiceFailure as error:
+            failure = EmbedderUnavailable(f"{error}.", reason="timeout" if error.reason == "timeout" else "other")
+        self._problem = (time.monotonic(), failure)
+        raise failure

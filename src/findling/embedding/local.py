@@ -1,0 +1,237 @@
+"""Models of the Hugging Face hub or of a folder, computed in this process by optional libraries.
+
+model2vec computes static models, fastembed those of ONNX; each is imported here alone, and only when it is needed.
+Opening never touches the network: a model of the hub is there because `fetch` brought it, when somebody asked for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import json
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+from findling.embedding.in_process import InProcessEmbedder
+from findling.errors import EmbedderUnavailable
+
+if TYPE_CHECKING:
+    from findling.config import Config
+
+PROFILES: Final[Mapping[str, str]] = MappingProxyType(
+    {"code_quality": "JinaEmbeddingsV2BaseCode", "high_quality": "MxbaiEmbedLargeV1"}
+)
+"""Which model a profile means; `fast_local` is the bundled one."""
+
+IDS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "AllMiniLML6V2": "sentence-transformers/all-MiniLM-L6-v2",
+        "BGESmallENV15": "BAAI/bge-small-en-v1.5",
+        "BGEBaseENV15": "BAAI/bge-base-en-v1.5",
+        "BGELargeENV15": "BAAI/bge-large-en-v1.5",
+        "EmbeddingGemma300M": "google/embeddinggemma-300m",
+        "JinaEmbeddingsV2BaseCode": "jinaai/jina-embeddings-v2-base-code",
+        "JinaEmbeddingsV2BaseEN": "jinaai/jina-embeddings-v2-base-en",
+        "MultilingualE5Large": "intfloat/multilingual-e5-large",
+        "MxbaiEmbedLargeV1": "mixedbread-ai/mxbai-embed-large-v1",
+        "NomicEmbedTextV1": "nomic-ai/nomic-embed-text-v1",
+        "NomicEmbedTextV15": "nomic-ai/nomic-embed-text-v1.5",
+        "NomicEmbedTextV15Q": "nomic-ai/nomic-embed-text-v1.5-Q",
+        "PotionBase8M": "minishlab/potion-base-8M",
+        "PotionCode16M": "minishlab/potion-code-16M",
+        "PotionRetrieval32M": "minishlab/potion-retrieval-32M",
+        "SnowflakeArcticEmbedM": "snowflake/snowflake-arctic-embed-m",
+    }
+)
+"""Short ids of models, as other programs have them, and their names at the hub. Names of the hub are taken as well."""
+
+_STATIC_OWNERS: Final = ("minishlab/",)
+_STATIC_FILES: Final = ("model.safetensors", "tokenizer.json", "config.json")
+_ONNX_FILES: Final = ("onnx/model_quantized.onnx", "model_quantized.onnx", "onnx/model.onnx", "model.onnx")
+"""Where a folder's ONNX model is looked for, the smallest first."""
+
+_VERSION_CHARS: Final = 16
+
+
+def open_model(model: str, config: Config, *, dimensions: int | None) -> InProcessEmbedder:
+    """The model that a name, an id, a folder or (where it is '') the profile means. Raises EmbedderUnavailable."""
+    name = model or PROFILES.get(config.embedding.profile, "")
+    if not name:
+        raise EmbedderUnavailable("No local model is named.", remedy="Set semantic.embedding.model.", reason="missing")
+    folder = Path(name)
+    if folder.is_dir():
+        opened = _open_folder(folder)
+    elif name in IDS or "/" in name:
+        opened = _open_hub(name, IDS.get(name, name))
+    else:
+        raise EmbedderUnavailable(
+            f"There is no local embedding model {name!r}, and no folder of that name.",
+            remedy=f"Name a folder, a model of the Hugging Face hub (owner/name), or one of {', '.join(IDS)}.",
+            reason="missing",
+        )
+    compute, content = opened
+    return InProcessEmbedder(
+        name,
+        f"{config.embedding.model_version}+{content[:_VERSION_CHARS]}",
+        compute,
+        dimensions=dimensions,
+        batch_texts=config.embedding.batch_size,
+    )
+
+
+def fetch(model: str, config: Config) -> str:
+    """Bring a model of the hub to this machine, and say which; '' where it is a folder or none is named.
+
+    Raises EmbedderUnavailable: the library is missing, the hub does not answer or has no such model.
+    """
+    name = model or PROFILES.get(config.embedding.profile, "")
+    hub = IDS.get(name, name)
+    if not name or Path(name).is_dir() or "/" not in hub:
+        return ""
+    try:
+        if _is_static(hub):
+            _library("model2vec", name)
+            importlib.import_module("huggingface_hub").snapshot_download(hub, allow_patterns=list(_STATIC_FILES))
+        else:
+            _library("fastembed", name).TextEmbedding(model_name=hub, cache_dir=str(_cache()))
+    except EmbedderUnavailable:
+        raise
+    except Exception as error:
+        raise EmbedderUnavailable(
+            f"The model {name!r} cannot be fetched from the Hugging Face hub: {type(error).__name__}.",
+            remedy="Check the name and the connection, or name a folder that holds the model.",
+            reason="missing",
+        ) from error
+    return hub
+
+
+def missing_library(model: str, config: Config) -> str:
+    """The optional library that the model needs and that is not installed; '' when nothing is missing."""
+    name = model or PROFILES.get(config.embedding.profile, "")
+    hub = IDS.get(name, name)
+    folder = Path(name)
+    static = all((folder / file).is_file() for file in _STATIC_FILES[:2]) if folder.is_dir() else _is_static(hub)
+    library = "model2vec" if static else "fastembed"
+    return "" if importlib.util.find_spec(library) else library
+
+
+def install_command(library: str) -> str:
+    """What installs an optional library beside this findling."""
+    return f"{sys.executable} -m pip install 'findling[{library}]'"
+
+
+# --- opening ---------------------------------------------------------------------------------------------------
+
+_Opened = tuple[Any, str]
+"""The function that computes, and what names the model's content."""
+
+
+def _open_folder(folder: Path) -> _Opened:
+    if all((folder / file).is_file() for file in _STATIC_FILES[:2]):
+        return _static(folder, str(folder)), _digest(folder / file for file in _STATIC_FILES[:2])
+    for file in _ONNX_FILES:
+        if (folder / file).is_file():
+            content = _digest((folder / file, *folder.glob("tokenizer.json")))
+            return _onnx_folder(folder, file, content), content
+    raise EmbedderUnavailable(
+        f"The folder {str(folder)!r} holds no embedding model.",
+        remedy=f"It needs model.safetensors and tokenizer.json (model2vec), or {_ONNX_FILES[-1]} (ONNX).",
+        reason="missing",
+    )
+
+
+def _open_hub(name: str, hub: str) -> _Opened:
+    static = _is_static(hub)
+    library = _library("model2vec" if static else "fastembed", name)
+    try:
+        if static:
+            get = importlib.import_module("huggingface_hub").snapshot_download
+            folder = Path(get(hub, allow_patterns=list(_STATIC_FILES), local_files_only=True))
+            return _static(folder, name), folder.name
+        model = library.TextEmbedding(model_name=hub, cache_dir=str(_cache()), local_files_only=True)
+        revision = Path(str(getattr(model.model, "_model_dir", hub))).name
+        return lambda texts: list(model.embed(list(texts), batch_size=len(texts))), revision
+    except Exception as error:
+        raise EmbedderUnavailable(
+            f"The model {name!r} is not on this machine.",
+            remedy="Run: findling embed  (it fetches the model from the Hugging Face hub)",
+            reason="missing",
+        ) from error
+
+
+def _static(folder: Path, name: str) -> Any:
+    library = _library("model2vec", name)
+    try:
+        model = library.StaticModel.from_pretrained(str(folder))
+    except Exception as error:
+        raise _damaged(name, error) from error
+    return lambda texts: model.encode(list(texts), use_multiprocessing=False)
+
+
+def _onnx_folder(folder: Path, file: str, content: str) -> Any:
+    library = _library("fastembed", str(folder))
+    description = importlib.import_module("fastembed.common.model_description")
+    name = f"findling/{content}"
+    pooling = description.PoolingType.CLS if _pools_by_first(folder) else description.PoolingType.MEAN
+    try:
+        if name not in {model["model"] for model in library.TextEmbedding.list_supported_models()}:
+            library.TextEmbedding.add_custom_model(
+                model=name,
+                pooling=pooling,
+                normalization=True,
+                sources=description.ModelSource(hf=name),
+                dim=0,  # nobody asks: vectors say it themselves
+                model_file=file,
+            )
+        model = library.TextEmbedding(model_name=name, specific_model_path=str(folder), local_files_only=True)
+    except Exception as error:
+        raise _damaged(str(folder), error) from error
+    return lambda texts: list(model.embed(list(texts), batch_size=len(texts)))
+
+
+def _pools_by_first(folder: Path) -> bool:
+    """Whether a sentence's vector is that of its first token; the folder says so, else it is the mean."""
+    try:
+        return bool(json.loads((folder / "1_Pooling" / "config.json").read_bytes()).get("pooling_mode_cls_token"))
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+def _library(name: str, model: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise EmbedderUnavailable(
+            f"The model {model!r} needs {name}, which is not installed.",
+            remedy=f"Run: {install_command(name)}",
+            reason="missing",
+        ) from error
+
+
+def _damaged(name: str, error: Exception) -> EmbedderUnavailable:
+    return EmbedderUnavailable(f"The model {name!r} cannot be read: {type(error).__name__}: {error}.")
+
+
+def _is_static(hub: str) -> bool:
+    return hub.startswith(_STATIC_OWNERS)
+
+
+def _digest(files: Iterable[Path]) -> str:
+    total = hashlib.sha256()
+    for path in sorted(files):
+        with path.open("rb") as file:
+            total.update(hashlib.file_digest(file, "sha256").digest())
+    return total.hexdigest()
+
+
+def _cache() -> Path:
+    """Where fastembed keeps what it fetched; its own default is the system's temporary folder."""
+    import platformdirs
+
+    chosen = os.environ.get("FASTEMBED_CACHE_PATH")
+    return Path(chosen) if chosen else Path(platformdirs.user_cache_dir("findling")) / "models"

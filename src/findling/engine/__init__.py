@@ -1,0 +1,13 @@
+"""The Python API and its parts: ``engine`` is what callers see, each other module answers one question for it.
+
+``store`` holds what is open, ``configuration`` what is wanted, ``semantics`` the embedder; ``freshness`` decides when
+to index, ``runs`` does it; ``answers`` asks the search, ``scope`` says which files a question is about, ``shown`` reads
+them for the answer, ``state`` tells what is indexed.
+"""
+
+from __future__ import annotations
+
+from findling.engine.configuration import Recipe
+from findling.engine.engine import GREP_LINES, Engine, OnProgress
+
+__all__ = ["GREP_LINES", "Engine", "OnProgress", "Recipe"]

@@ -1,0 +1,154 @@
+"""Answering from the store as it is: the parts of the search put together, once freshness has been settled.
+
+Must not write, and not decide when to.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from findling import errors
+from findling.engine import scope as scopes
+from findling.engine.shown import ShownText
+from findling.engine.state import coverage
+from findling.engine.store import OpenStore
+from findling.types import Freshness, Query, SearchResult, SymbolResult
+
+if TYPE_CHECKING:
+    from findling.search.exact import Grep, GrepRequest
+    from findling.search.searcher import Found, Searcher
+
+WITHOUT_VECTORS = frozenset(("keyword", "symbol", "exact"))
+"""Modes that ask no vectors."""
+
+
+class Answers:
+    """Of one store, within a folder of it ('' for all)."""
+
+    def __init__(self, store: OpenStore, folder: str) -> None:
+        self._store = store
+        self._folder = folder
+        self._shown = ShownText(store)
+        self._searcher: Searcher | None = None
+        store.on_close.append(self._forget_searcher)
+
+    def search(self, query: Query, freshness: Freshness, stale_reason: str, started: float) -> SearchResult:
+        """The answer to a validated query. ``started``: when it was asked, on the monotonic clock."""
+        self._shown.stale.clear()
+        found = self._open_searcher().search(query, scope_path=self._folder)
+        return self._result(query, found, freshness, stale_reason, started)
+
+    def similar(
+        self, query: Query, target: str, freshness: Freshness, stale_reason: str, started: float
+    ) -> SearchResult:
+        """What is like ``FILE`` or ``FILE:LINE``. Raises `NotFound`, and `EmbedderUnavailable` where nothing can be."""
+        from findling.search.query import split_target
+
+        path, line = split_target(target)
+        with self._store.reader.snapshot():
+            file = scopes.file_at(self._store, path)
+            if file is None and line is not None:
+                file = scopes.file_at(self._store, target)
+        if file is None:
+            raise errors.NotFound(
+                f"{path} is not in the index of {self._store.root}.",
+                remedy="Name an indexed file; `findling status --skipped` says why one may be left out.",
+            )
+        self._shown.stale.clear()
+        found = self._open_searcher().similar(file, line=line, query=query, scope_path="")
+        if not found.hits and self._store.semantics.problem:
+            self._store.semantics.required()
+        return self._result(query, found, freshness, stale_reason, started)
+
+    def _result(
+        self, query: Query, found: Found, freshness: Freshness, stale_reason: str, started: float
+    ) -> SearchResult:
+        from findling.search.answer import make_result
+
+        notes = [*self._store.take_notes()]
+        problem = self._store.semantics.problem
+        if query.mode not in WITHOUT_VECTORS and not problem and (mismatch := self._store.semantics.mismatch()):
+            problem = f"{mismatch} Run 'findling embed'."
+        if problem and query.mode not in WITHOUT_VECTORS:
+            notes.append(problem if query.mode == "semantic" else f"{problem} Only text and names were searched.")
+        return make_result(
+            query, found, coverage(self._store), freshness, stale_reason, notes, started, self._shown.stale
+        )
+
+    def grep(self, request: GrepRequest, freshness: Freshness, stale_reason: str) -> Grep:
+        """The candidates are listed; their files are read as the answer is iterated over."""
+        from findling.search.exact import Grep
+
+        with self._store.reader.snapshot():
+            found = Grep(
+                self._store.indexed_files(self._folder),
+                request,
+                freshness=freshness,
+                left_out=scopes.left_out(self._store, self._folder, request.scope.path_globs),
+                notes_before=self._store.take_notes(),
+                notes_after=(f"The index is not fresh: {stale_reason}.",) if stale_reason else (),
+            )
+            found.list_candidates()
+        return found
+
+    def symbols(
+        self,
+        name: str,
+        *,
+        references: bool,
+        kind: str | None,
+        language: str | None,
+        limit: int,
+        freshness: Freshness,
+        started: float,
+    ) -> SymbolResult:
+        """Definitions of a name, and its uses. ``language`` is an id."""
+        from findling.search import names
+
+        reader = self._store.reader
+        with reader.snapshot():
+            found, total = names.definitions(
+                reader,
+                name,
+                kind=kind,
+                language=language,
+                folder=self._folder,
+                limit=limit,
+                read_lines=self._shown.lines,
+            )
+            uses = names.References((), 0, False)
+            if references:
+                from findling.ingest.syntax import references as find
+
+                source = self._store.indexed_files(self._folder)
+                uses = names.references(source, name, find, language=language, limit=limit)
+            pending = reader.manifest.pending if reader.manifest else 0
+        return SymbolResult(
+            name=name,
+            definitions=tuple(found),
+            references=uses.found,
+            total_definitions=total,
+            total_references=uses.total,
+            truncated=total > len(found) or uses.total > len(uses.found) or uses.cut,
+            freshness=freshness,
+            completeness="partial" if pending else "complete",
+            took_ms=(time.monotonic() - started) * 1000,
+            notes=self._store.take_notes(),
+        )
+
+    def _open_searcher(self) -> Searcher:
+        if self._searcher is None:
+            from findling.search.searcher import Searcher
+
+            self._searcher = Searcher(
+                self._store.reader,
+                self._shown.lines,
+                own_name=self._store.root.name,
+                semantic=self._store.semantics.channel,
+                exact_files=lambda: self._store.indexed_files(""),
+            )
+        return self._searcher
+
+    def _forget_searcher(self) -> None:
+        self._searcher = None

@@ -1,0 +1,138 @@
+"""What the configuration says of a root, read when it is first asked for. Knows no index.
+
+Most roots have none. Then every part's own default holds, and the configuration is not even imported: that would cost
+a search a tenth of its start.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from findling.config import Config
+    from findling.ingest.chunk_docs import DocLimits
+    from findling.ingest.chunks import ChunkLimits
+    from findling.ingest.discovery import DiscoveryOptions
+
+CONFIG_FILES = ("findling.toml", ".findling/config.toml", ".findling/config.json", ".repo_search/config.json")
+"""Of a project (`findling.config.files`)."""
+
+VARIABLES = "FINDLING_"
+"""How the names of the environment's variables begin."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """Which files an index holds and how documents are cut, where somebody else has decided that. ``pages``: web pages
+    are read as people see them."""
+
+    wanted: DiscoveryOptions
+    docs: DocLimits
+    workers: int | None = None
+    pages: bool = False
+
+
+class Configuration:
+    """One root's. ``notes`` collects what the loader warns of. Every question raises `ConfigError`.
+
+    A ``recipe`` is taken instead of what the configuration says of the same; a ``config`` instead of what would be
+    read.
+    """
+
+    def __init__(
+        self, root: Path, notes: list[str], recipe: Recipe | None = None, config: Config | None = None
+    ) -> None:
+        self._root = root
+        self._notes = notes
+        self._given = config
+        self.recipe = recipe
+
+    @cached_property
+    def config(self) -> Config | None:
+        """None where nothing is configured, so that every default holds."""
+        if self._given is not None or not self._exists():
+            return self._given
+        from findling.config import load
+
+        loaded = load(self._root)
+        self._notes += loaded.warnings
+        return loaded.config
+
+    @property
+    def effective(self) -> Config:
+        """`config`, or one of all defaults."""
+        if self.config is not None:
+            return self.config
+        from findling.config import Config
+
+        return Config()
+
+    def check(self) -> None:
+        """Read it now if it was not read yet, so that what is wrong with it comes before anything is done."""
+        _ = self.config
+
+    def read_again(self) -> None:
+        """Forget what was read: it may have changed since."""
+        for name in ("config", "wanted", "limits"):
+            self.__dict__.pop(name, None)
+
+    @cached_property
+    def wanted(self) -> DiscoveryOptions:
+        """Which files are wanted."""
+        from findling.ingest.discovery import DiscoveryOptions
+
+        if self.recipe is not None:
+            return self.recipe.wanted
+        if self.config is None:
+            return DiscoveryOptions()
+        index = self.config.index
+        return DiscoveryOptions(
+            index.hidden,
+            index.max_file_bytes,
+            index.include,
+            index.exclude,
+            max_document_bytes=index.max_document_bytes,
+        )
+
+    @cached_property
+    def limits(self) -> ChunkLimits:
+        """How files are cut."""
+        from findling.ingest.chunks import ChunkLimits, DocLimits
+
+        if self.config is None:
+            return ChunkLimits(self.recipe.docs, pages=self.recipe.pages) if self.recipe else ChunkLimits()
+        semantic = self.config.semantic
+        docs = self.recipe.docs if self.recipe else DocLimits(semantic.chunk_size, semantic.chunk_overlap)
+        pages = self.recipe is not None and self.recipe.pages
+        return ChunkLimits(docs, semantic.chunk_max_lines, semantic.chunk_overlap_lines, pages)
+
+    @property
+    def chunking(self) -> str:
+        """The id of `limits`; nothing is imported to say that they are the default ones."""
+        return "" if self.config is None and self.recipe is None else self.limits.id
+
+    @property
+    def workers(self) -> int | None:
+        """How many processes read files; None leaves it to the indexer."""
+        return self.recipe.workers if self.recipe else None
+
+    @property
+    def searches_by_meaning(self) -> bool:
+        return self.config is None or self.config.semantic.enabled is not False
+
+    @property
+    def auto_index(self) -> bool:
+        """Whether a question may take in what changed."""
+        return self.config is None or self.config.semantic.auto_index
+
+    def _exists(self) -> bool:
+        """Whether any configuration file or variable exists."""
+        if any(value and name.startswith(VARIABLES) for name, value in os.environ.items()):
+            return True
+        base = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")  # noqa: PTH111, PTH118
+        users = [Path(base) / "findling" / name for name in ("config.toml", "config.json")]
+        return any(path.exists() for path in (*(self._root / name for name in CONFIG_FILES), *users))

@@ -1,0 +1,506 @@
+"""The public `Engine`: one root, one store, everything that can be asked of it. Wires the parts, decides nothing.
+
+An `Engine` is for one thread. It keeps itself fresh: each question first looks at the disk within a bounded time,
+takes in what changed when that is quick, and says so when it is not.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+
+from findling import errors, roots
+from findling.engine.refs import Ref, RefStore
+from findling.engine.store import WRITER_WAIT_S, OpenStore
+from findling.types import Freshness, GrepResult, IndexReport, Progress, SearchResult, SkippedFile, Status, SymbolResult
+
+if TYPE_CHECKING:
+    from findling.config import Config
+    from findling.embedding import Embedder
+    from findling.engine.answers import Answers
+    from findling.engine.configuration import Recipe
+    from findling.engine.reembedding import VectorReport
+    from findling.files import Files
+    from findling.reports import Explanation
+    from findling.search.exact import Grep
+
+OPEN_REFS = 2
+"""Refs that stay open beside the folder: two are compared; more cost memory."""
+
+GREP_LINES = 10_000
+"""Lines that `Engine.grep` holds unless told otherwise: some ten megabytes. `Engine.grep_stream` has no need of it."""
+
+OnProgress = Callable[[Progress], None]
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+
+
+def _rebuilds(
+    method: Callable[Concatenate[Engine, _Arguments], _Result],
+) -> Callable[Concatenate[Engine, _Arguments], _Result]:
+    """When a method comes upon damage in the index, the index is removed, with a note, and the method called again.
+
+    Called with a ``ref`` that is not checked out, it is the method of that ref's engine.
+    """
+
+    @wraps(method)
+    def called(self: Engine, /, *args: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
+        if (ref := options.get("ref")) is not None and (at := self.at(str(ref))) is not self:
+            options["ref"] = None
+            return called(at, *args, **options)
+        try:
+            return method(self, *args, **options)
+        except errors.IndexUnavailable as error:
+            from findling.store.schema import IndexDamaged
+
+            if not isinstance(error, IndexDamaged):
+                raise
+            self._store.start_over_from(error.message)
+        return method(self, *args, **options)
+
+    return called
+
+
+class Engine:
+    """Search over one folder. Use `Engine.open`, and as a context manager."""
+
+    def __init__(
+        self,
+        root: Path,
+        scope: str,
+        store_dir: Path,
+        *,
+        cache: bool = False,
+        recipe: Recipe | None = None,
+        config: Config | None = None,
+    ) -> None:
+        """``config``: as for `open`. ``recipe``: what is indexed and how, instead of what the configuration says; then
+        the index stays in ``store_dir`` whether or not the root could hold it."""
+        self.root = root
+        self.scope = scope
+        self._store = OpenStore(root, store_dir, cache=cache, recipe=recipe, config=config)
+        self._refs: dict[str, Engine] = {}
+
+    @classmethod
+    def open(
+        cls,
+        path: Path | str | None = None,
+        *,
+        root: Path | None = None,
+        cache: bool = False,
+        config: Config | None = None,
+        ref: str | None = None,
+    ) -> Engine:
+        """The engine for the root that ``path`` (default: the working directory) belongs to.
+
+        ``root`` is taken literally; ``cache`` keeps the index in the user's cache folder. ``config`` is obeyed instead
+        of the root's files, the user's and the environment, which are read otherwise, when something first depends on
+        them (then a wrong one is a `ConfigError`). ``ref``: as for `at`. Raises `RootError` and `RefNotIndexed`.
+        """
+        found = roots.find_root(Path(path) if path is not None else None, root=root)
+        location = roots.store_location(found.root, cache=cache, create=False)
+        # Nothing is open yet, so an engine that another is made from needs no closing.
+        return cls(found.root, found.scope, location.directory, cache=cache, config=config).at(ref)
+
+    @property
+    def store_dir(self) -> Path:
+        """Where the index lies; the folder need not exist yet."""
+        return self._store.directory
+
+    @property
+    def manifest_key(self) -> tuple[str, str]:
+        """The root and ref under which the index keeps what is searched here."""
+        return self._store.manifest_key
+
+    @property
+    def texts(self) -> Path | Files:
+        """Where answers read their lines: the root, or a commit's files; for the engine's thread."""
+        return self._store.source
+
+    def new_files(self) -> Files:
+        """The files that are searched, to be read in any one thread, and closed there."""
+        return self._store.new_files()
+
+    @property
+    def config(self) -> Config:
+        """What is obeyed here. Raises `ConfigError`."""
+        return self._store.configuration.effective
+
+    @property
+    def log_level(self) -> str:
+        """The configured level, '' where nothing at all is configured. Raises `ConfigError`."""
+        config = self._store.configuration.config
+        return config.log.level if config else ""
+
+    @property
+    def auto_index(self) -> bool:
+        """Whether a question takes in what changed, as it does unless the configuration forbids it."""
+        return self._store.configuration.auto_index
+
+    def embedder_opener(self, *, documents: bool = False) -> Callable[[str | None], Embedder]:
+        """Opens an embedder as this root's questions have, in whatever thread it is called; with ``documents`` for
+        questions to documents alone, which no external service gets.
+
+        It takes the id of the fingerprint of the index's vectors (None without any), which counts where the
+        configuration names no model, and raises `EmbedderUnavailable`, also where searching by meaning is off.
+        """
+        from functools import partial
+
+        from findling.engine.semantics import open_chosen
+
+        configuration = self._store.configuration
+        return partial(open_chosen, configuration.config, documents=documents or configuration.recipe is not None)
+
+    @property
+    def ref(self) -> Ref | None:
+        """The commit that is searched here; None for the folder on disk."""
+        return self._store.ref if isinstance(self._store, RefStore) else None
+
+    def at(self, ref: str | None) -> Engine:
+        """The engine for a branch, tag or commit, or for the folder with ``live`` and what is checked out; this one
+        for what it has, and None.
+
+        It is closed with this one, or when other refs were asked for since. Every question takes a ``ref`` as well.
+        Raises `RefNotIndexed` for what is no ref of this repository.
+        """
+        from findling.engine.refs import find_ref
+
+        if self.ref is not None and ref in (None, self.ref.name, self.ref.commit_id):
+            return self
+        found = find_ref(self.root, ref)
+        if found is None and self.ref is None:
+            return self
+        key = roots.LIVE if found is None else found.commit_id
+        engine = self._refs.pop(key, None)
+        if engine is None:
+            engine = Engine(self.root, self.scope, self.store_dir, cache=self._store.in_cache)
+            engine._store.configuration = self._store.configuration
+            if found is not None:
+                engine._store = RefStore(self._store, found)
+        self._refs[key] = engine
+        while len(self._refs) > OPEN_REFS:
+            self._refs.pop(next(iter(self._refs))).close()
+        return engine
+
+    def close(self) -> None:
+        while self._refs:
+            self._refs.popitem()[1].close()
+        self._store.close()
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # --- indexing -------------------------------------------------------------------------------------------
+
+    @_rebuilds
+    def index(self, *, force: bool = False, embed: bool = True, progress: OnProgress | None = None) -> IndexReport:
+        """Bring the whole index up to date, vectors included. ``force`` builds it anew from the files; on a ref's
+        engine it makes the ref's list of files anew, and contents that the index has by then are not parsed again."""
+        self._store.configuration.check()
+        if force and self.store_dir.is_dir():
+            if isinstance(self._store, RefStore):
+                self._store.forget()
+            else:
+                self._store.remove()
+        return self._run(None, embed=embed, progress=progress)
+
+    @_rebuilds
+    def sync(self, paths: Sequence[str] | None = None, *, progress: OnProgress | None = None) -> IndexReport:
+        """Take in changes: of the whole root, or of the named files (relative to the root, or absolute).
+
+        Vectors of another model than the index has are not made; `index` and `reembed` do that.
+        """
+        from findling.engine.scope import relative
+
+        return self._run(
+            None if paths is None else [relative(self.root, path) for path in paths],
+            embed=self._store.semantics.mismatch() is None,
+            progress=progress,
+        )
+
+    @_rebuilds
+    def refresh(
+        self,
+        *,
+        query: str = "",
+        embed: bool = True,
+        ref: str | None = None,
+        wait_s: float | None = 1.5,
+        progress: OnProgress | None = None,
+    ) -> tuple[Freshness, str]:
+        """What a question does first: take in what is quickly taken in, and say how fresh the index is then, and why
+        not fresher. ``query`` decides what is indexed first at the first time."""
+        return self._freshen(wait_s, progress, query, embed=embed)
+
+    @_rebuilds
+    def reembed(self, paths: Sequence[str] | None, *, anew: bool, progress: OnProgress | None = None) -> VectorReport:
+        """Make the vectors of these indexed files (None: all), ``anew`` even where nothing changed.
+
+        Raises `EmbedderUnavailable`.
+        """
+        from findling.engine.reembedding import reembed
+
+        return reembed(self._store, paths, anew=anew, progress=progress)
+
+    def embed(self, *, force: bool = False, progress: OnProgress | None = None) -> VectorReport:
+        """Take in what changed, then make the vectors that are missing below `scope`; with ``force`` all anew.
+
+        Fetches the chosen model where it comes from the hub and is not here yet. Raises `EmbedderUnavailable`.
+        """
+        from findling.engine.reembedding import paths_below
+        from findling.engine.semantics import fetch_chosen
+
+        self.index(embed=False, progress=progress)
+        fetch_chosen(self._store.configuration.config, self._store.reader.latest_fingerprint())
+        return self.reembed(paths_below(self._store, self.scope), anew=force, progress=progress)
+
+    def check_model(self) -> list[str]:
+        """What there is to say of the embedding model before the first question.
+
+        Raises `EmbedderUnavailable` where the configured dimensions are not the model's.
+        """
+        from findling.engine.startup import check_model
+
+        return check_model(self._store)
+
+    def vectors(self, model: str | None = None) -> Iterator[dict[str, Any]]:
+        """Every vector with the place of its chunk (`findling.store.vector_export`), of one model or of all."""
+        from findling.store.reader import IndexReader
+        from findling.store.vector_export import exported
+
+        if not self._store.exists:
+            return
+        reader = IndexReader(self._store.directory, *self.manifest_key)  # its own: questions may be asked meanwhile
+        try:
+            with reader.snapshot():
+                yield from exported(reader, model)
+        finally:
+            reader.close()
+
+    def _run(self, paths: Sequence[str] | None, *, embed: bool, progress: OnProgress | None) -> IndexReport:
+        from dataclasses import replace
+
+        from findling.engine.runs import run
+
+        report = run(self._store, paths=paths, embed=embed, progress=progress, wait_s=WRITER_WAIT_S)
+        problem = (self._store.semantics.problem,) if self._store.semantics.problem else ()
+        return replace(report, notes=(*self._store.take_notes(), *report.notes, *problem))
+
+    # --- questions ------------------------------------------------------------------------------------------
+
+    @_rebuilds
+    def search(
+        self,
+        text: str,
+        *,
+        limit: int = 10,
+        mode: str = "auto",
+        language: str | None = None,
+        path_globs: Sequence[str] = (),
+        kind: str | None = None,
+        max_tokens: int | None = None,
+        explain: bool = False,
+        ref: str | None = None,
+        wait_s: float | None = 1.5,
+        progress: OnProgress | None = None,
+    ) -> SearchResult:
+        """The places that answer ``text``, best first. Raises `InvalidInput` and the index's errors.
+
+        ``wait_s`` bounds the indexing that may go before: 0 answers at once from what is there, None waits for all.
+        ``ref``: a branch, tag or commit to search instead of the folder on disk (see `at`), as in every question.
+        """
+        from findling.engine.answers import WITHOUT_VECTORS
+        from findling.engine.scope import language_id
+        from findling.search.query import validate
+
+        query = validate(
+            text,
+            limit=limit,
+            mode=mode,
+            language=language_id(language),
+            path_globs=path_globs,
+            kind=kind,
+            max_tokens=max_tokens,
+            explain=explain,
+        )
+        started = time.monotonic()
+        freshness, why = self._freshen(wait_s, progress, text, embed=mode not in WITHOUT_VECTORS)
+        return self._answers.search(query, freshness, why, started)
+
+    @_rebuilds
+    def similar(
+        self,
+        target: str,
+        *,
+        limit: int = 10,
+        ref: str | None = None,
+        wait_s: float | None = 1.5,
+        progress: OnProgress | None = None,
+    ) -> SearchResult:
+        """What is like a file, or like the place at ``FILE:LINE``. Raises `NotFound` when it is not indexed."""
+        from findling.search.query import validate
+
+        started = time.monotonic()
+        query = validate(target, limit=limit, mode="semantic")
+        freshness, why = self._freshen(wait_s, progress, "")
+        return self._answers.similar(query, target, freshness, why, started)
+
+    @_rebuilds
+    def grep(
+        self,
+        pattern: str,
+        *,
+        literal: bool = False,
+        ignore_case: bool = False,
+        word: bool = False,
+        context: int = 0,
+        limit: int = GREP_LINES,
+        path_globs: Sequence[str] = (),
+        language: str | None = None,
+        ref: str | None = None,
+        wait_s: float | None = None,
+        progress: OnProgress | None = None,
+    ) -> GrepResult:
+        """Every occurrence of an expression, with exact counts. ``limit`` bounds the lines returned (0: all).
+
+        Raises `InvalidPattern` with the position of what is wrong.
+        """
+        found = self.grep_stream(
+            pattern,
+            literal=literal,
+            ignore_case=ignore_case,
+            word=word,
+            context=context,
+            limit=limit,
+            path_globs=path_globs,
+            language=language,
+            ref=ref,
+            wait_s=wait_s,
+            progress=progress,
+        )
+        return found.collect()
+
+    @_rebuilds
+    def grep_stream(
+        self,
+        pattern: str,
+        *,
+        literal: bool = False,
+        ignore_case: bool = False,
+        word: bool = False,
+        context: int = 0,
+        limit: int = 0,
+        path_globs: Sequence[str] = (),
+        language: str | None = None,
+        keep_lines: bool = True,
+        ref: str | None = None,
+        wait_s: float | None = None,
+        progress: OnProgress | None = None,
+    ) -> Grep:
+        """As `grep`, file by file: iterate over the answer, then ask for its ``totals``.
+
+        Without ``keep_lines`` each file comes with its count alone, and ``limit`` is of files.
+        """
+        from findling.engine.scope import language_id
+        from findling.search.exact import GrepRequest, Scope
+
+        request = GrepRequest(
+            pattern,
+            literal=literal,
+            ignore_case=ignore_case,
+            word=word,
+            scope=Scope(language=language_id(language), path_globs=tuple(path_globs)),
+            context=context,
+            limit=limit,
+            keep_lines=keep_lines,
+        )
+        freshness, why = self._freshen(wait_s, progress, "", embed=False)
+        return self._answers.grep(request, freshness, why)
+
+    def in_scope(
+        self, *, path_globs: Sequence[str] = (), language: str | None = None, kind: str | None = None
+    ) -> tuple[int, tuple[SkippedFile, ...]]:
+        """How many indexed files a question with these filters may look at, and which in its folder are left out."""
+        from findling.engine.scope import in_scope
+
+        return in_scope(self._store, self.scope, path_globs=path_globs, language=language, kind=kind)
+
+    @_rebuilds
+    def symbols(
+        self,
+        name: str,
+        *,
+        references: bool = False,
+        kind: str | None = None,
+        language: str | None = None,
+        limit: int = 50,
+        ref: str | None = None,
+        wait_s: float | None = 1.5,
+        progress: OnProgress | None = None,
+    ) -> SymbolResult:
+        """Definitions of a name: exact spelling, then names that begin with it, then names that contain it.
+
+        With ``references`` also its uses in code. Raises `InvalidInput`.
+        """
+        from findling.engine.scope import language_id
+
+        started = time.monotonic()
+        freshness, _ = self._freshen(wait_s, progress, name, embed=False)
+        return self._answers.symbols(
+            name,
+            references=references,
+            kind=kind,
+            language=language_id(language),
+            limit=limit,
+            freshness=freshness,
+            started=started,
+        )
+
+    def status(self, *, ref: str | None = None) -> Status:
+        """The state of the index, looked at without changing it."""
+        from findling.engine.state import status
+
+        return status(self._store if ref is None else self.at(ref)._store)
+
+    def known_paths(self) -> list[str]:
+        """Every file that is listed in the index, those among them whose contents are left out."""
+        with self._store.reader.snapshot():
+            return list(self._store.reader.known_files())
+
+    def changed(self, paths: Sequence[str]) -> tuple[list[str], set[str]]:
+        """Which of these (relative to the root) are new, changed or gone, and which are no files to index."""
+        from findling.ingest import discovery
+
+        with self._store.reader.snapshot():
+            known = {path: state for path in paths if (state := self._store.reader.state_of(path)) is not None}
+        looked = discovery.look_at(self.root, paths, known, self._store.configuration.wanted)
+        refused = {skip.path for skip in looked.skipped if skip.reason != "not_found"}
+        return [*(path for path, _, _ in looked.found), *looked.gone], refused - known.keys()
+
+    def why(self, path: str) -> Explanation:
+        """Whether a file or folder (absolute, or from the root) is indexed, and which rule decides; changes nothing."""
+        from findling.engine.explain import explain
+
+        return explain(self._store, path)
+
+    # --- parts ----------------------------------------------------------------------------------------------
+
+    def _freshen(
+        self, wait_s: float | None, progress: OnProgress | None, query: str, *, embed: bool = True
+    ) -> tuple[Freshness, str]:
+        from findling.engine.freshness import freshen
+
+        return freshen(self._store, wait_s, progress, query, embed=embed)
+
+    @cached_property
+    def _answers(self) -> Answers:
+        from findling.engine.answers import Answers
+
+        return Answers(self._store, self.scope)

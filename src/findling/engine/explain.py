@@ -1,0 +1,164 @@
+"""Why a file or folder is indexed or not: what the rules say of it on disk, beside what the index knows of it.
+
+Looks, and changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from findling import errors
+from findling.engine.store import OpenStore
+from findling.reports import Explanation
+from findling.types import SkippedFile
+
+if TYPE_CHECKING:
+    from findling.ingest.explain import Verdict
+    from findling.store.reader import IndexReader
+
+NOT_YET = "not_indexed_yet"
+CHANGED = "changed"
+
+_REMEDIES: Mapping[str, str] = {
+    "hidden": "Set index.hidden, or let git track it.",
+    "ignored": "Remove that line, or add one below it that takes the file back (!...); a file that git tracks is "
+    "indexed although .gitignore names it.",
+    "default_ignored": "Let git track it, or name it with --root.",
+    "excluded": "Change index.exclude; 'findling config' says where it is set.",
+    "not_included": "Change index.include; 'findling config' says where it is set.",
+    "nested_repository": "Search that repository by itself: name it as PATH.",
+    "symlink_inside": "Links are not followed; ask about what it leads to.",
+    "symlink_outside": "Links are not followed; name the folder that it leads to as PATH.",
+    "unreadable": "Change its permissions.",
+    "too_large": "Raise index.max_file_bytes.",
+    "secret": "Left out on purpose. If it holds no secret, give it another name or take the key out.",
+    "minified": "Index the source that it was made from.",
+    "undecodable_name": "Rename it.",
+    "unknown_encoding": "Convert it to UTF-8, or declare its encoding in its first lines.",
+    "not_found": "Check the path.",
+    "outside_root": "Name another root with --root, or leave --root out.",
+    "failed": "'findling index' tries it again.",
+    NOT_YET: "The next search takes it in, or 'findling index' now.",
+    CHANGED: "The next search takes the change in, or 'findling sync' now.",
+}
+_LEAVING = "it is still in the index; the next search takes it out"
+
+
+def explain(store: OpenStore, path: str) -> Explanation:
+    """See `Explanation`. ``path``: absolute, or relative to the root. Raises `ConfigError`."""
+    from findling.ingest.explain import judge
+
+    verdict = judge(store.root, path, store.configuration.wanted)
+    reader = _reader(store)
+    if reader is None:
+        found = _folder(verdict, set(), []) if verdict.is_folder else _file(store, verdict, None)
+    else:
+        with reader.snapshot():
+            if verdict.is_folder:
+                prefix = "" if verdict.path == "." else verdict.path
+                known = {file.path for file in reader.all_files(prefix=prefix)}
+                skipped = [SkippedFile(*row) for row in reader.skipped()]
+                found = _folder(verdict, known, skipped)
+            else:
+                found = _file(store, verdict, reader)
+    return replace(found, root=str(store.root), remedy=_REMEDIES.get(found.reason, ""), notes=store.take_notes())
+
+
+def _reader(store: OpenStore) -> IndexReader | None:
+    """None without an index, or with one that is to be built anew."""
+    from findling.store.schema import DATABASE
+
+    if not (store.directory / DATABASE).exists():
+        return None
+    if store.replaced:
+        store.close()
+    try:
+        return store.reader
+    except errors.IndexUnavailable as error:
+        store.notes.append(str(error))
+        return None
+
+
+def _file(store: OpenStore, verdict: Verdict, reader: IndexReader | None) -> Explanation:
+    path = verdict.path
+    known = reader.file_at(path) if reader is not None and not _unaskable(verdict) else None
+    if verdict.refusal is None:
+        from findling.ingest.marks import classify
+
+        _, size, mtime_ns = verdict.found[0]
+        state = reader.state_of(path) if reader is not None else None
+        # One nanosecond apart: how a file is remembered that was read too soon after it was written.
+        unchanged = state is not None and state[0] == size and abs(state[1] - mtime_ns) <= 1
+        refusal = None if unchanged else _refusal_of_content(store, path, reader)
+        if refusal is None:
+            marks = set(classify(path)) | ({"generated"} if known is not None and known.generated else set())
+            return Explanation(
+                path=path,
+                kind="file",
+                indexed=known is not None,
+                in_index=known is not None,
+                reason="" if unchanged else NOT_YET if known is None else CHANGED,
+                detail=_waiting(reader) if known is None else "" if unchanged else "it changed since it was indexed",
+                language=known.language if known is not None else "",
+                marks=tuple(sorted(marks)),
+                files=int(known is not None),
+            )
+    else:
+        refusal = verdict.refusal
+    detail = "; ".join(filter(None, (refusal.detail, _LEAVING if known is not None else "")))
+    return Explanation(
+        path=path, kind="file", indexed=False, in_index=known is not None, reason=refusal.reason, detail=detail
+    )
+
+
+def _unaskable(verdict: Verdict) -> bool:
+    """Whether the index cannot have heard of such a path."""
+    return verdict.refusal is not None and verdict.refusal.reason in ("outside_root", "undecodable_name")
+
+
+def _refusal_of_content(store: OpenStore, path: str, reader: IndexReader | None) -> SkippedFile | None:
+    """What reading the file brings up; for one whose worker died, what the index remembers."""
+    from findling.ingest.explain import content_refusal
+
+    if reader is not None:
+        for known, reason, detail in reader.skipped():
+            if known == path and reason == "failed":
+                return SkippedFile(path, reason, detail)
+    return content_refusal(store.root, path, store.configuration.wanted)
+
+
+def _waiting(reader: IndexReader | None) -> str:
+    if reader is None or reader.manifest is None:
+        return "this folder has no index yet"
+    return "it is new since the index was brought up to date"
+
+
+def _folder(verdict: Verdict, known: set[str], skipped: list[SkippedFile]) -> Explanation:
+    """``known``: the indexed files in it; ``skipped``: all that the index knows to be left out."""
+    wanted = {path for path, _, _ in verdict.found}
+    by_content = [skip for skip in skipped if skip.path in wanted and skip.path not in known]
+    left_out = Counter(skip.reason for skip in (*verdict.left_out, *by_content))
+    refusal = verdict.refusal
+    staying = known & wanted
+    missing = len(wanted - known) - len(by_content)
+    reason, detail = "", ""
+    if refusal is not None:
+        reason = refusal.reason
+        detail = "; ".join(filter(None, (refusal.detail, _LEAVING if known else "")))
+    elif not staying:
+        reason = NOT_YET if missing else "no_files"
+        detail = "" if missing else "none of its files is to be indexed, as their contents show"
+    return Explanation(
+        path=verdict.path,
+        kind="folder",
+        indexed=bool(staying),
+        in_index=bool(known),
+        reason=reason,
+        detail=detail,
+        files=len(known),
+        waiting=missing,
+        left_out=dict(left_out.most_common()),
+    )

@@ -1,0 +1,223 @@
+"""Keeping fresh: before a question the disk is looked at within a bounded time, and what changed is taken in if that
+is quick and wanted. Says how fresh what will be searched is, and why it is not fresh.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from findling import errors
+from findling.engine.refs import RefStore, freshen_ref
+from findling.engine.store import WRITER_WAIT_S, OpenStore
+from findling.types import Freshness
+
+if TYPE_CHECKING:
+    from findling.engine.runs import OnProgress
+    from findling.ingest.discovery import Changes
+
+CHECK_S = 0.05
+"""Time for looking at the disk before a question in a large tree that was looked at whole a moment ago."""
+
+WHOLE_CHECK_S = 1.0
+"""Time for looking at a large tree otherwise; 63,000 files take about half of it."""
+
+CHECK_PAUSE = 10
+"""Looking at a large tree whole takes at most one part in so many of the time between questions."""
+
+SMALL_TREE = 8_000
+SMALL_CHECK_S = 0.5
+
+SYNC_S = 1.0
+"""Changes that are taken in before a question is answered must fit this."""
+
+SYNC_FILES = 300
+"""More changes than this are taken in by a run over the whole folder, which the next question continues."""
+
+LONG_RUN_S = 2.0
+"""A run (without the look before it) that took longer is followed by another look before it is called fresh."""
+
+ROUNDS = 3
+"""Runs for one question at most."""
+
+OFF = "semantic.auto_index is false"
+
+LOOK_AGAIN: tuple[Freshness, str] = ("stale", "files change faster than they are indexed")
+"""All was taken in, but files may have changed behind a run that took its time: only another look can tell."""
+
+BUSY: tuple[Freshness, str] = ("syncing", "another process is indexing")
+
+
+def freshen(
+    store: OpenStore, wait_s: float | None, progress: OnProgress | None, query: str, *, embed: bool = True
+) -> tuple[Freshness, str]:
+    """Index what is new if that is quick; the freshness of what will be searched, and why it is not fresh.
+
+    ``wait_s``: 0 looks at nothing, None waits for everything. ``query`` decides what is indexed first, at first.
+    Raises `IndexNotReady` where there is no index and a question may not make it.
+    """
+    for _ in range(ROUNDS):
+        found = _freshen(store, wait_s, progress, query, embed=embed)
+        if found is not LOOK_AGAIN:
+            return found
+    return LOOK_AGAIN
+
+
+def _after(began: float) -> tuple[Freshness, str]:
+    """What a whole run that began then (monotonic seconds) has led to."""
+    return ("fresh", "") if time.monotonic() - began < LONG_RUN_S else LOOK_AGAIN
+
+
+def _freshen(
+    store: OpenStore, wait_s: float | None, progress: OnProgress | None, query: str, *, embed: bool
+) -> tuple[Freshness, str]:
+    if isinstance(store, RefStore):
+        return freshen_ref(store, wait_s, progress, query, embed=embed)
+    if not store.configuration.auto_index:
+        return _only_look(store, wait_s)
+    store.ready()
+    reader = store.reader
+    started = time.monotonic()
+    if wait_s == 0:
+        return "stale", "not_checked"
+    known = _known_files(store)
+    if known is None:
+        deadline = None if wait_s is None else started + wait_s
+        return _first_run(store, deadline, progress, query)
+    changes, changed = _look(store, known, wait_s)
+    unlisted = changes.skipped if changes.complete else None
+    with reader.snapshot():
+        left_out = reader.unlisted()
+    same = unlisted is None or {(file.path, file.reason) for file in unlisted} == left_out
+    embed = embed and store.semantics.mismatch() is None
+    if not changed and same:
+        if not changes.complete:
+            return "stale", "not_checked"
+        began = time.monotonic()
+        if embed:
+            fill_in_vectors(store, progress, None if wait_s is None else started + SYNC_S)
+        return _after(began)
+    many = len(changed) > SYNC_FILES  # then what is left over must be remembered, as after a first run
+    from findling.engine.runs import run
+
+    began = time.monotonic()
+    try:
+        report = run(
+            store,
+            paths=None if many else changed,
+            embed=embed,
+            progress=progress,
+            wait_s=WRITER_WAIT_S if wait_s is None else 0.0,
+            deadline=None if wait_s is None else started + SYNC_S,
+            unlisted=unlisted,
+        )
+    except errors.IndexBusy:
+        return BUSY
+    if report.complete and changes.complete:
+        return _after(began)
+    return "stale", "not_checked" if report.complete else f"{len(changed)} files changed"
+
+
+def _only_look(store: OpenStore, wait_s: float | None) -> tuple[Freshness, str]:
+    """The freshness where a question takes nothing in."""
+    indexed = False
+    if store.exists:
+        store.ready()
+        with store.reader.snapshot():
+            indexed = store.reader.manifest is not None
+    if not indexed:
+        raise errors.IndexNotReady(f"{store.root} is not indexed, and {OFF}.", remedy="Run 'findling index'.")
+    if wait_s == 0:
+        return "stale", "not_checked"
+    known = _known_files(store)
+    if known is None:
+        return "stale", f"not all files are indexed as they should be, and {OFF}"
+    changes, changed = _look(store, known, wait_s)
+    if changed:
+        return "stale", f"{len(changed)} files changed, and {OFF}"
+    return ("fresh", "") if changes.complete else ("stale", "not_checked")
+
+
+def _known_files(store: OpenStore) -> dict[str, tuple[int, int]] | None:
+    """path -> (size, mtime_ns) of what is indexed; None where a run over the whole root must come first."""
+    reader = store.reader
+    with reader.snapshot():
+        manifest = reader.manifest
+        if manifest is None or not manifest.complete or store.cut_otherwise:
+            return None
+        return reader.known_files()
+
+
+def _look(store: OpenStore, known: Mapping[str, tuple[int, int]], wait_s: float | None) -> tuple[Changes, list[str]]:
+    """What differs on disk, and the paths of it to look at."""
+    from findling.ingest import discovery
+
+    started = time.monotonic()
+    ended, cost = store.last_look
+    budget: float | None = CHECK_S
+    if wait_s is None:
+        budget = None
+    elif len(known) <= SMALL_TREE:
+        budget = SMALL_CHECK_S
+    elif started - ended >= CHECK_PAUSE * cost:
+        budget = WHOLE_CHECK_S
+    changes = discovery.check(store.root, known, store.configuration.wanted, budget)
+    if budget != CHECK_S:
+        now = time.monotonic()
+        store.last_look = (now, now - started)
+    return changes, to_look_at(store.root, changes, known)
+
+
+def to_look_at(root: Path, changes: Changes, known: Mapping[str, tuple[int, int]]) -> list[str]:
+    """The paths to look at: what could not be read last time only when it can be now, and what failed only when it
+    is another file by now."""
+    from findling.store.schema import FAILED, UNREAD
+
+    listed = [
+        path
+        for path, size, mtime_ns in (*changes.added, *changes.changed)
+        if (before := known.get(path, (0, 0))) != (size, FAILED - mtime_ns)
+        and (before[1] != UNREAD or os.access(root / path, os.R_OK))
+    ]
+    return [*listed, *changes.removed]
+
+
+def _first_run(
+    store: OpenStore, deadline: float | None, progress: OnProgress | None, query: str
+) -> tuple[Freshness, str]:
+    from findling.engine.runs import run
+
+    began = time.monotonic()
+    try:
+        report = run(
+            store,
+            paths=None,
+            embed=True,
+            progress=progress,
+            wait_s=WRITER_WAIT_S if deadline is None else 0.0,
+            deadline=deadline,
+            first=query or None,
+        )
+    except errors.IndexBusy:
+        return BUSY
+    return _after(began) if report.complete else ("stale", "not all files are indexed yet")
+
+
+def fill_in_vectors(store: OpenStore, progress: OnProgress | None, deadline: float | None) -> None:
+    """Embed what an earlier question took in that needed no vectors, unless another process writes just now."""
+    embedder, reader = store.semantics.embedder(), store.reader
+    if embedder is None:
+        return
+    with reader.snapshot():
+        model_id, manifest = reader.model_id(embedder.fingerprint.id), reader.manifest
+        if manifest is None or (model_id is not None and reader.embedded_chunks(model_id) >= manifest.chunks):
+            return
+    from findling.engine.runs import add_vectors
+
+    try:
+        add_vectors(store, progress, 0.0, deadline)
+    except errors.IndexBusy:
+        return  # the answer's coverage says how many chunks have vectors

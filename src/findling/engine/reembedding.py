@@ -1,0 +1,77 @@
+"""Making vectors again on demand, for chosen files. Decides nothing about which."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from findling.engine.store import WRITER_WAIT_S, OpenStore
+from findling.errors import EmbedderUnavailable
+from findling.types import Progress, SkippedFile
+
+
+@dataclass(frozen=True, slots=True)
+class VectorReport:
+    """Files whose vectors were made, files that had them already, and those that lack some or all, with the reason.
+
+    ``chunks`` were embedded. ``problem``: why the embedder gave up on the way; then files are missing in all three.
+    """
+
+    embedded: tuple[str, ...]
+    skipped: tuple[str, ...]
+    failed: tuple[SkippedFile, ...]
+    chunks: int = 0
+    problem: EmbedderUnavailable | None = None
+
+
+def paths_below(store: OpenStore, folder: str) -> list[str]:
+    """The indexed files of a folder ('' for all), or the one that it is."""
+    reader = store.reader
+    with reader.snapshot():
+        if not folder:
+            return [file.path for file in reader.listing()]
+        own = reader.file_at(folder)
+        return [file.path for file in reader.all_files(prefix=folder)] or ([own.path] if own else [])
+
+
+def reembed(
+    store: OpenStore, paths: Sequence[str] | None, *, anew: bool, progress: Callable[[Progress], None] | None
+) -> VectorReport:
+    """Bring the vectors of these indexed files (None: all) up to date, or make them ``anew`` though nothing changed.
+
+    Passages that could not be embedded are tried again. Raises `IndexBusy`, and `EmbedderUnavailable` when there is no
+    embedder.
+    """
+    from findling.engine.runs import save_bits
+    from findling.ingest.embedding_pass import EmbeddedFile, embed
+    from findling.store.writer import IndexWriter
+
+    store.close_if_replaced()
+    embedder = store.semantics.required()
+    done: list[EmbeddedFile] = []
+    reader = store.reader
+    problem: EmbedderUnavailable | None = None
+    try:
+        embed(
+            lambda: IndexWriter(store.directory, wait_s=WRITER_WAIT_S),
+            reader,
+            store.source,
+            embedder,
+            max_bytes=store.configuration.wanted.max_bytes,
+            paths=paths,
+            anew=anew,
+            failed_too=True,
+            on_file=done.append,
+            on_progress=progress or (lambda _: None),
+        )
+    except EmbedderUnavailable as error:
+        problem = error
+    save_bits(store, embedder.fingerprint, WRITER_WAIT_S)
+    touched = {file.path for file in done}
+    return VectorReport(
+        embedded=tuple(file.path for file in done if not file.problem),
+        skipped=tuple(path for path in paths or () if path not in touched and not problem),
+        failed=tuple(SkippedFile(file.path, "not_embedded", file.problem) for file in done if file.problem),
+        chunks=sum(file.chunks - file.kept for file in done),
+        problem=problem,
+    )

@@ -1,0 +1,207 @@
+"""Refs: what a branch, tag or commit means here, the store of one, and its freshness, which is its commit's id.
+
+What is checked out is the folder on disk and not a ref's. Knows no answers.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from findling import errors, roots
+from findling.engine.store import WRITER_WAIT_S, OpenStore
+from findling.types import Freshness
+
+if TYPE_CHECKING:
+    from findling.engine.runs import OnProgress
+    from findling.files import Files
+    from findling.ingest.git_objects import RefFiles
+
+MAX_REF_CHARS: Final = 300
+"""A longer name is nobody's."""
+
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_SHOWN_NAMES = 3
+_NAMES_BYTES = 4_000_000
+"""Names of a repository's branches and tags that are compared with one that is not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A commit, by the name that was asked for."""
+
+    name: str
+    commit_id: str
+
+
+# --- names --------------------------------------------------------------------------------------------------------
+
+
+def find_ref(root: Path, asked: str | None) -> Ref | None:
+    """What ``asked`` means; None for the folder on disk: nothing asked, ``live``, and what is checked out.
+
+    Raises `RefNotIndexed` for what is no branch, tag or commit here.
+    """
+    if asked is None or asked in (roots.LIVE, roots.checked_out(root)):
+        return None
+    from findling.ingest.git_listing import find_git_top
+    from findling.ingest.git_objects import git_arguments, is_bare
+    from findling.outbound import run_git
+
+    if find_git_top(os.path.realpath(root)) is None and not is_bare(root):
+        raise errors.RefNotIndexed(
+            f"There is no ref {asked[:MAX_REF_CHARS]!r}: {root} is in no git repository.", remedy="Leave the ref out."
+        )
+    if not asked or len(asked) > MAX_REF_CHARS or not asked.isprintable() or asked.startswith("-"):
+        raise errors.InvalidInput(
+            f"{asked[:MAX_REF_CHARS]!r} is not the name of a ref.", remedy="Name a branch or tag."
+        )
+    words = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{asked}^{{commit}}"]
+    output = run_git([*git_arguments(root), *words], cwd=root)
+    commit = output.stdout.strip().decode("ascii", "replace")
+    if output.ok and _COMMIT.fullmatch(commit):
+        return Ref(asked, commit)
+    if output.status not in ("ok", "failed") or output.dubious_ownership:
+        raise errors.RefNotIndexed(
+            f"git cannot say what {asked!r} is ({output.status}).",
+            remedy="Is git installed, and the repository yours?",
+        )
+    raise _unknown(root, asked)
+
+
+def _unknown(root: Path, asked: str) -> errors.RefNotIndexed:
+    from findling.ingest.git_objects import git_arguments
+    from findling.outbound import run_git
+
+    bare = git_arguments(root)
+    listed = run_git(
+        [*bare, "for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes"],
+        cwd=root,
+        max_output=_NAMES_BYTES,
+    )
+    names = listed.stdout.decode("utf-8", "replace").split() if listed.ok else []
+    near = get_close_matches(asked, names, _SHOWN_NAMES)
+    near += [name for name in names if name.rpartition("/")[2] == asked and name not in near]
+    hint = f"Did you mean {' or '.join(near[:_SHOWN_NAMES])}?" if near else "'git branch -a' and 'git tag' list those."
+    shallow = run_git([*bare, "rev-parse", "--is-shallow-repository"], cwd=root)
+    if shallow.stdout.strip() == b"true":
+        hint += " This clone is shallow: older commits are not in it ('git fetch --unshallow' gets them)."
+    return errors.RefNotIndexed(f"There is no branch, tag or commit {asked!r} in this clone.", remedy=hint)
+
+
+# --- the store ----------------------------------------------------------------------------------------------------
+
+
+class RefStore(OpenStore):
+    """The store of a folder as it holds one commit; configuration and place are those of ``base``."""
+
+    def __init__(self, base: OpenStore, ref: Ref) -> None:
+        super().__init__(base.root, base.directory, cache=base.in_cache)
+        self.ref = ref
+        self.configuration = base.configuration
+        self.on_close.append(self._end_git)
+
+    @property
+    def manifest_key(self) -> tuple[str, str]:
+        # One for all work trees: what a commit holds does not depend on where it is asked for.
+        return str(roots.main_worktree(self.root) or self.root), self.ref.commit_id
+
+    @cached_property
+    def _files(self) -> RefFiles:
+        return self.new_files()
+
+    def new_files(self) -> RefFiles:
+        from findling.ingest.git_objects import RefFiles
+
+        return RefFiles(self.root, self.ref.commit_id)
+
+    @property
+    def source(self) -> Path | Files:
+        return self._files
+
+    def open_files(self) -> Files:
+        return self._files
+
+    def forget(self) -> None:
+        """Take the commit's files out of the index, so that the next run makes its manifest anew."""
+        from findling.store.writer import IndexWriter
+
+        writer = IndexWriter(self.directory, wait_s=WRITER_WAIT_S)
+        try:
+            writer.forget_manifest(writer.manifest(*self.manifest_key))
+            writer.commit()
+        finally:
+            writer.close()
+
+    def close(self) -> None:
+        super().close()
+        self._end_git()
+
+    def _end_git(self) -> None:
+        self._files.close()
+
+
+# --- freshness ----------------------------------------------------------------------------------------------------
+
+
+def up_to_date(store: RefStore) -> bool:
+    """Whether the commit is indexed as a whole, as the configuration wants it now."""
+    from findling.ingest.indexer import wanted_id
+
+    reader = store.reader
+    with reader.snapshot():
+        manifest = reader.manifest
+        return (
+            manifest is not None
+            and manifest.complete
+            and manifest.wanted == wanted_id(store.configuration.wanted)
+            and not store.cut_otherwise
+        )
+
+
+def freshen_ref(
+    store: RefStore, wait_s: float | None, progress: OnProgress | None, query: str, *, embed: bool
+) -> tuple[Freshness, str]:
+    """As `freshness.freshen`. A commit never changes: once indexed as a whole it is fresh for good.
+
+    Raises `RefNotIndexed` where it is not indexed and a question may not do that.
+    """
+    from findling.engine import freshness
+
+    if store.exists or store.configuration.auto_index:
+        store.ready()
+        if up_to_date(store):
+            if embed and wait_s != 0 and store.configuration.auto_index:
+                freshness.fill_in_vectors(
+                    store, progress, None if wait_s is None else time.monotonic() + freshness.SYNC_S
+                )
+            return "fresh", ""
+    if not store.configuration.auto_index:
+        raise errors.RefNotIndexed(
+            f"{store.ref.name!r} is not indexed, and {freshness.OFF}.",
+            remedy=f"Run 'findling index --ref {store.ref.name}'.",
+        )
+    if wait_s == 0:
+        return "stale", f"not all files of {store.ref.name} are indexed yet"
+    from findling.engine.runs import run
+
+    deadline = None if wait_s is None else time.monotonic() + wait_s
+    try:
+        report = run(
+            store,
+            paths=None,
+            embed=embed or wait_s is None,
+            progress=progress,
+            wait_s=WRITER_WAIT_S if deadline is None else 0.0,
+            deadline=deadline,
+            first=query or None,
+        )
+    except errors.IndexBusy:
+        return freshness.BUSY
+    return ("fresh", "") if report.complete else ("stale", f"not all files of {store.ref.name} are indexed yet")

@@ -1,0 +1,157 @@
+"""Writing: a run of the indexer, and the vectors behind it. Decides nothing about when."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from findling.engine.refs import RefStore
+from findling.engine.store import OpenStore
+from findling.types import IndexReport, Progress, SkippedFile
+
+if TYPE_CHECKING:
+    from findling.embedding import Fingerprint
+    from findling.ingest.embedding_pass import EmbeddedFile
+    from findling.ingest.indexer import Commit, Indexer
+
+OnProgress = Callable[[Progress], None]
+
+FAILED_SHOWN = 5
+"""Files with passages that could not be embedded, one sentence each."""
+
+
+def run(
+    store: OpenStore,
+    *,
+    paths: Sequence[str] | None,
+    embed: bool,
+    progress: OnProgress | None,
+    wait_s: float,
+    deadline: float | None = None,
+    first: str | None = None,
+    unlisted: Sequence[SkippedFile] | None = None,
+) -> IndexReport:
+    """Take in ``paths`` (None: the whole root) and then, with ``embed``, their vectors.
+
+    ``first``: a question whose likely files come first. The others as for `Indexer.sync`. Where the configuration
+    cuts files otherwise by now, everything is taken in anew. Raises `IndexBusy` and the index's errors.
+    """
+    from findling.ingest.indexer import by_query
+    from findling.store.schema import CutOtherwise
+
+    store.repair()
+    if store.start_over_if_cut_otherwise(wait_s):
+        paths = None
+    order = by_query(first) if first else None
+    try:
+        report = _indexer(store, progress).sync(
+            paths=paths, deadline=deadline, order=order, wait_s=wait_s, unlisted=unlisted
+        )
+    except CutOtherwise:  # a second time it is the caller's: two that disagree would cut all files by turns
+        store.close_if_replaced()
+        if store.start_over_if_cut_otherwise(wait_s):
+            paths = None
+        report = _indexer(store, progress).sync(
+            paths=paths, deadline=deadline, order=order, wait_s=wait_s, unlisted=unlisted
+        )
+    embedded = 0
+    failed: list[EmbeddedFile] = []
+    if embed and (deadline is None or time.monotonic() < deadline):
+        files_only = paths is not None and all((store.root / path).is_file() for path in paths)
+        embedded = add_vectors(store, progress, wait_s, deadline, paths if files_only else None, failed.append)
+    notes = tuple(f"{file.path}: {file.problem}" for file in failed if file.failed)
+    if len(notes) > FAILED_SHOWN:
+        notes = (*notes[:FAILED_SHOWN], f"So it is with {len(notes) - FAILED_SHOWN:,} more files.")
+    return replace(report, embedded=embedded, notes=(*report.notes, *notes))
+
+
+def _indexer(store: OpenStore, progress: OnProgress | None) -> Indexer:
+    from findling.ingest.indexer import Indexer
+
+    configuration = store.configuration
+    return Indexer(
+        store.root,
+        store.directory,
+        options=configuration.wanted,
+        on_progress=progress,
+        workers=configuration.workers,
+        limits=configuration.limits,
+        commit=_commit(store),
+    )
+
+
+def _commit(store: OpenStore) -> Commit | None:
+    from findling.ingest.indexer import Commit
+
+    if not isinstance(store, RefStore):
+        return None
+    owner, commit_id = store.manifest_key
+    return Commit(commit_id, owner)
+
+
+def add_vectors(
+    store: OpenStore,
+    progress: OnProgress | None,
+    wait_s: float,
+    deadline: float | None,
+    paths: Sequence[str] | None = None,
+    on_file: Callable[[EmbeddedFile], None] = lambda _: None,
+) -> int:
+    """Embed what lacks vectors, among ``paths`` or everywhere; the number of chunks. 0 without an embedder."""
+    store.close_if_replaced()
+    embedder = store.semantics.embedder()
+    if embedder is None:
+        return 0
+    from findling.errors import EmbedderUnavailable
+    from findling.ingest.embedding_pass import embed
+    from findling.store.writer import IndexWriter
+
+    reader = store.reader
+    with reader.snapshot():
+        model_id = reader.model_id(embedder.fingerprint.id)
+        if paths is None and model_id is not None and not reader.count_unembedded(model_id):
+            return 0
+    done = 0
+
+    def told(file: EmbeddedFile) -> None:
+        nonlocal done
+        done += file.chunks
+        on_file(file)
+
+    # Without it text and names are searched; `Semantics.problem` says why not more.
+    with suppress(EmbedderUnavailable):
+        embed(
+            lambda: IndexWriter(store.directory, wait_s=wait_s),
+            reader,
+            store.source,
+            embedder,
+            max_bytes=store.configuration.wanted.max_bytes,
+            paths=paths,
+            deadline=deadline,
+            on_progress=progress or (lambda _: None),
+            on_file=told,
+        )
+    save_bits(store, embedder.fingerprint, wait_s)
+    return done
+
+
+def save_bits(store: OpenStore, fingerprint: Fingerprint, wait_s: float) -> None:
+    """Bring the file of sign bits up to date where that is worth while; whoever writes just now does it himself."""
+    from findling.errors import IndexBusy
+    from findling.store.dense import DenseIndex
+    from findling.store.lock import WriterLock
+
+    try:
+        lock = WriterLock(store.directory, wait_s=wait_s)
+    except IndexBusy:
+        return
+    try:
+        with store.reader.snapshot():
+            model_id = store.reader.model_id(fingerprint.id)
+            if model_id is not None:
+                DenseIndex(store.reader, model_id, fingerprint.dimensions).save()
+    finally:
+        lock.release()

@@ -1,0 +1,115 @@
+"""Which files a question is about: names and paths as they are typed, and what lies in a folder. Searches nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from findling import errors
+from findling.engine.store import OpenStore
+from findling.types import SkippedFile
+
+if TYPE_CHECKING:
+    from findling.store.reader import FileRow
+
+
+_NAME_BYTES = 255
+"""Of one name in a path: file systems take no more."""
+
+_PATH_CHARS = 3_000
+"""Of a path; systems take some 4,000 bytes together with the root's."""
+
+
+def language_id(name: str | None) -> str | None:
+    """The id of a language by its id, name or alias. Raises `InvalidInput`."""
+    if name is None:
+        return None
+    from difflib import get_close_matches
+
+    from findling.ingest.languages import LANGUAGES, find_language
+
+    found = find_language(name)
+    if found is None:
+        near = get_close_matches(name.lower(), LANGUAGES, 3)
+        raise errors.InvalidInput(
+            f"No language is called {name!r}.",
+            remedy=f"Did you mean {' or '.join(near)}?" if near else "`findling status` lists those here.",
+        )
+    return found.id
+
+
+def relative(root: Path, path: str) -> str:
+    """A path (absolute, or from the root) as the index writes it.
+
+    Raises `InvalidInput` when it is not inside, and for what cannot be the path of an indexed file.
+    """
+    try:
+        parts = path.encode().split(b"/")
+    except UnicodeEncodeError as error:
+        raise errors.InvalidInput(
+            f"{path[:100]!r} is not Unicode; files with such names are not indexed.", remedy="Rename the file."
+        ) from error
+    if "\0" in path or len(path) > _PATH_CHARS or max(map(len, parts)) > _NAME_BYTES:
+        raise errors.InvalidInput(
+            f"{path[:100]!r} is not the path of a file.", remedy="Name files of the indexed folder."
+        )
+    absolute = Path(os.path.abspath(path)) if os.path.isabs(path) else root / path  # noqa: PTH100, PTH117
+    normal = Path(os.path.normpath(absolute))
+    try:
+        return normal.relative_to(root).as_posix()
+    except ValueError:
+        try:
+            return normal.resolve().relative_to(root.resolve()).as_posix()
+        except ValueError as error:
+            raise errors.InvalidInput(
+                f"{path} is not inside {root}.", remedy="Name files of the indexed folder."
+            ) from error
+
+
+def file_at(store: OpenStore, path: str) -> FileRow | None:
+    """A file by its path from the working directory, or else from the root. Within the reader's snapshot."""
+    for base in (Path.cwd(), store.root):
+        try:
+            file = store.reader.file_at(relative(store.root, os.fspath(base / path)))
+        except errors.InvalidInput:
+            continue
+        if file is not None:
+            return file
+    return None
+
+
+def left_out(store: OpenStore, folder: str, path_globs: Sequence[str]) -> tuple[SkippedFile, ...]:
+    """The files in a folder and globs that are not indexed, and why. Within the reader's snapshot."""
+    from findling.search.scope import glob_matcher
+
+    matches = glob_matcher(path_globs)
+    return tuple(
+        SkippedFile(path, reason, detail)
+        for path, reason, detail in store.reader.skipped()
+        if (not folder or path == folder or path.startswith(f"{folder}/")) and matches(path.rstrip("/"))
+    )
+
+
+def in_scope(
+    store: OpenStore, folder: str, *, path_globs: Sequence[str], language: str | None, kind: str | None
+) -> tuple[int, tuple[SkippedFile, ...]]:
+    """How many indexed files these filters leave, and which in the folder are left out."""
+    from findling.search.scope import glob_matcher
+
+    reader, matches, language = store.reader, glob_matcher(path_globs), language_id(language)
+    with reader.snapshot():
+        files = sum(
+            (not folder or file.path == folder or file.path.startswith(f"{folder}/"))
+            and (language is None or file.language == language)
+            and (kind is None or (file.kind == "docs") == (kind == "docs"))
+            and matches(file.path)
+            for file in reader.all_files()
+        )
+        skipped = left_out(store, folder, path_globs)
+    if not files and not skipped and folder:
+        from findling.ingest import discovery
+
+        skipped = tuple(discovery.look_at(store.root, [folder], None, store.configuration.wanted).skipped)
+    return files, skipped

@@ -1,0 +1,186 @@
+"""The embedder that a root's questions and vectors use, and the channel of its index. Opened when first needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from findling import errors
+
+if TYPE_CHECKING:
+    from findling.config import Config, ProviderChoice
+    from findling.embedding import Embedder, Fingerprint
+    from findling.engine.store import OpenStore
+    from findling.search.semantic import SemanticChannel
+    from findling.store.reader import IndexReader
+
+_OFF = "Searching by meaning is off: semantic.enabled is false."
+
+NAMED = frozenset(("named", "flat_key"))
+"""Somebody chose the model. Else the index's own is used, and none can be at odds with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """A model that somebody chose, and an index whose vectors are all another's."""
+
+    model: str
+    dimensions: int
+    stored_dimensions: int
+
+    def __str__(self) -> str:
+        return (
+            f"Config model '{self.model}' ({self.dimensions} dim) doesn't match stored embeddings "
+            f"({self.stored_dimensions} dim)."
+        )
+
+
+def choose(config: Config, stored: str | None, *, documents: bool = False) -> ProviderChoice:
+    """Which embedder the configuration means. Opens none; asks for Ollama only where nothing else is left.
+
+    ``stored``: the fingerprint's id of the index's vectors, None without any. ``documents``: for nothing but those.
+    """
+    from findling.config import choose_provider
+
+    def detected() -> bool:
+        from findling.config.hosts import is_loopback
+        from findling.embedding.ollama import available
+
+        url = config.semantic.ollama_url
+        return is_loopback(url) and available(url)
+
+    return choose_provider(config, stored, detected, documents=documents)
+
+
+def open_chosen(config: Config | None, stored: str | None, *, documents: bool = False) -> Embedder:
+    """The embedder that the configuration chooses (None: nothing is configured); as `choose`.
+
+    Raises `EmbedderUnavailable`; another embedder is never opened instead.
+    """
+    from findling.embedding import BUNDLED, open_embedder
+
+    if config is None and (stored is None or stored.startswith(f"{BUNDLED}/")):
+        return open_embedder(verify=False)  # what would be chosen, without importing the configuration
+    from findling.config import Config
+
+    config = config or Config()
+    choice = choose(config, stored, documents=documents)
+    if choice.provider is None:
+        raise errors.EmbedderUnavailable(_OFF if choice.reason == "disabled" else "There is no embedding model.")
+    return open_embedder(choice.provider, choice.model, dimensions=choice.dimensions, verify=False, config=config)
+
+
+def fetch_chosen(config: Config | None, stored: str | None) -> str:
+    """Bring the chosen model here where it comes from the hub and is not here yet; its name, '' for nothing to fetch.
+
+    For commands that somebody gave: nothing else may use the network unasked. Raises `EmbedderUnavailable`.
+    """
+    if config is None:
+        return ""
+    choice = choose(config, stored)
+    if choice.provider != "local":
+        return ""
+    try:
+        open_chosen(config, stored)
+    except errors.EmbedderUnavailable as error:
+        if error.reason != "missing":
+            return ""
+        from findling.embedding import local
+
+        return local.fetch(choice.model, config)
+    return ""
+
+
+def mismatch_of(config: Config | None, reader: IndexReader, fingerprint: Fingerprint) -> Mismatch | None:
+    """Whether the index has vectors, none of which are of the embedder that somebody chose. Within a snapshot."""
+    if config is None:
+        return None
+    latest = reader.latest_model()
+    stored = reader.model(latest) if latest is not None else None
+    if stored is None or stored[0] == fingerprint.id:
+        return None
+    choice = choose(config, stored[0])
+    if choice.reason not in NAMED or reader.embedded_chunks(reader.model_id(fingerprint.id)):
+        return None
+    return Mismatch(choice.model or fingerprint.model, fingerprint.dimensions, stored[1])
+
+
+class Semantics:
+    """``problem`` says why there is no embedder, '' as long as none is missed."""
+
+    def __init__(self, store: OpenStore) -> None:
+        from findling.embedding.lazy import LazyEmbedder
+
+        self._store = store
+        self._lazy = LazyEmbedder(self._open, self._stored)
+        self._channel: SemanticChannel | None = None
+        self._channel_of = ""
+
+    @property
+    def enabled(self) -> bool:
+        """False where the configuration wants no searching by meaning. Raises `ConfigError`."""
+        return self._store.configuration.searches_by_meaning
+
+    @property
+    def problem(self) -> str:
+        return str(self._lazy.failure or "")
+
+    def embedder(self) -> Embedder | None:
+        """None when none is wanted, or it does not answer; then `problem` says why. Opens the store."""
+        return self._lazy.get()
+
+    def required(self) -> Embedder:
+        """The same. Raises `EmbedderUnavailable` where there is none."""
+        embedder = self._lazy.get()
+        if embedder is None:
+            failure = self._lazy.failure
+            raise errors.EmbedderUnavailable(_OFF) if failure is None else failure.with_traceback(None)
+        return embedder
+
+    def _open(self, stored: str | None) -> Embedder:
+        configuration = self._store.configuration
+        # What is indexed by a recipe are documents of the library.
+        return open_chosen(configuration.config, stored, documents=configuration.recipe is not None)
+
+    def _stored(self) -> str | None:
+        return self._store.reader.latest_fingerprint() if self.enabled else None
+
+    def mismatch(self) -> Mismatch | None:
+        """What keeps questions from being answered by meaning until vectors are made on demand."""
+        config = self._store.configuration.config
+        if config is None or not self._store.exists:
+            return None
+        embedder = self.embedder()
+        if embedder is None:
+            return None
+        reader = self._store.reader
+        with reader.snapshot():
+            return mismatch_of(config, reader, embedder.fingerprint)
+
+    def channel(self) -> SemanticChannel | None:
+        """None without an embedder or without vectors of it."""
+        embedder = self.embedder()
+        if embedder is None:
+            return None
+        if self._channel is None or self._channel_of != embedder.fingerprint.id:
+            reader = self._store.reader
+            model_id = reader.model_id(embedder.fingerprint.id)
+            if model_id is None:
+                return None
+            from findling.search.semantic import SemanticChannel
+
+            self._channel = SemanticChannel(reader, embedder, model_id)
+            self._channel_of = embedder.fingerprint.id
+        return self._channel
+
+    def model_of_vectors(self) -> int | None:
+        """The model whose vectors count, within the reader's snapshot.
+
+        Opens no embedder, as a text search must not: what there is of the last one's vectors is what there is.
+        """
+        reader = self._store.reader
+        opened = self._lazy.opened
+        return reader.model_id(opened.fingerprint.id) if opened else reader.latest_model()
+
+    def forget_channel(self) -> None:
+        self._channel = None

@@ -1,0 +1,75 @@
+"""The text that an answer shows: read from the file as it is now, and compared with what was indexed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from findling.engine.store import OpenStore
+from findling.files import NotRead
+from findling.types import SkippedFile
+
+if TYPE_CHECKING:
+    from findling.store.reader import FileRow
+
+LINES_BYTES = 4_000_000
+"""Text of files shown lately that is kept, so that asking on does not read them again."""
+
+
+class ShownText:
+    """``stale``: paths read since it was cleared whose content is no longer what was indexed."""
+
+    def __init__(self, store: OpenStore) -> None:
+        self._store = store
+        self._lines: dict[str, tuple[tuple[int, int], list[str]]] = {}
+        self.stale: set[str] = set()
+
+    def lines(self, file: FileRow) -> Sequence[str] | None:
+        """A file's lines as they are now, None when it cannot be read."""
+        if file.converted:
+            return self._converted(file)
+        from findling.ingest.decoding import Decoded, decode
+        from findling.ingest.reading import read_file
+
+        state = self._store.reader.state_of(file.path)
+        known = self._lines.get(file.path)
+        with self._store.open_files() as files:
+            if known is not None and known[0] == state:
+                status = files.status(file.path)
+                if not isinstance(status, NotRead) and state == (status.st_size, status.st_mtime_ns):
+                    return known[1]
+            read = read_file(files, file.path, self._store.configuration.wanted.max_bytes)
+        if isinstance(read, SkippedFile):
+            self.stale.add(file.path)
+            return None
+        now = (read[0].size, read[0].mtime_ns)
+        # One nanosecond apart: how a file is remembered that was read too soon after it was written.
+        if state is None or now[0] != state[0] or abs(now[1] - state[1]) > 1:
+            self.stale.add(file.path)
+        decoded = decode(read[1])
+        if not isinstance(decoded, Decoded):
+            return None
+        lines = decoded.text.split("\n")
+        self._remember(file.path, now, lines)
+        return lines
+
+    def _converted(self, file: FileRow) -> Sequence[str] | None:
+        """The lines of the text that a document was converted to; only whether it has changed is asked of the disk."""
+        text = self._store.reader.doc_text(file.blob_id)
+        with self._store.open_files() as files:
+            status = files.status(file.path)
+        state = self._store.reader.state_of(file.path)
+        if isinstance(status, NotRead):
+            self.stale.add(file.path)
+            return None
+        if state is None or status.st_size != state[0] or abs(status.st_mtime_ns - state[1]) > 1:
+            self.stale.add(file.path)
+        return None if text is None else text.decode("utf-8", "replace").split("\n")
+
+    def _remember(self, path: str, state: tuple[int, int], lines: list[str]) -> None:
+        if state[0] > LINES_BYTES // 8:
+            return
+        self._lines.pop(path, None)
+        self._lines[path] = (state, lines)
+        while sum(size for (size, _), _ in self._lines.values()) > LINES_BYTES:
+            del self._lines[next(iter(self._lines))]

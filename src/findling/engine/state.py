@@ -1,0 +1,117 @@
+"""What is indexed: the coverage of an answer, and the status of the index. Looks, and changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from findling import errors
+from findling.engine.refs import RefStore, up_to_date
+from findling.engine.store import OpenStore
+from findling.types import Coverage, IndexingStatus, SkippedFile, Status
+
+
+def coverage(store: OpenStore) -> Coverage:
+    """What an answer was searched in."""
+    reader = store.reader
+    with reader.snapshot():
+        return _coverage(store, store.semantics.model_of_vectors())
+
+
+def _coverage(store: OpenStore, model_id: int | None) -> Coverage:
+    """Within the reader's snapshot."""
+    reader = store.reader
+    manifest = reader.manifest
+    wanted = store.semantics.enabled and not store.semantics.problem
+    if manifest is None:
+        return Coverage(vectors_wanted=wanted)
+    return Coverage(
+        files=manifest.files,
+        chunks=manifest.chunks,
+        embedded_chunks=reader.embedded_chunks(model_id),
+        pending_files=manifest.pending,
+        skipped=reader.skipped_counts(),
+        complete=manifest.complete,
+        vectors_wanted=wanted,
+    )
+
+
+def status(store: OpenStore) -> Status:
+    """The state of the index; one that cannot be read is ``failed``."""
+    from findling.store.schema import DATABASE
+
+    if not (store.directory / DATABASE).exists():
+        return _no_status(store, "not_indexed", ())
+    try:
+        if store.replaced:
+            store.close()
+        return _read_status(store)
+    except errors.IndexUnavailable as error:
+        return _no_status(store, "failed", [str(error)])
+
+
+def _read_status(store: OpenStore) -> Status:
+    from findling.engine.freshness import to_look_at
+    from findling.ingest import discovery
+    from findling.store import schema
+
+    notes: list[str] = []
+    reader = store.reader
+    embedder = store.semantics.embedder()
+    with reader.snapshot():
+        manifest = reader.manifest
+        if manifest is None:
+            return _no_status(store, "not_indexed", notes)
+        model_id = reader.model_id(embedder.fingerprint.id) if embedder else None
+        totals = reader.totals()
+        covered = _coverage(store, model_id)
+        cut_otherwise = store.cut_otherwise
+        known = reader.known_files()
+        skipped = tuple(SkippedFile(*row) for row in reader.skipped())
+        languages = reader.languages()
+    if isinstance(store, RefStore):
+        changed = int(not up_to_date(store))
+        notes.append(f"This is {store.ref.name}: commit {store.ref.commit_id}.")
+    else:
+        changes = discovery.check(store.root, known, store.configuration.wanted, None)
+        changed = len(to_look_at(store.root, changes, known))
+    when = "the next search" if store.configuration.auto_index else "'findling index'"
+    if changed and not isinstance(store, RefStore):
+        notes.append(f"{changed} files changed since the index was brought up to date; {when} takes them in.")
+    if cut_otherwise:
+        notes.append(f"The sizes by which files are cut were changed; {when} builds the index anew.")
+    return Status(
+        root=str(store.root),
+        store=str(store.directory),
+        indexing_status="ready" if manifest.complete else "indexing",
+        freshness="stale" if changed or cut_otherwise or not manifest.complete else "fresh",
+        schema_version=schema.FORMAT_VERSION,
+        coverage=covered,
+        symbols=totals["symbols"],
+        languages=languages,
+        model=embedder.fingerprint.id if embedder else "",
+        bytes_indexed=int(totals["bytes"]),
+        bytes_on_disk=reader.bytes_on_disk(),
+        last_indexed_at=manifest.synced_at,
+        skipped=skipped,
+        notes=(*store.take_notes(), *notes, *([store.semantics.problem] if store.semantics.problem else ())),
+    )
+
+
+def _no_status(store: OpenStore, indexing_status: IndexingStatus, notes: Sequence[str]) -> Status:
+    from findling.store.schema import FORMAT_VERSION
+
+    return Status(
+        root=str(store.root),
+        store=str(store.directory),
+        indexing_status=indexing_status,
+        freshness="stale",
+        schema_version=FORMAT_VERSION,
+        coverage=Coverage(),
+        symbols=0,
+        languages={},
+        model="",
+        bytes_indexed=0,
+        bytes_on_disk=0,
+        last_indexed_at="",
+        notes=(*store.take_notes(), *notes),
+    )

@@ -1,0 +1,195 @@
+"""One root's store as an engine holds it: opened when needed, repaired when damaged, closed when replaced.
+
+Must not know what is asked of it or when it is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from findling import errors, roots
+from findling.engine.configuration import Configuration, Recipe
+from findling.engine.semantics import Semantics
+
+if TYPE_CHECKING:
+    from findling.config import Config
+    from findling.files import Files
+    from findling.search.indexed_files import IndexedFiles
+    from findling.store.reader import IndexReader
+
+WRITER_WAIT_S = 30.0
+"""How long a command that was asked to index waits for another process that does."""
+
+
+class OpenStore:
+    """The reader of a root's store and what hangs on it. For one thread.
+
+    ``directory`` may move to the user's cache folder when the root turns out not to be writable, but not where
+    there is a ``recipe``. ``notes`` are sentences for the next answer.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        directory: Path,
+        *,
+        cache: bool = False,
+        recipe: Recipe | None = None,
+        config: Config | None = None,
+    ) -> None:
+        self.root = root
+        self.directory = directory
+        self.notes: list[str] = []
+        self.configuration = Configuration(root, self.notes, recipe, config)
+        self.semantics = Semantics(self)
+        self.on_close: list[Callable[[], None]] = [self.semantics.forget_channel]
+        """Called when the reader is closed: what was made of it must not be used any more."""
+        self._cache = cache
+        self._reader: IndexReader | None = None
+        self.last_look = (0.0, 0.0)
+        """When all files were last compared with the disk (monotonic seconds), and how long that took."""
+
+    @property
+    def reader(self) -> IndexReader:
+        """Opens the store when it is not open. Raises the index's errors."""
+        if self._reader is None:
+            from findling.store.reader import IndexReader
+
+            self._reader = IndexReader(self.directory, *self.manifest_key)
+        return self._reader
+
+    @property
+    def manifest_key(self) -> tuple[str, str]:
+        """The root and ref that the manifest stands under."""
+        return str(self.root), "live"
+
+    @property
+    def in_cache(self) -> bool:
+        """Whether the index was asked to be in the user's cache folder."""
+        return self._cache
+
+    @property
+    def source(self) -> Path | Files:
+        """Where a pass over the indexed files reads them: a folder is opened anew for each, as it may be replaced."""
+        return self.root
+
+    def open_files(self) -> Files:
+        """The indexed files, for this store's thread."""
+        return self.new_files()
+
+    def new_files(self) -> Files:
+        """The indexed files, for any one thread."""
+        from findling.files import RootFiles
+
+        return RootFiles(self.root)
+
+    @property
+    def exists(self) -> bool:
+        """Whether anything was ever indexed here."""
+        from findling.store.layout import DATABASE
+
+        return (self.directory / DATABASE).exists()
+
+    @property
+    def cut_otherwise(self) -> bool:
+        """Whether files were cut by other sizes than are wanted by now. Within the reader's snapshot."""
+        chunking = self.reader.chunking
+        if chunking in (None, self.configuration.chunking):
+            return False
+        # Perhaps another process has read a newer configuration; two that disagree would cut all files by turns.
+        self.configuration.read_again()
+        return chunking != self.configuration.chunking
+
+    @property
+    def replaced(self) -> bool:
+        """Whether it is open, and another stands in its place by now."""
+        return self._reader is not None and self._reader.replaced
+
+    def close_if_replaced(self) -> None:
+        """What is opened next is what stands there by now."""
+        if self.replaced:
+            self.close()
+
+    def close(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+        for forget in self.on_close:
+            forget()
+
+    def indexed_files(self, folder: str) -> IndexedFiles:
+        """The files below ``folder`` ('' for all) for an exact search."""
+        from findling.search.indexed_files import IndexedFiles
+
+        return IndexedFiles(self.reader, self.open_files(), folder, max_bytes=self.configuration.wanted.max_bytes)
+
+    def take_notes(self) -> tuple[str, ...]:
+        notes = tuple(self.notes)
+        self.notes.clear()
+        return notes
+
+    # --- soundness ------------------------------------------------------------------------------------------
+
+    def ready(self) -> None:
+        """As `repair`, when the store is not open or is not the one that was opened."""
+        if self._reader is None or self._reader.replaced:
+            self.repair()
+
+    def repair(self) -> None:
+        """Make sure that the store can be written: a damaged one is removed, with a note, and built anew."""
+        from findling.store import soundness
+
+        self.close_if_replaced()
+        if not self.directory.exists():
+            if not self.root.is_dir():
+                raise errors.RootError(f"There is no folder {str(self.root)!r} any more.", remedy="Check the path.")
+            if self.configuration.recipe is None:
+                self.directory = roots.store_location(self.root, cache=self._cache).directory
+            else:
+                roots.make_store(self.directory)
+        if problem := soundness.problem(self.directory):
+            self.start_over(problem, unless=lambda: not soundness.problem(self.directory))
+
+    def start_over_from(self, damage: str) -> None:
+        """Remove the store that is open, because of what was met while it was read."""
+        reader = self._reader
+        self.start_over(damage, unless=lambda: reader is not None and reader.replaced)
+
+    def start_over(self, problem: str, unless: Callable[[], bool]) -> None:
+        """Remove a damaged store, with a note, unless another process has built it anew meanwhile."""
+        from findling.store import soundness
+
+        self.close()
+        self.notes.append(f"{problem} It is built anew.")
+        soundness.remove(self.directory, wait_s=WRITER_WAIT_S, unless=unless)
+
+    def start_over_if_cut_otherwise(self, wait_s: float) -> bool:
+        """Remove a store whose files were cut by other sizes, with a note; whether that was so.
+
+        Raises `IndexBusy` when another process writes for longer than ``wait_s``.
+        """
+        with self.reader.snapshot():
+            if not self.cut_otherwise:
+                return False
+        from findling.store import soundness
+
+        def settled() -> bool:
+            """Whether another process has done it meanwhile."""
+            with self.reader.snapshot():
+                otherwise = self.cut_otherwise
+            self.close()
+            return not otherwise
+
+        self.close()
+        soundness.remove(self.directory, wait_s=wait_s, unless=settled)
+        self.notes.append("The sizes by which files are cut were changed. The index is built anew.")
+        return True
+
+    def remove(self) -> None:
+        """Remove everything derived. Raises `IndexBusy` when another process writes for too long."""
+        from findling.store import soundness
+
+        self.close()
+        soundness.remove(self.directory, wait_s=WRITER_WAIT_S)

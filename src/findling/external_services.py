@@ -1,0 +1,76 @@
+"""One request to an external service, with its key: what went wrong is told by class, never in the service's words.
+
+Callers have made sure that both gates are open. Keys go into one header and nowhere else.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from findling.outbound_http import HttpFailure, post_json
+
+if TYPE_CHECKING:
+    from findling.config import Secret
+
+PAUSES_S: Final = (0.1, 0.2, 0.4)
+"""After which a busy service (429, 503) is asked again."""
+
+_MAX_ANSWER_BYTES: Final = 64 << 20
+
+
+class ServiceFailure(Exception):
+    """``reason`` is a class of failure; the message names the service and never repeats what it said."""
+
+    def __init__(self, service: str, reason: Literal["missing_api_key", "timeout", "http_error", "error"]) -> None:
+        words = {
+            "missing_api_key": "has no API key",
+            "timeout": "takes too long",
+            "http_error": "refuses the request",
+            "error": "does not answer as it should",
+        }
+        super().__init__(f"{service} {words[reason]}")
+        self.reason = reason
+
+
+def ask(
+    service: str, url: str, value: object, key: Secret | None, *, timeout_s: float, max_retries: int = len(PAUSES_S)
+) -> dict[str, Any]:
+    """The JSON object that the service answers. Raises ServiceFailure.
+
+    ``timeout_s`` is for all attempts and the pauses between them together.
+    """
+    if key is None:
+        raise ServiceFailure(service, "missing_api_key")
+    deadline = time.monotonic() + timeout_s
+    left_s = timeout_s
+    pauses = iter(PAUSES_S[:max_retries])
+    while True:
+        try:
+            answer = post_json(
+                url,
+                value,
+                timeout_s=left_s,
+                max_bytes=_MAX_ANSWER_BYTES,
+                elsewhere=True,
+                headers={"Authorization": f"Bearer {key.reveal()}"},
+            )
+        except HttpFailure as failure:
+            raise ServiceFailure(service, "timeout" if failure.reason == "timeout" else "error") from None
+        if answer.status in (429, 503) and (pause := next(pauses, None)) is not None:
+            left_s = deadline - time.monotonic() - pause
+            if left_s <= 0:
+                raise ServiceFailure(service, "timeout")
+            time.sleep(pause)
+            continue
+        break
+    if answer.status != 200:
+        raise ServiceFailure(service, "http_error")
+    try:
+        found = json.loads(answer.body)
+    except (ValueError, RecursionError):
+        raise ServiceFailure(service, "error") from None
+    if not isinstance(found, dict):
+        raise ServiceFailure(service, "error")
+    return found

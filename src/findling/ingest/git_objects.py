@@ -1,0 +1,279 @@
+"""Git's objects as files: what a commit holds, read without a checkout; and what git says a work tree's files are.
+
+git runs through `findling.outbound` and decides nothing about what is indexed. Nothing is fetched: an object that is
+not in the clone is a file that cannot be read, and said so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NamedTuple, Self
+
+from findling.files import NotRead
+from findling.ingest.git_listing import ListingFailed, find_git_top
+from findling.ingest.ignore_files import OWN_IGNORE_FILES, IgnoreTree
+from findling.ingest.ignore_rules import RuleSet
+from findling.ingest.selection import DiscoveryOptions, Found, Selection, wanted
+from findling.outbound import GitDialogue, GitOutput, run_git
+from findling.types import SkippedFile
+
+LIST_TIMEOUT_S = 60.0
+"""For the trees of a commit with a million files on a cold disk."""
+
+_IGNORE_BYTES = 1 << 20
+"""Of an ignore file, as on disk."""
+
+_FILE_MODES = (b"100644", b"100755", b"100664")
+_LINK, _SUBMODULE = b"120000", b"160000"
+
+_UNKNOWN = NotRead("not_found", "git knows no such file")
+_NO_ANSWER = NotRead("unreadable", "git cannot read it: it may be missing from a partial or shallow clone")
+
+ObjectFormat = Literal["sha1", "sha256"]
+
+
+def git_arguments(root: Path) -> list[str]:
+    """What git must be told beside its command: of a bare repository, that it is one."""
+    return ["--git-dir", os.fspath(root)] if is_bare(root) else []
+
+
+def is_bare(root: Path) -> bool:
+    """Whether the folder itself is a repository without a work tree."""
+    return not (root / ".git").exists() and (root / "HEAD").is_file() and (root / "objects").is_dir()
+
+
+def object_format(root: Path) -> ObjectFormat | None:
+    """How the repository of a folder names contents; None where there is none, or git cannot be asked."""
+    if find_git_top(os.path.realpath(root)) is None and not is_bare(root):
+        return None
+    output = run_git([*git_arguments(root), "rev-parse", "--show-object-format"], cwd=root)
+    name = output.stdout.strip() if output.ok else b""
+    return "sha1" if name == b"sha1" else "sha256" if name == b"sha256" else None
+
+
+def content_id(data: bytes, form: ObjectFormat) -> bytes:
+    """What git calls a content."""
+    digest = hashlib.new(form, b"blob %d\0" % len(data), usedforsecurity=False)
+    digest.update(data)
+    return digest.digest()
+
+
+class Objects:
+    """The objects of a folder's repository. For one thread; `close` ends the two gits that answer."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._asked: dict[str, GitDialogue] = {}
+
+    def read(self, name: bytes, max_bytes: int) -> bytes | NotRead:
+        """The content that a name means: an object's id, or ``COMMIT:PATH``. ``name`` has no line break."""
+        try:
+            header = self._ask("--batch-check", name)
+            if len(header) != 3 or header[1] != b"blob":
+                return _UNKNOWN
+            size = int(header[2])
+            if size > max_bytes:
+                return NotRead("too_large", f"longer than {max_bytes} bytes")
+            self._ask("--batch", header[0])
+            return self._asked["--batch"].exactly(size + 1)[:-1]
+        except (OSError, ValueError):
+            # It ends, too, over an object that a partial clone left out.
+            self.close()
+            return _NO_ANSWER
+
+    def size(self, name: bytes) -> int | NotRead:
+        """The length in bytes of the content that a name means, as for `read`."""
+        try:
+            header = self._ask("--batch-check", name)
+            return int(header[2]) if len(header) == 3 and header[1] == b"blob" else _UNKNOWN
+        except (OSError, ValueError):
+            self.close()
+            return _NO_ANSWER
+
+    def _ask(self, how: str, name: bytes) -> list[bytes]:
+        if how not in self._asked:
+            self._asked[how] = GitDialogue([*git_arguments(self._root), "cat-file", how], cwd=self._root)
+        self._asked[how].say(name)
+        return self._asked[how].line().split(b" ")
+
+    def close(self) -> None:
+        while self._asked:
+            self._asked.popitem()[1].close()
+
+    def __del__(self) -> None:
+        self.close()
+
+
+class RefFiles:
+    """The files of a commit below a folder of its work tree, as `findling.files.Files`. They have the time 0."""
+
+    def __init__(self, root: Path, commit: str, git_ids: Mapping[str, bytes] | None = None) -> None:
+        """``git_ids``: those of the paths that will be asked for, which is quicker than finding each."""
+        self._objects = Objects(root)
+        self._git_ids = git_ids
+        self._before = f"{commit}:{prefix(root)}"
+
+    def read(self, path: str, max_bytes: int) -> tuple[os.stat_result, bytes] | NotRead:
+        name = self._name(path)
+        data = name if isinstance(name, NotRead) else self._objects.read(name, max_bytes)
+        return data if isinstance(data, NotRead) else (_status(len(data)), data)
+
+    def _name(self, path: str) -> bytes | NotRead:
+        if self._git_ids is not None and path in self._git_ids:
+            return self._git_ids[path].hex().encode("ascii")
+        if "\n" in path or "\0" in path:
+            return NotRead("not_found", "git cannot be asked for such a name")
+        return os.fsencode(self._before + path)
+
+    def status(self, path: str) -> os.stat_result | NotRead:
+        """Of a commit nothing changes: its length is all there is to know."""
+        name = self._name(path)
+        size = name if isinstance(name, NotRead) else self._objects.size(name)
+        return size if isinstance(size, NotRead) else _status(size)
+
+    def close(self) -> None:
+        self._objects.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """It goes on being used; `close` ends it."""
+
+
+def _status(size: int) -> os.stat_result:
+    return os.stat_result((stat.S_IFREG | 0o644, 0, 0, 1, 0, 0, size, 0, 0, 0), {"st_mtime_ns": 0})
+
+
+def prefix(root: Path) -> str:
+    """A folder's path from the top of its work tree, with a slash at its end; '' for the top."""
+    real = os.path.realpath(root)
+    top = find_git_top(real)
+    below = os.path.relpath(real, top) if top is not None else "."
+    return "" if below == "." else below.replace(os.sep, "/") + "/"
+
+
+# --- a commit's files ---------------------------------------------------------------------------------------------
+
+
+class Tree(NamedTuple):
+    """A commit's files that are to be indexed, what git calls their contents, and those that are left out."""
+
+    files: list[Found]
+    git_ids: dict[str, bytes]
+    skipped: list[SkippedFile]
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    mode: bytes
+    git_id: str
+    size: int | None
+
+
+def list_tree(root: Path, commit: str, options: DiscoveryOptions) -> Tree:
+    """The files of a commit in a folder, judged as tracked files on disk are. Raises ListingFailed."""
+    listed = _listed(root, commit)
+    selection = Selection(os.path.realpath(root), options)
+    skipped: list[SkippedFile] = []
+    paths = list(listed)
+    with RefFiles(root, commit) as own:
+        rules = _own_rules(root, own, paths)
+        kept = wanted(selection, paths, False, True, rules, skipped)
+        own.close()
+    files: list[Found] = []
+    git_ids: dict[str, bytes] = {}
+    for path in kept:
+        file = listed[path]
+        skip = _left_out(path, file, options.limit(path)) or selection.by_name(path)
+        if skip is not None:
+            skipped.append(skip)
+            continue
+        files.append((path, file.size or 0, 0))
+        git_ids[path] = bytes.fromhex(file.git_id)
+    if options.most_files is not None and len(files) > options.most_files:
+        files.sort()
+        for path, _, _ in files[options.most_files :]:
+            skipped.append(SkippedFile(path, "too_many", f"more than {options.most_files:,} files"))
+            del git_ids[path]
+        files = files[: options.most_files]
+    return Tree(files, git_ids, skipped)
+
+
+def _left_out(path: str, file: _Listed, max_bytes: int) -> SkippedFile | None:
+    if "\n" in path:
+        return SkippedFile(path, "undecodable_name", "its name has a line break, and git is asked line by line")
+    if file.mode == _SUBMODULE:
+        return SkippedFile(
+            path, "nested_repository", f"a submodule at {file.git_id[:12]}: its files are not in this one"
+        )
+    if file.mode == _LINK:
+        return SkippedFile(path, "symlink_inside", "a symbolic link; links are not followed")
+    if file.mode not in _FILE_MODES:
+        return SkippedFile(path, "not_a_file", f"git keeps it with the mode {file.mode.decode('ascii', 'replace')}")
+    if file.size is not None and file.size > max_bytes:
+        return SkippedFile(path, "too_large", f"{file.size:,} bytes, the limit is {max_bytes:,}")
+    return None
+
+
+def _listed(root: Path, commit: str) -> dict[str, _Listed]:
+    bare = git_arguments(root)
+    # In a partial clone the sizes of missing contents cannot be told: then without.
+    for sizes in (["-l"], []):
+        output = run_git([*bare, "ls-tree", "-r", "-z", *sizes, commit], cwd=root, timeout_s=LIST_TIMEOUT_S)
+        if output.ok:
+            return _parse(output)
+    words = output.stderr.decode("utf-8", "replace").strip().split("\n")[0][:200]
+    raise ListingFailed(words or f"git failed ({output.status})")
+
+
+def _parse(output: GitOutput) -> dict[str, _Listed]:
+    found: dict[str, _Listed] = {}
+    for row in output.stdout.split(b"\0"):
+        if row:
+            facts, _, name = row.partition(b"\t")
+            mode, _, git_id, *size = facts.split()
+            number = int(size[0]) if size and size[0].isdigit() else None
+            found[os.fsdecode(name)] = _Listed(mode, git_id.decode("ascii"), number)
+    return found
+
+
+class _CommittedRules(IgnoreTree):
+    """The ignore files of a commit."""
+
+    def __init__(self, root: Path, files: RefFiles, folders: Iterable[str]) -> None:
+        super().__init__(os.fspath(root), OWN_IGNORE_FILES, folders=frozenset(folders))
+        self._files = files
+
+    def read_rules(self, path: str) -> RuleSet | None:
+        read = self._files.read(path, _IGNORE_BYTES)
+        return None if isinstance(read, NotRead) else RuleSet.from_text(os.fsdecode(read[1]), path)
+
+
+def _own_rules(root: Path, files: RefFiles, paths: Iterable[str]) -> IgnoreTree | None:
+    folders = {path.rpartition("/")[0] for path in paths if path.rpartition("/")[2] in OWN_IGNORE_FILES}
+    return _CommittedRules(root, files, folders) if folders else None
+
+
+# --- what git says of the files on disk ---------------------------------------------------------------------------
+
+
+def staged_ids(root: Path) -> dict[str, bytes]:
+    """path -> git's id of the contents that the tracked files had when they were last staged or checked out.
+
+    Whether they still have them is for the caller to see: git, asked to compare, may run what the repository's own
+    configuration names as a filter. {} where git cannot say.
+    """
+    rows = run_git(["ls-files", "-z", "-s"], cwd=root, timeout_s=LIST_TIMEOUT_S)
+    found: dict[str, bytes] = {}
+    for row in rows.stdout.split(b"\0") if rows.ok else ():
+        facts, _, name = row.partition(b"\t")
+        parts = facts.split()
+        if len(parts) == 3 and parts[0] in _FILE_MODES and parts[2] == b"0":  # stage 0: not in conflict
+            found[os.fsdecode(name)] = bytes.fromhex(parts[1].decode("ascii"))
+    return found

@@ -1,0 +1,137 @@
+"""Fetching as jobs: each in a process of its own, which goes on when the one that asked for it ends.
+
+`start` hands a request to such a process; `main` is that process. What is fetched and how is the recipes' affair
+(`fetch_file`, `fetch_repo`).
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from findling.errors import Cancelled, FindlingError, IndexBusy
+from findling.library.fetch_requests import FileRequest, Request, checked, read, written
+from findling.library.jobs import Job, RunningJob, taken
+from findling.library.place import fetch_configuration
+
+if TYPE_CHECKING:
+    from findling.library.library import Library
+
+ERRORS: Final = "errors.txt"
+"""In a job's folder: what its process says that is no result, such as a defect."""
+
+MAX_JOBS: Final = 20
+"""Running at once; they wait for each other anyway."""
+
+BROKEN: Final = 70
+"""Exit status of a process whose job failed for a defect of ours."""
+
+
+def start(library: Library, request: Request) -> Job:
+    """A job for ``request``, already on its way. Raises `FetchRefused`, `InvalidInput` and `FileAccess` for what cannot
+    be fetched, before anything is asked of a server."""
+    from findling.library.fetch_file import already_there
+
+    request = checked(request, fetch_configuration())
+    if isinstance(request, FileRequest):
+        already_there(library.directory, request)
+    if len(library.jobs.active()) >= MAX_JOBS:
+        raise IndexBusy(f"{MAX_JOBS} jobs are running already.", remedy="Ask again when one has ended.")
+    job, folder = library.jobs.hand_over(request.type, written(request))
+    try:
+        with (folder / ERRORS).open("wb") as errors:
+            process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "findling.library.fetching", os.fspath(library.directory), job.id],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                cwd=library.directory,
+                env=_environment(),
+                **_apart(),
+            )
+    except OSError as error:
+        running, _ = taken(folder)
+        return running.fail(f"Its process could not be started: {error.strerror or error}.")
+    threading.Thread(target=process.wait, daemon=True).start()  # else it stays in the system's list when it has ended
+    return job
+
+
+def run_here(library: Library, request: Request, job: RunningJob) -> dict[str, Any]:
+    """Do a job in this process; its result, which is also written down. Raises what went wrong, written down too."""
+    try:
+        result = _result(library, checked(request, fetch_configuration()), job)
+    except BaseException as error:
+        job.fail(_words(error))
+        raise
+    job.complete(result)
+    return result
+
+
+def _result(library: Library, request: Request, job: RunningJob) -> dict[str, Any]:
+    config = fetch_configuration()
+    if isinstance(request, FileRequest):
+        from findling.library import fetch_file
+
+        return fetch_file.run(library, job, request, config.fetch.allowed_hosts)
+    from findling.library import fetch_repo
+
+    at_once = config.library.max_repository_concurrency
+    return fetch_repo.run(library, job, request, config.fetch.allowed_hosts, at_once)
+
+
+def _words(error: BaseException) -> str:
+    """What a job says of its failure: the four kinds are told by the library's errors."""
+    if isinstance(error, Cancelled):
+        return error.message
+    if isinstance(error, FindlingError):
+        return f"{_KINDS.get(error.code, 'processing')}: {error}"
+    if isinstance(error, KeyboardInterrupt | SystemExit):
+        return "It was cancelled."
+    return f"processing: unexpected {type(error).__name__}"
+
+
+_KINDS: Final = {
+    **dict.fromkeys(("not_found", "file_access", "root_error"), "file access"),
+    **dict.fromkeys(("network_error", "fetch_refused"), "network"),
+    **dict.fromkeys(("index_unavailable", "index_incompatible", "index_in_progress", "storage_full"), "storage"),
+}
+
+
+def _apart() -> dict[str, Any]:
+    """Ctrl-C and the end of the terminal are for the one that asked."""
+    if os.name == "posix":
+        return {"start_new_session": True}
+    return {"creationflags": getattr(subprocess, "CREATE_NO_WINDOW", 0)}
+
+
+def _environment() -> dict[str, str]:
+    from findling.ingest.pool import environment
+
+    return environment()
+
+
+def main(directory: str, id: str) -> int:
+    """Do the job ``id`` of the library in ``directory``."""
+    from findling.library.jobs import JOBS
+    from findling.library.library import Library
+
+    job, facts = taken(Path(directory) / JOBS / id)
+    try:
+        request = read(facts)
+    except (TypeError, ValueError):
+        job.fail("processing: its request cannot be read")
+        return BROKEN
+    with Library(Path(directory)) as library:
+        try:
+            run_here(library, request, job)
+        except FindlingError:
+            return 1  # it is in the record
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,35 @@
+"""Where the library lies: one folder of the user's, whatever project findling is called from."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from findling.config import Config
+
+_NO_PROJECT = Path(os.devnull)
+"""Below it there is no file, so no project's configuration has a say."""
+
+
+def fetch_configuration() -> Config:
+    """The user's own configuration: no project says what may be fetched. Raises `ConfigError`."""
+    from findling.config import load
+
+    return load(_NO_PROJECT).config
+
+
+def data_directory() -> Path:
+    """``FINDLING_DATA_DIR``, else the user's configuration, else the user's data folder by the platform's convention.
+
+    Nothing is made there. Raises `ConfigError`.
+    """
+    from findling.config import load
+
+    configured = load(_NO_PROJECT).config.library.data_dir
+    if configured:
+        return Path(configured)
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("findling", appauthor=False))

@@ -1,0 +1,304 @@
+"""The passages (chunks) of one index as the library shows them: which are near a text, and what they say.
+
+Reads an index with a reader of its own; one belongs to one thread. What a passage says is read from its file as it is
+now, and only where that is still what was indexed. Must not know collections, or who asks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from findling.embedding.lazy import LazyEmbedder
+from findling.errors import EmbedderUnavailable
+from findling.files import Files, NotRead, RootFiles
+from findling.library.results import CHARS_PER_TOKEN
+from findling.store.reader import IndexReader
+from findling.store.schema import DATABASE
+
+if TYPE_CHECKING:
+    from findling.embedding import Embedder
+    from findling.search.semantic import SemanticChannel
+    from findling.store.reader import ChunkRow, FileRow
+
+_SAME_NS = 1
+"""How a file is remembered that was read too soon after it was written: a nanosecond off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A passage by its file (relative to the root) and its place in it, and its similarity in [0, 1]."""
+
+    path: str
+    index: int
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """The nearest passages of one index, best first. ``reached`` of the ``compared`` ones have the least similarity
+    asked for; ``best`` is the highest of any. ``every`` is False when not all passages were compared.
+    """
+
+    places: tuple[Place, ...]
+    compared: int
+    reached: int
+    best: float
+    every: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What a passage says. ``offset`` counts the characters of its file before it; ``modified`` in seconds since 1970;
+    ``headings`` are those that it stands below, from the outside in."""
+
+    path: str
+    index: int
+    content: str
+    offset: int
+    file_size: int
+    modified: float
+    headings: tuple[str, ...]
+
+    @property
+    def tokens(self) -> int:
+        return math.ceil(len(self.content) / CHARS_PER_TOKEN)
+
+
+class IndexedPassages:
+    """One index. ``open_embedder``: as `Engine.embedder_opener` gives it. ``folder``: only files below it, '' for all;
+    ``kind``: only such files, None for all.
+    """
+
+    def __init__(
+        self,
+        store_dir: Path,
+        root: Path,
+        open_embedder: Callable[[str | None], Embedder],
+        *,
+        folder: str,
+        kind: str | None,
+        key: tuple[str, str] | None = None,
+        new_files: Callable[[], Files] | None = None,
+    ) -> None:
+        """``key``, ``new_files``: as of the `Engine`; those of the folder on disk without."""
+        self.store_dir = store_dir
+        self._key = key or (str(root), "live")
+        self._new_files = new_files or (lambda: RootFiles(root))
+        self._lazy = LazyEmbedder(open_embedder, self._stored)
+        self._folder = folder
+        self._kind = kind
+        self._reader: IndexReader | None = None
+        self._channel: SemanticChannel | None = None
+        self._channel_of = ""
+
+    def close(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+        self._reader = self._channel = None
+
+    def files(self) -> list[FileRow]:
+        """Every file that may be in an answer, by path; [] without an index."""
+        reader = self._open()
+        if reader is None:
+            return []
+        with reader.snapshot():
+            return self._files(reader)
+
+    def has(self, path: str) -> bool:
+        reader = self._open()
+        if reader is None:
+            return False
+        with reader.snapshot():
+            file = reader.file_at(path)
+        return file is not None and self._allows(file)
+
+    def pending(self) -> str:
+        """What is not indexed yet, in words; '' when everything is, vectors too where there can be any."""
+        reader, embedder = self._open(), self._open_embedder()
+        if reader is None:
+            return "nothing is indexed yet"
+        with reader.snapshot():
+            manifest = reader.manifest
+            if manifest is None:
+                return "nothing is indexed yet"
+            if manifest.pending or not manifest.complete:
+                return f"{manifest.pending:,} files are not indexed yet" if manifest.pending else "not all is indexed"
+            if embedder is None:
+                return ""
+            model_id = reader.model_id(embedder.fingerprint.id)
+            without = manifest.chunks - reader.embedded_chunks(model_id)
+        return f"{without:,} of {manifest.chunks:,} passages have no vector yet" if without else ""
+
+    def not_by_meaning(self, text: str) -> str:
+        """Why `nearest` compares nothing with a text, in words; '' where there is nothing to compare."""
+        if self._open() is None:
+            return self.pending()
+        embedder = self._open_embedder()
+        failure = self._lazy.failure
+        if embedder is None or failure is not None:
+            return str(failure or "there is no embedding model")
+        channel = self._open_channel()
+        if channel is not None and not _encodes(channel, text):
+            return str(self._lazy.failure or "the embedding model knows no word of the query.")
+        return self.pending()
+
+    def chunk_count(self, path: str) -> int:
+        """How many passages a file has; 0 for one that is not indexed."""
+        reader = self._open()
+        if reader is None:
+            return 0
+        with reader.snapshot():
+            file = reader.file_at(path)
+            return len(reader.chunks(file.blob_id)) if file is not None else 0
+
+    def nearest(self, text: str, limit: int, *, least: float, without: Callable[[str], bool]) -> Nearest | None:
+        """The ``limit`` passages nearest to a text with at least the similarity ``least``; ties by path and place.
+
+        ``without``: paths that are left out. None without vectors, or when the model knows no word of the text.
+        """
+        reader, channel = self._open(), self._open_channel()
+        if reader is None or channel is None or not _encodes(channel, text):
+            return None
+        from findling.search.passages import near
+        from findling.search.scope import FEW
+
+        calibration = channel.calibration
+        with reader.snapshot():
+            files = [file for file in self._files(reader) if not without(file.path)]
+            cosine = calibration.least_cosine(least)
+            found = near(reader, channel, text, files, limit=limit, least=cosine)
+        return Nearest(
+            tuple(
+                Place(passage.file.path, passage.ordinal, calibration.similarity(passage.cosine))
+                for passage in found.passages
+            ),
+            found.compared,
+            found.above,
+            calibration.similarity(found.best),
+            len(files) <= FEW,
+        )
+
+    def at_line(self, path: str, line: int) -> int:
+        """The passage of an indexed file that holds a line, else the first after it."""
+        reader = self._open()
+        if reader is None:
+            return 0
+        with reader.snapshot():
+            file = reader.file_at(path)
+            chunks = reader.chunks(file.blob_id) if file is not None else []
+        for index, chunk in enumerate(chunks):
+            if chunk.start_line <= line <= chunk.end_line or chunk.start_line > line:
+                return index
+        return max(0, len(chunks) - 1)
+
+    def texts(self, path: str, indexes: Iterable[int]) -> list[Text] | None:
+        """What these passages of a file say, in the order asked for, those that it does not have left out.
+
+        None when the file cannot be read, or is no longer what was indexed.
+        """
+        reader = self._open()
+        if reader is None:
+            return None
+        with reader.snapshot():
+            file = reader.file_at(path)
+            if file is None or not self._allows(file):
+                return None
+            chunks = reader.chunks(file.blob_id)
+            state = reader.state_of(path)
+        if state is None:
+            return None
+        read = self._converted(file) if file.converted else self._read(path, state[0])
+        if read is None or read[1] != state[0] or abs(read[2] - state[1]) > _SAME_NS:
+            return None
+        text, size, mtime_ns = read
+        raw = text if text.isascii() else text.encode("utf-8", "surrogatepass")
+        return [_text(path, index, chunks[index], raw, size, mtime_ns) for index in indexes if 0 <= index < len(chunks)]
+
+    def _read(self, path: str, size: int) -> tuple[str, int, int] | None:
+        """(text, size, mtime in ns) of a file that has not grown."""
+        from findling.ingest.decoding import Decoded, decode
+
+        with closing(self._new_files()) as files:
+            read = files.read(path, size)
+        if isinstance(read, NotRead):
+            return None
+        status, data = read
+        decoded = decode(data)
+        return (decoded.text, status.st_size, status.st_mtime_ns) if isinstance(decoded, Decoded) else None
+
+    def _converted(self, file: FileRow) -> tuple[str, int, int] | None:
+        """The same of a document whose text the index has."""
+        reader = self._open()
+        with closing(self._new_files()) as files:
+            status = files.status(file.path)
+        if reader is None or isinstance(status, NotRead):
+            return None
+        with reader.snapshot():
+            text = reader.doc_text(file.blob_id)
+        return None if text is None else (text.decode("utf-8", "replace"), status.st_size, status.st_mtime_ns)
+
+    def _files(self, reader: IndexReader) -> list[FileRow]:
+        rows = reader.listing() if not self._folder else reader.all_files(prefix=self._folder)
+        found = [file for file in rows if self._kind is None or file.kind == self._kind]
+        if self._folder and not found and (file := reader.file_at(self._folder)) is not None and self._allows(file):
+            found = [file]
+        return found
+
+    def _allows(self, file: FileRow) -> bool:
+        inside = not self._folder or file.path == self._folder or file.path.startswith(f"{self._folder}/")
+        return inside and (self._kind is None or file.kind == self._kind)
+
+    def _open(self) -> IndexReader | None:
+        if self._reader is not None and self._reader.replaced:
+            self.close()
+        if self._reader is None and (self.store_dir / DATABASE).exists():
+            self._reader = IndexReader(self.store_dir, *self._key)
+        return self._reader
+
+    def _open_embedder(self) -> Embedder | None:
+        return self._lazy.get() if self._open() is not None else None
+
+    def _stored(self) -> str | None:
+        reader = self._open()
+        return reader.latest_fingerprint() if reader is not None else None
+
+    def _open_channel(self) -> SemanticChannel | None:
+        reader, embedder = self._open(), self._open_embedder()
+        if reader is None or embedder is None:
+            return None
+        if self._channel is None or self._channel_of != embedder.fingerprint.id:
+            with reader.snapshot():
+                model_id = reader.model_id(embedder.fingerprint.id)
+            if model_id is None:
+                return None
+            from findling.search.semantic import SemanticChannel
+
+            self._channel = SemanticChannel(reader, embedder, model_id)
+            self._channel_of = embedder.fingerprint.id
+        return self._channel
+
+
+def _encodes(channel: SemanticChannel, text: str) -> bool:
+    """Whether the model knows a word of a text; when it does not answer, words are compared, and the answer says so."""
+    try:
+        return bool(channel.encode(text).any())
+    except EmbedderUnavailable:
+        return False
+
+
+def _text(path: str, index: int, chunk: ChunkRow, raw: str | bytes, size: int, mtime_ns: int) -> Text:
+    piece, before = raw[chunk.start_byte : chunk.end_byte], raw[: chunk.start_byte]
+    return Text(
+        path=path,
+        index=index,
+        content=piece if isinstance(piece, str) else piece.decode("utf-8", "replace"),
+        offset=len(before) if isinstance(before, str) else len(before.decode("utf-8", "replace")),
+        file_size=size,
+        modified=mtime_ns / 1e9,
+        headings=chunk.headings,
+    )

@@ -1,0 +1,95 @@
+"""What the library gives back: plain values, and what indexing did under the names that programs know. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from findling.library.collections import Collection
+    from findling.library.search import Passage
+    from findling.types import IndexReport
+
+State = Literal["ready", "indexing", "not_indexed", "failed", "missing"]
+
+CHARS_PER_TOKEN = 4
+"""What a token is taken for."""
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionStatus:
+    """One collection as it stands. ``state`` ``missing``: what was added is not there; its index is kept.
+
+    ``tokens`` is an estimate from the size of the text; ``removed`` counts files taken out on request, ``skipped`` by
+    reason those that are not indexed.
+    """
+
+    name: str
+    path: str
+    kind: Literal["folder", "file"]
+    state: State
+    fresh: bool
+    files: int
+    chunks: int
+    embedded_chunks: int
+    tokens: int
+    bytes_on_disk: int
+    last_indexed_at: str
+    model: str
+    removed: int
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryStatistics:
+    """Of all collections together; ``last_updated`` is '' and ``embedding_model`` too when nothing is indexed."""
+
+    total_chunks: int
+    total_files: int
+    total_tokens: int
+    embedding_model: str
+    last_updated: str
+    db_size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """A collection that was brought up to date, or why it could not be: then ``report`` is None."""
+
+    collection: Collection
+    report: IndexReport | None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """What was forgotten. The files themselves are where they were."""
+
+    names: tuple[str, ...]
+    files: int
+    chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class FilePassages:
+    """Passages of one file in order, of ``total`` that it has."""
+
+    collection: str
+    file_path: str
+    total: int
+    passages: tuple[Passage, ...]
+
+
+def indexing_result(report: IndexReport) -> dict[str, Any]:
+    """``totalFiles`` are those found and wanted, ``processedFiles`` those in the index; the chunks and (estimated)
+    tokens are of what this run read, the time is in milliseconds, ``errors`` name each file that failed."""
+    return {
+        "totalFiles": report.files + len(report.failed),
+        "processedFiles": report.files,
+        "totalChunks": report.chunks,
+        "totalTokens": -(-report.bytes_read // CHARS_PER_TOKEN),
+        "processingTime": round(report.took_ms),
+        "errors": [f"{file.path}: {file.detail or file.reason}" for file in report.failed],
+    }

@@ -1,0 +1,112 @@
+"""`findling library fetch`, `jobs` and `cancel`: starts a job and follows it, as `library_commands` does the rest."""
+
+from __future__ import annotations
+
+import time
+from argparse import Namespace
+from typing import TYPE_CHECKING, Any, Final
+
+from findling.errors import Cancelled, FindlingError, InvalidInput
+from findling.types import Progress
+
+if TYPE_CHECKING:
+    from findling.commands import Session
+    from findling.library import Job, Library
+    from findling.library.fetch_requests import FileRequest, RepoRequest
+
+POLL_S: Final = 0.1
+
+_HOSTS: Final = frozenset(("github.com", "gitlab.com", "codeberg.org", "bitbucket.org", "git.sr.ht"))
+"""Where ``owner/name`` is a repository."""
+
+Rows = list[tuple[str, str]]
+
+
+def fetch(library: Library, args: Namespace, session: Session) -> tuple[list[Rows], dict[str, Any]]:
+    """Fetch and wait. Raises what the job failed with; Ctrl-C cancels it."""
+    if not args.subject:
+        raise InvalidInput("What to fetch is missing.", remedy="findling library fetch URL")
+    job = library.fetch(request_of(args))
+    with session.progress() as progress:
+        job = _followed(library, job, progress)
+    if job.status == "failed":
+        raise FindlingError(f"{job.type} failed ({job.error})")
+    result = dict(job.result or {})
+    rows = [(name, str(result[key])) for key, name in _ROWS.items() if result.get(key) not in (None, "")]
+    return [rows], {"job": job.facts()}
+
+
+def jobs(library: Library) -> tuple[list[Rows], dict[str, Any]]:
+    found = library.jobs.all()
+    rows = [(job.id, f"{job.type}, {_state(job)}, {job.duration_s():.1f}s") for job in found]
+    return [rows] if rows else [], {"jobs": [job.facts() for job in found]}
+
+
+def cancel(library: Library, args: Namespace) -> tuple[list[Rows], dict[str, Any]]:
+    if not args.subject:
+        raise InvalidInput("Which job to cancel is missing.", remedy="`findling library jobs` lists them.")
+    job = library.jobs.cancel(args.subject)
+    said = "asked to stop" if job.status == "running" else f"it has {job.status} already"
+    return [[(job.id, said)]], {"job": job.facts()}
+
+
+def request_of(args: Namespace) -> FileRequest | RepoRequest:
+    """A repository where the URL looks like one or something is said that only holds for one, else a file."""
+    from findling.library.fetch_names import filename_for
+    from findling.library.fetch_requests import DEFAULT_FILE_MB, INCLUDED, FileRequest, RepoRequest
+
+    url: str = args.subject
+    if args.name is None and (args.branch or args.include or args.exclude or args.remove_comments or _is_repo(url)):
+        return RepoRequest(
+            url, args.branch or "", tuple(args.include or INCLUDED), tuple(args.exclude or ()), args.remove_comments
+        )
+    name = args.name or filename_for(url)
+    return FileRequest(url, name, max_bytes=(args.max_mb or DEFAULT_FILE_MB) << 20)
+
+
+def _is_repo(url: str) -> bool:
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+    except ValueError:
+        return False  # whoever fetches it says what is wrong with it
+    path = parts.path.rstrip("/")
+    return path.endswith(".git") or (host in _HOSTS and path.count("/") == 2)
+
+
+def _followed(library: Library, job: Job, progress: Any) -> Job:
+    try:
+        while job.status == "running":
+            if progress is not None:
+                progress(Progress("fetching", job.progress, 100))
+            time.sleep(POLL_S)
+            job = library.jobs.get(job.id)
+    except (KeyboardInterrupt, Cancelled):
+        library.jobs.cancel(job.id)
+        raise
+    return job
+
+
+def _state(job: Job) -> str:
+    if job.status == "running":
+        return f"running, {job.progress}%"
+    return f"failed: {job.error}" if job.status == "failed" else job.status
+
+
+_ROWS: Final = {
+    "collection": "collection",
+    "repoName": "repository",
+    "branch": "branch",
+    "commit": "commit",
+    "filename": "file",
+    "filePath": "path",
+    "path": "path",
+    "bundlePath": "bundle",
+    "filesProcessed": "files",
+    "filesChanged": "changed",
+    "leftOut": "left out",
+    "chunks": "passages",
+    "reason": "not indexed",
+}

@@ -1,0 +1,182 @@
+"""Which servers may be fetched from: what a URL may look like, and which addresses a name may stand for.
+
+A URL comes from a document, a model or a redirect, so it is not trusted. What it names is resolved here once, and the
+connection is made to the addresses that were looked at: a name that means something else a moment later gains nothing.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import socket
+import threading
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import SplitResult, urlsplit
+
+from findling.errors import FetchRefused, NetworkError
+
+MAX_URL_CHARS: Final = 2048
+RESOLVE_S: Final = 10.0
+"""A name server that takes longer is not there."""
+
+PORTS: Final = {"http": 80, "https": 443}
+
+_HOST = re.compile(r"[a-z0-9_](?:[a-z0-9._-]{0,251}[a-z0-9_])?\.?")
+_NAT64: Final = ipaddress.ip_network("64:ff9b::/96")
+
+_NOT_OPEN: Final = tuple(
+    map(
+        ipaddress.ip_network,
+        ("192.0.0.0/24", "64:ff9b:1::/48", "2001::/23", "3fff::/20", "5f00::/16"),
+    )
+)
+"""Set aside by the registries; not every Python knows."""
+
+_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A URL that may be asked for. ``path`` with its query; ``permitted``: the user allowed this host by name."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+    permitted: bool
+
+    @property
+    def shown(self) -> str:
+        """For people and logs: without the query, which may hold a token."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        port = "" if self.port == PORTS[self.scheme] else f":{self.port}"
+        return f"{self.scheme}://{host}{port}{self.path.partition('?')[0]}"
+
+
+def target_of(url: str, allowed_hosts: tuple[str, ...] = ()) -> Target:
+    """``url`` taken apart. Raises `FetchRefused` for anything but a plain http or https URL; never repeats it whole.
+
+    ``allowed_hosts``: ``name`` or ``name:port``, hosts whose addresses and ports are not judged.
+    """
+    if len(url) > MAX_URL_CHARS:
+        raise FetchRefused(f"The URL has more than {MAX_URL_CHARS} characters.")
+    if any(char <= " " or char == "\x7f" for char in url) or "\\" in url:
+        raise FetchRefused("The URL has white space, control characters or backslashes in it.")
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        raise FetchRefused("The URL cannot be read.") from error
+    if parts.scheme not in PORTS or "://" not in url[:10]:
+        raise FetchRefused("Only http and https URLs are fetched.")
+    if "@" in parts.netloc:
+        raise FetchRefused("The URL has a user name or password in it.", remedy="Nothing is fetched with credentials.")
+    host = _host_of(parts)
+    port = port if port is not None else PORTS[parts.scheme]
+    permitted = _is_named(host, port, allowed_hosts)
+    if not permitted and port not in PORTS.values():
+        raise FetchRefused(
+            f"Port {port} is not one that is fetched from.",
+            remedy=f"fetch.allowed_hosts in the user's configuration may name {host}:{port}.",
+        )
+    path = _quoted(parts.path or "/") + (f"?{_quoted(parts.query)}" if parts.query else "")
+    return Target(parts.scheme, host, port, path, permitted)
+
+
+def addresses_of(target: Target) -> tuple[str, ...]:
+    """The addresses of the target's host. Raises `FetchRefused` when one is not public, unless the user permitted the
+    host, and `NetworkError` for a name without any."""
+    found = _resolved(target.host, target.port)
+    if not found:
+        raise NetworkError(f"There is no server called {target.host}.")
+    if not target.permitted:
+        for address in found:
+            if not is_public(address):
+                raise FetchRefused(
+                    f"{target.host} is at {address}, which is no public address.",
+                    remedy=f"fetch.allowed_hosts in the user's configuration may name {target.host}.",
+                )
+    return tuple(found)
+
+
+def is_public(address: str) -> bool:
+    """Whether an address is of the open internet: not this machine, a private net, a cloud's metadata, a group."""
+    try:
+        parsed = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    return all(
+        each.is_global
+        and not each.is_multicast
+        and not each.is_reserved
+        and not any(each in net for net in _NOT_OPEN if net.version == each.version)
+        for each in _meant(parsed)
+    )
+
+
+def _meant(address: _Address) -> list[_Address]:
+    """The address, and the one that it is a cover for."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return [address]
+    if address.ipv4_mapped is not None:
+        return [address.ipv4_mapped]
+    inner = [address.sixtofour, *(address.teredo or ())]
+    if address in _NAT64:
+        return [ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)]
+    return [address, *(each for each in inner if each is not None)]
+
+
+def _host_of(parts: SplitResult) -> str:
+    host = parts.hostname or ""
+    if ":" in host:
+        try:
+            address = ipaddress.IPv6Address(host)
+            if address.scope_id:
+                raise ValueError("it has a zone")
+            return str(address)
+        except ValueError as error:
+            raise FetchRefused("The URL's address cannot be read.") from error
+    try:
+        host = host.encode("idna").decode("ascii").lower()
+    except UnicodeError as error:
+        raise FetchRefused("The URL's host is no name.") from error
+    if not _HOST.fullmatch(host):
+        raise FetchRefused("The URL's host is no name.")
+    return host
+
+
+def _is_named(host: str, port: int, allowed_hosts: tuple[str, ...]) -> bool:
+    plain = host.rstrip(".")
+    shown = f"[{plain}]" if ":" in plain else plain
+    names = {plain, shown, f"{shown}:{port}"}
+    return any(allowed.strip().lower().rstrip(".") in names for allowed in allowed_hosts)
+
+
+def _quoted(text: str) -> str:
+    from urllib.parse import quote
+
+    return quote(text, safe="/:;=,@&%!$'()*+~?-._")
+
+
+def _resolved(host: str, port: int) -> list[str]:
+    """Every address of a name, each once; asking takes RESOLVE_S at most. Raises `NetworkError`."""
+    found: list[str] = []
+    failed: list[OSError] = []
+
+    def ask() -> None:
+        try:
+            for *_, place in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+                if str(place[0]) not in found:
+                    found.append(str(place[0]))
+        except (OSError, UnicodeError) as error:
+            failed.append(error if isinstance(error, OSError) else OSError(str(error)))
+
+    thread = threading.Thread(target=ask, daemon=True)
+    thread.start()
+    thread.join(RESOLVE_S)
+    if thread.is_alive():
+        raise NetworkError(f"Looking up {host} takes too long.")
+    if failed:
+        raise NetworkError(f"There is no server called {host}: {failed[0].strerror or failed[0]}.")
+    return list(found)

@@ -1,0 +1,249 @@
+"""The door to servers that are not trusted: one file from a URL, in pieces, through redirects that are looked at one by
+one. Nothing of the user's is sent: no cookies, no credentials, no proxy of the environment's.
+
+What is done with the pieces is the caller's affair.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+from urllib.parse import urljoin
+
+from findling.errors import FetchRefused, NetworkError
+from findling.outbound_addresses import Target, addresses_of, target_of
+
+MAX_REDIRECTS: Final = 5
+_PIECE: Final = 1 << 16
+_REDIRECTS: Final = (301, 302, 303, 307, 308)
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How slow a server may be, in seconds: until its answer begins, between two pieces, altogether; and how many
+    bytes a second it must send on the average, from ``grace_s`` on."""
+
+    head_s: float = 30.0
+    stall_s: float = 30.0
+    whole_s: float = 1800.0
+    grace_s: float = 20.0
+    bytes_per_s: float = 1024.0
+
+
+USUAL: Final = Pace()
+
+
+class Fetched(NamedTuple):
+    """``url``: where the file was in the end."""
+
+    url: str
+    target: Target
+    size: int
+
+
+def fetch(
+    url: str,
+    *,
+    allowed_hosts: tuple[str, ...],
+    max_bytes: int,
+    take: Callable[[bytes, int | None], None],
+    check: Callable[[], None] = lambda: None,
+    pace: Pace = USUAL,
+) -> Fetched:
+    """Ask for ``url`` and hand the answer's body to ``take``, piece by piece, with the size that was announced.
+
+    ``check`` is called between pieces and may raise. Raises `FetchRefused` for a URL, address or redirect that is not
+    allowed and for a body longer than ``max_bytes``, `NetworkError` for everything that servers do wrong. What
+    ``take`` and ``check`` raise is passed on as it is.
+    """
+    secure = False
+    for _ in range(MAX_REDIRECTS + 1):
+        target = target_of(url, allowed_hosts)
+        if secure and target.scheme != "https":
+            raise FetchRefused(f"The server leads from https to {target.shown}.")
+        secure = target.scheme == "https"
+        check()
+        following = _one(target, addresses_of(target), max_bytes, take, check, pace)
+        if isinstance(following, int):
+            return Fetched(url.partition("#")[0], target, following)
+        url = _joined(url, following)
+    raise NetworkError(f"The server leads to another place more than {MAX_REDIRECTS} times.")
+
+
+def located(url: str, *, allowed_hosts: tuple[str, ...], pace: Pace = USUAL) -> str:
+    """Where redirects lead in the end, each looked at as by `fetch`; of the last answer only the head is read."""
+
+    def enough(_: bytes, __: int | None) -> None:
+        raise _Enough
+
+    for _ in range(MAX_REDIRECTS + 1):
+        target = target_of(url, allowed_hosts)
+        try:
+            following = _one(target, addresses_of(target), _ANY_SIZE, enough, lambda: None, pace)
+        except _Enough:
+            return url
+        if isinstance(following, int):
+            return url
+        url = _joined(url, following)
+        if target.scheme == "https" and not url.startswith("https:"):
+            raise FetchRefused(f"The server leads from {target.shown} to a place without https.")
+    raise NetworkError(f"The server leads to another place more than {MAX_REDIRECTS} times.")
+
+
+def _joined(url: str, place: str) -> str:
+    try:
+        return urljoin(url, place)
+    except ValueError as error:
+        raise NetworkError("The server leads to a place whose URL cannot be read.") from error
+
+
+class _Enough(Exception):
+    """The answer has begun."""
+
+
+_ANY_SIZE: Final = 1 << 62
+
+
+def _one(
+    target: Target,
+    addresses: tuple[str, ...],
+    max_bytes: int,
+    take: Callable[[bytes, int | None], None],
+    check: Callable[[], None],
+    pace: Pace,
+) -> int | str:
+    """The size of the body, or where a redirect leads."""
+    connection = _Pinned(target, addresses, pace)
+    late = threading.Event()
+    try:
+        with _told(target, late), _within(pace.head_s, connection, late):
+            connection.request("GET", target.path, headers=_HEADERS)
+            response = connection.getresponse()
+        if late.is_set():
+            raise NetworkError(f"{target.host} takes too long.")
+        if response.status in _REDIRECTS:
+            place = response.getheader("Location") or ""
+            if not place:
+                raise NetworkError(f"{target.host} leads to another place and does not say where.")
+            return place
+        if response.status != http.client.OK:
+            reason = "".join(char for char in response.reason if char.isprintable())[:60]
+            raise NetworkError(f"{target.host} answered {response.status} {reason}".rstrip() + ".")
+        if (response.getheader("Content-Encoding") or "identity").strip().lower() != "identity":
+            raise NetworkError(f"{target.host} sent a compressed answer, which was not asked for.")
+        with _within(pace.whole_s, connection, late):
+            size = _body(target, response, late, max_bytes, take, check, pace)
+    finally:
+        connection.close()
+    if late.is_set():
+        raise NetworkError(f"{target.host} takes too long.")
+    return size
+
+
+@contextlib.contextmanager
+def _told(target: Target, late: threading.Event) -> Iterator[None]:
+    """What fails in the block is the server's failure."""
+    try:
+        yield
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        if late.is_set() or isinstance(error, TimeoutError):
+            raise NetworkError(f"{target.host} takes too long.") from error
+        why = str(error) if isinstance(error, OSError) else type(error).__name__
+        raise NetworkError(f"The connection to {target.host} failed: {why}.") from error
+
+
+def _body(
+    target: Target,
+    response: http.client.HTTPResponse,
+    late: threading.Event,
+    max_bytes: int,
+    take: Callable[[bytes, int | None], None],
+    check: Callable[[], None],
+    pace: Pace,
+) -> int:
+    announced = response.length
+    if announced is not None and announced > max_bytes:
+        raise FetchRefused(f"The file has {announced:,} bytes, the limit is {max_bytes:,}.")
+    size = 0
+    began = time.monotonic()
+    while True:
+        with _told(target, late):
+            piece = response.read1(_PIECE)
+        if not piece:
+            break
+        size += len(piece)
+        if size > max_bytes:
+            raise FetchRefused(f"The file has more than {max_bytes:,} bytes.")
+        check()
+        taken = time.monotonic() - began
+        if taken > pace.grace_s and size < taken * pace.bytes_per_s:
+            raise NetworkError(f"{target.host} sends less than {pace.bytes_per_s:,.0f} bytes a second.")
+        take(piece, announced)
+    if announced is not None and size < announced:
+        raise NetworkError(f"{target.host} broke off after {size:,} of {announced:,} bytes.")
+    return size
+
+
+_HEADERS: Final = {
+    "User-Agent": "findling",
+    "Accept": "*/*",
+    "Accept-Encoding": "identity",
+    "Connection": "close",
+}
+
+
+class _Pinned(http.client.HTTPConnection):
+    """A connection to one of these addresses, whatever the name means by now; certificates are the name's."""
+
+    def __init__(self, target: Target, addresses: tuple[str, ...], pace: Pace) -> None:
+        super().__init__(target.host, target.port, timeout=pace.stall_s)
+        self._target = target
+        self._addresses = addresses
+        self._pace = pace
+
+    def connect(self) -> None:
+        until = time.monotonic() + self._pace.head_s
+        failure: OSError | None = None
+        for address in self._addresses:
+            left = until - time.monotonic()
+            if left <= 0:
+                break
+            try:
+                sock = socket.create_connection((address, self._target.port), min(left, self._pace.stall_s))
+                sock.settimeout(self._pace.stall_s)
+                self.sock = sock
+                if self._target.scheme == "https":
+                    context = ssl.create_default_context()
+                    self.sock = context.wrap_socket(sock, server_hostname=self._target.host)
+                return
+            except OSError as error:
+                failure = error
+        raise failure or TimeoutError("no connection in time")
+
+
+@contextlib.contextmanager
+def _within(seconds: float, connection: http.client.HTTPConnection, late: threading.Event) -> Iterator[None]:
+    """End the connection when the block takes longer: a timeout on a socket bounds each read, not a server that
+    drips."""
+
+    def end() -> None:
+        late.set()
+        sock = connection.sock
+        if sock is not None:
+            with contextlib.suppress(OSError):  # it ended by itself
+                sock.shutdown(socket.SHUT_RDWR)
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

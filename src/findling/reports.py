@@ -1,0 +1,120 @@
+"""What findling reports about itself: why a file is indexed or not, what works here, how good its answers are.
+
+Plain values with the conventions of `types`; nothing here does I/O or imports findling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Whether a file or folder is in the index and stays there, and if not, why.
+
+    ``reason`` is '' for what is indexed as it is on disk, else a code: one of `SkippedFile`'s, or ``not_found``,
+    ``outside_root``, ``no_files``, ``not_indexed_yet``, ``changed`` (indexed as it was before). ``detail`` names the
+    rule: the pattern with its ignore file and line, the limit, where a link leads. ``in_index``: the index has it now;
+    what is not ``indexed`` as well leaves with the next run. Of a folder ``files`` are in the index, ``waiting`` are
+    not yet, and ``left_out`` counts the others by reason (what git itself ignores in it is not counted).
+    """
+
+    path: str
+    kind: Literal["file", "folder"]
+    indexed: bool
+    in_index: bool
+    root: str = ""
+    reason: str = ""
+    detail: str = ""
+    remedy: str = ""
+    language: str = ""
+    marks: tuple[str, ...] = ()
+    files: int = 0
+    waiting: int = 0
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was tried. ``state``: it works; it is off, which costs something but not the search; or it is
+    broken. ``words`` say what was seen, ``remedy`` what to do about it."""
+
+    name: str
+    state: Literal["ok", "off", "broken"]
+    words: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """``works``: nothing that searching needs is broken."""
+
+    works: bool
+    checks: tuple[Check, ...]
+
+
+# --- how good answers are -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean and the ends of its 95 % interval; None where there is nothing to average, or no spread to know."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Means over judged queries, each in [0, 1], of the first ten results.
+
+    ``recall`` is the share of targets that were hit, ``mrr`` 1 / rank of the first hit, ``file_ndcg`` the NDCG of
+    the list cut down to one entry for each file, ``hit1`` and ``hit5`` the share with a hit at the top, in the first
+    five.
+    """
+
+    queries: int
+    ndcg: Estimate
+    mrr: Estimate
+    recall: Estimate
+    file_ndcg: Estimate
+    hit1: Estimate
+    hit5: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class FlagScores:
+    """What the low-confidence flag is worth: ``recall`` of the ``no_answer`` queries without an answer,
+    ``false_alarm`` of those ``answered`` within the first five results."""
+
+    no_answer: int
+    recall: Estimate
+    answered: int
+    false_alarm: Estimate
+    precision: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The scores of one run. ``rule``: files (means over repositories) or spans (means over queries)."""
+
+    rule: Literal["files", "spans"]
+    all: Scores
+    groups: Mapping[str, Scores]
+    repositories: Mapping[str, Scores]
+    without_a_line: int
+    flag: FlagScores | None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The NDCG of one run less that of another, query by query, and on how many queries it is better or worse."""
+
+    difference: Estimate
+    better: int
+    equal: int
+    worse: int

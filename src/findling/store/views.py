@@ -1,0 +1,55 @@
+"""The index in three older shapes, as views that any plain SQLite from 3.40 on reads: no functions of ours.
+
+* ``embeddings``: every chunk with its vector as a JSON array.
+* ``doc_embeddings`` and ``vec_documents``: the documents' chunks with their text, and their vectors by ``rowid``.
+
+They show the folder that was brought up to date last. ``content_hash`` is the SHA-256 of a chunk's own text. A
+vector is what the index keeps of it (`vector_codes`), scaled to a length of about 1; picking one apart takes a
+millisecond, so these are for looking at, not for searching. Vectors of other models than the bundled one cannot be
+read in plain SQL and are not in them; `vector_export` writes those.
+"""
+
+from __future__ import annotations
+
+_LIVE = """
+SELECT v.vector_id << {bits} | (c.chunk_id & {mask}) AS vec_rowid, e.path, e.docs, c.chunk_id & {mask} AS ordinal,
+  c.*, v.model_id, v.created_at, d.name AS model, d.dimensions, e.blob_id,
+  hex(substr(v.data, (c.chunk_id & {mask}) * d.row_bytes + 1, d.row_bytes)) AS digits
+FROM manifest_files m JOIN entries e USING (entry_id) JOIN vectors v USING (entry_id) JOIN models d USING (model_id)
+JOIN chunks c ON c.chunk_id BETWEEN e.blob_id << {bits} AND (e.blob_id << {bits}) + {mask}
+WHERE d.coding = 'four_bits' AND m.manifest_id = (
+  SELECT manifest_id FROM manifests WHERE ref = 'live' ORDER BY synced_at DESC, manifest_id LIMIT 1
+)
+"""
+
+_VECTOR = """(
+  WITH RECURSIVE place(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM place WHERE i < l.dimensions)
+  SELECT '[' || group_concat(value, ',') || ']' FROM (
+    SELECT CASE ltrim(l.digits, '0') WHEN '' THEN 0.0 ELSE s.value END AS value
+    FROM place CROSS JOIN vector_levels s ON s.model_id = l.model_id AND s.digit = substr(l.digits, i, 1)
+    ORDER BY i
+  )
+)"""
+
+_NEAREST_HEADING = "replace(l.breadcrumb, rtrim(l.breadcrumb, replace(l.breadcrumb, char(10), '')), '')"
+
+_VIEWS = f"""
+CREATE VIEW live_chunks AS {_LIVE};
+CREATE VIEW embeddings AS
+SELECT l.vec_rowid AS id, l.path, l.start_line, l.end_line, lower(hex(l.content_hash)) AS content_hash,
+  {_VECTOR} AS embedding, l.model, l.created_at
+FROM live_chunks l;
+CREATE VIEW doc_embeddings AS
+SELECT l.vec_rowid AS id, l.path AS doc_path, l.ordinal AS chunk_index,
+  CAST(substr(t.text, l.start_byte + 1, l.end_byte - l.start_byte) AS TEXT) AS chunk_text,
+  {_NEAREST_HEADING} AS chunk_header, lower(hex(l.content_hash)) AS content_hash, l.model AS model_name,
+  l.dimensions AS model_dim, l.vec_rowid, datetime(l.created_at, 'unixepoch') AS created_at
+FROM live_chunks l JOIN doc_texts t ON t.blob_id = l.blob_id;
+CREATE VIEW vec_documents AS
+SELECT l.vec_rowid AS rowid, {_VECTOR} AS embedding FROM live_chunks l WHERE l.docs;
+"""
+
+
+def statements(chunk_bits: int) -> str:
+    """What makes the views. ``chunk_bits``: of a chunk id, those that hold its place in its file."""
+    return _VIEWS.format(bits=chunk_bits, mask=(1 << chunk_bits) - 1)

@@ -1,0 +1,116 @@
+"""The documents that a call is about: its arguments to a scope, the index made fresh, the documents opened.
+
+Must not know what is asked of the documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from findling.errors import EmbedderUnavailable
+from findling.search.documents import DocumentScope
+from findling.tools.docs_text import DocumentTexts
+from findling.tools.model import Arguments, Call
+from findling.tools.refs import check_ref
+from findling.tools.workspace import WAIT_S
+
+if TYPE_CHECKING:
+    from findling.search.semantic import SemanticChannel
+    from findling.store.reader import FileRow, IndexReader
+    from findling.tools.index_view import IndexView
+
+_Answer = TypeVar("_Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """Documents within one snapshot of the index. ``channel`` is None where nothing can be asked by meaning.
+
+    ``partial``: some of the root's files or of the documents' vectors are not there yet.
+    """
+
+    reader: IndexReader
+    files: list[FileRow]
+    texts: DocumentTexts
+    channel: SemanticChannel | None
+    partial: bool
+
+
+def scope_of(call: Call, given: Arguments) -> DocumentScope:
+    """From ``planId``, ``pathPrefix`` and ``tags``, those that are given. Raises `InvalidInput`."""
+    return DocumentScope.of(
+        plan=given.get("planId"),
+        prefix=given.get("pathPrefix"),
+        tags=given.get("tags", ()),
+        root=str(call.workspace.engine.root) if given.get("pathPrefix") else "",
+    )
+
+
+def ask(
+    call: Call,
+    given: Arguments,
+    scope: DocumentScope,
+    question: Callable[[Opened], _Answer],
+    *,
+    query: str,
+    by_meaning: bool,
+) -> _Answer | None:
+    """Take in what is new, within the usual budget, and ask the documents of ``scope``; None without any index.
+
+    What is left undone goes on in the background where there is one.
+    """
+    workspace = call.workspace
+    engine = workspace.engine
+    ref = check_ref(engine.root, given.get("ref"))
+    freshness, _ = engine.refresh(query=query, embed=by_meaning, wait_s=WAIT_S, progress=call.progress)
+    folder, searched, max_bytes = engine.scope, engine.new_files(), workspace.config.index.max_file_bytes
+    left = freshness != "fresh"
+
+    def open_and_ask(view: IndexView) -> tuple[_Answer, bool] | None:
+        reader = view.reader
+        if reader is None:
+            return None
+        channel = view.semantic if by_meaning else None
+        with reader.snapshot():
+            if reader.manifest is None:
+                return None
+            texts = DocumentTexts(searched, reader, max_bytes)
+            try:
+                files = scope.of_files(documents_below(reader, folder), texts.tags)
+                partial = left or reader.manifest.pending > 0 or (by_meaning and _lacks_vectors(view, reader, files))
+                return question(Opened(reader, files, texts, channel, partial)), partial
+            finally:
+                texts.close()
+
+    try:
+        answered = workspace.view(open_and_ask)
+    except EmbedderUnavailable:  # it went away since it was last heard of; words are there
+        by_meaning = False
+        answered = workspace.view(open_and_ask)
+    if answered is None:
+        return None
+    if answered[1]:
+        workspace.finish_in_background(ref)
+    return answered[0]
+
+
+def documents_below(reader: IndexReader, folder: str) -> list[FileRow]:
+    return [
+        file
+        for file in reader.listing()
+        if file.kind == "docs" and (not folder or file.path == folder or file.path.startswith(f"{folder}/"))
+    ]
+
+
+def _lacks_vectors(view: IndexView, reader: IndexReader, files: list[FileRow]) -> bool:
+    """Whether one of these documents should have vectors and has none."""
+    fingerprint = view.fingerprint
+    model_id = reader.model_id(fingerprint.id) if fingerprint else None
+    if model_id is None:
+        return bool(files)
+    if not reader.count_unembedded(model_id):
+        return False
+    known = reader.vectors((file.entry_id for file in files), model_id)
+    return any(file.entry_id not in known and reader.chunks(file.blob_id) for file in files)

@@ -1,0 +1,150 @@
+"""Several roots in one place: a workspace for each, and one that stands for all of them. Must not know any tool."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from findling.errors import InvalidInput
+from findling.tools.joint import JointEngine, JointJobs, JointView
+from findling.tools.root_names import name_roots
+from findling.tools.workspace import Workspace
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+    from findling.config import Config
+    from findling.engine import Engine
+    from findling.library import Library
+    from findling.tools.index_view import IndexView
+    from findling.tools.jobs import Jobs
+
+_Answer = TypeVar("_Answer")
+
+
+class Workspaces(Workspace):
+    """All of several roots. ``by_name`` are the workspaces of each; their names are the first part of every path.
+    ``folders`` are the same roots by name, whether or not they can be opened.
+
+    It is given to the handlers of tools that search everywhere: what these ask of an engine, a view and jobs is asked
+    of every root (`joint`). Tools about one file or one index get the workspace of one root instead (`several`).
+    """
+
+    def __init__(
+        self, roots: Sequence[Path], *, cache: bool = False, config: Config | None = None, background: bool = False
+    ) -> None:
+        super().__init__(roots[0], root=roots[0], cache=cache, config=config, background=background)
+        self.folders: Mapping[str, Path] = name_roots(roots)
+        self.by_name: Mapping[str, Workspace] = {
+            name: Workspace(folder, root=folder, cache=cache, config=config, background=background, name=name)
+            for name, folder in self.folders.items()
+        }
+        self._joint: JointEngine | None = None
+        self._asking: ThreadPoolExecutor | None = None
+
+    def at(self, ref: str | None) -> Workspaces:
+        """As `Workspace.at`, of each root: every one must have the ref."""
+        found = {name: workspace.at(ref) for name, workspace in self.by_name.items()}
+        if all(found[name] is workspace for name, workspace in self.by_name.items()):
+            return self
+        return _At(self, found)
+
+    @property
+    def roots(self) -> Sequence[Workspace]:
+        return list(self.by_name.values())
+
+    @property
+    def engine(self) -> Engine:
+        """Raises `errors.RootError` of any root."""
+        if self._joint is None:
+            self._joint = JointEngine(self.by_name)
+        return cast("Engine", self._joint)  # as far as the handlers go that search everywhere
+
+    @property
+    def config(self) -> Config:
+        """The first root's: where one decision is made for all, it is made there."""
+        return self.roots[0].config
+
+    def ask_view(self, question: Callable[[IndexView], _Answer]) -> Future[_Answer]:
+        for workspace in self.roots:
+            _ = workspace.engine  # opened in this thread, which it belongs to
+        return self.asking.submit(question, cast("IndexView", JointView(self.by_name)))
+
+    @property
+    def asking(self) -> ThreadPoolExecutor:
+        """The thread that asks the roots' views and waits for them."""
+        if self._asking is None:
+            from concurrent.futures import ThreadPoolExecutor
+
+            self._asking = ThreadPoolExecutor(1, thread_name_prefix="findling-views")
+        return self._asking
+
+    @property
+    def jobs(self) -> Jobs:
+        return cast("Jobs", JointJobs(self.by_name))
+
+    def finish_in_background(self, ref: str) -> None:
+        for workspace in self.roots:
+            workspace.finish_in_background(ref)
+
+    def watch(self) -> None:
+        for workspace in self.roots:
+            workspace.watch()
+
+    def index_in_background(self) -> None:
+        for workspace in self.roots:
+            workspace.index_in_background()
+
+    def finish(self) -> None:
+        for workspace in self.roots:
+            workspace.finish()
+
+    def close(self) -> None:
+        if self._asking is not None:
+            self._asking.shutdown()
+        self._asking = self._joint = None
+        for workspace in self.roots:
+            workspace.close()
+        super().close()
+
+
+class _At(Workspaces):
+    """Several roots as one ref holds them, for one call; ``base`` closes them."""
+
+    def __init__(self, base: Workspaces, found: Mapping[str, Workspace]) -> None:
+        self.__dict__.update(base.__dict__)
+        self._base = base
+        self.by_name = found
+        self._joint = None
+
+    @property
+    def library(self) -> Library:
+        return self._base.library
+
+    @property
+    def asking(self) -> ThreadPoolExecutor:
+        return self._base.asking
+
+    def close(self) -> None:
+        """They are the base's."""
+
+
+def open_workspace(
+    path: Path | str | None = None,
+    *,
+    roots: Sequence[Path] = (),
+    cache: bool = False,
+    config: Config | None = None,
+    background: bool = False,
+) -> Workspace:
+    """The workspace of what was typed: ``path`` in one root or none, or several roots.
+
+    Opens nothing. Raises `InvalidInput` for several roots with a path, and for a root inside another.
+    """
+    if len(name_roots(roots)) < 2:
+        root = roots[0] if roots else None
+        return Workspace(path, root=root, cache=cache, config=config, background=background)
+    if path is not None:
+        raise InvalidInput("PATH narrows one root, not several.", remedy="Leave out PATH or all but one --root.")
+    return Workspaces(roots, cache=cache, config=config, background=background)

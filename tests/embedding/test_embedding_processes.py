@@ -1,0 +1,139 @@
+"""What a process says of the embedding model: a server that starts (D7), `findling embed`, the doctor, the export."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from ollama_process import OllamaProcess
+from project import FILES, configure, make
+
+MODEL = "nomic-embed-text"
+
+
+def findling(root: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "findling", *arguments],
+        cwd=root,
+        env={**os.environ, **environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return make(tmp_path.resolve() / "project")
+
+
+# --- a server starts ---------------------------------------------------------------------------------------------
+
+
+def test_other_dimensions_than_configured_end_the_start(root: Path, ollama: OllamaProcess) -> None:
+    configure(root, ollamaUrl=ollama.url, model=MODEL, modelDim=512)
+    ran = findling(root, "serve")
+    assert ran.returncode == 2
+    assert ran.stdout == ""
+    said = (
+        f"semantic.modelDim is 512, but model '{MODEL}' returns 768 dimensions. Set modelDim to 768 or choose another"
+    )
+    assert said in ran.stderr
+
+
+def test_nobody_there_is_a_warning(root: Path, ollama: OllamaProcess) -> None:
+    configure(root, ollamaUrl=ollama.url, model=MODEL, modelDim=512)
+    ollama.stop()
+    ran = findling(root, "serve")
+    assert ran.returncode == 0, ran.stderr
+    assert f"Cannot connect to Ollama at {ollama.url}. Is Ollama running?" in ran.stderr
+
+
+def test_vectors_of_another_model_are_a_warning(root: Path, ollama: OllamaProcess) -> None:
+    assert findling(root, "index").returncode == 0
+    configure(root, ollamaUrl=ollama.url, model=MODEL)
+    ran = findling(root, "serve")
+    assert ran.returncode == 0, ran.stderr
+    assert "(768 dim) doesn't match stored embeddings (256 dim). Run 'findling embed'" in ran.stderr
+
+
+def test_switched_off_nobody_is_asked(root: Path, ollama: OllamaProcess) -> None:
+    configure(root, ollamaUrl=ollama.url, model=MODEL, modelDim=512, enabled=False)
+    assert findling(root, "serve").returncode == 0
+    assert ollama.requests() == []
+
+
+# --- findling embed ----------------------------------------------------------------------------------------------
+
+
+def test_embed_makes_what_is_missing_and_with_force_all(root: Path, ollama: OllamaProcess) -> None:
+    """S4-32, S4-34, S4-35, S4-46."""
+    (root / ".gitignore").write_text("ignored/\n", encoding="utf-8")
+    (root / "ignored").mkdir()
+    (root / "ignored" / "secret_plans.py").write_text("def secret_plan():\n    pass\n", encoding="utf-8")
+    configure(root, ollamaUrl=ollama.url, model=MODEL)
+    ran = findling(root, "embed")
+    assert ran.returncode == 0, ran.stderr
+    assert "embedded: 4 chunks of 4 files" in ran.stdout
+    assert "model: ollama/nomic-embed-text/" in ran.stdout
+    assert not any("secret" in text for request in ollama.requests() for text in request["texts"])
+    again = findling(root, "embed", "--json")
+    told = json.loads(again.stdout)
+    assert (told["embedded"], told["files"], told["unchanged"], told["available"]) == (0, 0, 4, True)
+    below = findling(root, "embed", "--force", "--json", "docs")
+    assert json.loads(below.stdout)["embedded"] == 2
+    (root / "docs" / "network.md").write_text("# Another thing\n\nEntirely.\n", encoding="utf-8")
+    assert json.loads(findling(root, "embed", "--json", ".").stdout)["embedded"] == 1
+
+
+def test_embed_without_an_embedder_says_so_and_is_no_failure(root: Path, ollama: OllamaProcess) -> None:
+    """S4-33."""
+    configure(root, ollamaUrl=ollama.url, model=MODEL)
+    ollama.stop()
+    ran = findling(root, "embed")
+    assert ran.returncode == 0
+    assert "nothing: no embedding model answers" in ran.stdout
+    assert "Is Ollama running?" in ran.stderr
+
+
+def test_embed_by_the_bundled_model(root: Path) -> None:
+    assert "embedded: 4 chunks of 4 files" in findling(root, "embed").stdout
+
+
+def test_the_export_has_a_line_for_each_chunk(root: Path, ollama: OllamaProcess) -> None:
+    configure(root, ollamaUrl=ollama.url, model=MODEL)
+    assert findling(root, "export-vectors").returncode == 1
+    findling(root, "embed")
+    ran = findling(root, "export-vectors", "--model", MODEL)
+    rows = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert {row["path"] for row in rows} == set(FILES)
+    assert all(len(row["embedding"]) == 768 for row in rows)
+    assert findling(root, "export-vectors", "--model", "other").returncode == 1
+
+
+# --- findling doctor ---------------------------------------------------------------------------------------------
+
+
+def test_the_doctor_says_of_each_provider_what_works_and_what_helps(root: Path, ollama: OllamaProcess) -> None:
+    """S4-36."""
+    configure(root, ollamaUrl=ollama.url, model="bge-m3")
+    ran = findling(root, "doctor", FINDLING_OLLAMA_URL=ollama.url)
+    lines = ran.stdout.splitlines()
+    assert lines[0] == "✓ ollama: running"
+    assert any("bge-m3" in line and line.startswith("○ embedder") for line in lines)
+    assert "  Run: ollama pull bge-m3" in lines
+    by_name = {line[2:].partition(":")[0]: line for line in lines}
+    for name in ("model2vec", "fastembed", "voyage", "openai", "cohere"):
+        assert by_name[name][0] in "✓○"
+    assert by_name["voyage"].startswith("○") and "nothing is sent" in by_name["voyage"]
+    ollama.stop()
+    ran = findling(root, "doctor", FINDLING_OLLAMA_URL=ollama.url)
+    assert ran.stdout.splitlines()[0] == "○ ollama: not detected (semantic search disabled)"
+    assert "ollama serve" in ran.stdout
+    assert ran.returncode == 0

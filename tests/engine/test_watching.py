@@ -1,0 +1,223 @@
+"""A watched folder: saved files are found without a question having looked; others cost nothing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from gits import commit, git, repository
+from indexes import contents, make, write
+
+from findling import Engine
+from findling.engine import watching
+from findling.engine.watching import Watcher
+from findling.ingest import watching as listening
+from findling.store.layout import WATCHER
+from findling.store.lock import WriterLock
+
+PATIENCE_S = 20.0
+"""What a busy machine may take; how quick it is, `benchmarks/watching.py` measures."""
+
+
+def until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < end, "it did not come about"
+        time.sleep(0.02)
+
+
+@pytest.fixture(autouse=True)
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listening, "TURN_MS", 200)
+    monkeypatch.setattr(watching, "QUIET_S", 0.3)
+    monkeypatch.setattr(watching, "STANDBY_S", 0.05)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    made = make(tmp_path / "project")
+    git(made, "init", "-q", "-b", "main")
+    write(made, ".gitignore", "*.log\nbuild/\n")
+    commit(made)
+    with Engine.open(root=made) as engine:
+        engine.index()
+    return made
+
+
+@pytest.fixture
+def watcher(root: Path) -> Iterator[Watcher]:
+    made = Watcher(lambda: Engine.open(root=root))
+    made.start()
+    try:
+        until(lambda: made.watch.state == "watching" and made.taken_in > 0)
+        yield made
+    finally:
+        made.stop()
+
+
+def holds(root: Path, pattern: str) -> set[str]:
+    """Where the index, asked as it is, has a text."""
+    with Engine.open(root=root) as engine:
+        return {file.path for file in engine.grep(pattern, wait_s=0).files}
+
+
+def embedded(root: Path) -> bool:
+    with Engine.open(root=root) as engine:
+        return engine.status().coverage.missing_vectors == 0
+
+
+def assert_as_from_scratch(root: Path, beside: Path) -> None:
+    copy = beside / root.name
+    shutil.copytree(root, copy, symlinks=True, ignore=shutil.ignore_patterns(".findling"))
+    with Engine.open(root=root) as engine, Engine.open(root=copy) as scratch:
+        scratch.index()
+        assert contents(engine) == contents(scratch)
+
+
+def test_what_is_saved_is_taken_in(root: Path, watcher: Watcher, tmp_path: Path) -> None:
+    write(root, "src/saved.py", "def saved_just_now():\n    pass\n")
+    until(lambda: holds(root, "saved_just_now") == {"src/saved.py"})
+    beside = root / "src/.saved.py.swp"
+    beside.write_text("def saved_once_more():\n    pass\n")
+    os.replace(beside, root / "src/saved.py")
+    until(lambda: holds(root, "saved_once_more") == {"src/saved.py"})
+    os.rename(root / "src/saved.py", root / "src/Saved.py")
+    until(lambda: holds(root, "saved_once_more") == {"src/Saved.py"})
+    (root / "src/Saved.py").unlink()
+    write(root, "deep/er/and/deeper/new.py", "def in_new_folders():\n    pass\n")
+    until(lambda: holds(root, "saved_once_more|in_new_folders") == {"deep/er/and/deeper/new.py"})
+    write(root, "deep/er/and/deeper/second.py", "def heard_in_a_new_folder():\n    pass\n")
+    until(lambda: holds(root, "heard_in_a_new_folder") == {"deep/er/and/deeper/second.py"})
+    shutil.rmtree(root / "deep")
+    until(lambda: not holds(root, "in_new_folders"))
+    write(root, "deep/er/again.py", "def made_anew():\n    pass\n")
+    until(lambda: holds(root, "made_anew") == {"deep/er/again.py"})
+    write(root, "deep/er/again.py", "def made_anew_and_edited():\n    pass\n")
+    until(lambda: holds(root, "made_anew_and_edited") == {"deep/er/again.py"})
+    write(root, ".gitignore", "*.log\nbuild/\nsrc/\n")
+    write(root, ".ignore", "src/\n")
+    until(lambda: not holds(root, "RetryPolicy") & {"src/retry.py"})
+    until(lambda: embedded(root))
+    watcher.stop()
+    assert_as_from_scratch(root, tmp_path / "again")
+
+
+def test_a_burst_is_taken_in_as_one(root: Path, watcher: Watcher, tmp_path: Path) -> None:
+    before = watcher.taken_in
+    for number in range(600):
+        write(root, f"many/f{number % 20}/m{number}.py", f"class Burst{number}:\n    pass\n")
+    until(lambda: len(holds(root, "class Burst")) == 600)
+    time.sleep(watching.QUIET_S)
+    assert watcher.taken_in - before <= 8
+    until(lambda: embedded(root))
+    watcher.stop()
+    assert_as_from_scratch(root, tmp_path / "again")
+
+
+def test_a_branch_switch_is_taken_in(tmp_path: Path) -> None:
+    root = repository(tmp_path / "project")
+    with Engine.open(root=root) as engine:
+        engine.index()
+    watcher = Watcher(lambda: Engine.open(root=root))
+    watcher.start()
+    try:
+        until(lambda: watcher.watch.state == "watching")
+        for branch, path in (("feature", "src/lru.py"), ("main", "src/cache.py"), ("feature", "src/lru.py")):
+            git(root, "checkout", "-q", branch)
+            until(lambda path=path: holds(root, "LruCache") == {path})  # type: ignore[misc]
+    finally:
+        watcher.stop()
+
+
+def test_what_is_not_wanted_costs_nothing(root: Path, watcher: Watcher) -> None:
+    listened = listening.new_folders(root, ["build"])
+    before = watcher.taken_in
+    for number in range(5):
+        write(root, "src/server.log", f"line {number}\n" * 100)
+        write(root, f"build/out{number}.py", "def built():\n    pass\n")
+        write(root, "src/.retry.py.swp", f"swap {number}")
+        time.sleep(0.15)
+        (root / "src/.retry.py.swp").unlink()
+    write(root, "src/wanted.py", "def wanted_after_all():\n    pass\n")
+    until(lambda: holds(root, "wanted_after_all") == {"src/wanted.py"})
+    # One for the file that is wanted, and one at most for the folder that appeared.
+    assert watcher.taken_in - before <= 3
+    assert not holds(root, "def built")
+    assert listened == set()
+
+
+def test_installed_packages_and_ignored_folders_are_not_listened_to(root: Path) -> None:
+    for folder in ("node_modules/left-pad", "build/x", "src/new/empty", ".git/refs/x"):
+        (root / folder).mkdir(parents=True)
+    heard = ["node_modules", "build", "src/new", ".git/refs", "src/retry.py"]
+    assert listening.new_folders(root, heard) == {"src/new", "src/new/empty"}
+    assert listening.folders_of(root, ["a.py", "src/deep/x.py", "src/new/y.py"]) == {"", "src", "src/new"}
+
+
+def test_where_the_system_does_not_tell_it_looks_by_itself(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def limited(*_: object) -> Iterator[dict[str, bool]]:
+        raise listening.CannotWatch("OS file watch limit reached.")
+        yield {}
+
+    monkeypatch.setattr(listening, "changes", limited)
+    monkeypatch.setattr(watching, "POLL_LEAST_S", 0.05)
+    watcher = Watcher(lambda: Engine.open(root=root))
+    watcher.start()
+    try:
+        until(lambda: watcher.watch.state == "polling")
+        assert watcher.watch.detail == "OS file watch limit reached."
+        write(root, "src/polled.py", "def found_by_polling():\n    pass\n")
+        until(lambda: holds(root, "found_by_polling") == {"src/polled.py"})
+    finally:
+        watcher.stop()
+
+
+def test_a_limit_of_the_system_is_what_cannot_watch_means(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import watchfiles
+
+    def exhausted(*_: object, **__: object) -> Iterator[set[object]]:
+        raise OSError(28, "OS file watch limit reached. about [...]")
+        yield set()
+
+    monkeypatch.setattr(watchfiles, "watch", exhausted)
+    with pytest.raises(listening.CannotWatch, match="limit reached"):
+        next(iter(listening.changes(root, {""}, threading.Event())))
+
+
+def test_one_watches_and_the_next_takes_over(root: Path, watcher: Watcher) -> None:
+    second = Watcher(lambda: Engine.open(root=root))
+    second.start()
+    try:
+        until(lambda: second.watch.state == "standby")
+        watcher.stop()
+        until(lambda: second.watch.state == "watching")
+        write(root, "src/second.py", "def heard_by_the_second():\n    pass\n")
+        until(lambda: holds(root, "heard_by_the_second") == {"src/second.py"})
+    finally:
+        second.stop()
+    WriterLock(root / ".findling", wait_s=0.0, name=WATCHER).release()
+
+
+def test_an_index_that_comes_to_be_or_is_deleted(tmp_path: Path) -> None:
+    root = make(tmp_path / "project")
+    watcher = Watcher(lambda: Engine.open(root=root))
+    watcher.start()
+    try:
+        until(lambda: watcher.watch.state == "waiting")
+        assert not (root / ".findling").exists()
+        for turn in range(2):
+            with Engine.open(root=root) as engine:
+                engine.index()
+            until(lambda: watcher.watch.state == "watching" and (root / ".findling" / WATCHER).exists())
+            write(root, "src/heard.py", "def heard_again():\n    pass\n")
+            until(lambda: holds(root, "heard_again") == {"src/heard.py"})
+            os.rename(root / ".findling", tmp_path / f"deleted{turn}")
+            (root / "src/heard.py").unlink()
+            until(lambda: watcher.watch.state == "waiting")
+    finally:
+        watcher.stop()

@@ -1,0 +1,249 @@
+"""Downloads as jobs of their own process: saved whole or not at all, indexed, listed, cancelled."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from servers import FileServer, dripping, ended, headed
+
+from findling.errors import FetchRefused, FileAccess, InvalidInput
+from findling.library import Job, Library, fetch_file, fetched
+from findling.library.collections import Collection
+from findling.library.fetch_requests import FileRequest
+from findling.library.jobs import ENDED
+
+Local = Callable[..., None]
+
+TEXT = b"# Volcanoes\n\nLava flows slowly down the mountain side.\n"
+
+
+def done(library: Library, request: FileRequest) -> Job:
+    job = ended(library.jobs, library.fetch(request).id)
+    assert isinstance(job, Job)
+    return job
+
+
+def test_a_file_is_saved_indexed_and_found(library: Library, data: Path, local: Local) -> None:
+    with FileServer({"/lava.md": TEXT}) as server:
+        local(server.host)
+        job = done(library, FileRequest(f"{server.url}/lava.md?key=TOPSECRET", "lava.md"))
+    assert (job.status, job.progress, job.error) == ("completed", 100, "")
+    saved = data / "files" / "lava.md"
+    assert job.result == {
+        "filename": "lava.md",
+        "filePath": str(saved),
+        "sizeBytes": len(TEXT),
+        "source": f"{server.url}/lava.md",
+        "indexed": True,
+        "chunks": 1,
+    }
+    assert saved.read_bytes() == TEXT
+    found = library.search("how fast does lava move", min_score=0.0)
+    assert (found.passages[0].file_path, found.passages[0].collection) == (str(saved), "downloads")
+    assert found.passages[0].fetched
+    kept = b"".join(path.read_bytes() for path in (data / "jobs").rglob("*") if path.is_file())
+    assert b"TOPSECRET" not in kept + (data / "library.json").read_bytes()
+
+
+def test_overwriting(library: Library, data: Path, local: Local) -> None:
+    with FileServer({"/a": TEXT, "/b": b"# Glaciers\n\nIce creeps.\n"}) as server:
+        local(server.host)
+        done(library, FileRequest(f"{server.url}/a", "x.md"))
+        assert done(library, FileRequest(f"{server.url}/b", "x.md")).status == "completed"
+        assert library.search("ice", min_score=0.0).passages[0].content.startswith("# Glaciers")
+        with pytest.raises(FileAccess, match="exists already"):
+            library.fetch(FileRequest(f"{server.url}/a", "x.md", overwrite=False))
+        with pytest.raises(FileAccess, match="case only"):
+            library.fetch(FileRequest(f"{server.url}/a", "X.MD"))
+        failed = done(library, FileRequest(f"{server.url}/none", "x.md"))
+    assert (failed.status, failed.error[:8]) == ("failed", "network:")
+    assert (data / "files" / "x.md").read_bytes().startswith(b"# Glaciers"), "a failure leaves what was there"
+    assert sorted(os.listdir(data / "files")) == ["x.md"]
+
+
+def test_without_indexing(library: Library, local: Local) -> None:
+    with FileServer({"/a": TEXT}) as server:
+        local(server.host)
+        job = done(library, FileRequest(f"{server.url}/a", "a.md", index=False))
+        assert job.result is not None and (job.result["indexed"], job.result["chunks"]) == (False, 0)
+        assert library.search("lava", min_score=0.0).passages == ()
+        done(library, FileRequest(f"{server.url}/a", "b.md"))
+        assert {Path(p.file_path).name for p in library.search("lava", min_score=0.0).passages} == {"b.md"}
+        done(library, FileRequest(f"{server.url}/a", "a.md"))
+    assert {Path(p.file_path).name for p in library.search("lava", min_score=0.0).passages} == {"a.md", "b.md"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../x",
+        "a/b",
+        "a\\b",
+        "..",
+        ".",
+        "",
+        " ",
+        ".hidden",
+        "x\0y",
+        "x\ny",
+        "NUL",
+        "con.txt",
+        "COM1",
+        "a:b",
+        "x.",
+        "é" * 150,
+    ],
+)
+def test_names_that_are_no_file_names(library: Library, local: Local, data: Path, name: str) -> None:
+    local("127.0.0.1")
+    with pytest.raises(InvalidInput):
+        library.fetch(FileRequest("http://127.0.0.1/a", name))
+    assert not (data / "files").exists()
+
+
+def test_the_size_limit_holds_while_streaming(library: Library, data: Path, local: Local) -> None:
+    with FileServer({"/a": headed(b"x" * 5000)}) as server:
+        local(server.host)
+        job = done(library, FileRequest(f"{server.url}/a", "a.txt", max_bytes=4999))
+    assert (job.status, "more than 4,999 bytes" in job.error) == ("failed", True)
+    assert os.listdir(data / "files") == []
+
+
+def test_private_addresses_are_refused_unless_named(library: Library, local: Local, data: Path) -> None:
+    with FileServer({"/a": TEXT}) as server:
+        with pytest.raises(FetchRefused, match="Port"):
+            library.fetch(FileRequest(f"{server.url}/a", "a.md"))
+        local("localhost")
+        job = done(library, FileRequest("http://127.0.0.1/a", "a.md"))
+        assert "no public address" in job.error
+        assert server.asked == []
+    assert library.search("lava", min_score=0.0).passages == ()
+
+
+def test_a_project_cannot_allow_anything(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, local: Local
+) -> None:
+    (tmp_path / "findling.toml").write_text('[fetch]\nallowed_hosts = ["127.0.0.1"]\n')
+    monkeypatch.chdir(tmp_path)
+    with FileServer({"/a": TEXT}) as server, pytest.raises(FetchRefused):
+        library.fetch(FileRequest(f"{server.url}/a", "a.md"))
+
+
+def test_one_setting_turns_fetching_off(library: Library, local: Local) -> None:
+    with FileServer({"/a": TEXT}) as server:
+        local(server.host, enabled=False)
+        with pytest.raises(FetchRefused, match="switched off"):
+            library.fetch(FileRequest(f"{server.url}/a", "a.md"))
+
+
+def test_a_job_is_listed_and_cancelled_and_leaves_nothing(library: Library, data: Path, local: Local) -> None:
+    with FileServer({"/a": dripping(b"x" * 2000, 0.05)}) as server:
+        local(server.host)
+        job = library.fetch(FileRequest(f"{server.url}/a", "a.txt"))
+        assert [each.id for each in library.jobs.active()] == [job.id]
+        while not server.asked:
+            time.sleep(0.02)
+        library.jobs.cancel(job.id)
+        job = ended(library.jobs, job.id)
+    assert (job.status, job.error) == ("failed", "It was cancelled.")
+    assert os.listdir(data / "files") == []
+    assert library.jobs.active() == []
+
+
+def test_a_job_goes_on_when_the_one_that_asked_is_gone(data: Path, local: Local) -> None:
+    with FileServer({"/a": dripping(b"# T\n\nsome text about tea\n", 0.02, 20)}) as server:
+        local(server.host)
+        with Library.open() as first:
+            id = first.fetch(FileRequest(f"{server.url}/a", "a.md")).id
+        with Library.open() as second:
+            assert ended(second.jobs, id).status == "completed"
+            assert second.search("tea", min_score=0.0).passages
+
+
+def test_a_job_whose_process_is_killed_has_failed(library: Library, data: Path, local: Local) -> None:
+    import signal
+    import subprocess
+
+    with FileServer({"/a": dripping()}) as server:
+        local(server.host)
+        job = library.fetch(FileRequest(f"{server.url}/a", "a.txt"))
+        while not server.asked:
+            time.sleep(0.02)
+        listed = subprocess.run(["ps", "-ewwo", "pid,args"], capture_output=True, text=True, check=True).stdout
+        pid = next(int(line.split()[0]) for line in listed.split("\n") if job.id in line)
+        os.kill(pid, signal.SIGKILL)
+        job = ended(library.jobs, job.id)
+    assert (job.status, job.error) == ("failed", ENDED)
+    assert len(os.listdir(data / "files")) == 1
+    with FileServer({"/a": TEXT}) as server:
+        local(server.host)
+        done(library, FileRequest(f"{server.url}/a", "a.md"))
+    assert os.listdir(data / "files") == ["a.md"], "what it left behind is gone"
+
+
+def test_what_another_process_takes_out_meanwhile_stays_out(
+    library: Library, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = data / "files"
+    folder.mkdir(parents=True)
+    for name in ("a.md", "b.md"):
+        (folder / name).write_bytes(TEXT)
+    collection_of = fetched.collection_of
+    library.refresh(collection_of(library, folder, fetch_file.NAME, {"type": "files"}).name)
+
+    def then_another_takes_one_out(*arguments: Any) -> Collection:
+        collection = collection_of(*arguments)
+        with Library(data) as other:
+            other.remove_file(str(folder / "a.md"))
+        return collection
+
+    monkeypatch.setattr(fetched, "collection_of", then_another_takes_one_out)
+    job = library.jobs.start("fetch_file")
+    fetch_file._indexed(library, job, FileRequest("https://example.org/b", "b.md", index=False), folder / "b.md")
+    job.complete({})
+    assert library.collections()[0].removed == ("a.md", "b.md")
+
+
+def test_a_secret_is_not_indexed(library: Library, local: Local) -> None:
+    key = b"-----BEGIN PRIVATE KEY-----\n" + b"A" * 64 + b"\n" + b"B" * 64 + b"\n-----END PRIVATE KEY-----\n"
+    with FileServer({"/k": key}) as server:
+        local(server.host)
+        named = done(library, FileRequest(f"{server.url}/k", "id_rsa"))
+        inside = done(library, FileRequest(f"{server.url}/k", "note.txt"))
+    for job in (named, inside):
+        assert job.result is not None
+        assert (job.result["indexed"], "key" in job.result["reason"]) == (False, True)
+
+
+def test_the_type_that_a_server_claims_means_nothing(library: Library, local: Local) -> None:
+    """What a file is is told by its name and its bytes."""
+    with FileServer({"/a": headed(b"\x7fELF\0\0\0", Content_Type="text/markdown")}) as server:
+        local(server.host)
+        job = done(library, FileRequest(f"{server.url}/a", "a.md"))
+    assert job.result is not None and (job.result["indexed"], job.result["chunks"]) == (False, 0)
+
+
+def test_a_request_that_was_tampered_with(library: Library, data: Path, local: Local) -> None:
+    """Everything is checked again by the process that does it."""
+    import subprocess
+    import sys
+
+    local()
+    _, folder = library.jobs.hand_over("fetch_file", {})
+    for request in (
+        {"type": "fetch_file", "url": "http://127.0.0.1/", "filename": "../../x"},
+        {"type": "fetch_file", "url": "file:///etc/passwd", "filename": "x"},
+        {"type": "other"},
+        {"type": "fetch_repo", "url": "https://example.org/a", "include": "*", "strange": 1},
+    ):
+        job, folder = library.jobs.hand_over("fetch_file", request)
+        subprocess.run([sys.executable, "-m", "findling.library.fetching", str(data), job.id], timeout=60)
+        found = library.jobs.get(job.id)
+        assert (found.status, bool(found.error)) == ("failed", True)
+        assert "request" not in json.dumps(os.listdir(folder))

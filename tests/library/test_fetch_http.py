@@ -1,0 +1,189 @@
+"""One file from a server with bad manners, over real connections."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import socket
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from servers import FileServer, dripping, endless, headed, redirect
+
+from findling import outbound_addresses
+from findling.errors import Cancelled, FetchRefused, NetworkError
+from findling.outbound_fetch import Pace, fetch, located
+
+QUICK = Pace(head_s=1.0, stall_s=0.5, whole_s=5.0, grace_s=0.3, bytes_per_s=1000)
+
+
+def got(server: FileServer, path: str, *, max_bytes: int = 100_000, also: tuple[str, ...] = ()) -> bytes:
+    pieces: list[bytes] = []
+    fetched = fetch(
+        server.url + path,
+        allowed_hosts=(server.host, *also),
+        max_bytes=max_bytes,
+        take=lambda piece, _: pieces.append(piece),
+        pace=QUICK,
+    )
+    assert fetched.size == sum(map(len, pieces))
+    return b"".join(pieces)
+
+
+def test_a_file_and_what_is_sent_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    with FileServer({"/a": b"hello"}) as server:
+        assert got(server, "/a?x=1#y") == b"hello"
+    path, headers = server.asked[0]
+    assert path == "/a?x=1"
+    assert not {name.lower() for name in headers} & {"cookie", "authorization", "referer"}
+
+
+def test_redirects_are_followed_to_allowed_places_only() -> None:
+    with FileServer({"/a": redirect("/b?t=1"), "/b": redirect("c", 307), "/c": b"there"}) as server:
+        assert got(server, "/a") == b"there"
+        with FileServer({"/x": b"secret"}) as inner:
+            for place in (f"{inner.url}/x", f"http://localhost:{inner.port}/x", f"//127.0.0.1:{inner.port}/x"):
+                server.answers["/away"] = redirect(place)
+                with pytest.raises(FetchRefused):
+                    got(server, "/away")
+            assert inner.asked == []
+        for place in ("file:///etc/passwd", "http://169.254.169.254/latest/", "http://[::1]/", "gopher://x/"):
+            server.answers["/away"] = redirect(place)
+            with pytest.raises(FetchRefused):
+                got(server, "/away")
+
+
+def test_a_redirect_whose_place_cannot_be_read() -> None:
+    with FileServer({"/a": redirect("http://[")}) as server:
+        with pytest.raises(NetworkError, match="cannot be read"):
+            got(server, "/a")
+        with pytest.raises(NetworkError, match="cannot be read"):
+            located(f"{server.url}/a", allowed_hosts=(server.host,))
+
+
+def test_what_the_taker_raises_is_not_the_servers_failure() -> None:
+    def take(_: bytes, __: int | None) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with FileServer({"/a": b"hello"}) as server, pytest.raises(OSError) as caught:
+        fetch(f"{server.url}/a", allowed_hosts=(server.host,), max_bytes=10, take=take)
+    assert caught.value.errno == errno.ENOSPC
+
+
+def test_redirects_in_a_circle() -> None:
+    with FileServer({"/a": redirect("/b"), "/b": redirect("/a")}) as server, pytest.raises(NetworkError, match="5"):
+        got(server, "/a")
+
+
+def test_what_a_name_means_later_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name that is public when it is looked at and this machine when it is connected to."""
+    asked: list[str] = []
+    real = socket.getaddrinfo
+
+    def answer(host: str, port: int, *args: Any, **kwargs: Any) -> Any:
+        if host != "rebound.example":
+            return real(host, port, *args, **kwargs)
+        asked.append(host)
+        return [(2, 1, 6, "", ("198.51.100.7" if len(asked) > 1 else "93.184.216.34", port))]
+
+    connected: list[str] = []
+
+    def connect(place: tuple[str, int], *_: Any, **__: Any) -> socket.socket:
+        connected.append(place[0])
+        raise OSError("no network in tests")
+
+    monkeypatch.setattr(socket, "getaddrinfo", answer)
+    monkeypatch.setattr(socket, "create_connection", connect)
+    with pytest.raises(NetworkError):
+        fetch("http://rebound.example/", allowed_hosts=(), max_bytes=10, take=lambda *_: None)
+    assert (asked, connected) == (["rebound.example"], ["93.184.216.34"])
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (b"x" * 2000, FetchRefused),
+        (headed(b"x" * 2000), FetchRefused),
+        (endless, FetchRefused),
+        (headed(b"short", Content_Length="500"), NetworkError),
+        (headed(gzip.compress(b"x" * 10_000_000), Content_Encoding="gzip"), NetworkError),
+        (headed(b"zz\r\nnot chunks", Transfer_Encoding="chunked"), NetworkError),
+        (dripping(), NetworkError),
+        (dripping(b"", 1.0, 3), None),
+    ],
+)
+def test_bodies_that_are_cut(answer: Any, error: type[Exception] | None) -> None:
+    with FileServer({"/a": answer}) as server:
+        if error is None:
+            with pytest.raises(NetworkError):
+                got(server, "/a", max_bytes=1000)
+            return
+        with pytest.raises(error):
+            got(server, "/a", max_bytes=1000)
+
+
+def test_a_head_that_never_ends() -> None:
+    def slow(request: Any) -> None:
+        import time
+
+        for _ in range(100):
+            request.wfile.write(b"X")
+            request.wfile.flush()
+            time.sleep(0.1)
+
+    with FileServer({"/a": slow}) as server, pytest.raises(NetworkError, match="too long"):
+        got(server, "/a")
+
+
+@pytest.mark.parametrize("path", ["/none", "/made"])
+def test_statuses_that_are_no_file(path: str) -> None:
+    def teapot(request: Any) -> None:
+        request.send_response(418, "I'm a \x1b[31mteapot")
+        request.end_headers()
+
+    with FileServer({"/made": teapot}) as server, pytest.raises(NetworkError, match=r"404|418") as caught:
+        got(server, path)
+    assert "\x1b" not in str(caught.value)
+
+
+def test_nobody_there() -> None:
+    with FileServer({}) as server:
+        pass
+    with pytest.raises(NetworkError, match="failed"):
+        got(server, "/a")
+
+
+def test_cancelling_between_pieces() -> None:
+    seen: list[int] = []
+
+    def check() -> None:
+        if seen:
+            raise Cancelled("stop")
+
+    def take(piece: bytes, _: int | None) -> None:
+        seen.append(len(piece))
+
+    with FileServer({"/a": endless}) as server, pytest.raises(Cancelled):
+        fetch(f"{server.url}/a", allowed_hosts=(server.host,), max_bytes=1 << 40, take=take, check=check)
+
+
+def test_where_a_url_leads_without_its_body() -> None:
+    with FileServer({"/a": redirect("/b?q=1"), "/b": endless}) as server:
+        assert located(f"{server.url}/a", allowed_hosts=(server.host,)) == f"{server.url}/b?q=1"
+
+
+def test_a_name_is_resolved_once_for_each_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    real: Callable[[str, int], list[str]] = outbound_addresses._resolved
+
+    def counted(host: str, port: int) -> list[str]:
+        asked.append(host)
+        return real(host, port)
+
+    monkeypatch.setattr(outbound_addresses, "_resolved", counted)
+    with FileServer({"/a": redirect("/b"), "/b": b"x"}) as server:
+        got(server, "/a")
+    assert asked == ["127.0.0.1", "127.0.0.1"]

@@ -1,0 +1,317 @@
+"""Repositories from a real git server on this machine: what is written, bundled, indexed, and what is not."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from servers import FileServer, commit, ended, git, git_server, redirect, tree_of
+
+from findling.errors import FetchRefused, FindlingError, InvalidInput
+from findling.library import Job, Library, repo_tree
+from findling.library.fetch_names import path_problem, repository_name
+from findling.library.fetch_requests import RepoRequest
+from findling.library.fetching import run_here
+from findling.library.repo_bundle import numbered
+
+SOURCE = '''#!/usr/bin/env python
+# a comment
+
+def pour(cup):  # into the cup
+    """Says # what it does."""
+    return "# no comment"
+    # the end
+'''
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    folder = tmp_path / "served" / "acme" / "guide"
+    commit(
+        folder,
+        {
+            "README.md": "# Guide\n\nHow to make tea, step by step.\n",
+            "docs/deep/notes.txt": "Water boils at a hundred degrees.\n",
+            "src/pour.py": SOURCE,
+            "node_modules/x/readme.md": "# Somebody else's\n",
+            "data.json": '{"leaves": 3}\n',
+        },
+    )
+    return folder
+
+
+@pytest.fixture
+def url(repo: Path, tmp_path: Path, local: Callable[..., None]) -> Iterator[str]:
+    with git_server(tmp_path / "served") as base:
+        local(base.removeprefix("http://"))
+        yield f"{base}/acme/guide/.git"
+
+
+def done(library: Library, request: RepoRequest) -> Job:
+    """Without a process of its own, which would take most of the time."""
+    running = library.jobs.start("fetch_repo")
+    with suppress(FindlingError):
+        run_here(library, request, running)
+    return library.jobs.get(running.job.id)
+
+
+def result(library: Library, request: RepoRequest) -> dict[str, object]:
+    job = done(library, request)
+    assert (job.status, job.error) == ("completed", "")
+    assert job.result is not None
+    return dict(job.result)
+
+
+def files_in(folder: object) -> set[str]:
+    base = Path(str(folder))
+    return {path.relative_to(base).as_posix() for path in base.rglob("*") if not path.is_dir() or path.is_symlink()}
+
+
+def test_what_is_taken_unless_told_otherwise(library: Library, url: str, repo: Path, data: Path) -> None:
+    found = ended(library.jobs, library.fetch(RepoRequest(url)).id).result
+    assert files_in(found["path"]) == {"README.md", "docs/deep/notes.txt", "data.json"}
+    assert (found["filesProcessed"], found["branch"], found["commit"]) == (3, "main", git(repo, "rev-parse", "HEAD"))
+    assert found["repoName"] == "acme/guide"
+    indexing = found["indexing"]
+    assert isinstance(indexing, dict)
+    assert (indexing["totalFiles"], indexing["processedFiles"], indexing["errors"]) == (3, 3, [])
+    best = library.search("at what temperature does water boil", min_score=0.0).passages[0]
+    assert (best.file_path, best.collection) == (f"{found['path']}/docs/deep/notes.txt", "acme-guide")
+    assert best.fetched
+
+
+def test_the_bundle_has_the_files_own_line_numbers(library: Library, url: str) -> None:
+    found = result(library, RepoRequest(url, include=("*.py", "*.md"), remove_comments=True))
+    text = Path(str(found["bundlePath"])).read_text()
+    assert "## README.md\n\n```markdown\n1  # Guide\n2\n3  How to make tea, step by step.\n```\n" in text
+    assert text.endswith(
+        "## src/pour.py\n\n```python\n1  #!/usr/bin/env python\n3\n4  def pour(cup):\n"
+        '5      """Says # what it does."""\n6      return "# no comment"\n```\n'
+    )
+    assert text.startswith("# acme/guide\n")
+    plain = result(library, RepoRequest(url, include=("*.py",), line_numbers=False))
+    assert f"```python\n{SOURCE.rstrip()}\n```" in Path(str(plain["bundlePath"])).read_text()
+
+
+def test_comments_go_by_the_syntax_of_the_language() -> None:
+    text = "a /* one\ntwo */ b\n// three\nc\n"
+    spans = [(2, 15), (18, 26)]
+    assert numbered(text, spans) == [(1, "a"), (2, " b"), (4, "c")]
+
+
+def test_a_fence_is_longer_than_any_in_the_file(library: Library, url: str, repo: Path) -> None:
+    commit(repo, {"README.md": "````\n## forged.py\n````\n"})
+    text = Path(str(result(library, RepoRequest(url, include=("README.md",)))["bundlePath"])).read_text()
+    assert "`````markdown\n1  ````\n" in text
+
+
+def test_fetching_again_touches_what_changed_only(library: Library, url: str, repo: Path) -> None:
+    folder = Path(str(result(library, RepoRequest(url))["path"]))
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
+    commit(
+        repo, {"README.md": "# Guide\n\nNow about coffee beans.\n", "data.json": None, "new.rst": "New\n===\n\ntext\n"}
+    )
+    (refreshed,) = library.refresh("acme-guide")
+    assert refreshed.report is not None
+    assert (refreshed.report.changed, refreshed.report.removed, refreshed.report.files) == (2, 1, 3)
+    after = {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
+    assert {path.name for path in after if before.get(path) == after[path]} == {"notes.txt"}
+    assert library.search("coffee", min_score=0.0).passages[0].content.startswith("# Guide")
+    again = result(library, RepoRequest(url))
+    assert (again["filesChanged"], again["filesRemoved"], again["filesProcessed"]) == (0, 0, 3)
+
+
+def test_branches_tags_and_commits(library: Library, url: str, repo: Path) -> None:
+    first = git(repo, "rev-parse", "HEAD")
+    git(repo, "tag", "v1")
+    git(repo, "checkout", "-q", "-b", "topic/x")
+    second = commit(repo, {"README.md": "# Topic\n"})
+    assert result(library, RepoRequest(url))["commit"] == first
+    assert result(library, RepoRequest(f"{url}#topic/x"))["commit"] == second
+    assert result(library, RepoRequest(f"{url}#v1", "topic/x"))["branch"] == "topic/x"
+    assert result(library, RepoRequest(url, "v1"))["commit"] == first
+    assert result(library, RepoRequest(url, first))["branch"] == first
+    assert "no branch or tag" in done(library, RepoRequest(url, "nothing")).error
+    assert "all characters" in done(library, RepoRequest(url, first[:10])).error
+
+
+def test_without_a_branch_called_main(library: Library, url: str, repo: Path) -> None:
+    git(repo, "branch", "-m", "trunk")
+    assert result(library, RepoRequest(url))["branch"] == "trunk"
+    assert "no branch or tag" in done(library, RepoRequest(url, "main")).error
+
+
+@pytest.mark.parametrize(
+    "branch", ["-oops", "--upload-pack=id", "a..b", "a b", "a\nb", "a^", "refs/@{1}", "x.lock", "/x"]
+)
+def test_names_that_are_no_branches(library: Library, url: str, branch: str) -> None:
+    with pytest.raises(InvalidInput):
+        library.fetch(RepoRequest(url, branch))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        *(
+            "ext::sh -c id",
+            "file:///etc",
+            "/etc",
+            "ssh://git@github.com/a/b",
+            "git@github.com:a/b.git",
+            "-oProxyCommand=id",
+        ),
+        *("http://github.com/a/b", "https://user:pw@github.com/a/b", "https://github.com/a/b?x=1", "git://x.org/a", ""),
+    ],
+)
+def test_urls_that_are_not_fetched(library: Library, local: Callable[..., None], given: str) -> None:
+    local()
+    with pytest.raises(FetchRefused) as caught:
+        library.fetch(RepoRequest(given))
+    assert "pw" not in str(caught.value)
+    assert library.jobs.all() == []
+
+
+def test_odd_entries_of_a_tree_are_not_written(library: Library, url: str, repo: Path, data: Path) -> None:
+    """git itself would warn of some of these; a server that is no git need not."""
+    entries = [
+        ("100644", "README.md", b"fine\n"),
+        ("100644", "readme.md", b"differs in case\n"),
+        ("120000", "passwd.md", b"/etc/passwd"),
+        ("100644", "nul.md", b"device\n"),
+        ("100644", "back\\slash.md", b"x\n"),
+        ("100644", "tick\n.md", b"x\n"),
+        ("100644", "big.md", b"version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 1\n"),
+        ("100644", "key.md", b"-----BEGIN PRIVATE KEY-----\n" + b"A" * 64 + b"\n-----END PRIVATE KEY-----\n"),
+        ("100644", "credentials.json", b'{"token": "x"}\n'),
+        ("160000", "module.md", b""),
+    ]
+    tree_of(repo, entries)
+    found = result(library, RepoRequest(url))
+    assert files_in(found["path"]) == {"README.md"}
+    assert found["leftOut"] == 9
+    assert "passwd.md: a link" in str(found["leftOutFiles"])
+    assert "key" in str(found["leftOutFiles"])
+    assert library.search("token", min_score=0.0).total == 1
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../x",
+        "a/../b",
+        "/x",
+        "a//b",
+        ".git/config",
+        "a/.GIT/hooks/x",
+        "git~1/x",
+        ".git./x",
+        "a\0b",
+        "CON",
+        "a/aux.md",
+        "x /y",
+    ],
+)
+def test_paths_that_lead_elsewhere(path: str) -> None:
+    assert path_problem(path)
+
+
+@pytest.mark.parametrize("path", ["a/b.md", ".github/x.md", "Übung/naïve.md", "config", ".gitignore", "a b.md"])
+def test_paths_that_are_fine(path: str) -> None:
+    assert not path_problem(path)
+
+
+def test_nothing_of_the_users_is_sent_and_nothing_in_a_repository_is_run(
+    library: Library, url: str, repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: Path
+) -> None:
+    mark = tmp_path / "ran"
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / ".gitconfig").write_text(
+        f'[url "{tmp_path}/elsewhere"]\n\tinsteadOf = http://127.0.0.1\n[credential]\n\thelper = "!touch {mark}"\n'
+        f'[core]\n\tfsmonitor = "touch {mark}"\n\thooksPath = {home}\n[filter "x"]\n\tsmudge = touch {mark}\n'
+    )
+    (home / "post-checkout").write_text(f"#!/bin/sh\ntouch {mark}\n")
+    (home / "post-checkout").chmod(0o755)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    monkeypatch.setenv("GIT_SSH_COMMAND", f"touch {mark}")
+    monkeypatch.setenv("GIT_ASKPASS", f"touch {mark}")
+    commit(repo, {".gitattributes": "* filter=x\n", ".gitmodules": '[submodule "x"]\n\tpath = x\n\turl = ext::id\n'})
+    found = result(library, RepoRequest(url, include=("*",)))
+    assert "README.md" in files_in(found["path"])
+    assert not mark.exists()
+    hooks = list((data / "repositories").rglob("hooks/*"))
+    assert hooks == []
+
+
+def test_redirects_are_looked_at(library: Library, url: str, repo: Path, local: Callable[..., None]) -> None:
+    base = url.removeprefix("http://").split("/")[0]
+    with FileServer({"/old/info/refs": redirect(f"{url}/info/refs?service=git-upload-pack")}) as server:
+        local(server.host, base)
+        assert result(library, RepoRequest(f"{server.url}/old"))["filesProcessed"] == 3
+        local(server.host)
+        refused = done(library, RepoRequest(f"{server.url}/old"))
+    assert (refused.status, refused.error[:8]) == ("failed", "network:")
+
+
+def test_git_connects_to_the_address_that_was_looked_at(
+    library: Library, url: str, local: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The name means something to this process alone: git would not find it."""
+    real = socket.getaddrinfo
+
+    def answer(host: str, *args: Any, **kwargs: Any) -> Any:
+        return real("127.0.0.1" if host == "docs.invalid" else host, *args, **kwargs)
+
+    monkeypatch.setattr(socket, "getaddrinfo", answer)
+    local("docs.invalid")
+    assert result(library, RepoRequest(url.replace("127.0.0.1", "docs.invalid")))["filesProcessed"] == 3
+
+
+def test_what_is_too_much_is_not_brought(
+    library: Library, url: str, repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(repo_tree, "MAX_FILES", 2)
+    assert "files or" in done(library, RepoRequest(url)).error
+    monkeypatch.setattr(repo_tree, "MAX_FILES", 100)
+    monkeypatch.setattr(repo_tree, "MAX_FILE_BYTES", 30)
+    assert result(library, RepoRequest(url))["filesProcessed"] == 1
+
+
+def test_a_server_that_is_no_git(library: Library, local: Callable[..., None], data: Path) -> None:
+    with FileServer({"/a/info/refs": b"<html>hello</html>"}) as server:
+        local(server.host)
+        job = done(library, RepoRequest(f"{server.url}/a"))
+    assert (job.status, job.error[:8]) == ("failed", "network:"), job.error
+    assert library.collections() == ()
+
+
+def test_removing_the_collection_removes_the_copy(library: Library, url: str, data: Path) -> None:
+    found = result(library, RepoRequest(url))
+    library.remove("acme-guide")
+    assert not Path(str(found["path"])).exists()
+    assert library.collections() == ()
+    assert os.listdir(data / "repositories") == []
+
+
+def test_names_of_repositories() -> None:
+    names = {
+        "https://github.com/owner/repo": "owner/repo",
+        "https://github.com/owner/repo.git": "owner/repo",
+        "https://gitlab.com/group/sub/repo/": "sub/repo",
+        "https://x.org/../../etc": "etc",
+        "https://x.org/": "x.org",
+    }
+    assert {url: repository_name(url) for url in names} == names
+
+
+def test_patterns_are_bounded(library: Library, url: str) -> None:
+    with pytest.raises(InvalidInput):
+        library.fetch(RepoRequest(url, include=("*",) * 101))
+    with pytest.raises(InvalidInput):
+        library.fetch(RepoRequest(url, include=("x" * 300,)))

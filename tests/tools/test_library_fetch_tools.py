@@ -1,0 +1,180 @@
+"""The fetching tools: what they say to the letter, what they refuse, and that search says what is still to come."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.append(str(Path(__file__).parent.parent / "library"))
+
+from servers import FileServer, commit, dripping, ended, git_server
+
+from findling.library import JobRecords
+from findling.tools import Workspace, call
+from findling.tools.registry import TOOLS
+
+
+@pytest.fixture
+def allow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    monkeypatch.setenv("FINDLING_DATA_DIR", str(tmp_path.resolve() / "data"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    (tmp_path / "config" / "findling").mkdir(parents=True)
+
+    def write(host: str) -> None:
+        text = f'[fetch]\nallowed_hosts = ["{host}"]\n'
+        (tmp_path / "config" / "findling" / "config.toml").write_text(text)
+
+    return write
+
+
+@pytest.fixture
+def records(tmp_path: Path) -> JobRecords:
+    return JobRecords(tmp_path.resolve() / "data")
+
+
+@pytest.fixture
+def opened(indexed: Path, allow: Callable[[str], None]) -> Iterator[Workspace]:
+    with Workspace(indexed, root=indexed) as workspace:
+        yield workspace
+
+
+def blocks(workspace: Workspace, name: str, **arguments: Any) -> list[str]:
+    result = call(name, arguments, workspace)
+    assert not result.is_error, result.text_blocks
+    assert result.structured is None
+    return result.text_blocks
+
+
+def refusal(workspace: Workspace, name: str, **arguments: Any) -> str:
+    result = call(name, arguments, workspace)
+    assert (result.is_error, result.structured, len(result.text_blocks)) == (True, None, 1)
+    return result.text_blocks[0]
+
+
+def test_fetching_a_file_from_the_first_word_to_the_last(
+    opened: Workspace, allow: Callable[[str], None], records: JobRecords
+) -> None:
+    with FileServer({"/a.md": b"# Otters\n\nOtters hold hands while they sleep.\n"}) as server:
+        allow(server.host)
+        text, facts = blocks(opened, "fetch_file", url=f"{server.url}/a.md", filename="otters.md")
+        id = json.loads(facts)["jobId"]
+        assert json.loads(facts) == {"jobId": id, "filename": "otters.md"}
+        assert text == (
+            f"Started async file download: otters.md\nJob ID: {id}\nUse get_job_status to poll for completion."
+        )
+        ended(records, id)
+    status, job = blocks(opened, "get_job_status", jobId=id)
+    assert re.fullmatch(
+        rf"Job Status: {id}\nType: fetch_file\nStatus: completed\nProgress: 100%\nDuration: \d+\.\ds\n"
+        r"Job completed successfully!",
+        status,
+    )
+    assert json.loads(job)["result"].keys() >= {"filename", "filePath", "sizeBytes", "indexed", "chunks"}
+    found = json.loads(blocks(opened, "search_documents", query="sleeping otters", options={"minScore": 0})[1])
+    best = found["results"][0]
+    assert (best["collection"], best["untrusted"], best["headings"]) == ("downloads", True, ["Otters"])
+    own = [result for result in found["results"] if result["collection"] != "downloads"]
+    assert not any("untrusted" in result for result in own)
+
+
+def test_fetching_a_repository(
+    opened: Workspace, allow: Callable[[str], None], records: JobRecords, tmp_path: Path
+) -> None:
+    commit(tmp_path / "served" / "acme" / "docs", {"a.md": "# A\n\ntext about badgers\n", "b.py": "x = 1\n"})
+    with git_server(tmp_path / "served") as base:
+        allow(base.removeprefix("http://"))
+        text, facts = blocks(
+            opened, "fetch_repo", repoUrl=f"{base}/acme/docs/.git#main", options={"includePatterns": ["*.md"]}
+        )
+        id = json.loads(facts)["jobId"]
+        assert json.loads(facts) == {"jobId": id, "repoName": "acme/docs"}
+        assert text == (
+            f"Started async repository fetch: acme/docs\nJob ID: {id}\nUse get_job_status to poll for completion."
+        )
+        job = ended(records, id)
+    assert job.result["filesProcessed"] == 1
+    assert {"repoName", "branch", "commit", "path", "bundlePath", "indexing"} <= job.result.keys()
+
+
+def test_search_works_while_a_job_runs_and_says_so(
+    opened: Workspace, allow: Callable[[str], None], records: JobRecords
+) -> None:
+    with FileServer({"/slow": dripping(b"x" * 2000, 0.05)}) as server:
+        allow(server.host)
+        _, facts = blocks(opened, "fetch_file", url=f"{server.url}/slow", filename="slow.txt")
+        id = json.loads(facts)["jobId"]
+        line = blocks(opened, "search_documents", query="anything")[0]
+        assert line.endswith("ms (index incomplete: 1 active jobs)")
+        listing, array = blocks(opened, "list_active_jobs")
+        assert re.match(rf"Active Jobs \(1\):\n{id}: fetch_file \(\d+%, \d+\.\ds\)\n\nStatistics:\n", listing)
+        assert [job["id"] for job in json.loads(array)] == [id]
+        records.cancel(id)
+        assert ended(records, id).status == "failed"
+    assert blocks(opened, "search_documents", query="anything")[0].endswith("ms")
+    status = blocks(opened, "get_job_status", jobId=id)[0]
+    assert status.endswith("Error: It was cancelled.")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [
+        ("fetch_file", {"url": "file:///etc/passwd", "filename": "x"}, "(network): Only http and https"),
+        ("fetch_file", {"url": "https://u:p@example.org/", "filename": "x"}, "(network): The URL has a user name"),
+        ("fetch_file", {"url": "https://example.org/", "filename": "../x"}, "(processing): '../x' cannot be"),
+        (
+            "fetch_file",
+            {"url": "https://example.org/", "filename": "x", "options": {"maxFileSizeMB": 0}},
+            "maxFileSizeMB",
+        ),
+        ("fetch_file", {"url": "https://example.org/"}, "`filename` is required"),
+        ("fetch_repo", {"repoUrl": "ext::sh -c id"}, "(network): The URL has white space"),
+        ("fetch_repo", {"repoUrl": "ssh://example.org/a/b"}, "(network): Only http and https"),
+        ("fetch_repo", {"repoUrl": "https://example.org/a", "branch": "-x"}, "(processing): '-x' cannot be"),
+        (
+            "fetch_repo",
+            {"repoUrl": "https://example.org/a", "options": {"outputStyle": "xml"}},
+            "must be one of markdown",
+        ),
+    ],
+)
+def test_refusals_say_what_and_why(
+    opened: Workspace, records: JobRecords, name: str, arguments: dict[str, Any], said: str
+) -> None:
+    text = refusal(opened, name, **arguments)
+    assert text.startswith(f"{name} failed (")
+    assert said in text
+    assert records.all() == []
+
+
+def test_a_file_that_may_not_be_replaced_is_a_refusal(
+    opened: Workspace, allow: Callable[[str], None], records: JobRecords
+) -> None:
+    with FileServer({"/a": b"text\n"}) as server:
+        allow(server.host)
+        _, facts = blocks(opened, "fetch_file", url=f"{server.url}/a", filename="a.txt")
+        ended(records, json.loads(facts)["jobId"])
+        text = refusal(opened, "fetch_file", url=f"{server.url}/a", filename="a.txt", options={"overwrite": False})
+    assert text.startswith("fetch_file failed (file access): a.txt exists already.")
+
+
+def test_a_project_may_switch_fetching_off(indexed: Path, allow: Callable[[str], None], records: JobRecords) -> None:
+    (indexed / "findling.toml").write_text("[fetch]\nenabled = false\n")
+    try:
+        with Workspace(indexed, root=indexed) as workspace:
+            text = refusal(workspace, "fetch_file", url="https://example.org/", filename="x")
+    finally:
+        (indexed / "findling.toml").unlink()
+    assert text.startswith("fetch_file failed (network): Fetching is switched off here.")
+    assert records.all() == []
+
+
+def test_only_these_two_ask_servers_elsewhere() -> None:
+    assert {tool.name for tool in TOOLS.values() if tool.open_world} == {"fetch_repo", "fetch_file"}
+    for name in ("fetch_repo", "fetch_file"):
+        assert TOOLS[name].writes and not TOOLS[name].destructive

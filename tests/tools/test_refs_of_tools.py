@@ -1,0 +1,157 @@
+"""The tools' ``ref``: every search answers from a branch's objects, by its name; what is on disk stays out of it."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from findling.engine import watching
+from findling.store.lock import WriterLock
+from findling.tools import Workspace
+from findling.tools.registry import call
+from findling.tools.workspaces import Workspaces, open_workspace
+
+DOCUMENT = "# Backoff\n\nA failed request waits longer each time before it is sent again.\n"
+
+
+def git(root: Path, *arguments: str) -> None:
+    who = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
+    subprocess.run(["git", *who, *arguments], cwd=root, check=True, capture_output=True)
+
+
+def lay_out(root: Path) -> Path:
+    root.mkdir(parents=True)
+    git(root, "init", "-q", "-b", "main")
+    (root / "main.py").write_text("def only_on_main():\n    pass\n")
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "one")
+    git(root, "checkout", "-q", "-b", "feature")
+    (root / "feature.py").write_text("class Feature:\n    def only_on_feature(self):\n        return 1\n")
+    (root / "backoff.md").write_text(DOCUMENT)
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "two")
+    git(root, "checkout", "-q", "main")
+    return root
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How long a question may index is for tests about that."""
+    for module in ("code", "code_lexical", "docs_scope", "library", "repo", "repo_hybrid", "symbols"):
+        monkeypatch.setattr(f"findling.tools.{module}.WAIT_S", None)
+    for limit in ("CHECK_S", "SMALL_CHECK_S", "SYNC_S"):
+        monkeypatch.setattr(f"findling.engine.freshness.{limit}", 60.0)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workspace]:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    with Workspace(root=lay_out(tmp_path / "project")) as made:
+        made.engine.index()
+        yield made
+
+
+def facts(tool: str, workspace: Workspace, /, **arguments: Any) -> dict[str, Any]:
+    result = call(tool, arguments, workspace)
+    assert not result.is_error, result.text_blocks
+    assert result.structured is not None
+    return result.structured
+
+
+def test_every_search_takes_a_ref(workspace: Workspace) -> None:
+    """S2-6."""
+    at = {"ref": "feature"}
+    found = facts("search_code", workspace, query="only_on_feature", detail_level="context", **at)
+    assert found["results"][0]["path"] == "feature.py"
+    assert "return 1" in found["results"][0]["body"]
+    assert found["metadata"]["ref"] == "feature"
+    assert found["metadata"]["freshness_status"] == "fresh"
+    found = facts("locate_symbol", workspace, name="only_on_feature", **at)
+    assert [row["path"] for row in found["results"]] == ["feature.py"]
+    assert facts("get_file_outline", workspace, path="feature.py", **at)["symbols"][0]["name"] == "Feature"
+    assert (
+        facts("list_defs_in_file", workspace, path="feature.py", **at)["symbols"][0]["pattern"] == "/^class Feature:$/"
+    )
+    assert facts("find_symbol", workspace, name="Feature", **at)["symbols"][0]["path"] == "feature.py"
+    assert facts("search_keyword", workspace, query="only_on_\\w+", **at)["total_files"] == 2
+    hits = facts("hybrid_search", workspace, query="only_on_feature", **at)["results"]
+    assert (hits[0]["path"], "only_on_feature" in hits[0]["snippet"]) == ("feature.py", True)
+    near = facts("search_semantic", workspace, query="waits before a failed request is sent again", **at)["results"]
+    assert (near[0]["path"], "waits longer" in near[0]["snippet"]) == ("backoff.md", True)
+    status = facts("index_status", workspace, **at)
+    assert (status["ref"], status["file_count"], status["metadata"]["ref"]) == ("feature", 3, "feature")
+    for tool in ("search_docs", "query_docs"):
+        assert "backoff.md" in str(facts(tool, workspace, query="failed request", **at))
+    library = call("search_documents", {"query": "failed request waits", "options": {"minScore": 0}, **at}, workspace)
+    assert "waits longer each time" in library.text_blocks[-1]
+
+
+def test_the_folder_is_not_touched_by_it(workspace: Workspace) -> None:
+    assert facts("search_keyword", workspace, query="only_on_\\w+")["total_files"] == 1
+    facts("search_keyword", workspace, query="x", ref="feature")
+    assert facts("search_keyword", workspace, query="only_on_\\w+")["total_files"] == 1
+    assert facts("search_code", workspace, query="only_on_main", ref="main")["metadata"]["ref"] == "main"
+
+
+def test_several_roots_at_a_ref(tmp_path: Path) -> None:
+    roots = [lay_out(tmp_path / name) for name in ("one", "two")]
+    with open_workspace(roots=roots) as workspace:
+        found = facts("search_code", workspace, query="only_on_feature", ref="feature", detail_level="context")
+        bodies = {row["path"]: row["body"] for row in found["results"]}
+        assert "return 1" in bodies["one/feature.py"] and "return 1" in bodies["two/feature.py"]
+        git(roots[1], "branch", "-q", "-D", "feature")
+        refused = call("search_code", {"query": "x", "ref": "feature"}, workspace)
+        assert refused.structured is not None
+        assert refused.structured["error"]["code"] == "ref_not_indexed"
+
+
+def test_strict_answers_are_fresh_or_refused(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    (workspace.engine.root / "later.py").write_text("def added_later():\n    pass\n")
+    monkeypatch.setattr("findling.tools.code_lexical.WAIT_S", 2.0)  # without a limit it waits for the other process
+    lock = WriterLock(workspace.engine.store_dir, wait_s=0)
+    try:
+        for policy, refused in (("strict", True), ("balanced", False), ("best_effort", False)):
+            result = call("search_code", {"query": "added_later", "freshness_policy": policy}, workspace)
+            assert result.is_error is refused
+            assert result.structured is not None
+            if refused:
+                assert result.structured["error"]["code"] == "index_stale"
+            else:
+                assert result.structured["metadata"]["freshness_status"] == "syncing"
+    finally:
+        lock.release()
+    found = facts("search_code", workspace, query="added_later", freshness_policy="strict")
+    assert found["results"][0]["path"] == "later.py"
+
+
+def test_what_is_not_searched_is_counted(workspace: Workspace) -> None:
+    (workspace.engine.root / "big.txt").write_text("x" * 2_000_000)
+    (workspace.engine.root / ".env").write_text("TOKEN=hunter2hunter2\n")
+    found = facts("search_code", workspace, query="only_on_main")
+    assert found["metadata"]["not_searched"]["skipped"]["too_large"] == 1
+
+
+def test_a_server_watches_unless_it_is_told_not_to(workspace: Workspace) -> None:
+    """S0-24."""
+    assert workspace.watched is None
+    workspace.watch()
+    assert isinstance(workspace.watched, watching.Watch)
+    assert facts("index_status", workspace)["watching"]["state"] in ("waiting", "standby", "watching")
+    (workspace.engine.root / "findling.toml").write_text("[semantic]\nwatch = false\n")
+    with Workspace(root=workspace.engine.root) as other:
+        other.watch()
+        assert other.watched is None
+
+
+def test_several_roots_open_the_library_once_for_every_ref(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    with open_workspace(roots=[lay_out(tmp_path / "one"), lay_out(tmp_path / "two")]) as several:
+        assert isinstance(several, Workspaces)
+        at = several.at("feature")
+        assert at is not several
+        assert at.library is several.at("feature").library is several.library
+        assert at.asking is several.asking

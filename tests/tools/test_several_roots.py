@@ -1,0 +1,394 @@
+"""Several roots in one server: paths begin with a root's name, in answers and in arguments."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client, StdioServerParameters
+
+from findling.errors import InvalidInput
+from findling.tools import Workspace, call
+from findling.tools.index_view import IndexView
+from findling.tools.joint import JointView
+from findling.tools.root_names import NamedRoots, name_roots
+from findling.tools.several import Answer, _semantic_search
+from findling.tools.workspaces import Workspaces, open_workspace
+
+SHOP: Mapping[str, str] = {
+    "src/basket.py": '''\
+"""What a customer wants to buy."""
+
+
+class Basket:
+    """Articles and how many of each."""
+
+    def add_article(self, article, count=1):
+        """Put an article into the basket."""
+        self.articles[article] = self.articles.get(article, 0) + count
+
+
+def retry_payment(order):
+    """Ask the bank again after a failed payment."""
+    return order.bank.charge(order)
+''',
+    "docs/shop.md": """\
+# Shop
+
+## Opening hours
+
+The shop is open from nine to five, and closed on Sundays.
+
+## Returns
+
+Articles can be brought back within two weeks.
+""",
+    "plans/0004-returns/plan.md": "# Returns\n\nHow articles come back to the shop.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("both").resolve() / "shop"
+    for path, text in SHOP.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    with Workspace(root, root=root) as workspace:
+        assert workspace.engine.index().complete
+    return root
+
+
+@pytest.fixture(scope="module")
+def both(indexed: Path, shop: Path) -> Iterator[Workspaces]:
+    """The project of the other tests under its folder's name, and the shop."""
+    with open_workspace(roots=[indexed, shop]) as opened:
+        assert isinstance(opened, Workspaces)
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def project_name(indexed: Path) -> str:
+    return indexed.name
+
+
+def facts(workspace: Workspace, tool: str, /, **arguments: Any) -> dict[str, Any]:
+    result = call(tool, arguments, workspace)
+    assert not result.is_error, result.text_blocks
+    return result.as_json()
+
+
+def paths(found: dict[str, Any], key: str = "results", field: str = "path") -> list[str]:
+    return [item[field] for item in found[key]]
+
+
+# --- names -----------------------------------------------------------------------------------------------------
+
+
+def test_names_are_unique(tmp_path: Path) -> None:
+    base = tmp_path.resolve()
+    for folder in ("a/docs", "b/docs", "c"):
+        (base / folder).mkdir(parents=True)
+    named = name_roots([base / "a/docs", base / "b/docs", base / "c", base / "b/../c"])
+    assert named == {"a-docs": base / "a/docs", "b-docs": base / "b/docs", "c": base / "c"}
+
+
+def test_a_root_in_a_root_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    with pytest.raises(InvalidInput, match="lies in the root"):
+        open_workspace(roots=[tmp_path / "a", tmp_path / "a" / "b"])
+
+
+def test_one_root_given_twice_is_one(tmp_path: Path) -> None:
+    assert not isinstance(open_workspace(roots=[tmp_path, tmp_path]), Workspaces)
+    with pytest.raises(InvalidInput, match="narrows one root"):
+        (tmp_path / "a").mkdir()
+        (tmp_path / "b").mkdir()
+        open_workspace(tmp_path, roots=[tmp_path / "a", tmp_path / "b"])
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("a/x/y.py", ("a", "x/y.py")),
+        ("./a/x", ("a", "x")),
+        ("a", ("a", "")),
+        ("/srv/b/x", ("b", "x")),
+        ("/srv/a/../b/x", ("b", "x")),
+    ],
+)
+def test_paths_are_split_at_the_root(path: str, expected: tuple[str, str]) -> None:
+    assert NamedRoots({"a": Path("/srv/a"), "b": Path("/srv/b")}).split(path) == expected
+
+
+# --- searching -------------------------------------------------------------------------------------------------
+
+
+def test_names_are_found_in_whatever_root(both: Workspaces, project_name: str) -> None:
+    found = facts(both, "locate_symbol", name="retry")
+    assert {path.partition("/")[0] for path in paths(found)} == {project_name, "shop"}
+    assert paths(facts(both, "locate_symbol", name="Basket"))[0] == "shop/src/basket.py"
+    symbols = facts(both, "find_symbol", name="retry_payment")["symbols"]
+    assert [(symbol["path"], symbol["name"]) for symbol in symbols] == [("shop/src/basket.py", "retry_payment")]
+    assert symbols[0]["pattern"] == "/^def retry_payment(order):$/", "read from the file"
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("put an article into the basket", "shop/src/basket.py"),
+        ("the sum of an invoice with tax", "{project}/src/billing/invoice.py"),
+    ],
+)
+def test_the_root_that_knows_the_answer_comes_first(query: str, path: str, both: Workspaces, project_name: str) -> None:
+    """Scores of one root are not measured by the best of the other."""
+    expected = path.format(project=project_name)
+    for name in ("search_code", "hybrid_search", "search_semantic"):
+        assert paths(facts(both, name, query=query))[0] == expected, name
+
+
+def test_counts_are_of_all_roots(both: Workspaces, indexed: Path, shop: Path) -> None:
+    def counted(root: Path) -> dict[str, Any]:
+        with Workspace(root, root=root) as workspace:
+            return facts(workspace, "search_keyword", query=r"def \w+")
+
+    together = facts(both, "search_keyword", query=r"def \w+", top_k=50)
+    alone = [counted(indexed), counted(shop)]
+    for key in ("total_matches", "total_files"):
+        assert together[key] == sum(found[key] for found in alone)
+    assert len(together["results"]) == together["total_matches"]
+    metadata = facts(both, "search_code", query="basket")["metadata"]
+    assert (metadata["result_completeness"], metadata["freshness_status"]) == ("complete", "fresh")
+
+
+def test_search_code_decides_on_the_list_that_it_shows(both: Workspaces) -> None:
+    found = facts(both, "search_code", query="how is a failed request sent again", limit=3)
+    metadata = found["metadata"]
+    assert metadata["top_score"] == found["results"][0]["score"]
+    assert metadata["score_margin"] == pytest.approx(found["results"][0]["score"] - found["results"][1]["score"])
+    outline = next(a for a in found["suggested_next_actions"] if a["tool"] == "get_file_outline")
+    assert not call("get_file_outline", outline["arguments"], both).is_error, "what is suggested can be called"
+
+
+def test_a_joint_view_answers_what_a_view_answers() -> None:
+    """What is not asked of several roots at once is named here; whatever is new has to be decided on."""
+    of_one = {"close", "embedder_failure", "encodes", "file_symbols", "reader", "semantic"}
+    public = {name for name in vars(IndexView) if not name.startswith("_")}
+    assert public - of_one == {name for name in vars(JointView) if not name.startswith("_")}
+
+
+# --- one file --------------------------------------------------------------------------------------------------
+
+
+def test_files_are_named_by_their_root(both: Workspaces, shop: Path) -> None:
+    assert facts(both, "get_file", path="shop/src/basket.py", end_line=1) == {
+        "path": "shop/src/basket.py",
+        "content": '"""What a customer wants to buy."""\n',
+    }
+    assert facts(both, "get_file", path=str(shop / "src/basket.py"), end_line=1)["path"] == "shop/src/basket.py"
+    assert facts(both, "get_file_outline", path="shop/src/basket.py")["file_path"] == "shop/src/basket.py"
+    listed = facts(both, "list_defs_in_file", path="shop/src/basket.py")
+    assert listed["path"] == "shop/src/basket.py"
+    assert set(paths(listed, "symbols")) == {"shop/src/basket.py"}
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("src/basket.py", "must begin with the name of a root"),
+        ("shop/src/nothing.py", "file not found: shop/src/nothing.py"),
+        ("shop", "path is a directory: shop"),
+        ("shop/../../etc/passwd", "outside of the root"),
+        ("/etc/passwd", "must begin with the name of a root"),
+    ],
+)
+def test_other_paths_are_refused_as_they_were_given(path: str, said: str, both: Workspaces) -> None:
+    result = call("get_file", {"path": path}, both)
+    assert result.is_error
+    assert said in result.text_blocks[0]
+
+
+def test_a_short_path_is_told_whole(indexed: Path, tmp_path: Path) -> None:
+    (tmp_path / "A").mkdir()
+    with open_workspace(roots=[tmp_path / "A", indexed]) as opened:
+        result = call("get_file", {"path": "A/f"}, opened)
+    assert (result.is_error, result.text_blocks) == (True, ["file not found: A/f"])
+
+
+# --- roots that cannot answer ----------------------------------------------------------------------------------
+
+
+def _broken(folder: Path, how: str) -> Path:
+    """A root called B that is not there, has meaning switched off, or is configured wrongly."""
+    root = folder.resolve() / "B"
+    if how != "down":
+        (root / "docs").mkdir(parents=True)
+        (root / "docs" / "b.md").write_text("# Opening\n\nThe museum is open when the shop is.\n")
+        (root / "findling.toml").write_text("[semantic]\nenabled = " + ("false\n" if how == "disabled" else "[1]\n"))
+    return root
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("how", ["down", "disabled", "misconfigured"])
+def test_a_root_that_cannot_answer_costs_itself_and_is_named(how: str, first: bool, shop: Path, tmp_path: Path) -> None:
+    broken = _broken(tmp_path, how)
+    with open_workspace(roots=[broken, shop] if first else [shop, broken]) as opened:
+        found = facts(opened, "semantic_search", query="when is the shop open", threshold=0.1)
+        assert "error" not in found and "message" not in found
+        assert {path.partition("/")[0] for path in paths(found, field="docPath")} == {"shop"}
+        assert [note[:3] for note in found["notes"]] == ["B: "]
+        assert (found["meta"]["used_semantic"], found["meta"]["result_completeness"]) == (True, "partial")
+        assert found["meta"]["best_similarity"] == found["results"][0]["similarity"]
+        assert facts(opened, "get_file", path="shop/docs/shop.md", end_line=1)["content"] == "# Shop\n"
+        if how == "disabled":
+            return  # all else is answered
+        for tool in ("query_docs", "search_docs"):
+            found = facts(opened, tool, query="opening hours")
+            assert "shop/docs/shop.md" in json.dumps(found)
+            assert [note[:3] for note in found["notes"]] == ["B: "]
+        status = facts(opened, "index_status")
+        assert (status["index_status"], [project["root"] for project in status["projects"]]) == ("failed", ["shop"])
+        assert status["metadata"]["indexing_status"] == "failed"
+        assert [note[:3] for note in status["notes"]] == ["B: "]
+        assert facts(opened, "health_check")["status"] == "error"
+
+
+def test_where_no_root_can_answer_the_call_fails(tmp_path: Path) -> None:
+    roots = [_broken(tmp_path / how, how) for how in ("disabled", "misconfigured")]
+    with open_workspace(roots=roots) as opened:
+        result = call("semantic_search", {"query": "when is the shop open"}, opened)
+    assert result.is_error
+    assert result.as_json()["error"] == "semantic_disabled"
+    assert len(result.as_json()["notes"]) == 1
+
+
+def test_what_words_found_comes_after_what_meaning_found() -> None:
+    """A share of the best is no similarity."""
+
+    def answer(name: str, similarity: float, *, semantic: bool, **more: Any) -> Answer:
+        row = {"docPath": f"{name}/x.md", "similarity": similarity, "lineRange": [1, 1]}
+        meta = {"used_semantic": semantic, **({"best_similarity": similarity} if semantic else {})}
+        return Answer(name, Workspace(), {"results": [row], "meta": meta, **more}, is_error=False)
+
+    answers = [answer("words", 1.0, semantic=False), answer("meaning", 0.4, semantic=True)]
+    for order in (answers, answers[::-1]):
+        found = _semantic_search(order, {"limit": 10}).facts
+        assert found is not None
+        assert [row["docPath"] for row in found["results"]] == ["meaning/x.md", "words/x.md"]
+        assert (found["meta"]["best_similarity"], found["meta"]["used_semantic"]) == (0.4, True)
+
+
+# --- documents -------------------------------------------------------------------------------------------------
+
+
+def test_documents_of_all_roots(both: Workspaces, project_name: str) -> None:
+    found = facts(both, "semantic_search", query="when is the shop open", threshold=0.1, limit=3)
+    assert found["results"][0]["docPath"] == "shop/docs/shop.md"
+    similarities = [result["similarity"] for result in found["results"]]
+    assert similarities == sorted(similarities, reverse=True)
+    assert found["meta"]["best_similarity"] == similarities[0]
+    assert facts(both, "query_docs", query="When is the shop closed?")["sources"][0]["path"] == "shop/docs/shop.md"
+    assert f"{project_name}/docs/guide.md" in paths(facts(both, "search_docs", query="network"), field="p")
+
+
+def test_a_path_prefix_names_the_root(both: Workspaces, project_name: str) -> None:
+    everywhere = facts(both, "search_docs", query="the", limit=100)
+    for prefix in ("shop", "shop/", "shop/docs", "sho"):
+        found = paths(facts(both, "search_docs", query="the", pathPrefix=prefix), field="p")
+        assert found
+        assert all(path.startswith("shop/") for path in found)
+    assert len(everywhere["results"]) > 1
+    scoped = facts(both, "query_docs", query="Returns", scope={"pathPrefix": f"{project_name}/docs"})
+    assert all(source["path"].startswith(f"{project_name}/docs/") for source in scoped["sources"])
+    assert call("search_docs", {"query": "the", "pathPrefix": "nowhere/docs"}, both).is_error
+
+
+def test_plans_are_those_of_every_root(both: Workspaces) -> None:
+    found = facts(both, "search_docs", query="articles", planId="4")
+    assert paths(found, field="p") == ["shop/plans/0004-returns/plan.md"]
+
+
+def test_what_is_like_a_document(both: Workspaces) -> None:
+    found = facts(both, "find_similar", docPath="shop/docs/shop.md")
+    assert paths(found, "similar", "docPath") == ["shop/plans/0004-returns/plan.md"]
+
+
+def test_the_library_has_absolute_paths(both: Workspaces, shop: Path) -> None:
+    result = call("search_documents", {"query": "when is the shop open", "options": {"minScore": 0.1}}, both)
+    first = json.loads(result.text_blocks[1])["results"][0]
+    assert (first["filePath"], first["collection"]) == (str(shop / "docs" / "shop.md"), "shop")
+
+
+# --- indexes ---------------------------------------------------------------------------------------------------
+
+
+def test_the_status_is_of_all_and_of_each(both: Workspaces, indexed: Path, shop: Path) -> None:
+    status = facts(both, "index_status")
+    assert status["index_status"] == "ready"
+    assert [project["repo_root"] for project in status["projects"]] == [str(indexed), str(shop)]
+    for key in ("file_count", "symbol_count", "chunk_count", "embedded_count"):
+        assert status[key] == sum(project[key] for project in status["projects"]) > 0
+    health = facts(both, "health_check")
+    assert (health["status"], len(health["projects"])) == ("ready", 2)
+
+
+def test_one_root_that_is_not_indexed_is_told(indexed: Path, tmp_path: Path) -> None:
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / "a.py").write_text("def brand_new():\n    pass\n")
+    with open_workspace(roots=[indexed, tmp_path / "new"]) as workspace:
+        status = facts(workspace, "index_status")
+        assert (status["index_status"], status["metadata"]["indexing_status"]) == ("not_indexed", "not_indexed")
+        assert "last_indexed_at" not in status
+        jobs = facts(workspace, "index_repo")["jobs"]
+        assert [job["root"] for job in jobs] == [indexed.name, "new"]
+        workspace.finish()
+        assert facts(workspace, "index_status")["index_status"] == "ready"
+        assert paths(facts(workspace, "locate_symbol", name="brand_new")) == ["new/a.py"]
+
+
+# --- transports ------------------------------------------------------------------------------------------------
+
+
+def test_the_command_line_and_the_server_take_several_roots(indexed: Path, shop: Path, both: Workspaces) -> None:
+    arguments = {"name": "retry", "limit": 5}
+    expected = facts(both, "find_symbol", **arguments)
+    roots = ["--root", str(indexed), "--root", str(shop)]
+    command = [sys.executable, "-m", "findling"]
+    typed = subprocess.run(
+        [*command, "tool", "find_symbol", json.dumps(arguments), *roots],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert json.loads(typed.stdout) == expected
+
+    async def ask() -> Any:
+        server = StdioServerParameters(
+            command=command[0],
+            args=[*command[1:], "serve", *roots],
+            env={"FINDLING_DATA_DIR": os.environ["FINDLING_DATA_DIR"]},
+        )
+        async with Client(server, mode="legacy") as client:
+            return (await client.call_tool("find_symbol", arguments)).structured_content
+
+    assert asyncio.run(ask()) == expected
+
+
+def test_a_root_that_is_missing_is_said_at_the_start(indexed: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "findling", "serve", "--root", str(indexed), "--root", "/no/such/folder"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "/no/such/folder" in ran.stderr
