@@ -176,6 +176,8 @@ def _body(
     while True:
         with _told(target, late):
             piece = response.read1(_PIECE)
+        if late.is_set():
+            raise NetworkError(f"{target.host} takes too long.")
         if not piece:
             break
         size += len(piece)

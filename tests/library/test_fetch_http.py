@@ -125,6 +125,20 @@ def test_bodies_that_are_cut(answer: Any, error: type[Exception] | None) -> None
             got(server, "/a", max_bytes=1000)
 
 
+def test_a_body_that_goes_on_quickly_but_for_too_long() -> None:
+    sent: list[bytes] = []
+    answer = dripping(b"x" * 500, 0.02, 400)
+    with FileServer({"/a": answer}) as server, pytest.raises(NetworkError, match="too long"):
+        fetch(
+            f"{server.url}/a",
+            allowed_hosts=(server.host,),
+            max_bytes=1_000_000,
+            take=lambda piece, _: sent.append(piece),
+            pace=Pace(head_s=1.0, stall_s=0.5, whole_s=0.5, grace_s=0.3, bytes_per_s=1000),
+        )
+    assert 0 < sum(map(len, sent)) < 200_000, "it was ended before the server ended"
+
+
 def test_a_head_that_never_ends() -> None:
     def slow(request: Any) -> None:
         import time
