@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from findling.ingest.discovery import Changes
 
 CHECK_S = 0.05
-"""Time for looking at the disk before a question in a large tree that was looked at whole a moment ago."""
+"""Time for looking at the disk before a question in a large tree that was opened or looked at whole a moment ago."""
 
 WHOLE_CHECK_S = 1.0
 """Time for looking at a large tree otherwise; 63,000 files take about half of it."""

@@ -5,6 +5,7 @@ Must not know what is asked of it or when it is written.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 
 WRITER_WAIT_S = 30.0
 """How long a command that was asked to index waits for another process that does."""
+
+FIRST_LOOK_S = 0.5
+"""As if a look that took this long had just ended when the store was opened: a command that answers one question about
+a large tree spends a moment on looking, a server soon looks at all of it."""
 
 
 class OpenStore:
@@ -48,7 +53,7 @@ class OpenStore:
         """Called when the reader is closed: what was made of it must not be used any more."""
         self._cache = cache
         self._reader: IndexReader | None = None
-        self.last_look = (0.0, 0.0)
+        self.last_look = (time.monotonic(), FIRST_LOOK_S)
         """When all files were last compared with the disk (monotonic seconds), and how long that took."""
 
     @property
