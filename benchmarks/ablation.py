@@ -1,35 +1,58 @@
 """What each signal of the ranking is worth: all judged queries with one signal left out at a time.
 
-    ablation.py CORPORA --queries QUERIES.jsonl [--mode auto] [--cache]
+    ablation.py CORPORA --queries QUERIES.jsonl [--mode auto] [--cache] [--ask-again]
 
-The corpora are indexed first where they are not yet. A difference is of the mean over repositories, with the interval
-of a paired bootstrap over queries (`ndcg.compare`); one that holds 0 says that the signal shows no effect here.
+The corpora are indexed first where they are not yet. Each query is asked once, for every file that was proposed and
+the explanation of its rank; without a signal the files are in the order of what the others add up to. (The place that
+is shown of a file stays; ``--ask-again`` asks with the signal's weight at zero instead, which takes twenty times as
+long.) A difference is of the mean over repositories, with the interval of a paired bootstrap over queries
+(`ndcg.compare`); one that holds 0 says that the signal shows no effect here.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import ndcg
 
 from findling.engine import Engine
 from findling.search.ranking import formula
-from findling.types import MODES
+from findling.types import MODES, Hit
 
 LIMIT = 10
 
+EVERY_FILE = 1000
+"""More than are ever proposed for a query."""
 
-def ask(engines: dict[str, Engine], queries: Sequence[ndcg.Judged], mode: str) -> dict[str, ndcg.Answer]:
-    """The answers to all queries, by the query's id."""
-    run = {}
-    for query in queries:
-        result = engines[query.repo].search(query.text, limit=LIMIT, mode=mode, wait_s=0.0)
-        places = tuple(ndcg.Result(hit.path, hit.start_line, hit.end_line) for hit in result.hits)
-        run[query.id] = ndcg.Answer(places, None)
-    return run
+Answers = Mapping[str, Sequence[Hit]]
+
+
+def ask(engines: Mapping[str, Engine], queries: Sequence[ndcg.Judged], mode: str, limit: int) -> Answers:
+    """The explained answers to all queries, by the query's id."""
+    return {
+        query.id: engines[query.repo].search(query.text, limit=limit, mode=mode, wait_s=0.0, explain=True).hits
+        for query in queries
+    }
+
+
+def without(hits: Sequence[Hit], signal: str) -> list[Hit]:
+    """The files of an answer in the order that they have without what a signal adds to each."""
+
+    def rest(hit: Hit) -> float:
+        return hit.rank_value - sum(reason.value for reason in hit.reasons if reason.signal == signal)
+
+    return sorted(hits, key=lambda hit: (-rest(hit), hit.path))
+
+
+def run_of(answers: Answers) -> dict[str, ndcg.Answer]:
+    """Answers as they are scored."""
+    return {
+        name: ndcg.Answer(tuple(ndcg.Result(hit.path, hit.start_line, hit.end_line) for hit in hits[:LIMIT]))
+        for name, hits in answers.items()
+    }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -38,6 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--queries", type=Path, required=True)
     parser.add_argument("--mode", choices=MODES, default="auto")
     parser.add_argument("--cache", action="store_true", help="keep the indexes in the user's cache folder")
+    parser.add_argument("--ask-again", action="store_true", help="ask with each weight at zero, instead of sorting")
     options = parser.parse_args(arguments)
     queries = ndcg.load_queries(options.queries)
     engines = {}
@@ -45,17 +69,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
         root = options.corpora / repo
         engines[repo] = Engine.open(root, root=root, cache=options.cache)
         engines[repo].index()
-    weights = dict(formula.SIGNALS)
-    full = ask(engines, queries, options.mode)
+    answers = ask(engines, queries, options.mode, EVERY_FILE)
+    full = run_of(answers)
     print("| left out | NDCG@10 | difference | 95 % |\n|---|--:|--:|---|")
     print(f"| nothing | {ndcg.evaluate(queries, full).all.ndcg.value:.4f} | | |")
+    weights = dict(formula.SIGNALS)
+    used = {reason.signal for hits in answers.values() for hit in hits for reason in hit.reasons}
+    rows = []
     for name, signal in weights.items():
-        formula.SIGNALS = {**weights, name: formula.Signal(0.0, signal.words)}
-        without = ask(engines, queries, options.mode)
-        found = ndcg.compare(queries, without, full).difference
-        headline = ndcg.evaluate(queries, without).all.ndcg.value
-        print(f"| {name} | {headline:.4f} | {found.value:+.4f} | [{found.low:+.4f}, {found.high:+.4f}] |", flush=True)
+        if name not in used:
+            continue
+        if options.ask_again:
+            formula.SIGNALS = {**weights, name: formula.Signal(0.0, signal.words)}
+            run = run_of(ask(engines, queries, options.mode, LIMIT))
+        else:
+            run = run_of({query: without(hits, name) for query, hits in answers.items()})
+        found = ndcg.compare(queries, run, full).difference
+        headline = ndcg.evaluate(queries, run).all.ndcg.value
+        row = f"| {name} | {headline:.4f} | {found.value:+.4f} | [{found.low:+.4f}, {found.high:+.4f}] |"
+        rows.append((found.value, row))
+    print("\n".join(row for _, row in sorted(rows)))
     formula.SIGNALS = weights
+    for engine in engines.values():
+        engine.close()
     return 0
 
 

@@ -1,11 +1,12 @@
 """How long the library takes to bring in documents, how much memory that takes, and whether a small collection is
 found among large ones.
 
-    library.py [--seed N]
+    library.py [--seed N] [DOCUMENT ...]
 
 A repository of 300 Markdown files is fetched from git's own server on this machine, a PDF of 200 pages and a folder of
-1,000 Markdown files are added, all made of the words of this repository's documentation. Times include vectors; memory
-is the sum over all processes. Nothing outside of a temporary folder is touched.
+1,000 Markdown files are added, all made of the words of this repository's documentation; then each DOCUMENT by itself.
+Times include vectors; memory is private (USS), summed over all processes. Nothing outside of a
+temporary folder is touched. Linux only.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ import os
 import random
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, cast
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tests" / "library"))
@@ -27,19 +28,22 @@ sys.path.insert(0, str(HERE.parent / "tests" / "ingest"))
 
 import office  # noqa: E402
 import servers  # noqa: E402
+from processes import MemorySampler  # noqa: E402
 
-from findling.library import Library  # noqa: E402
+from findling.library import Library, RunningJob  # noqa: E402
+from findling.library.fetch_repo import RECEIVED  # noqa: E402
 from findling.library.fetch_requests import RepoRequest  # noqa: E402
 from findling.library.fetching import run_here  # noqa: E402
 
 FILES, PAGES, DOCUMENTS = 300, 200, 1000
-_LOOK_S = 0.05
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=1)
-    dice = random.Random(parser.parse_args().seed)
+    parser.add_argument("documents", nargs="*", type=Path, metavar="DOCUMENT")
+    args = parser.parse_args()
+    dice = random.Random(args.seed)
     words = [word.strip("#`|*") for path in HERE.parent.glob("docs/*.md") for word in path.read_text().split()]
 
     def prose(count: int) -> str:
@@ -71,9 +75,10 @@ def main() -> None:
         (small / "one.md").write_text("# Marzipan\n\nAlmond paste with sugar, for cakes.\n")
         with Library.open() as library:
             with servers.git_server(folder / "served") as url, measured(f"repository of {FILES} files, fetched"):
-                job = library.jobs.start("fetch_repo")
-                result = run_here(library, RepoRequest(f"{url}/acme/docs/.git"), job)
-            print(f"  of that indexing: {result['indexing']['processingTime']} ms")
+                job = Watched(library.jobs.start("fetch_repo"))
+                result = run_here(library, RepoRequest(f"{url}/acme/docs/.git"), cast("RunningJob", job))
+            after = time.monotonic() - job.received
+            print(f"  searchable {after:.2f} s after git's end; indexing: {result['indexing']['processingTime']} ms")
             with measured(f"PDF of {PAGES} pages"):
                 library.add(pdf)
             with measured(f"{DOCUMENTS} Markdown files"):
@@ -81,49 +86,41 @@ def main() -> None:
             library.add(small)
             found = library.search("almond paste for cakes", limit=5, min_score=0.0).passages
             print("collections of the best five for what only the smallest has:", [each.collection for each in found])
+            for path in args.documents:
+                with measured(path.name):
+                    done = library.add(path)
+                if done.report is not None:
+                    left_out = [f"{file.reason}: {file.detail}" for file in (*done.report.skipped, *done.report.failed)]
+                    print(f"  {done.report.chunks} passages {' '.join(left_out)}")
+
+
+class Watched:
+    """A job, and when git had brought everything."""
+
+    def __init__(self, job: RunningJob) -> None:
+        self._job = job
+        self.received = 0.0
+
+    def progress(self, percent: int) -> None:
+        if percent >= RECEIVED and not self.received:
+            self.received = time.monotonic()
+        self._job.progress(percent)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._job, name)
 
 
 @contextmanager
 def measured(what: str) -> Iterator[None]:
-    """Print the time of a block and the most memory that this process and those below it had meanwhile."""
-    done = threading.Event()
-    peak = 0
-
-    def watch() -> None:
-        nonlocal peak
-        while not done.wait(_LOOK_S):
-            peak = max(peak, _memory())
-
-    thread = threading.Thread(target=watch)
-    thread.start()
+    """Print the time of a block and the most private memory that this process and those below it had meanwhile."""
+    sampler = MemorySampler(os.getpid(), None)
     began = time.monotonic()
     try:
         yield
     finally:
         took = time.monotonic() - began
-        done.set()
-        thread.join()
-    print(f"{what}: {took:.2f} s, at most {peak / 1e6:.0f} MB")
-
-
-def _memory() -> int:
-    """Resident bytes of this process and all below it; Linux only."""
-    parents: dict[int, int] = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parents[int(path.parent.name)] = int(path.read_text().rpartition(")")[2].split()[1])
-        except (OSError, ValueError):
-            continue  # it ended meanwhile
-    ours = {os.getpid()}
-    while more := {pid for pid, parent in parents.items() if parent in ours} - ours:
-        ours |= more
-    total = 0
-    for pid in ours:
-        try:
-            total += int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-        except (OSError, ValueError):
-            continue
-    return total
+        sampler.stop()
+    print(f"{what}: {took:.2f} s, at most {sampler.peak / 1e6:.0f} MB")
 
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@ __all__ = [
     "evaluate",
     "load_queries",
     "load_run",
+    "reliability",
     "score",
     "table",
 ]
@@ -57,6 +58,23 @@ def table(report: Evaluation) -> str:
         ]
     if report.without_a_line:
         lines += ["", f"{report.without_a_line} queries have no line in the run and score 0."]
+    return "\n".join(lines)
+
+
+def reliability(report: Evaluation) -> str:
+    """What stated confidence is worth, as Markdown; '' where the run states none."""
+    if not report.reliability:
+        return ""
+    lines = [
+        "| stated | questions | mean stated | right place first, 95 % | right place in the first five, 95 % |",
+        "|---|--:|--:|---|---|",
+    ]
+    lines += [
+        f"| {row.low:.2f} to {row.high:.2f} | {row.queries} | {row.stated:.2f} "
+        f"| {_number(row.hit1.value, 2)} {_interval(row.hit1, 2)} "
+        f"| {_number(row.hit5.value, 2)} {_interval(row.hit5, 2)} |"
+        for row in report.reliability
+    ]
     return "\n".join(lines)
 
 
@@ -86,6 +104,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     queries, run = load_queries(options.queries), load_run(options.run)
     report = evaluate(queries, run, options.rounds)
     print(table(report))
+    if report.reliability:
+        print(f"\n{reliability(report)}")
     numbers = dataclasses.asdict(report)
     if options.against:
         found = compare(queries, run, load_run(options.against), options.rounds)

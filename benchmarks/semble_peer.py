@@ -1,11 +1,13 @@
 """semble (PyPI) on the same folders and queries, for a table side by side.
 
     python -m venv PEER && PEER/bin/pip install semble==0.7.0
-    PEER/bin/python semble_peer.py CORPORA --queries QUERIES.jsonl --run RUN.jsonl --model DIR [--json OUT.json]
+    PEER/bin/python semble_peer.py CORPORA --queries QUERIES.jsonl --run RUN.jsonl --model findling|DIR [--json OUT]
+    python ndcg.py QUERIES.jsonl RUN.jsonl [--against OURS.jsonl]
 
-Runs in an environment of its own, without findling. DIR is an embedding model in model2vec's format (config.json,
-tokenizer.json, model.safetensors); nothing is downloaded. Writes a run that ``ndcg.py`` scores, and prints per
-repository the time to index and the percentiles of an answer.
+Runs in an environment of its own, where findling need not be installed. With ``--model findling`` it is given
+findling's bundled model, from the sources beside this file, so that what differs is what is made of the vectors; DIR
+is an embedding model in model2vec's format (config.json, tokenizer.json, model.safetensors). Nothing is downloaded.
+Writes a run that ``ndcg.py`` scores, and prints per repository the time to index and the percentiles of an answer.
 """
 
 from __future__ import annotations
@@ -27,9 +29,31 @@ import ndcg
 import processes
 
 LIMIT = 20
+OURS = "findling"
 
 # Each query is asked this often after the answer that is kept; the two are timed apart, as new and asked again.
 ROUNDS = 3
+
+
+class OurModel:
+    """findling's bundled model as semble calls a model2vec one."""
+
+    def __init__(self) -> None:
+        from findling.embedding.bundled import BundledEmbedder
+
+        self._embedder = BundledEmbedder.open()
+        self.dim = self._embedder.fingerprint.dimensions
+
+    def encode(self, sentences: Sequence[str], **_: Any) -> Any:
+        return self._embedder.encode(list(sentences))
+
+
+def give_our_model() -> None:
+    """From now on semble's one function that loads a model gives ours."""
+    from semble.index import dense  # type: ignore[import-not-found, unused-ignore]
+
+    model = OurModel()
+    dense._load_cached = lambda _: model
 
 
 def measure(root: Path, queries: Iterable[ndcg.Judged], model: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
@@ -78,7 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("corpora", type=Path)
     parser.add_argument("--queries", type=Path, required=True)
     parser.add_argument("--run", type=Path, required=True, help="write the answers here")
-    parser.add_argument("--model", type=Path, required=True, help="a model folder in model2vec's format")
+    parser.add_argument("--model", required=True, help=f"{OURS!r}, or a model folder in model2vec's format")
     parser.add_argument("--repos", nargs="*", help="only these repositories")
     parser.add_argument("--json", type=Path, help="write the times here")
     options = parser.parse_args(arguments)
@@ -88,6 +112,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if (options.corpora / query.repo).is_dir() and (not options.repos or query.repo in options.repos)
     ]
     os.environ["HF_HUB_OFFLINE"] = "1"
+    model = OURS if options.model == OURS else str(Path(options.model).resolve())
+    if model == OURS:
+        give_our_model()
     times: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(prefix="semble-peer-") as home, options.run.open("w", encoding="utf-8") as run:
         # It keeps indexes and statistics in the user's folders: give it others, so that every index is built anew.
@@ -99,7 +126,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             + "|"
         )
         for name, group in groupby(sorted(queries, key=lambda query: query.repo), key=lambda query: query.repo):
-            lines, times[name] = measure(options.corpora / name, group, str(options.model.resolve()))
+            lines, times[name] = measure(options.corpora / name, group, model)
             run.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
             print(
                 "| {} | {chunks:,} | {index_s:.1f} s | {new_p50_ms:.1f} ms | {p50_ms:.1f} / {p95_ms:.1f} ms | "

@@ -222,7 +222,7 @@ def test_the_first_search_indexes(tmp_path: Path, home: Path) -> None:
 
 def test_the_cache_option_leaves_the_project_alone(tmp_path: Path, home: Path) -> None:
     folder = write(tmp_path.resolve() / "new", FILES)
-    ran = findling("search", "retry_failed", "--cache", cwd=folder, home=home)
+    ran = findling("search", "retry_failed", "--cache", "--wait", "all", cwd=folder, home=home)
     assert ran.returncode == 0, ran.stderr
     assert not (folder / ".findling").exists()
     assert list((home / "cache" / "findling").glob("new-*"))
@@ -304,6 +304,20 @@ def test_sync_takes_in_what_changed(copy: Path, home: Path) -> None:
     assert findling("symbol", "brand_new_name", cwd=copy, home=home).stdout.startswith("src/main.py:1-2")
     assert findling("symbol", "emptyCart", cwd=copy, home=home).returncode == 1
     assert findling("sync", cwd=copy, home=home).returncode == 0
+
+
+def test_a_slip_in_a_name_makes_no_index(tmp_path: Path, home: Path) -> None:
+    ran = findling("sync", "slip.py", cwd=tmp_path, home=home)
+    assert (ran.returncode, ran.stderr) == (2, "findling: There is no file 'slip.py'. Check the path.\n")
+    assert not (tmp_path / ".findling").exists()
+
+
+def test_a_glob_that_stops_at_one_folder_is_told_what_goes_deeper(copy: Path, home: Path) -> None:
+    (copy / "src" / "main.py").unlink()
+    ran = findling("grep", "retry", "--path", "src/*", cwd=copy, home=home)
+    assert ran.returncode == 1
+    assert "no indexed file matches src/*; src/** would take folders below" in ran.stderr
+    assert "would take" not in findling("grep", "retry", "--path", "no/*", cwd=copy, home=home).stderr
 
 
 def test_an_answer_includes_what_was_just_written(copy: Path, home: Path) -> None:

@@ -182,6 +182,7 @@ class GivenAnswers:
 
     def __init__(self, root: Path, *answers: Any, **options: Any) -> None:
         self.root = root
+        self.store_dir = root  # one is there
         self.answers = list(answers)
         self.calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
         self.opened: tuple[Path | None, Path | None, bool] | None = None
@@ -880,7 +881,7 @@ def test_links_are_quoted() -> None:
 
 
 def test_progress_lines_come_now_and_then() -> None:
-    """S4-47: lines elsewhere."""
+    """S1-48, S4-47: lines elsewhere."""
     stream = io.StringIO()
     with ProgressLines(stream, every_s=0.0) as display:
         display(Progress("listing", 1, 0))

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 from pathlib import Path
 
 import pytest
 
-from findling.reports import Check, Diagnosis, Estimate, Evaluation, Explanation, FlagScores, Scores
+from findling.reports import (
+    Change,
+    Check,
+    Compared,
+    Comparison,
+    Diagnosis,
+    Estimate,
+    Evaluation,
+    Explanation,
+    FlagScores,
+    Latency,
+    Reliability,
+    Report,
+    Scores,
+)
 from findling.terminal.json import JsonView
 from findling.terminal.places import Places
 from findling.terminal.plain import PlainView
@@ -38,7 +53,7 @@ DIAGNOSIS = Diagnosis(
 SURE = Estimate(0.5, 0.25, 0.75)
 SCORES = Scores(3, SURE, SURE, SURE, SURE, Estimate(1.0, 1.0, 1.0), SURE)
 ALONE = Scores(1, *[Estimate(1.0, None, None)] * 6)
-EVALUATED = Evaluation(
+EVALUATION = Evaluation(
     rule="spans",
     all=SCORES,
     groups={"set: docs": ALONE},
@@ -46,6 +61,7 @@ EVALUATED = Evaluation(
     without_a_line=0,
     flag=FlagScores(2, SURE, 1, SURE, None),
 )
+EVALUATED = Report("mode=auto", EVALUATION)
 
 
 def plain(terminal: bool = False) -> tuple[PlainView, io.StringIO]:
@@ -90,13 +106,35 @@ def test_remedies_stand_under_what_they_help() -> None:
 def test_scores_are_a_table() -> None:
     view, out = plain()
     view.evaluation(EVALUATED)
-    heading, everything, group, repository, flag = out.getvalue().splitlines()
+    heading, everything, group, repository, _, flag = out.getvalue().splitlines()
     assert heading.split() == "queries NDCG@10 [95 %] files [95 %] MRR [95 %] recall@10 [95 %] hit@1".split()
     assert everything.split() == ["all", "3", *["0.5000", "[0.2500,", "0.7500]"] * 4, "1.0000"]
     assert group.split() == ["set:", "docs", "1", *["1.0000"] * 5]
     assert repository.split() == ["repository:", "r", "0", *["-"] * 5]
     assert flag.startswith("low confidence: said of 0.5000 [0.2500, 0.7500] of 2 queries without an answer, falsely")
     assert flag.endswith("precision -")
+
+
+def test_what_is_compared_and_stated_are_tables_of_their_own() -> None:
+    evaluation = dataclasses.replace(
+        EVALUATION, flag=None, latency=Latency(3.25, 17.5), reliability=(Reliability(0.5, 0.65, 3, 0.6, SURE, SURE),)
+    )
+    difference = Comparison(Estimate(-0.25, -0.5, 0.125), 1, 2, 3, (Change("q", "r", "text", 0.0, 1.0),))
+    compared = Compared("mode=keyword", EVALUATION, difference)
+    report = Report("mode=auto", evaluation, (compared,), ("out/run\n.jsonl",), ("commits: 3 of 9",))
+    view, out = plain()
+    view.evaluation(report)
+    blocks = [block.splitlines() for block in out.getvalue().split("\n\n")]
+    assert [len(block) for block in blocks] == [4, 2, 3, 2]
+    assert blocks[1][1].split() == ["0.50", "to", "0.65", "3", "0.600", *["0.5000", "[0.2500,", "0.7500]"] * 2]
+    assert blocks[2][1].split() == ["mode=auto", "0.5000", "[0.2500,", "0.7500]", "3.2", "ms", "17.5", "ms"]
+    assert blocks[2][2].split() == ("mode=keyword 0.5000 [0.2500, 0.7500] -0.2500 [-0.5000, +0.1250] 1 2 3 - -".split())
+    assert blocks[3] == ["commits: 3 of 9", "written: out/run␊.jsonl"]
+    as_json = io.StringIO()
+    JsonView(as_json, ROOT).evaluation(report)
+    answer = json.loads(as_json.getvalue())
+    assert answer["rule"] == "spans" and answer["compared"][0]["comparison"]["changes"][0]["query"] == "text"
+    assert answer["latency"] == {"p50_ms": 3.25, "p95_ms": 17.5}
 
 
 def test_a_terminal_shows_all_reports() -> None:

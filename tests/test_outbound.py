@@ -43,11 +43,12 @@ def test_output_is_bounded(tmp_path: Path) -> None:
 
 def test_noise_on_stderr_is_bounded_and_blocks_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     noise = "i=0; while [ $i -lt 4000 ]; do echo 0123456789012345678901234567890123456789 >&2; i=$((i+1)); done"
-    folder = impostor(tmp_path / "bin", f"{noise}; echo done")
+    folder = impostor(tmp_path / "bin", f"echo first >&2; {noise}; echo fatal: last >&2; echo done")
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     output = run_git([], cwd=tmp_path)
     assert output.stdout == b"done\n"
     assert 0 < len(output.stderr) <= 64 * 1024
+    assert (output.stderr[:6], output.stderr[-12:]) == (b"first\n", b"fatal: last\n")
 
 
 def test_a_hanging_program_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

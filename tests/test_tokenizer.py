@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from findling import tokenizer
-from findling.tokenizer import joined_terms, parts, squash, stem, term_key, terms, terms_of, words
+from findling.tokenizer import joined_terms, parts, squash, stem, term_key, terms, terms_of, whole_term, words
 
 
 @pytest.mark.parametrize(
@@ -215,3 +215,18 @@ def test_stems_are_short_and_never_empty(word: str) -> None:
     found = stem(word)
     assert bool(found) == bool(word)
     assert len(found) <= len(word) + 1
+
+
+@given(st.one_of(st.text(max_size=80), st.text("abzAZ09_.é漢ß", max_size=80)))
+def test_the_whole_of_a_word_is_its_last_term(word: str) -> None:
+    assert whole_term(word) == (terms_of(word) or ("",))[-1]
+
+
+@given(st.text(max_size=20))
+def test_squashed_is_what_is_left_without_separators(word: str) -> None:
+    assert squash(word) == "".join(char for char in unicodedata.normalize("NFC", word).lower() if char.isalnum())
+
+
+@given(st.text("abcdeginrstuylmoz", min_size=1, max_size=12))
+def test_a_stem_begins_as_its_word_does(word: str) -> None:
+    assert word.startswith(stem(word)[:3])

@@ -7,22 +7,28 @@ command line's start is a budget. Errors are raised as InvalidInput, never print
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple, NoReturn
 
+from findling.command_options import (
+    config_options,
+    doctor_options,
+    embed_options,
+    eval_options,
+    export_options,
+    grep_options,
+    index_options,
+    library_options,
+    search_options,
+    serve_options,
+    similar_options,
+    status_options,
+    symbol_options,
+    sync_options,
+    tool_options,
+    why_options,
+)
 from findling.errors import InvalidInput
-
-# Places worth reading in one answer; a program that wants more pages through --path and --language.
-MAX_LIMIT: Final = 1000
-# A run can then also be used to study what came just below the ten that are scored.
-MIN_EVAL_LIMIT: Final = 20
-# A page of context on each side of a line; more is reading the file.
-MAX_CONTEXT: Final = 200
-MAX_TOKENS: Final = 10_000_000
-# How long a first search may index before it answers with what it has.
-DEFAULT_WAIT_S: Final = 1.5
-MAX_WAIT_S: Final = 86_400.0
 
 
 class Operand(NamedTuple):
@@ -77,6 +83,7 @@ def _build(name: str, command: Command) -> _Parser:
         allow_abbrev=False,
     )
     command.add_options(parser)
+    parser.add_argument("--config", metavar="FILE", help="read FILE before the project's and your own configuration")
     return parser
 
 
@@ -101,307 +108,6 @@ def _assign(parser: _Parser, operands: tuple[Operand, ...], words: list[str], na
         parser.error(f"unexpected argument {rest[0]!r}{hint}")
 
 
-# --- kinds of value -------------------------------------------------------------------------------------------
-
-
-def _whole(low: int, high: int) -> Callable[[str], int]:
-    def convert(text: str) -> int:
-        try:
-            value = int(text)
-        except ValueError:
-            value = low - 1
-        if not low <= value <= high:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {low} to {high}")
-        return value
-
-    return convert
-
-
-def _wait(text: str) -> float | None:
-    """Seconds, or None for "all"."""
-    if text == "all":
-        return None
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 <= value <= MAX_WAIT_S:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is neither 'all' nor a number of seconds from 0 to {MAX_WAIT_S:.0f}"
-        )
-    return value
-
-
-def _setting(text: str) -> tuple[str, str]:
-    key, equals, value = text.partition("=")
-    if not equals or not key.strip():
-        raise argparse.ArgumentTypeError(f"{text!r} is not KEY=VALUE")
-    return key.strip(), value
-
-
-# --- options that several commands share -----------------------------------------------------------------------
-
-
-def _root_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--root", metavar="DIR", help="take DIR as the root, instead of finding it from PATH")
-    parser.add_argument("--cache", action="store_true", help="keep the index in the user's cache folder")
-
-
-def _roots_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--root",
-        action="append",
-        default=[],
-        metavar="DIR",
-        help="take DIR as the root, instead of finding it from PATH; of several, the first part of a path is the name",
-    )
-
-
-def _library_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--name", metavar="NAME", help="add: what to call the collection (else after its folder); fetch: the file"
-    )
-    parser.add_argument("--branch", metavar="NAME", help="fetch: a branch, tag or commit of a repository (else main)")
-    parser.add_argument("--include", metavar="GLOB", action="append", help="fetch: only these files (may be repeated)")
-    parser.add_argument("--exclude", metavar="GLOB", action="append", help="fetch: none of these (may be repeated)")
-    parser.add_argument("--max-mb", metavar="N", type=_whole(1, 1000), help="fetch: at most so many megabytes (10)")
-    parser.add_argument(
-        "--remove-comments", action="store_true", help="fetch: leave comments out of a repository's bundle"
-    )
-    _json_option(parser)
-
-
-def _json_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--json", action="store_true", help="print one JSON object, with the field names of the Python API"
-    )
-
-
-def _limit_option(parser: argparse.ArgumentParser, default: int) -> None:
-    parser.add_argument(
-        *("-n", "--limit"),
-        type=_whole(1, MAX_LIMIT),
-        default=default,
-        metavar="N",
-        help=f"at most N places ({default})",
-    )
-
-
-def _language_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-l", "--language", metavar="LANG", help="only files in this language, such as python")
-
-
-def _ref_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--ref", metavar="REF", help="a branch, tag or commit, instead of what is on disk")
-
-
-def _glob_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--path",
-        dest="path_globs",
-        action="append",
-        default=[],
-        metavar="GLOB",
-        help="only paths that match, such as 'src/**' or '*.md'; may be repeated",
-    )
-
-
-# --- the commands ---------------------------------------------------------------------------------------------
-
-
-def _search_options(parser: argparse.ArgumentParser) -> None:
-    from findling.types import MODES
-
-    _limit_option(parser, 10)
-    _language_option(parser)
-    _glob_option(parser)
-    parser.add_argument("--kind", choices=("code", "docs"), help="only code, or only documents")
-    parser.add_argument("--mode", choices=MODES, default="auto", help="which ways of searching to use (auto)")
-    parser.add_argument(
-        "--max-tokens", type=_whole(1, MAX_TOKENS), metavar="N", help="pack the answer into about N tokens"
-    )
-    parser.add_argument("--explain", action="store_true", help="show what each place's rank is made of")
-    parser.add_argument(
-        "--wait",
-        type=_wait,
-        default=DEFAULT_WAIT_S,
-        metavar="SECONDS",
-        help=f"how long to index before answering ({DEFAULT_WAIT_S}); 'all' finishes first",
-    )
-    parser.add_argument(
-        "--no-sync", action="store_true", help="answer from the index as it is, without looking for changes"
-    )
-    _ref_option(parser)
-    _json_option(parser)
-    _root_options(parser)
-
-
-def _grep_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-F", "--fixed", action="store_true", help="REGEX is plain text")
-    parser.add_argument("-i", "--ignore-case", action="store_true", help="upper and lower case are the same")
-    parser.add_argument("-w", "--word", action="store_true", help="whole words only")
-    parser.add_argument(
-        *("-C", "--context"), type=_whole(0, MAX_CONTEXT), default=0, metavar="N", help="show N lines around each match"
-    )
-    parser.add_argument("-n", "--line-number", action="store_true", help="accepted; line numbers are always shown")
-    parser.add_argument("--limit", type=_whole(0, 2**31), default=0, metavar="N", help="at most N lines (0: all)")
-    shape = parser.add_mutually_exclusive_group()
-    shape.add_argument("--count", action="store_true", help="print the number of occurrences in each file")
-    shape.add_argument("--files", action="store_true", help="print only the paths of files with a match")
-    _language_option(parser)
-    _glob_option(parser)
-    _ref_option(parser)
-    _json_option(parser)
-    _root_options(parser)
-
-
-def _symbol_options(parser: argparse.ArgumentParser) -> None:
-    from findling.types import SYMBOL_KINDS
-
-    parser.add_argument("--refs", action="store_true", help="also list where the name is used")
-    parser.add_argument("--kind", choices=SYMBOL_KINDS, metavar="KIND", help=f"one of {', '.join(SYMBOL_KINDS)}")
-    _language_option(parser)
-    _limit_option(parser, 50)
-    _ref_option(parser)
-    _json_option(parser)
-    _root_options(parser)
-
-
-def _similar_options(parser: argparse.ArgumentParser) -> None:
-    _limit_option(parser, 10)
-    parser.add_argument("--explain", action="store_true", help="show what each place's rank is made of")
-    _ref_option(parser)
-    _json_option(parser)
-    _root_options(parser)
-
-
-def _index_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--force",
-        action="store_true",
-        help=(
-            "build everything again, even what has not changed; with --ref only its list of files, not the contents "
-            "that are indexed already"
-        ),
-    )
-    parser.add_argument("--no-embed", action="store_true", help="text and symbols only, no vectors")
-    _ref_option(parser)
-    _json_option(parser)
-    _root_options(parser)
-
-
-def _sync_options(parser: argparse.ArgumentParser) -> None:
-    _json_option(parser)
-    _root_options(parser)
-
-
-def _embed_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--force", action="store_true", help="make all vectors again, even of what has not changed")
-    _json_option(parser)
-    _root_options(parser)
-
-
-def _export_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--model", metavar="NAME", help="only the vectors of this model")
-    parser.set_defaults(json=True)  # there is no other form
-    _root_options(parser)
-
-
-def _status_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--skipped", action="store_true", help="list every file that is not indexed, and why")
-    _ref_option(parser)
-    _json_option(parser)
-    _root_options(parser)
-
-
-def _why_options(parser: argparse.ArgumentParser) -> None:
-    _json_option(parser)
-    _root_options(parser)
-
-
-def _doctor_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--config", metavar="FILE", help="read FILE before the project's and your own files")
-    _json_option(parser)
-    _root_options(parser)
-
-
-def _eval_options(parser: argparse.ArgumentParser) -> None:
-    from findling.types import MODES
-
-    parser.add_argument("--corpora", required=True, metavar="DIR", help="required: the folder of the repositories")
-    parser.add_argument("--run", required=True, metavar="OUT", help="required: write the answers here, a line for each")
-    parser.add_argument(
-        "--repo",
-        dest="repos",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="only the queries of this repository; may be repeated",
-    )
-    parser.add_argument("--mode", choices=MODES, default="auto", help="which ways of searching to use (auto)")
-    parser.add_argument(
-        *("-n", "--limit"),
-        type=_whole(MIN_EVAL_LIMIT, MAX_LIMIT),
-        default=MIN_EVAL_LIMIT,
-        metavar="N",
-        help=f"at most N files for each query ({MIN_EVAL_LIMIT})",
-    )
-    parser.add_argument("--cache", action="store_true", help="keep the indexes in the user's cache folder")
-    _json_option(parser)
-
-
-def _config_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--config", metavar="FILE", help="read FILE before the project's and your own files")
-    parser.add_argument(
-        "--set",
-        dest="settings",
-        action="append",
-        default=[],
-        type=_setting,
-        metavar="KEY=VALUE",
-        help="decide an option, such as semantic.mode=off; may be repeated",
-    )
-    _json_option(parser)
-    parser.add_argument("--root", metavar="DIR", help="take DIR as the root, instead of finding it from PATH")
-
-
-def _serve_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--tools",
-        type=_names,
-        metavar="NAMES",
-        help="families (code, docs, library, repo) or single tools, separated by commas; all if left out",
-    )
-    parser.add_argument("--allow-delete", action="store_true", help="also serve the tools that delete")
-    _roots_option(parser)
-    parser.add_argument("--cache", action="store_true", help="keep the index in the user's cache folder")
-    parser.add_argument(
-        "--http", metavar="[HOST:]PORT", help="serve over HTTP instead, to this machine alone unless HOST is another"
-    )
-    parser.add_argument(
-        "--token-file", metavar="FILE", help="HTTP: ask for the token in FILE (else: in FINDLING_HTTP_TOKEN)"
-    )
-    for option, metavar, what in (
-        ("--allow-host", "NAME", "HTTP: also answer requests addressed to NAME; may be repeated"),
-        ("--allow-origin", "ORIGIN", "HTTP: also answer pages of ORIGIN, such as https://a.example; may be repeated"),
-    ):
-        parser.add_argument(option, action="append", default=[], metavar=metavar, help=what)
-    parser.set_defaults(json=False)
-
-
-def _tool_options(parser: argparse.ArgumentParser) -> None:
-    _roots_option(parser)
-    parser.add_argument("--cache", action="store_true", help="keep the index in the user's cache folder")
-    parser.set_defaults(json=True)
-
-
-def _names(text: str) -> list[str]:
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if not names:
-        raise argparse.ArgumentTypeError(f"{text!r} names nothing")
-    return names
-
-
 _PATH: Final = Operand(
     "path", "PATH", "?", "a folder or file to search in; the project around the current folder if left out"
 )
@@ -410,50 +116,50 @@ COMMANDS: Final[dict[str, Command]] = {
     "search": Command(
         "Find places by text, name and meaning",
         (Operand("query", "QUERY", "1", "words, a name, a path, an error message or a question"), _PATH),
-        _search_options,
+        search_options,
     ),
     "grep": Command(
         "Find every occurrence of a regular expression, with exact counts",
         (Operand("pattern", "REGEX", "1", "a regular expression, or plain text with -F"), _PATH),
-        _grep_options,
+        grep_options,
     ),
     "symbol": Command(
         "Find the definitions of a name, and where it is used",
         (Operand("name", "NAME", "1", "a function, class, method, constant..., such as retry or Client.retry"), _PATH),
-        _symbol_options,
+        symbol_options,
     ),
     "similar": Command(
         "Find what is like a file, or like the piece of it at a line",
         (Operand("target", "FILE[:LINE]", "1", "a file of the index, with a line of it or without"),),
-        _similar_options,
+        similar_options,
     ),
-    "index": Command("Build the index of a folder, or bring it up to date", (_PATH,), _index_options),
+    "index": Command("Build the index of a folder, or bring it up to date", (_PATH,), index_options),
     "sync": Command(
         "Bring the named files of the index up to date, or all that changed",
         (Operand("files", "FILE", "*", "files that changed, appeared or vanished; all of the project if left out"),),
-        _sync_options,
+        sync_options,
     ),
     "embed": Command(
-        "Make the vectors of a folder that are missing, for searching by meaning", (_PATH,), _embed_options
+        "Make the vectors of a folder that are missing, for searching by meaning", (_PATH,), embed_options
     ),
-    "export-vectors": Command("Print every vector of the index, one line of JSON each", (_PATH,), _export_options),
-    "status": Command("Show what the index covers, and what it leaves out", (_PATH,), _status_options),
+    "export-vectors": Command("Print every vector of the index, one line of JSON each", (_PATH,), export_options),
+    "status": Command("Show what the index covers, and what it leaves out", (_PATH,), status_options),
     "why": Command(
         "Tell whether a file is indexed, and if not, which rule leaves it out",
         (Operand("file", "FILE", "1", "a file or folder; it need not be there"),),
-        _why_options,
+        why_options,
     ),
     "doctor": Command(
         "Check what findling needs, and say what to do about what is missing",
         (Operand("path", "PATH", "?", "the folder whose index and configuration are looked at"),),
-        _doctor_options,
+        doctor_options,
     ),
     "eval": Command(
-        "Answer judged queries, write the answers and print how good they are",
-        (Operand("queries", "QUERIES", "1", "a file with one judged query a line, in either of two forms"),),
-        _eval_options,
+        "Answer judged queries, or some made from a repository's history, and print how good the answers are",
+        (Operand("queries", "QUERIES", "?", "a file with one judged query a line, in either of two forms"),),
+        eval_options,
     ),
-    "serve": Command("Serve the tools to an agent, over MCP on stdin and stdout or HTTP", (_PATH,), _serve_options),
+    "serve": Command("Serve the tools to an agent, over MCP on stdin and stdout or HTTP", (_PATH,), serve_options),
     "tool": Command(
         "Call one tool as an agent would, and print its answer as JSON",
         (
@@ -461,7 +167,7 @@ COMMANDS: Final[dict[str, Command]] = {
             Operand("arguments", "JSON", "?", "its arguments, such as '{\"query\": \"retry\"}'; '-' reads stdin"),
             _PATH,
         ),
-        _tool_options,
+        tool_options,
     ),
     "library": Command(
         "Add folders and files to the library, fetch more, list, refresh and remove them",
@@ -472,9 +178,9 @@ COMMANDS: Final[dict[str, Command]] = {
             ),
             Operand("subject", "PATH|URL|NAME", "?", "the folder or file to add, the URL to fetch, or a name"),
         ),
-        _library_options,
+        library_options,
     ),
-    "config": Command("Show every option, its value, and where it came from", (_PATH,), _config_options),
+    "config": Command("Show every option, its value, and where it came from", (_PATH,), config_options),
 }
 
 

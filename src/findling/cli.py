@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from findling import __version__
@@ -83,9 +84,30 @@ def _run(arguments: list[str], open_engine: OpenEngine) -> int:
         args = parse(name, arguments[1:])
     except SystemExit:  # help was asked for, and is printed
         return FOUND
-    from findling.commands import RUN, Session
+    from findling.commands import RUN
+    from findling.session import Session
 
-    return RUN[name](args, Session(args, open_engine))
+    with _configured_by(args.config):
+        return RUN[name](args, Session(args, open_engine))
+
+
+@contextmanager
+def _configured_by(file: str | None) -> Iterator[None]:
+    """``--config`` for whatever reads a configuration, also in the processes that a command starts."""
+    if file is None:
+        yield
+        return
+    from findling.config.files import CONFIG_VARIABLE
+
+    before = os.environ.get(CONFIG_VARIABLE)
+    os.environ[CONFIG_VARIABLE] = os.path.abspath(os.path.expanduser(file))  # noqa: PTH100, PTH111
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[CONFIG_VARIABLE]
+        else:
+            os.environ[CONFIG_VARIABLE] = before
 
 
 def _search_for(words: str) -> str:

@@ -12,10 +12,6 @@ from typing import TYPE_CHECKING, Final
 
 from findling.errors import FindlingError, InvalidInput, NotFound, RootError
 from findling.terminal import words
-from findling.terminal.capabilities import is_terminal, wants_style
-from findling.terminal.places import Places, current_folder
-from findling.terminal.progress import show_progress
-from findling.terminal.safe import make_encodable, write_line
 from findling.typed_paths import as_path, inside, lies_in, nearest_folder, split_target
 
 if TYPE_CHECKING:
@@ -23,72 +19,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from findling.engine import Engine
-    from findling.evaluation.run import Corpus, RunFile
     from findling.roots import Root
-    from findling.seams import OpenEngine, View
-    from findling.terminal.progress import ProgressDisplay
+    from findling.session import Session
     from findling.tools.workspace import Workspace
     from findling.types import IndexReport, Progress, SearchResult
 
 FOUND: Final = 0
 NOTHING: Final = 1
 ERROR: Final = 2
-
-
-class Session:
-    """The streams of one command: which view prints its answer, and where notes and progress go."""
-
-    def __init__(self, args: Namespace, open_engine: OpenEngine) -> None:
-        for stream in (sys.stdout, sys.stderr):
-            make_encodable(stream)
-        self._args = args
-        self._open_engine = open_engine
-        self._terminal = is_terminal(sys.stdout)
-        self._pretty = wants_style(sys.stdout, os.environ)
-        # Somebody is watching: the command may go on after its first answer.
-        self.interactive = self._terminal and not args.json
-
-    def open(self, path: str | None) -> Engine:
-        """The engine for what was typed as PATH, with --root and --cache."""
-        root = self._args.root
-        try:
-            return self._open_engine(as_path(path), root=as_path(root), cache=self._args.cache)
-        except RootError as error:
-            words = getattr(self._args, "query", None) or getattr(self._args, "pattern", None)
-            if words and path and not os.path.lexists(path):
-                error.remedy = f"{error.remedy} Several words to search for need quotes.".strip()
-            raise
-
-    def open_root(self, root: Path) -> Engine:
-        """The engine for exactly this folder."""
-        return self._open_engine(None, root=root, cache=self._args.cache)
-
-    def view(self, searched: Engine | Root) -> View:
-        if self._args.json:
-            from findling.terminal.json import JsonView
-
-            return JsonView(sys.stdout, searched.root)
-        if self._pretty:
-            from findling.terminal.pretty import PrettyView
-
-            return PrettyView(sys.stdout, self.places(searched))
-        from findling.terminal.plain import PlainView
-
-        return PlainView(sys.stdout, self.places(searched), terminal=self._terminal)
-
-    def places(self, searched: Engine | Root) -> Places:
-        return Places(searched.root, current_folder())
-
-    def progress(self) -> ProgressDisplay:
-        return show_progress(sys.stderr, os.environ)
-
-    def notes(self, notes: Sequence[str]) -> None:
-        """Sentences for people, one a line. JSON carries what they say in fields of its own."""
-        if self._args.json:
-            return
-        sys.stdout.flush()
-        for note in notes:
-            write_line(sys.stderr, f"note: {note}")
 
 
 # --- the commands ---------------------------------------------------------------------------------------------
@@ -190,7 +128,11 @@ def _nothing(args: Namespace, session: Session, engine: Engine, *, kind: str | N
     files, left_out = engine.in_scope(path_globs=globs, language=args.language, kind=kind)
     if files:
         return words.NOTHING_FOUND
-    return words.nothing_in_scope(asked, left_out if path or globs else (), session.places(engine).shown)
+    told = words.nothing_in_scope(asked, left_out if path or globs else (), session.places(engine).shown)
+    deeper = tuple(f"{glob}*" for glob in globs if glob.endswith("/*"))
+    if deeper and engine.in_scope(path_globs=deeper, language=args.language, kind=kind)[0]:
+        told += f"; {' and '.join(deeper)} would take folders below"
+    return told
 
 
 def _symbol(args: Namespace, session: Session) -> int:
@@ -240,10 +182,13 @@ def _sync(args: Namespace, session: Session) -> int:
     # A file that was deleted cannot be asked for its root, but the folder that held it usually can.
     with session.open(nearest_folder(args.files[0]) if args.files else None) as engine:
         paths = [inside(engine.root, name) for name in args.files]
+        known = not args.files or any(map(os.path.lexists, args.files))
+        if not known and not engine.store_dir.is_dir():  # a slip of the pen makes no index in a folder nearby
+            raise NotFound(f"There is no file {args.files[0]!r}.", remedy="Check the path.")
         with session.progress() as progress:
             report = engine.sync(paths or None, progress=progress)
         status = _report(report, session, engine, named=paths)
-        if paths and not report.removed and not any(os.path.lexists(name) for name in args.files):
+        if not known and not report.removed:
             return NOTHING  # none exists, and none was known
         return status
 
@@ -292,50 +237,22 @@ def _doctor(args: Namespace, session: Session) -> int:
 
     found = _configured_root(as_path(args.path), as_path(args.root))
     with session.progress():
-        diagnosis = diagnose(found.root, cache=args.cache, config_file=as_path(args.config))
+        diagnosis = diagnose(found.root, cache=args.cache)
     session.view(found).diagnosis(diagnosis)
     return FOUND if diagnosis.works else NOTHING
 
 
 def _eval(args: Namespace, session: Session) -> int:
-    from findling.evaluation import run as judged_run
-    from findling.evaluation.judged import load_queries
-    from findling.evaluation.scoring import evaluate
-    from findling.roots import Root
+    from findling.eval_commands import run
 
-    file, folder, out = as_path(args.queries), as_path(args.corpora), as_path(args.run)
-    assert file is not None and folder is not None and out is not None
-    queries = judged_run.of_repositories(load_queries(file), args.repos)
-    if not queries:
-        session.notes([f"there are no queries in {file}"])
-        return NOTHING
-    corpora = judged_run.corpora(folder, queries)
-    with judged_run.RunFile(out, not_over=file) as lines:
-        for corpus in corpora:
-            write_line(sys.stderr, _ask(args, session, corpus, lines))
-    session.view(Root(folder.resolve(), "")).evaluation(evaluate(queries, lines.answers))
-    return FOUND
-
-
-def _ask(args: Namespace, session: Session, corpus: Corpus, lines: RunFile) -> str:
-    """Index a repository, answer its queries into the run; what there is to say of it."""
-    from findling.evaluation.run import ask, nothing_above
-
-    with nothing_above(corpus.root), session.open_root(corpus.root) as engine:
-        with session.progress() as progress:
-            report = engine.index(progress=progress)
-            for line in ask(engine, corpus.queries, mode=args.mode, limit=args.limit, progress=progress):
-                lines.write(line)
-        session.notes([f"{corpus.name}: {note}" for note in report.notes])
-    asked = words.count(len(corpus.queries), "query")
-    return f"{corpus.name}: {words.count(report.files, 'file')}, indexed in {words.seconds(report.took_ms)}; {asked}"
+    return run(args, session)
 
 
 def _config(args: Namespace, session: Session) -> int:
     from findling import config
 
     found = _configured_root(as_path(args.path), as_path(args.root))
-    loaded = config.load(found.root, flags=dict(args.settings), environ=os.environ, config_file=as_path(args.config))
+    loaded = config.load(found.root, flags=dict(args.settings), environ=os.environ)
     session.view(found).config(loaded)
     session.notes(loaded.warnings)
     return FOUND

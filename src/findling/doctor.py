@@ -7,6 +7,7 @@ as looking and asking for the writer role does.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable
@@ -25,12 +26,12 @@ _SENTENCE: Final = "where a failed request is sent again"
 _SAMPLE: Final = "def send_again(request):\n    '''A failed request is tried once more.'''\n    return request\n"
 
 
-def diagnose(root: Path, *, cache: bool = False, config_file: Path | None = None) -> Diagnosis:
+def diagnose(root: Path, *, cache: bool = False) -> Diagnosis:
     """All checks for a root (as `roots.find_root` gives it), Ollama first.
 
     ``cache``: its index lies in the user's cache folder.
     """
-    loaded, configuration = _configuration(root, config_file)
+    loaded, configuration = _configuration(root)
     checks = [
         _tried("ollama", lambda: _ollama(loaded)),
         _tried("model", _model),
@@ -155,13 +156,16 @@ def _tried_out(embedder: Embedder) -> tuple[Fingerprint, str]:
 
 
 def _grammars() -> Check:
+    from findling.ingest.syntax_tree import grammar
     from findling.tools.code_health import grammars
 
     available, missing = grammars()
-    words = f"{len(available)} of {len(available) + len(missing)} languages load"
-    if not missing:
-        return Check("grammars", "ok", words)
+    words = f"{len(available)} of {len(available) + len(missing)} languages are there"
     remedy = f"{sys.executable} -m pip install --force-reinstall semble-grammars"
+    if available and grammar("python") is None:  # loading all would unpack all
+        return Check("grammars", "broken", f"{words}, but Python's does not load", remedy)
+    if not missing:
+        return Check("grammars", "ok", f"{words}, and Python's loads")
     return Check("grammars", "off" if available else "broken", f"{words}; not {', '.join(missing)}", remedy)
 
 
@@ -196,6 +200,8 @@ def _index(root: Path, cache: bool) -> Check:
     where = f"{directory}{_BECAUSE.get(place.reason, '')}"
     if not (directory / DATABASE).exists():
         return _no_index(root, directory, where)
+    if shutil.disk_usage(directory).free == 0:
+        return Check("index", "broken", f"the disk that holds {where} is full: free some room")
     if problem := soundness.problem(directory):
         return Check("index", "broken", problem, f"findling index --force {root}")
     mode = sqlite_check.journal_mode(directory / DATABASE)
@@ -247,12 +253,12 @@ def _search() -> Check:
     return Check("search", "ok", "a sample was indexed and found by text, name and meaning")
 
 
-def _configuration(root: Path, config_file: Path | None) -> tuple[Loaded | None, list[Check]]:
+def _configuration(root: Path) -> tuple[Loaded | None, list[Check]]:
     """The configuration, None when it is not valid; and what there is to say of it."""
     from findling import config
 
     try:
-        loaded = config.load(root, config_file=config_file)
+        loaded = config.load(root)
     except errors.ConfigError as error:
         return None, [Check("configuration", "broken", error.message, error.remedy)]
     read = ", ".join(str(path) for path in loaded.files)

@@ -12,8 +12,8 @@ from findling.terminal import words
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from findling.commands import Session
     from findling.engine.reembedding import VectorReport
+    from findling.session import Session
 
 FOUND: Final = 0
 NOTHING: Final = 1

@@ -1,6 +1,6 @@
 """`findling library`: what each of its actions does, as `commands` does for the others.
 
-Removing a collection forgets it and deletes its index, never what was added.
+Removing a collection forgets it and deletes its index, and what was fetched, never what was added.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from findling.terminal.json import to_json
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from findling.commands import Session
     from findling.library import CollectionStatus, Indexed, Library, LibraryStatistics, Removed
+    from findling.session import Session
     from findling.types import IndexReport
 
 FOUND: Final = 0
@@ -48,7 +48,9 @@ def run(args: Namespace, session: Session) -> int:
             f"`findling library` has no action {args.action!r}.", remedy=f"The actions are {', '.join(_ACTIONS)}."
         )
     if args.name is not None and args.action not in ("add", "fetch"):
-        raise InvalidInput("--name is for `findling library add`.", remedy="Give the name after the action.")
+        raise InvalidInput(
+            "--name is for `findling library add` and `fetch`.", remedy="Give the name after the action."
+        )
     for option in ("branch", "include", "exclude", "max_mb", "remove_comments"):
         if getattr(args, option) and args.action != "fetch":
             raise InvalidInput(f"--{option.replace('_', '-')} is for `findling library fetch`.")
@@ -100,7 +102,8 @@ def _remove(library: Library, args: Namespace, session: Session) -> Answer:
     if not args.subject:
         raise InvalidInput("Which collection to remove is missing.", remedy="findling library remove NAME")
     removed: Removed = library.remove(args.subject)
-    what = f"{words.count(removed.files, 'file')}, {words.count(removed.chunks, 'passage')}; the files are untouched"
+    files = "what was fetched is deleted" if removed.fetched else "the files are untouched"
+    what = f"{words.count(removed.files, 'file')}, {words.count(removed.chunks, 'passage')}; {files}"
     return Answer([[("removed", removed.names[0]), ("forgotten", what)]], {"removed": to_json(removed)})
 
 

@@ -10,9 +10,9 @@ from findling.errors import Cancelled, FindlingError, InvalidInput
 from findling.types import Progress
 
 if TYPE_CHECKING:
-    from findling.commands import Session
     from findling.library import Job, Library
     from findling.library.fetch_requests import FileRequest, RepoRequest
+    from findling.session import Session
 
 POLL_S: Final = 0.1
 
@@ -30,7 +30,9 @@ def fetch(library: Library, args: Namespace, session: Session) -> tuple[list[Row
     with session.progress() as progress:
         job = _followed(library, job, progress)
     if job.status == "failed":
-        raise FindlingError(f"{job.type} failed ({job.error})")
+        plain = "." not in args.subject.rpartition("/")[2]
+        hint = "If it is a git repository, say --branch." if job.type == "fetch_file" and plain else ""
+        raise FindlingError(f"{job.type} failed ({job.error})", remedy=hint)
     result = dict(job.result or {})
     rows = [(name, str(result[key])) for key, name in _ROWS.items() if result.get(key) not in (None, "")]
     return [rows], {"job": job.facts()}
@@ -51,12 +53,20 @@ def cancel(library: Library, args: Namespace) -> tuple[list[Rows], dict[str, Any
 
 
 def request_of(args: Namespace) -> FileRequest | RepoRequest:
-    """A repository where the URL looks like one or something is said that only holds for one, else a file."""
+    """A repository where the URL looks like one or something is said that only holds for one, else a file. Raises
+    `InvalidInput` for what only holds for the one beside what only holds for the other."""
     from findling.library.fetch_names import filename_for
     from findling.library.fetch_requests import DEFAULT_FILE_MB, INCLUDED, FileRequest, RepoRequest
 
     url: str = args.subject
-    if args.name is None and (args.branch or args.include or args.exclude or args.remove_comments or _is_repo(url)):
+    said = args.branch or args.include or args.exclude or args.remove_comments
+    repository = said or (args.name is None and _is_repo(url))
+    if repository and (args.name is not None or args.max_mb is not None):
+        raise InvalidInput(
+            "--name and --max-mb are for a file; --branch, --include, --exclude, --remove-comments for a repository.",
+            remedy="Leave out the ones or the others.",
+        )
+    if repository:
         return RepoRequest(
             url, args.branch or "", tuple(args.include or INCLUDED), tuple(args.exclude or ()), args.remove_comments
         )

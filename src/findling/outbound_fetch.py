@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import re
 import socket
 import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from typing import Final, NamedTuple
 from urllib.parse import urljoin
 
@@ -41,11 +43,22 @@ USUAL: Final = Pace()
 
 
 class Fetched(NamedTuple):
-    """``url``: where the file was in the end."""
+    """``url``: where the file was in the end. ``size`` is the whole file's."""
 
     url: str
     target: Target
     size: int
+
+
+class Part(NamedTuple):
+    """The first ``size`` bytes of a file, and its server's name for this very state of it."""
+
+    size: int
+    validator: str
+
+
+class Interrupted(NetworkError):
+    """The connection ended in the middle of the body."""
 
 
 def fetch(
@@ -54,14 +67,18 @@ def fetch(
     allowed_hosts: tuple[str, ...],
     max_bytes: int,
     take: Callable[[bytes, int | None], None],
+    begin: Callable[[Part], None] = lambda _: None,
+    have: Part | None = None,
     check: Callable[[], None] = lambda: None,
     pace: Pace = USUAL,
 ) -> Fetched:
-    """Ask for ``url`` and hand the answer's body to ``take``, piece by piece, with the size that was announced.
+    """Ask for ``url`` and hand the answer's body to ``take``, piece by piece, with the size that was announced for all.
 
-    ``check`` is called between pieces and may raise. Raises `FetchRefused` for a URL, address or redirect that is not
-    allowed and for a body longer than ``max_bytes``, `NetworkError` for everything that servers do wrong. What
-    ``take`` and ``check`` raise is passed on as it is.
+    ``have``: what is there already; only the rest is asked for. Before the first piece ``begin`` is told what the
+    pieces come after: that, or nothing where the server does not go on; and by which validator the rest may be asked
+    for later, '' if it may not. ``check`` is called between pieces and may raise. Raises `FetchRefused` for a URL,
+    address or redirect that is not allowed and for a body longer than ``max_bytes``, `NetworkError` for everything
+    that servers do wrong. What ``take``, ``begin`` and ``check`` raise is passed on as it is.
     """
     secure = False
     for _ in range(MAX_REDIRECTS + 1):
@@ -70,9 +87,12 @@ def fetch(
             raise FetchRefused(f"The server leads from https to {target.shown}.")
         secure = target.scheme == "https"
         check()
-        following = _one(target, addresses_of(target), max_bytes, take, check, pace)
+        following = _one(target, addresses_of(target), max_bytes, take, begin, have, check, pace)
         if isinstance(following, int):
             return Fetched(url.partition("#")[0], target, following)
+        if following == _FROM_THE_START:
+            have = None
+            continue
         url = _joined(url, following)
     raise NetworkError(f"The server leads to another place more than {MAX_REDIRECTS} times.")
 
@@ -86,7 +106,7 @@ def located(url: str, *, allowed_hosts: tuple[str, ...], pace: Pace = USUAL) -> 
     for _ in range(MAX_REDIRECTS + 1):
         target = target_of(url, allowed_hosts)
         try:
-            following = _one(target, addresses_of(target), _ANY_SIZE, enough, lambda: None, pace)
+            following = _one(target, addresses_of(target), _ANY_SIZE, enough, lambda _: None, None, lambda: None, pace)
         except _Enough:
             return url
         if isinstance(following, int):
@@ -110,21 +130,27 @@ class _Enough(Exception):
 
 _ANY_SIZE: Final = 1 << 62
 
+_FROM_THE_START: Final = ""
+"""In place of a redirect: the rest cannot be had, the whole may."""
+
 
 def _one(
     target: Target,
     addresses: tuple[str, ...],
     max_bytes: int,
     take: Callable[[bytes, int | None], None],
+    begin: Callable[[Part], None],
+    have: Part | None,
     check: Callable[[], None],
     pace: Pace,
 ) -> int | str:
-    """The size of the body, or where a redirect leads."""
+    """The size of the file, or where a redirect leads."""
     connection = _Pinned(target, addresses, pace)
     late = threading.Event()
     try:
         with _told(target, late), _within(pace.head_s, connection, late):
-            connection.request("GET", target.path, headers=_HEADERS)
+            rest = {"Range": f"bytes={have.size}-", "If-Range": have.validator} if have else {}
+            connection.request("GET", target.path, headers={**_HEADERS, **rest})
             response = connection.getresponse()
         if late.is_set():
             raise NetworkError(f"{target.host} takes too long.")
@@ -133,13 +159,23 @@ def _one(
             if not place:
                 raise NetworkError(f"{target.host} leads to another place and does not say where.")
             return place
-        if response.status != http.client.OK:
+        if have and response.status == http.client.REQUESTED_RANGE_NOT_SATISFIABLE:
+            return _FROM_THE_START
+        partial = have is not None and response.status == http.client.PARTIAL_CONTENT
+        if response.status != http.client.OK and not partial:
             reason = "".join(char for char in response.reason if char.isprintable())[:60]
             raise NetworkError(f"{target.host} answered {response.status} {reason}".rstrip() + ".")
         if (response.getheader("Content-Encoding") or "identity").strip().lower() != "identity":
             raise NetworkError(f"{target.host} sent a compressed answer, which was not asked for.")
+        if have and partial:
+            start, announced = have.size, _whole_size(response, have)
+            if announced is None:
+                return _FROM_THE_START
+        else:
+            start, announced = 0, response.length
+        begin(Part(start, _validator(response)))
         with _within(pace.whole_s, connection, late):
-            size = _body(target, response, late, max_bytes, take, check, pace)
+            size = _body(target, response, late, start, announced, max_bytes, take, check, pace)
     finally:
         connection.close()
     if late.is_set():
@@ -147,8 +183,38 @@ def _one(
     return size
 
 
+def _validator(response: http.client.HTTPResponse) -> str:
+    """What the rest of this very state of the file can be asked for by, '' where nothing tells it from others."""
+    tag = (response.getheader("ETag") or "").strip()
+    if tag.startswith('"') and tag.isprintable() and len(tag) <= _VALIDATOR_CHARS:
+        return tag
+    changed, now = response.getheader("Last-Modified") or "", response.getheader("Date") or ""
+    try:
+        apart = parsedate_to_datetime(now) - parsedate_to_datetime(changed)
+    except (TypeError, ValueError, OverflowError):
+        return ""
+    # Within its second a file may have changed twice.
+    return changed if apart.total_seconds() >= _SURELY_OLD_S and len(changed) <= _VALIDATOR_CHARS else ""
+
+
+def _whole_size(response: http.client.HTTPResponse, have: Part) -> int | None:
+    """How long the file is whose rest this is; None where it is not what comes after ``have``, of the same state. The
+    answer may hold less than all of the rest."""
+    found = _CONTENT_RANGE.fullmatch((response.getheader("Content-Range") or "").strip())
+    if found is None or _validator(response) not in ("", have.validator):
+        return None
+    first, last, whole = map(int, found.groups())
+    return whole if first == have.size and first <= last < whole else None
+
+
+_CONTENT_RANGE: Final = re.compile(r"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18})")
+_VALIDATOR_CHARS: Final = 200
+_SURELY_OLD_S: Final = 60.0
+"""A date of change is a strong validator from then on (RFC 9110, 8.8.2.2)."""
+
+
 @contextlib.contextmanager
-def _told(target: Target, late: threading.Event) -> Iterator[None]:
+def _told(target: Target, late: threading.Event, failure: type[NetworkError] = NetworkError) -> Iterator[None]:
     """What fails in the block is the server's failure."""
     try:
         yield
@@ -156,25 +222,27 @@ def _told(target: Target, late: threading.Event) -> Iterator[None]:
         if late.is_set() or isinstance(error, TimeoutError):
             raise NetworkError(f"{target.host} takes too long.") from error
         why = str(error) if isinstance(error, OSError) else type(error).__name__
-        raise NetworkError(f"The connection to {target.host} failed: {why}.") from error
+        raise failure(f"The connection to {target.host} failed: {why}.") from error
 
 
 def _body(
     target: Target,
     response: http.client.HTTPResponse,
     late: threading.Event,
+    start: int,
+    announced: int | None,
     max_bytes: int,
     take: Callable[[bytes, int | None], None],
     check: Callable[[], None],
     pace: Pace,
 ) -> int:
-    announced = response.length
+    """The size of the file, whose first ``start`` bytes are not sent; ``announced`` is what it should be."""
     if announced is not None and announced > max_bytes:
         raise FetchRefused(f"The file has {announced:,} bytes, the limit is {max_bytes:,}.")
-    size = 0
+    size = start
     began = time.monotonic()
     while True:
-        with _told(target, late):
+        with _told(target, late, Interrupted):
             piece = response.read1(_PIECE)
         if late.is_set():
             raise NetworkError(f"{target.host} takes too long.")
@@ -185,11 +253,11 @@ def _body(
             raise FetchRefused(f"The file has more than {max_bytes:,} bytes.")
         check()
         taken = time.monotonic() - began
-        if taken > pace.grace_s and size < taken * pace.bytes_per_s:
+        if taken > pace.grace_s and size - start < taken * pace.bytes_per_s:
             raise NetworkError(f"{target.host} sends less than {pace.bytes_per_s:,.0f} bytes a second.")
         take(piece, announced)
     if announced is not None and size < announced:
-        raise NetworkError(f"{target.host} broke off after {size:,} of {announced:,} bytes.")
+        raise Interrupted(f"{target.host} broke off after {size:,} of {announced:,} bytes.")
     return size
 
 

@@ -99,8 +99,32 @@ class FlagScores:
 
 
 @dataclass(frozen=True, slots=True)
+class Reliability:
+    """The answers whose confidence was from ``low`` to below ``high`` (the last row: to 1): how many, the mean that was
+    stated, and the shares with a hit at the top and in the first five; where no right answer exists there is none."""
+
+    low: float
+    high: float
+    queries: int
+    stated: float
+    hit1: Estimate
+    hit5: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Milliseconds of the answers of a run: the middle one, and the one that one in twenty exceeds."""
+
+    p50_ms: float
+    p95_ms: float
+
+
+@dataclass(frozen=True, slots=True)
 class Evaluation:
-    """The scores of one run. ``rule``: files (means over repositories) or spans (means over queries)."""
+    """The scores of one run. ``rule``: files (means over repositories) or spans (means over queries).
+
+    ``reliability`` and ``latency`` are of the queries that have an answer, as far as the run says them.
+    """
 
     rule: Literal["files", "spans"]
     all: Scores
@@ -108,13 +132,51 @@ class Evaluation:
     repositories: Mapping[str, Scores]
     without_a_line: int
     flag: FlagScores | None
+    reliability: tuple[Reliability, ...] = ()
+    latency: Latency | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A query that two runs answer differently well: the NDCG of the one and of the other."""
+
+    id: str
+    repo: str
+    query: str
+    ndcg: float
+    other: float
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The NDCG of one run less that of another, query by query, and on how many queries it is better or worse."""
+    """The NDCG of one run less that of another, query by query, and on how many queries it is better or worse.
+
+    ``changes`` are these queries, the greatest differences first.
+    """
 
     difference: Estimate
     better: int
     equal: int
     worse: int
+    changes: tuple[Change, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Another setting, or another run, beside the one that is reported: its name, its scores, and the first less it."""
+
+    name: str
+    evaluation: Evaluation
+    comparison: Comparison
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What an evaluation comes to: of which run, the runs it is compared with, the files that were written, and what
+    there is to say of where the questions come from."""
+
+    name: str
+    evaluation: Evaluation
+    compared: tuple[Compared, ...] = ()
+    written: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from findling.config import Loaded
 from findling.engine import Engine
-from findling.reports import Diagnosis, Evaluation, Explanation
+from findling.reports import Diagnosis, Explanation, Report
 from findling.types import GrepStream, IndexReport, SearchResult, Status, SymbolResult
 
 
@@ -29,7 +29,7 @@ class View(Protocol):
 
     def diagnosis(self, diagnosis: Diagnosis) -> None: ...
 
-    def evaluation(self, evaluation: Evaluation) -> None: ...
+    def evaluation(self, report: Report) -> None: ...
 
     def config(self, loaded: Loaded) -> None: ...
 

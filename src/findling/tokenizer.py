@@ -13,6 +13,8 @@ import unicodedata
 from collections.abc import Iterable
 from zlib import crc32
 
+from findling.remembered import also_forget
+
 MAX_WORD = 64
 """Longer runs are hashes, encoded data or minified names: they are cut to this length and not split. Sentences in
 Chinese, Japanese and Korean may be longer."""
@@ -106,7 +108,8 @@ def squash(word: str) -> str:
     """One name as a single lower-case run without separators: the key under which spellings of a name meet."""
     if not word.isascii():
         word = unicodedata.normalize("NFC", word)
-    return "".join(char for char in word.lower() if char.isalnum())
+    run = word.lower().replace("_", "")
+    return run if run.isalnum() else "".join(filter(str.isalnum, run))
 
 
 def terms_of(word: str) -> tuple[str, ...]:
@@ -135,6 +138,14 @@ def _terms_of(word: str) -> tuple[str, ...]:
     found = [stem(part.lower()) for part in split if len(part) > 1 or part.isdigit()]
     found.append(whole)
     return tuple(dict.fromkeys(found))
+
+
+def whole_term(word: str) -> str:
+    """The last of `terms_of`, which is of the whole word, without making the others; '' where there is none."""
+    if not word.isascii() or len(word) > MAX_WORD:
+        return terms_of(word)[-1] if terms_of(word) else ""
+    split = _PARTS.findall(word)
+    return stem(split[0].lower()) if len(split) == 1 else word.replace("_", "").lower()
 
 
 def _terms_of_unicode(word: str) -> tuple[str, ...]:
@@ -169,6 +180,9 @@ class _Joined(dict[str, str]):
 
 
 _joined = _Joined()
+
+for _words in (_stems, _terms, _joined):
+    also_forget(_words.clear)
 
 
 def joined_terms(from_words: Iterable[str]) -> str:

@@ -317,7 +317,8 @@ class SymbolResult:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is: ``stage`` is listing, indexing, embedding or answering; ``total`` is 0 while it is unknown."""
+    """How far a run is: ``stage`` is listing, indexing, embedding, answering, reading or copying; ``total`` is 0 while
+    it is unknown."""
 
     stage: str
     done: int

@@ -117,6 +117,7 @@ def test_an_external_service_needs_both_gates(written: Callable[..., Config]) ->
 
 
 def test_documents_are_never_sent(written: Callable[..., Config]) -> None:
+    """S1-51, D11."""
     assert choose(written(GATES + VOYAGE), documents=True) == ("bundled", "", None, "blocked", False)
 
 

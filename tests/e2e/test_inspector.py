@@ -23,6 +23,12 @@ FOUND, TOOL_ERROR = 0, 5
 
 BAD = {"no_such_argument": True}
 
+FETCHES: Mapping[str, Mapping[str, Any]] = {
+    "fetch_repo": {"repoUrl": "https://nowhere.invalid/owner/repo"},
+    "fetch_file": {"url": "https://nowhere.invalid/page.md", "filename": "page.md"},
+}
+"""They answer with a job, whatever becomes of it."""
+
 
 @pytest.fixture(scope="module")
 def inspect(environment: dict[str, str], indexed: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
@@ -88,7 +94,8 @@ def test_a_good_call_and_a_bad_one(
     good_calls: Mapping[str, Mapping[str, Any]],
     deleting_calls: Mapping[tuple[str, str], Mapping[str, Any]],
 ) -> None:
-    arguments = deleting_calls[name, era] if TOOLS[name].destructive else good_calls[name]
+    calls = {**FETCHES, **good_calls}
+    arguments = deleting_calls[name, era] if TOOLS[name].destructive else calls[name]
     status, good = inspect(era, *call(name, arguments))
     assert (status, good.get("isError", False)) == (FOUND, False), good
     assert good["content"][0]["text"]

@@ -32,6 +32,11 @@ SETTINGS: dict[str, Any] = {
 }
 REQUESTS: list[dict[str, Any]] = []
 
+DETAILS = {
+    "modified_at": "2026-10-01T12:00:00.000000000Z",
+    "size": 274_302_450,
+    "details": {"format": "gguf", "family": "bert", "parameter_size": "137M", "quantization_level": "F16"},
+}
 _ERRORS = {
     503: "server busy, please try again.  maximum pending requests exceeded",
     429: "too many requests",
@@ -67,8 +72,8 @@ class Handler(BaseHTTPRequestHandler):
         if self.path == "/api/version":
             return self._send(200, {"version": "0.30.1"})
         if self.path == "/api/tags":
-            models = [{"name": name, "model": name, "digest": digest_of(name)} for name in SETTINGS["models"]]
-            return self._send(200, {"models": models})
+            known = [{**DETAILS, "name": name, "model": name, "digest": digest_of(name)} for name in SETTINGS["models"]]
+            return self._send(200, {"models": known})
         return self._send(404, "", raw=b"404 page not found")
 
     def do_POST(self) -> None:
@@ -119,7 +124,7 @@ class Handler(BaseHTTPRequestHandler):
         if self.path == "/api/embeddings":
             answer: Any = {"embedding": [7.0 * number for number in rows[0]] if rows else None}
         else:
-            answer = {"model": name, "embeddings": rows, "total_duration": 1, "load_duration": 1}
+            answer = {"model": value["model"], "embeddings": rows, "total_duration": 1, "load_duration": 1}
         return self._send(200, answer)
 
     def _send(self, status: int, value: Any, *, raw: bytes | None = None) -> None:

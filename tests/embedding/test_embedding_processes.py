@@ -37,6 +37,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_other_dimensions_than_configured_end_the_start(root: Path, ollama: OllamaProcess) -> None:
+    """S1-30, D7."""
     configure(root, ollamaUrl=ollama.url, model=MODEL, modelDim=512)
     ran = findling(root, "serve")
     assert ran.returncode == 2
@@ -48,7 +49,8 @@ def test_other_dimensions_than_configured_end_the_start(root: Path, ollama: Olla
 
 
 def test_nobody_there_is_a_warning(root: Path, ollama: OllamaProcess) -> None:
-    configure(root, ollamaUrl=ollama.url, model=MODEL, modelDim=512)
+    """S1-3, S1-7, D7."""
+    configure(root, enabled=True, ollamaUrl=ollama.url, model=MODEL, modelDim=512)
     ollama.stop()
     ran = findling(root, "serve")
     assert ran.returncode == 0, ran.stderr
@@ -56,6 +58,7 @@ def test_nobody_there_is_a_warning(root: Path, ollama: OllamaProcess) -> None:
 
 
 def test_vectors_of_another_model_are_a_warning(root: Path, ollama: OllamaProcess) -> None:
+    """S1-47, D7."""
     assert findling(root, "index").returncode == 0
     configure(root, ollamaUrl=ollama.url, model=MODEL)
     ran = findling(root, "serve")

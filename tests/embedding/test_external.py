@@ -19,6 +19,7 @@ from findling import config as configuration
 from findling import external_services, rerank
 from findling.config import Secret
 from findling.embedding import external
+from findling.embedding.ollama import forget
 from findling.engine import Engine
 from findling.errors import EmbedderUnavailable
 from findling.tools import Workspace, call
@@ -110,11 +111,13 @@ OPEN = "[semantic]\nexternal_provider_enabled = true\nallow_code_payload_to_exte
 def test_code_is_embedded_by_the_service_and_documents_are_not_sent(
     provider: str, root: Path, tmp_path: Path, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """S1-51, D11: with both gates open."""
     text = f"{OPEN}[semantic.embedding]\nprovider = '{provider}'\ndimensions = 256\n"
     settings(tmp_path, monkeypatch, text)
     with Engine.open(root=root) as engine:
-        assert engine.index().embedded == 2
+        assert engine.index().embedded == 4  # the documents by the bundled model
         assert engine.status().coverage.missing_vectors == 0
+        assert engine.sync().embedded == 0
         found = engine.search(QUESTION, mode="semantic")
         assert found.hits[0].path == "src/http/client.py"
         assert engine.status().model.startswith(f"{provider}/")
@@ -135,6 +138,40 @@ def test_code_is_embedded_by_the_service_and_documents_are_not_sent(
         ):
             call(tool, arguments, workspace)
     assert len(service.asked) == asked, service.asked[asked:]
+
+
+def test_documents_beside_a_service_are_searched_by_the_model_on_this_machine(
+    root: Path, tmp_path: Path, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D11: an index that was made before, as a new one; a service that fails costs documents nothing."""
+    with Engine.open(root=root) as engine:
+        assert engine.index(embed=False).complete
+    settings(tmp_path, monkeypatch, f"{OPEN}[semantic.embedding]\nprovider = 'voyage'\ndimensions = 256\n")
+    service.statuses.extend([500] * 20)
+    (root / "docs" / "later.md").write_text("# Later\n\nWhat failed is tried again.\n", encoding="utf-8")
+    with Workspace(root, root=root) as workspace:
+        assert workspace.engine.index().embedded == 3
+        near = call("semantic_search", {"query": QUESTION, "threshold": 0}, workspace).structured
+        answer = call("query_docs", {"query": QUESTION}, workspace).structured
+        similar = call("find_similar", {"docPath": "docs/network.md"}, workspace).structured
+        listed = call("search_documents", {"query": QUESTION, "options": {"minScore": 0}}, workspace)
+        again = call("reindex_vectors", {"force": True}, workspace).structured
+        code = call("search_semantic", {"query": QUESTION}, workspace).structured
+        status = workspace.engine.status()
+    assert near is not None and answer is not None and similar is not None and again is not None and code is not None
+    assert near["meta"]["used_semantic"] is True and "result_completeness" not in near["meta"], near
+    assert {result["docPath"] for result in near["results"]} == {
+        "docs/network.md",
+        "docs/invoices.md",
+        "docs/later.md",
+    }
+    assert answer["meta"]["used_semantic"] is True
+    assert [item["docPath"] for item in similar["similar"]]
+    assert json.loads(listed.text_blocks[1])["usedSemantic"] is True
+    assert "result_completeness" not in json.loads(listed.text_blocks[1])
+    assert (again["indexed"], again["errors"]) == (3, [])
+    assert code["available"] is False
+    assert any("Voyage" in note for note in status.notes)
 
 
 def reranked(root: Path) -> dict[str, Any]:
@@ -312,6 +349,33 @@ def test_no_tool_opens_a_socket_while_a_gate_is_closed(
     assert found["results"]
 
 
+@pytest.mark.parametrize("model", ["", "NomicEmbedTextV15Q", "PotionCode16M"])
+def test_a_model_of_this_process_opens_no_socket(
+    model: str, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opened: list[object]
+) -> None:
+    """S1-51, S4-1: nor does one of the hub that is not here, and gates that stand open change nothing."""
+    settings(tmp_path, monkeypatch, OPEN + (f"[semantic.embedding]\nmodel = '{model}'\n" if model else ""))
+    monkeypatch.setenv("FINDLING_DATA_DIR", str(tmp_path / "data"))
+    with Workspace(root, root=root) as workspace:
+        for tool, arguments in CALLS.items():
+            call(tool, arguments, workspace)
+            workspace.jobs.wait(30)
+    assert opened == []
+
+
+def test_ollama_is_looked_for_at_its_address_alone(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opened: list[object]
+) -> None:
+    forget()
+    settings(tmp_path, monkeypatch, "[semantic]\nmodel = 'nomic-embed-text'\nollama_url = 'http://127.0.0.1:9'\n")
+    monkeypatch.setenv("FINDLING_DATA_DIR", str(tmp_path / "data"))
+    with Workspace(root, root=root) as workspace:
+        for tool, arguments in CALLS.items():
+            call(tool, arguments, workspace)
+            workspace.jobs.wait(30)
+    assert {asked[0] for asked in opened if isinstance(asked, tuple)} == {("127.0.0.1", 9)}
+
+
 def test_a_project_opens_no_gate(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opened: list[object]
 ) -> None:
@@ -330,7 +394,7 @@ def test_the_socket_layer_is_really_replaced(
     settings(tmp_path, monkeypatch, OPEN + PROVIDERS["voyage"])
     with Engine.open(root=root) as engine:
         report = engine.index()
-    assert report.embedded == 0
+    assert report.embedded == 2  # the documents, on this machine
     assert any("Voyage does not answer" in note for note in report.notes)
     assert opened
 

@@ -34,7 +34,7 @@ def embedded(ollama: OllamaProcess) -> list[list[str]]:
 
 
 def test_batches_of_32_in_order_and_of_length_one(ollama: OllamaProcess) -> None:
-    """S4-8, S4-11: Available, Embed and EmbedBatch."""
+    """S4-40, S4-8, S4-11: Available, Embed and EmbedBatch."""
     asked = client(ollama)
     assert asked.available()
     made = asked.embed_batch(texts(70))
@@ -76,6 +76,7 @@ def test_the_digest_is_part_of_the_fingerprint(ollama: OllamaProcess) -> None:
     ],
 )
 def test_texts_get_the_prefixes_of_the_model(ollama: OllamaProcess, model: str, query: str, document: str) -> None:
+    """S4-48: the vector of a question is kept."""
     embedder = open_embedder("ollama", model, config=Config(semantic=Semantic(ollama_url=ollama.url)), verify=False)
     before = len(ollama.requests())
     embedder.encode_query("where")
@@ -89,6 +90,7 @@ def test_texts_get_the_prefixes_of_the_model(ollama: OllamaProcess, model: str, 
 
 
 def test_nobody_there(ollama: OllamaProcess) -> None:
+    """S1-44, S4-40."""
     asked = client(ollama)
     ollama.stop()
     assert not asked.available()
@@ -117,7 +119,7 @@ def test_a_model_that_is_not_pulled(ollama: OllamaProcess) -> None:
 
 
 def test_a_busy_server_is_asked_up_to_three_times_more(ollama: OllamaProcess) -> None:
-    """D5."""
+    """S1-16, S1-31, D5."""
     ollama.behave(statuses=[503, 429, 503])
     assert client(ollama).embed("text").shape == (768,)
     assert len(ollama.requests()) == 4
@@ -132,6 +134,7 @@ def test_a_busy_server_is_asked_up_to_three_times_more(ollama: OllamaProcess) ->
 
 
 def test_a_slow_query_is_retried_once(ollama: OllamaProcess) -> None:
+    """S1-16, S4-50."""
     ollama.behave(delays=[1.0])
     assert client(ollama, timeout_s=0.3).embed("text").shape == (768,)
     ollama.behave(delays=[1.0, 1.0])
@@ -142,9 +145,16 @@ def test_a_slow_query_is_retried_once(ollama: OllamaProcess) -> None:
     assert asked.problem is failure.value
 
 
-def test_a_slow_batch_is_retried_in_halves_and_then_skipped(ollama: OllamaProcess) -> None:
+def test_a_slow_batch_is_retried_in_halves_and_then_skipped(
+    ollama: OllamaProcess, caplog: pytest.LogCaptureFixture
+) -> None:
+    """S1-16, S1-28, S4-50: and what is skipped is logged."""
     ollama.behave(delays=[2.0, 0.0, 2.0])
-    made = client(ollama, timeout_s=0.1, batch_texts=4).embed_batch(texts(8))
+    with caplog.at_level(logging.WARNING, "findling"):
+        made = client(ollama, timeout_s=0.1, batch_texts=4).embed_batch(texts(8))
+    (told,) = [record.fields for record in caplog.records]  # type: ignore[attr-defined]
+    assert (told["operation"], told["error_type"]) == ("embed", "timeout")
+    assert told["message"] == "no answer within 0.6 s for 2 texts"
     assert [len(batch) for batch in embedded(ollama)] == [4, 2, 2, 4]
     assert sorted(made.failed) == [2, 3]
     assert not made.rows[2:4].any()
@@ -179,6 +189,7 @@ def test_a_text_that_is_too_long_is_halved_alone(ollama: OllamaProcess) -> None:
 def test_a_malformed_answer_is_not_retried_and_its_body_is_logged(
     how: str, ollama: OllamaProcess, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """S1-16, S1-29."""
     ollama.behave(malformed=how)
     asked = client(ollama)
     with caplog.at_level(logging.WARNING, "findling"):
@@ -251,20 +262,3 @@ def test_another_machine_is_not_asked_unless_it_was_named() -> None:
     assert not elsewhere.available()
     with pytest.raises(EmbedderUnavailable):
         elsewhere.embed("text")
-
-
-def test_the_official_client_reads_the_fake_server_the_same(
-    ollama: OllamaProcess, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An independent reading of the protocol; the client's own is above."""
-    official = pytest.importorskip("ollama", reason="the official client is not installed")
-    for name in ("http_proxy", "HTTP_PROXY"):
-        monkeypatch.delenv(name)
-    there = official.Client(host=ollama.url)
-    rows = np.array(there.embed(model=MODEL, input=texts(3)).embeddings)
-    assert rows == pytest.approx(client(ollama).embed_batch(texts(3)).rows, abs=1e-6)
-    listed = {model.model: model.digest for model in there.list().models}
-    assert listed[f"{MODEL}:latest"] == client(ollama).digest()
-    with pytest.raises(official.ResponseError) as failure:
-        there.embed(model="bge-m3", input="text")
-    assert (failure.value.status_code, "not found" in failure.value.error) == (404, True)

@@ -84,7 +84,7 @@ def test_a_query_uses_the_model_it_was_told_to_and_changing_back_costs_nothing(
 
 
 def test_an_index_keeps_its_model_without_a_configuration(root: Path, ollama: OllamaProcess) -> None:
-    """D32: what made the vectors goes on, and when it does not answer nothing else takes its place."""
+    """D3, D32: what made the vectors goes on, and when it does not answer nothing else takes its place."""
     configure(root, ollamaUrl=ollama.url, model="all-minilm")
     with Engine.open(root=root) as engine:
         engine.index()
@@ -109,7 +109,7 @@ def test_a_model_pulled_anew_is_another_model(root: Path, ollama: OllamaProcess)
         assert engine.search(QUESTION, mode="semantic", wait_s=None).hits
 
 
-def test_the_views_show_what_plain_sql_can_and_the_export_the_rest(root: Path, ollama: OllamaProcess) -> None:
+def test_the_export_has_what_the_views_have(root: Path, ollama: OllamaProcess) -> None:
     """D1, S4-7."""
     configure(root, ollamaUrl=ollama.url, model="all-minilm")
     with Engine.open(root=root) as engine:
@@ -118,7 +118,7 @@ def test_the_views_show_what_plain_sql_can_and_the_export_the_rest(root: Path, o
         database = engine.store_dir / "index.db"
         assert coding_of(open_embedder().fingerprint) == "four_bits"
     with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
-        assert connection.execute("SELECT count(*) FROM embeddings").fetchone() == (0,)
+        assert connection.execute("SELECT count(*) FROM embeddings").fetchone() == (len(rows),)
         assert connection.execute("SELECT coding, dimensions, row_bytes FROM models").fetchall() == [
             ("float16", 384, 768)
         ]

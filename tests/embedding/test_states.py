@@ -14,7 +14,6 @@ import pytest
 from ollama_process import OllamaProcess
 from project import QUESTION, configure, make
 
-from findling.embedding.bundled import BundledEmbedder
 from findling.embedding.ollama import forget
 from findling.engine import Engine
 from findling.tools import Workspace, call
@@ -275,7 +274,7 @@ def workspace(
     monkeypatch.setenv("FINDLING_DATA_DIR", str(tmp_path / "data"))
     forget()
     if name == "none":
-        monkeypatch.setattr(BundledEmbedder.open.__func__, "__defaults__", (tmp_path / "no-model",))
+        monkeypatch.setattr("findling.embedding.bundled.MODEL_DIR", tmp_path / "no-model")
     if name == "down at start":
         server.stop()
     elif name == "slow":
@@ -293,6 +292,7 @@ def workspace(
 
 @pytest.mark.parametrize("tool", CALLS)
 def test_the_state_table(tool: str, state: tuple[str, Path], workspace: Workspace, server: OllamaProcess) -> None:
+    """S1-44, S4-40, D3, S2-32, S4-4: what is promised of a provider that is down, and of every other state."""
     name, _ = state
     result = call(tool, CALLS[tool], workspace)
     facts = result.structured

@@ -110,6 +110,7 @@ def sizes(engine: Engine, path: str) -> list[tuple[int, int, int]]:
 
 
 def test_documents_and_code_are_cut_by_the_configured_sizes(root: Path) -> None:
+    """S0-21: no chunk has more characters."""
     with Engine.open(root=root) as engine:
         engine.index(embed=False)
         usual = sizes(engine, "docs/long.md"), sizes(engine, "src/flat.sh")

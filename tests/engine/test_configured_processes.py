@@ -104,7 +104,7 @@ def test_by_hand_a_search_is_refused_until_there_is_an_index(root: Path, home: H
     write(root, "src/new.py", "class AddedLater:\n    pass\n")
     stale = home.run("search", "AddedLater", cwd=root)
     assert "src/new.py" not in stale.stdout
-    assert "1 files changed, and semantic.auto_index is false" in stale.stderr
+    assert "1 file changed, and semantic.auto_index is false" in stale.stderr
     assert home.run("sync", cwd=root).returncode == 0
     assert "src/new.py" in home.run("search", "AddedLater", cwd=root).stdout
 
@@ -174,6 +174,7 @@ def indexed_files(root: Path) -> int:
 
 
 def test_a_server_indexes_at_its_start_where_that_is_configured(root: Path, home: Home) -> None:
+    """S0-25: off unless configured; then all of it."""
     server = Server(home, root)
     server.initialize()
     server.end()

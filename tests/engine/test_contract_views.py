@@ -43,6 +43,7 @@ def rows(database: Path, sql: str) -> list[tuple[object, ...]]:
 
 @pytest.mark.parametrize("name", COLUMNS)
 def test_every_column_is_there_under_its_name(database: Path, name: str) -> None:
+    """S1-25, S4-16."""
     columns = COLUMNS[name].split()
     with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
         found = connection.execute(f"SELECT {', '.join(columns)} FROM {name}")
@@ -56,6 +57,7 @@ def test_every_column_is_there_under_its_name(database: Path, name: str) -> None
 
 
 def test_documents_are_there_with_their_text_and_headings(database: Path) -> None:
+    """S1-6, S1-14."""
     found = rows(
         database,
         "SELECT chunk_index, chunk_text, chunk_header, content_hash, model_dim FROM doc_embeddings "
@@ -70,6 +72,7 @@ def test_documents_are_there_with_their_text_and_headings(database: Path) -> Non
 
 
 def test_every_chunk_is_there_once_with_its_vector(database: Path) -> None:
+    """S4-17, S4-7."""
     found = rows(database, "SELECT path, start_line, end_line, content_hash, embedding, created_at FROM embeddings")
     assert {row[0] for row in found} == {"docs/guide.md", "src/retry.py", "signs.md"}
     assert len({row[:3] for row in found}) == len(found)
@@ -86,6 +89,7 @@ def test_every_chunk_is_there_once_with_its_vector(database: Path) -> None:
 
 
 def test_vectors_mean_what_the_embedder_means(database: Path) -> None:
+    """S1-44."""
     [(embedding,)] = rows(
         database,
         "SELECT embedding FROM vec_documents v JOIN doc_embeddings d ON v.rowid = d.vec_rowid "
@@ -99,5 +103,6 @@ def test_vectors_mean_what_the_embedder_means(database: Path) -> None:
 
 
 def test_what_they_are_looked_up_by_is_indexed(database: Path) -> None:
+    """S1-26, S4-16."""
     names = {row[0] for row in rows(database, "SELECT name FROM sqlite_master WHERE type='index'")}
     assert names >= {"idx_doc_path", "idx_model", "idx_content_hash", "idx_embeddings_path", "idx_embeddings_hash"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import random
@@ -330,6 +331,39 @@ def test_a_full_disk_is_said_and_the_last_good_state_answers(tiny_disk: Path, tm
 
 
 @pytest.mark.faults
+@pytest.mark.usefixtures("inline")
+def test_without_a_free_byte_an_index_that_was_closed_answers(tiny_disk: Path) -> None:
+    root = make(tiny_disk / "p")
+    changed = next(path for path in sorted(root.rglob("*.py")) if "RetryPolicy" in path.read_text())
+    with Engine.open(root=root) as engine:
+        engine.index()
+        before = answers(engine)
+    with (tiny_disk / "filling").open("wb", buffering=0) as filling, contextlib.suppress(OSError):
+        while True:
+            filling.write(bytes(4096))
+    with changed.open("r+b") as file:
+        text = file.read()
+        file.seek(0)
+        file.write(text.replace(b"RetryPolicy", b"RetryPalicy"))
+    with Engine.open(root=root) as engine:
+        found = engine.search("RetryPolicy", mode="symbol")
+        assert places(found) == before[0]
+        assert (found.freshness, found.stale_reason) == ("stale", "the disk that holds the index is full")
+        with pytest.raises(errors.StorageFull):
+            engine.sync()
+        (tiny_disk / "filling").unlink()
+        after = engine.search("RetryPalicy", mode="exact")
+        assert after.freshness == "fresh"
+        assert [hit.path for hit in after.hits] == [changed.relative_to(root).as_posix()]
+    with Engine.open(root=make(tiny_disk / "other")) as engine:
+        with (tiny_disk / "filling").open("wb", buffering=0) as filling, contextlib.suppress(OSError):
+            while True:
+                filling.write(bytes(4096))
+        with pytest.raises(errors.FindlingError, match="Free some"):
+            engine.search("RetryPolicy")
+
+
+@pytest.mark.faults
 def test_a_limit_on_file_sizes_is_a_full_disk(tmp_path: Path) -> None:
     root = make(tmp_path / "p")
     with Engine.open(root=root) as engine:
@@ -473,9 +507,9 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[object],
         root = make(base / "p")
         with Engine.open(root=root) as engine:
             engine.index()
-            before = answers(engine)
+            before = answers(engine, wait_s=None)
             change(root)
-            after = answers(engine)
+            after = answers(engine, wait_s=None)
             shutil.rmtree(root)
             make(root)
             engine.index(force=True)

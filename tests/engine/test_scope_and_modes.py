@@ -78,6 +78,24 @@ def test_language_and_kind_restrict(engine: Engine) -> None:
     assert {hit.kind for hit in engine.symbols("backoff", kind="method").definitions} == {"method"}
 
 
+@pytest.mark.parametrize(
+    ("name", "wanted", "match"),
+    [
+        ("RetryClient.retry", {"lib/deep/inner/retry_client.py"}, "exact"),
+        ("lib.deep.inner.retry_client.RetryClient.retry", {"lib/deep/inner/retry_client.py"}, "exact"),
+        ("deep::RetryClient::retry", {"lib/deep/inner/retry_client.py"}, "exact"),
+        ("inner.deep.RetryClient.retry", {"lib/deep/inner/retry_client.py"}, "part"),  # no such folder there
+        ("lib.RetryPolicy", {"lib/retry.go"}, "exact"),
+        ("Inheriting.retry", {"lib/deep/inner/retry_client.py"}, "part"),
+        ("RetryClient.nothing", set(), "exact"),
+    ],
+)
+def test_a_name_may_be_qualified_by_scope_and_path(engine: Engine, name: str, wanted: set[str], match: str) -> None:
+    result = engine.symbols(name)
+    assert {(hit.path, hit.match) for hit in result.definitions} == {(path, match) for path in wanted}
+    assert any("is defined under just this name" in note for note in result.notes) == (match == "part")
+
+
 def test_one_file_out_of_many_is_found_within_its_scope(tmp_path: Path) -> None:
     crowd = {f"crowd/retry_{n}.py": "def retry():\n    '''retry retry retry'''\n" * 3 for n in range(300)}
     folder = make(tmp_path / "many", {**crowd, "corner/other.py": "# a retry, mentioned once\nVALUE = 1\n"})

@@ -80,8 +80,10 @@ def assert_as_from_scratch(root: Path, beside: Path) -> None:
 
 
 def test_what_is_saved_is_taken_in(root: Path, watcher: Watcher, tmp_path: Path) -> None:
+    """D13, S1-23: code and documents, and their vectors."""
     write(root, "src/saved.py", "def saved_just_now():\n    pass\n")
-    until(lambda: holds(root, "saved_just_now") == {"src/saved.py"})
+    write(root, "docs/saved.md", "# saved_just_now\n")
+    until(lambda: holds(root, "saved_just_now") == {"src/saved.py", "docs/saved.md"})
     beside = root / "src/.saved.py.swp"
     beside.write_text("def saved_once_more():\n    pass\n")
     os.replace(beside, root / "src/saved.py")
@@ -108,6 +110,7 @@ def test_what_is_saved_is_taken_in(root: Path, watcher: Watcher, tmp_path: Path)
 
 
 def test_a_burst_is_taken_in_as_one(root: Path, watcher: Watcher, tmp_path: Path) -> None:
+    """D13."""
     before = watcher.taken_in
     for number in range(600):
         write(root, f"many/f{number % 20}/m{number}.py", f"class Burst{number}:\n    pass\n")

@@ -136,7 +136,9 @@ def body(number: int, version: int) -> str:
 def edit(root: Path, chance: random.Random) -> None:
     """One change of the kinds that editors and git make."""
     files = [path for path in root.rglob("*.py") if ".findling" not in path.parts]
-    kind = chance.choice(("write", "write", "atomic", "delete", "rename", "new", "log", "branch", "commit", "move"))
+    kind = chance.choice(
+        ("write", "write", "atomic", "delete", "rename", "new", "log", "branch", "commit", "move", "chmod", "document")
+    )
     version = chance.randrange(1000)
     if kind == "branch":
         # What was edited stands in the way of a switch now and then, as it does for people.
@@ -161,6 +163,10 @@ def edit(root: Path, chance: random.Random) -> None:
             os.replace(beside, file)
         elif kind == "delete":
             file.unlink()
+        elif kind == "chmod":
+            file.chmod(chance.choice((0o755, 0o644)))
+        elif kind == "document":
+            write(root, f"docs/note{chance.randrange(4)}.md", f"# Note {version}\n\nThing{version} retries again.\n")
         elif kind == "rename":
             os.rename(file, file.with_name(f"renamed{version}.py"))
         elif kind == "move":

@@ -313,6 +313,7 @@ def test_parts_of_a_minified_line_know_their_symbol_by_bytes() -> None:
 
 
 def test_ranges_that_do_not_fit_the_text_are_cut_to_it() -> None:
+    """S4-40."""
     text = "a\nb\nc\n"
     odd = [
         symbol("x", "class", 2, 900),
@@ -404,6 +405,7 @@ def test_other_limits_hold_too(case: tuple[str, list[Symbol]]) -> None:
 
 
 def test_a_long_file_stays_within_the_cap() -> None:
+    """S1-48, S4-40."""
     random.seed(4)
     rows = ["    " * random.randint(0, 3) + "word " * random.randint(0, 14) for _ in range(60_000)]
     text = "\n".join(rows)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from findling.ingest.chunks import DocLimits, chunk_file, readable, too_many
 from findling.ingest.documents import embedded_regions
 from findling.ingest.notebooks import notebook_cells, readable_json
-from findling.types import Chunk, Symbol
+from findling.ingest.prepare import Prepared, prepare
+from findling.types import Chunk, SkippedFile, Symbol
 
 
 def raw_of(text: str, chunk: Chunk) -> str:
@@ -31,6 +32,16 @@ def read(text: str) -> list[str]:
 
 
 # --- notebooks ----------------------------------------------------------------------------------------------------
+
+
+def test_pictures_do_not_make_a_notebook_a_minified_file() -> None:
+    picture = {"cell_type": "code", "source": "draw()", "outputs": [{"image/png": "iVBORw0K" * 20_000}]}
+    whole = json.dumps({"cells": [picture], "metadata": {}}, indent=1).encode()
+    made = prepare("a.ipynb", whole)
+    assert isinstance(made, Prepared) and len(made.chunks) == 1
+    for path, data in (("a.json", whole), ("a.ipynb", b"[" * 200_000)):
+        left_out = prepare(path, data)
+        assert isinstance(left_out, SkippedFile) and left_out.reason == "minified", path
 
 
 def test_notebook_cells_are_chunks_of_the_raw_file() -> None:

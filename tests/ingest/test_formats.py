@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from office import docx, epub, paragraph, pdf, pptx, table, xlsx
 
-from findling.ingest.chunks import DocLimits, chunk_docs
+from findling.ingest.chunks import MAX_CHUNKS, MAX_PLACED_CHUNKS, DocLimits, chunk_docs
 from findling.ingest.formats import NotConverted, convert, format_of, outlined_as
+from findling.store import document_places as places
 from findling.store.document_places import places_of_lines
 
 
@@ -44,6 +45,15 @@ def test_a_long_page_is_cut_and_every_piece_knows_its_page() -> None:
     found = headings(text, "pdf")
     assert found["Sentence number 0 of a page."] == found["Sentence number 39 of a page."] == ("page 1",)
     assert found["x"] == ("page 2",)  # nothing in a PDF is a heading of Markdown
+
+
+def test_every_piece_of_a_book_of_a_thousand_pages_knows_its_page() -> None:
+    text = "".join(f"{places.line(f'page {n}')}\n\nOn page {n} something is said.\n\n" for n in range(1, 1001))
+    found = chunk_docs(text, language="converted-plain", most=MAX_PLACED_CHUNKS)
+    assert [chunk.breadcrumb for chunk in found] == [(f"page {n}",) for n in range(1, 1001)]
+    assert len(chunk_docs(text, language="converted-plain")) == MAX_CHUNKS
+    few = chunk_docs(text, language="converted-plain", most=250)
+    assert (len(few), few[0].breadcrumb) == (250, ("page 1 to page 5",)), "where a chunk has several, it says which"
 
 
 def test_what_looks_like_a_place_in_a_document_is_none() -> None:

@@ -13,7 +13,7 @@ import pytest
 from office import DRAWING, OFFICE, SLIDES, WORD, archive, docx, epub, paragraph, pdf, pptx, relations, xlsx
 
 from findling.ingest.chunks import LIBRARY, ChunkLimits
-from findling.ingest.formats import NotConverted, convert, package
+from findling.ingest.formats import NotConverted, convert, package, xml
 from findling.ingest.pool import Answer, Task, WorkerPool
 from findling.ingest.prepare import Prepared
 from findling.types import SkippedFile
@@ -51,6 +51,11 @@ def test_an_archive_that_unpacks_without_end(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(package, "MAX_UNPACKED", 1_000_000)
     padding = " " * 2_000_000
     assert reason("docx", docx(paragraph("x") + padding)) == "too_large"
+
+
+def test_text_that_never_ends_is_not_gathered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(xml, "MAX_TEXT", 50_000)
+    assert reason("docx", docx(paragraph("hello " * 10_000))) == "too_large"
 
 
 def test_an_archive_that_lies_about_its_sizes() -> None:

@@ -88,6 +88,32 @@ def dripping(piece: bytes = b"x", pause_s: float = 0.05, count: int = 10_000) ->
     return answer
 
 
+def ranged(
+    body: bytes, *, breaks: list[int], tag: str | None = '"1"', pause_s: float = 0.0, follows: bool = True
+) -> Answer:
+    """Sends ranges of a file, and breaks off when so many bytes of the file are sent: at the first of ``breaks`` the
+    first time, and so on, then no more. ``follows``: it knows what a range is."""
+
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        asked = request.headers.get("Range", "")
+        same = tag is not None and request.headers.get("If-Range") == tag
+        start = int(asked.removeprefix("bytes=").rstrip("-")) if asked and same and follows else 0
+        request.send_response(206 if start else 200)
+        if tag is not None:
+            request.send_header("ETag", tag)
+        if start:
+            request.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
+        request.send_header("Content-Length", str(len(body) - start))
+        request.end_headers()
+        end = breaks.pop(0) if breaks else len(body)
+        for at in range(start, end, 1000):
+            request.wfile.write(body[at : min(at + 1000, end)])
+            request.wfile.flush()
+            time.sleep(pause_s)
+
+    return answer
+
+
 def endless(request: BaseHTTPRequestHandler) -> None:
     request.send_response(200)
     request.end_headers()

@@ -53,6 +53,8 @@ def test_what_is_wrong(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["cancel"], "Which job to cancel"),
         (["cancel", "0" * 12], "Job not found"),
         (["list", "--branch", "x"], "--branch is for"),
+        (["fetch", "https://github.com/a/b", "--name", "b", "--branch", "x"], "--name and --max-mb are for a file"),
+        (["fetch", "https://github.com/a/b", "--max-mb", "5"], "--name and --max-mb are for a file"),
     ):
         status, out, err = typed(capsys, *arguments)
         assert (status, out, said in err) == (2, "", True), err

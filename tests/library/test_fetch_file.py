@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from servers import FileServer, dripping, ended, headed
+from servers import FileServer, dripping, ended, headed, ranged
 
-from findling.errors import FetchRefused, FileAccess, InvalidInput
-from findling.library import Job, Library, fetch_file, fetched
+from findling.errors import FetchRefused, FileAccess, InvalidInput, NetworkError
+from findling.library import Job, Library, fetch_file, fetched, parts
 from findling.library.collections import Collection
 from findling.library.fetch_requests import FileRequest
 from findling.library.jobs import ENDED
+from findling.outbound_fetch import Part
 
 Local = Callable[..., None]
 
@@ -29,7 +31,14 @@ def done(library: Library, request: FileRequest) -> Job:
     return job
 
 
+def process_of(job: Job) -> int:
+    """The id of the process that runs a job."""
+    listed = subprocess.run(["ps", "-ewwo", "pid,args"], capture_output=True, text=True, check=True).stdout
+    return next(int(line.split()[0]) for line in listed.split("\n") if job.id in line)
+
+
 def test_a_file_is_saved_indexed_and_found(library: Library, data: Path, local: Local) -> None:
+    """S3-23, S3-26."""
     with FileServer({"/lava.md": TEXT}) as server:
         local(server.host)
         job = done(library, FileRequest(f"{server.url}/lava.md?key=TOPSECRET", "lava.md"))
@@ -52,6 +61,7 @@ def test_a_file_is_saved_indexed_and_found(library: Library, data: Path, local: 
 
 
 def test_overwriting(library: Library, data: Path, local: Local) -> None:
+    """S3-24."""
     with FileServer({"/a": TEXT, "/b": b"# Glaciers\n\nIce creeps.\n"}) as server:
         local(server.host)
         done(library, FileRequest(f"{server.url}/a", "x.md"))
@@ -68,6 +78,7 @@ def test_overwriting(library: Library, data: Path, local: Local) -> None:
 
 
 def test_without_indexing(library: Library, local: Local) -> None:
+    """S3-26."""
     with FileServer({"/a": TEXT}) as server:
         local(server.host)
         job = done(library, FileRequest(f"{server.url}/a", "a.md", index=False))
@@ -108,11 +119,12 @@ def test_names_that_are_no_file_names(library: Library, local: Local, data: Path
 
 
 def test_the_size_limit_holds_while_streaming(library: Library, data: Path, local: Local) -> None:
+    """S3-25, D23."""
     with FileServer({"/a": headed(b"x" * 5000)}) as server:
         local(server.host)
         job = done(library, FileRequest(f"{server.url}/a", "a.txt", max_bytes=4999))
     assert (job.status, "more than 4,999 bytes" in job.error) == ("failed", True)
-    assert os.listdir(data / "files") == []
+    assert os.listdir(data / "files") == os.listdir(data / "parts") == []
 
 
 def test_private_addresses_are_refused_unless_named(library: Library, local: Local, data: Path) -> None:
@@ -152,7 +164,7 @@ def test_a_job_is_listed_and_cancelled_and_leaves_nothing(library: Library, data
         library.jobs.cancel(job.id)
         job = ended(library.jobs, job.id)
     assert (job.status, job.error) == ("failed", "It was cancelled.")
-    assert os.listdir(data / "files") == []
+    assert os.listdir(data / "files") == os.listdir(data / "parts") == []
     assert library.jobs.active() == []
 
 
@@ -168,23 +180,133 @@ def test_a_job_goes_on_when_the_one_that_asked_is_gone(data: Path, local: Local)
 
 def test_a_job_whose_process_is_killed_has_failed(library: Library, data: Path, local: Local) -> None:
     import signal
-    import subprocess
 
     with FileServer({"/a": dripping()}) as server:
         local(server.host)
         job = library.fetch(FileRequest(f"{server.url}/a", "a.txt"))
         while not server.asked:
             time.sleep(0.02)
-        listed = subprocess.run(["ps", "-ewwo", "pid,args"], capture_output=True, text=True, check=True).stdout
-        pid = next(int(line.split()[0]) for line in listed.split("\n") if job.id in line)
-        os.kill(pid, signal.SIGKILL)
+        os.kill(process_of(job), signal.SIGKILL)
         job = ended(library.jobs, job.id)
     assert (job.status, job.error) == ("failed", ENDED)
-    assert len(os.listdir(data / "files")) == 1
+    assert (os.listdir(data / "files"), len(os.listdir(data / "parts"))) == ([], 1)
     with FileServer({"/a": TEXT}) as server:
         local(server.host)
         done(library, FileRequest(f"{server.url}/a", "a.md"))
-    assert os.listdir(data / "files") == ["a.md"], "what it left behind is gone"
+    assert (os.listdir(data / "files"), os.listdir(data / "parts")) == (["a.md"], []), "what it left behind is gone"
+
+
+def ranges(server: FileServer) -> list[str]:
+    return [headers.get("Range", "") for _, headers in server.asked]
+
+
+def test_a_server_that_breaks_off_is_asked_for_the_rest(library: Library, data: Path, local: Local) -> None:
+    body = b"# Reefs\n\n" + b"Corals grow slowly. " * 1000
+    with FileServer({"/a": ranged(body, breaks=[5000])}) as server:
+        local(server.host)
+        job = done(library, FileRequest(f"{server.url}/a", "a.md"))
+        assert ranges(server) == ["", "bytes=5000-"]
+    assert (job.status, job.error) == ("completed", "")
+    assert (data / "files" / "a.md").read_bytes() == body
+    assert os.listdir(data / "parts") == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (ranged(b"x" * 9000, breaks=[5000, 5000], tag=None), "nothing tells this file from a later one"),
+        (ranged(b"x" * 9000, breaks=[5000, 5000], tag='W/"1"'), "a weak tag is of files that are alike"),
+        (ranged(b"x" * 9000, breaks=[0, 0]), "nothing came"),
+    ],
+)
+def test_a_clean_failure_leaves_nothing(answer: Any, why: str, library: Library, data: Path, local: Local) -> None:
+    with FileServer({"/a": answer}) as server:
+        local(server.host)
+        job = done(library, FileRequest(f"{server.url}/a", "a.txt"))
+        assert ranges(server) == [""], why
+    assert (job.status, "broke off" in job.error, "kept" in job.error) == ("failed", True, False)
+    assert os.listdir(data / "files") == os.listdir(data / "parts") == []
+
+
+def test_the_next_try_goes_on_where_the_last_one_ended(library: Library, data: Path, local: Local) -> None:
+    body = bytes(range(256)) * 80
+    url_breaks = [3000, 3000, 3000]
+    with FileServer({"/a": ranged(body, breaks=url_breaks), "/b": ranged(body, breaks=[])}) as server:
+        local(server.host)
+        first = done(library, FileRequest(f"{server.url}/a?key=SECRET", "a.txt", index=False))
+        assert (first.status, "3,000 bytes of it are kept" in first.error) == ("failed", True)
+        assert ranges(server) == ["", "bytes=3000-"], "once no more comes it is not asked again"
+        assert len(os.listdir(data / "parts")) == 2
+        assert b"SECRET" not in b"".join(path.read_bytes() for path in (data / "parts").iterdir())
+        done(library, FileRequest(f"{server.url}/b", "a.txt", index=False))
+        assert ranges(server)[2:] == [""], "another file of the same name is another file"
+        url_breaks.clear()
+        server.answers["/a"] = ranged(body[::-1], breaks=[], tag='"2"')
+        again = done(library, FileRequest(f"{server.url}/a?key=SECRET", "a.txt", index=False))
+        assert ranges(server)[3:] == ["bytes=3000-"]
+    assert again.status == "completed"
+    assert (data / "files" / "a.txt").read_bytes() == body[::-1], "the file has changed, so it comes as a whole"
+    assert os.listdir(data / "parts") == []
+
+
+def test_a_download_goes_on_after_its_process_was_killed(library: Library, data: Path, local: Local) -> None:
+    import signal
+
+    body = bytes(range(256)) * 200
+    with FileServer({"/a": ranged(body, breaks=[], pause_s=0.02)}) as server:
+        local(server.host)
+        job = library.fetch(FileRequest(f"{server.url}/a", "a.txt", index=False))
+        while library.jobs.get(job.id).progress < 20:
+            time.sleep(0.02)
+        os.kill(process_of(job), signal.SIGKILL)
+        assert ended(library.jobs, job.id).status == "failed"
+        server.answers["/a"] = ranged(body, breaks=[])
+        with Library.open() as later:
+            assert done(later, FileRequest(f"{server.url}/a", "a.txt", index=False)).status == "completed"
+        assert int(ranges(server)[1].removeprefix("bytes=").rstrip("-")) > 0
+    assert (data / "files" / "a.txt").read_bytes() == body
+    assert os.listdir(data / "parts") == []
+
+
+def test_parts_are_swept_away_after_a_while(data: Path) -> None:
+    def interrupted(id: str, url: str) -> None:
+        with pytest.raises(NetworkError), parts.PartialFile(data, id, url, "a", []) as part:
+            part.begin(Part(0, '"1"'))
+            part.write(b"some")
+            raise NetworkError("it broke off")
+
+    for number in range(parts.KEPT + 3):
+        interrupted(f"{number:012}", f"http://a/{number}")
+    kept = sorted((data / "parts").glob("*.part"))
+    assert len(kept) == parts.KEPT + 1, "the oldest went, all but those that the last one left"
+    os.utime(kept[-1], (1, 1))
+    with parts.PartialFile(data, "f" * 12, "http://a/other", "a", [kept[0].stem]):
+        assert not kept[-1].exists() and not kept[-1].with_suffix(".json").exists()
+        assert kept[0].exists(), "it is a running job's"
+
+
+def test_emptying_the_library_takes_parts_along(library: Library, data: Path) -> None:
+    running = library.jobs.start("fetch_file")
+    for id in ("0" * 12, running.job.id):
+        for ending in ("part", "json"):
+            (data / "parts").mkdir(exist_ok=True)
+            (data / "parts" / f"{id}.{ending}").write_bytes(b"{}")
+    library.flush()
+    assert {path.stem for path in (data / "parts").iterdir()} == {running.job.id}, "that one is being fetched"
+    running.complete({})
+
+
+def test_all_that_is_fetched_has_one_quota(library: Library, data: Path, local: Local, tmp_path: Path) -> None:
+    body = b"# Dunes\n\n" + b"Sand moves with the wind. " * 20_000
+    with FileServer({"/a": body}) as server:
+        local(server.host)
+        config = tmp_path / "config" / "findling" / "config.toml"
+        config.write_text(config.read_text().replace("[fetch]", "[fetch]\nmax_total_bytes = 1048576"))
+        assert done(library, FileRequest(f"{server.url}/a", "a.md", index=False)).status == "completed"
+        assert done(library, FileRequest(f"{server.url}/a", "b.md", index=False)).status == "completed"
+        job = done(library, FileRequest(f"{server.url}/a", "c.md", index=False))
+    assert (job.status, job.error[:8], "1,048,576" in job.error) == ("failed", "storage:", True)
+    assert (sorted(os.listdir(data / "files")), os.listdir(data / "parts")) == (["a.md", "b.md"], [])
 
 
 def test_what_another_process_takes_out_meanwhile_stays_out(
@@ -231,7 +353,6 @@ def test_the_type_that_a_server_claims_means_nothing(library: Library, local: Lo
 
 def test_a_request_that_was_tampered_with(library: Library, data: Path, local: Local) -> None:
     """Everything is checked again by the process that does it."""
-    import subprocess
     import sys
 
     local()

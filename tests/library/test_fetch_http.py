@@ -9,11 +9,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from servers import FileServer, dripping, endless, headed, redirect
+from servers import FileServer, dripping, endless, headed, ranged, redirect
 
 from findling import outbound_addresses
 from findling.errors import Cancelled, FetchRefused, NetworkError
-from findling.outbound_fetch import Pace, fetch, located
+from findling.outbound_fetch import Interrupted, Pace, Part, fetch, located
 
 QUICK = Pace(head_s=1.0, stall_s=0.5, whole_s=5.0, grace_s=0.3, bytes_per_s=1000)
 
@@ -123,6 +123,132 @@ def test_bodies_that_are_cut(answer: Any, error: type[Exception] | None) -> None
             return
         with pytest.raises(error):
             got(server, "/a", max_bytes=1000)
+
+
+def status(code: int, body: bytes = b"", **headers: str) -> Any:
+    def answer(request: Any) -> None:
+        request.send_response(code)
+        for name, value in headers.items():
+            request.send_header(name.replace("_", "-"), value)
+        request.end_headers()
+        request.wfile.write(body)
+
+    return answer
+
+
+def test_the_rest_of_a_file() -> None:
+    began: list[Part] = []
+    sizes: list[int | None] = []
+    with FileServer({"/a": ranged(b"0123456789", breaks=[]), "/b": redirect("/a")}) as server:
+        found = fetch(
+            f"{server.url}/b",
+            allowed_hosts=(server.host,),
+            max_bytes=10,
+            take=lambda piece, whole: sizes.extend((len(piece), whole)),
+            begin=began.append,
+            have=Part(4, '"1"'),
+        )
+    assert (found.size, began, sizes) == (10, [Part(4, '"1"')], [6, 10])
+    assert [headers.get("If-Range") for _, headers in server.asked] == ['"1"', '"1"']
+
+
+@pytest.mark.parametrize(
+    ("answer", "begun"),
+    [
+        (status(200, b"another", ETag='"2"'), Part(0, '"2"')),
+        (
+            status(200, b"another", Last_Modified="Sat, 01 Jan 2000 00:00:00 GMT"),
+            Part(0, "Sat, 01 Jan 2000 00:00:00 GMT"),
+        ),
+        (status(200, b"another", Last_Modified="yesterday"), Part(0, "")),
+        (status(200, b"another", Last_Modified=f"Sat, 01 Jan 2000 00:00:00 +{'9' * 20}"), Part(0, "")),
+        (status(206, b"rest of very much", Content_Range="bytes 4-20/21"), None),
+    ],
+)
+def test_servers_that_do_not_go_on(answer: Any, begun: Part | None) -> None:
+    began: list[Part] = []
+    with FileServer({"/a": answer}) as server:
+
+        def ask() -> None:
+            fetch(
+                f"{server.url}/a",
+                allowed_hosts=(server.host,),
+                max_bytes=10,
+                take=lambda *_: None,
+                begin=began.append,
+                have=Part(4, '"1"'),
+            )
+
+        if begun is None:
+            with pytest.raises(FetchRefused, match="21 bytes"):
+                ask()
+            return
+        ask()
+        assert began == [begun]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Content_Range": "bytes 3-6/7"},
+        {},
+        {"Content_Range": "bytes 4-7/*"},
+        {"Content_Range": "bytes 4-7/6"},
+        {"Content_Range": "bytes 4-7/8", "ETag": '"2"'},
+    ],
+)
+def test_what_is_not_the_rest_that_was_asked_for(headers: dict[str, str]) -> None:
+    def answer(request: Any) -> None:
+        (status(206, b"rest", **headers) if "Range" in request.headers else status(200, b"whole"))(request)
+
+    pieces: list[bytes] = []
+    began: list[Part] = []
+    with FileServer({"/a": answer}) as server:
+        found = fetch(
+            f"{server.url}/a",
+            allowed_hosts=(server.host,),
+            max_bytes=10,
+            take=lambda piece, _: pieces.append(piece),
+            begin=began.append,
+            have=Part(4, '"1"'),
+        )
+    assert (found.size, pieces, began) == (5, [b"whole"], [Part(0, "")])
+
+
+def test_less_of_the_rest_than_there_is() -> None:
+    pieces: list[bytes] = []
+    answer = status(206, b"45", Content_Range="bytes 4-5/9", Content_Length="2")
+    with FileServer({"/a": answer}) as server, pytest.raises(Interrupted, match="6 of 9"):
+        fetch(
+            f"{server.url}/a",
+            allowed_hosts=(server.host,),
+            max_bytes=10,
+            take=lambda piece, _: pieces.append(piece),
+            have=Part(4, '"1"'),
+        )
+    assert pieces == [b"45"]
+
+
+def test_a_part_that_is_longer_than_the_file_by_now() -> None:
+    def answer(request: Any) -> None:
+        status(416 if "Range" in request.headers else 200, b"now")(request)
+
+    got: list[bytes] = []
+    with FileServer({"/a": answer}) as server:
+        found = fetch(
+            f"{server.url}/a",
+            allowed_hosts=(server.host,),
+            max_bytes=10,
+            take=lambda piece, _: got.append(piece),
+            have=Part(4, '"1"'),
+        )
+    assert (found.size, got) == (3, [b"now"])
+
+
+def test_part_of_a_file_that_nobody_asked_for() -> None:
+    answer = status(206, b"rest", Content_Range="bytes 0-3/7")
+    with FileServer({"/a": answer}) as server, pytest.raises(NetworkError, match="206"):
+        got(server, "/a")
 
 
 def test_a_body_that_goes_on_quickly_but_for_too_long() -> None:

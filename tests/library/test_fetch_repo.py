@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import random
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -11,9 +13,11 @@ from typing import Any
 
 import pytest
 from servers import FileServer, commit, ended, git, git_server, redirect, tree_of
+from shelf import write
 
+from findling import outbound
 from findling.errors import FetchRefused, FindlingError, InvalidInput
-from findling.library import Job, Library, repo_tree
+from findling.library import Job, Library, repo_home, repo_tree
 from findling.library.fetch_names import path_problem, repository_name
 from findling.library.fetch_requests import RepoRequest
 from findling.library.fetching import run_here
@@ -73,6 +77,7 @@ def files_in(folder: object) -> set[str]:
 
 
 def test_what_is_taken_unless_told_otherwise(library: Library, url: str, repo: Path, data: Path) -> None:
+    """S3-17, S3-18, S3-30, D15, D30."""
     found = ended(library.jobs, library.fetch(RepoRequest(url)).id).result
     assert files_in(found["path"]) == {"README.md", "docs/deep/notes.txt", "data.json"}
     assert (found["filesProcessed"], found["branch"], found["commit"]) == (3, "main", git(repo, "rev-parse", "HEAD"))
@@ -86,6 +91,7 @@ def test_what_is_taken_unless_told_otherwise(library: Library, url: str, repo: P
 
 
 def test_the_bundle_has_the_files_own_line_numbers(library: Library, url: str) -> None:
+    """S3-20, S3-21, D15."""
     found = result(library, RepoRequest(url, include=("*.py", "*.md"), remove_comments=True))
     text = Path(str(found["bundlePath"])).read_text()
     assert "## README.md\n\n```markdown\n1  # Guide\n2\n3  How to make tea, step by step.\n```\n" in text
@@ -111,6 +117,7 @@ def test_a_fence_is_longer_than_any_in_the_file(library: Library, url: str, repo
 
 
 def test_fetching_again_touches_what_changed_only(library: Library, url: str, repo: Path) -> None:
+    """S3-17: *.rst is taken too."""
     folder = Path(str(result(library, RepoRequest(url))["path"]))
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
     commit(
@@ -127,6 +134,7 @@ def test_fetching_again_touches_what_changed_only(library: Library, url: str, re
 
 
 def test_branches_tags_and_commits(library: Library, url: str, repo: Path) -> None:
+    """S3-15, S3-16, D22."""
     first = git(repo, "rev-parse", "HEAD")
     git(repo, "tag", "v1")
     git(repo, "checkout", "-q", "-b", "topic/x")
@@ -141,6 +149,7 @@ def test_branches_tags_and_commits(library: Library, url: str, repo: Path) -> No
 
 
 def test_without_a_branch_called_main(library: Library, url: str, repo: Path) -> None:
+    """D22."""
     git(repo, "branch", "-m", "trunk")
     assert result(library, RepoRequest(url))["branch"] == "trunk"
     assert "no branch or tag" in done(library, RepoRequest(url, "main")).error
@@ -273,6 +282,24 @@ def test_git_connects_to_the_address_that_was_looked_at(
     assert result(library, RepoRequest(url.replace("127.0.0.1", "docs.invalid")))["filesProcessed"] == 3
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="nothing else can bound a process that it did not write")
+def test_what_a_server_sends_cannot_take_all_memory(data: Path, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        server = outbound.GitServer("http", "127.0.0.1", port, ("127.0.0.1",))
+        with outbound.start_git(["ls-remote", f"http://127.0.0.1:{port}/"], cwd=tmp_path, server=server) as git_:
+            connection, _ = silent.accept()  # by a program that git started
+            with connection:
+                assert git_._process is not None
+                pid = git_._process.pid
+                helpers = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+                limits = [Path(f"/proc/{each}/limits").read_text() for each in (pid, *helpers)]
+    assert helpers
+    for text in limits:
+        (line,) = [line for line in text.split("\n") if line.startswith("Max data size")]
+        assert line.split()[3] == str(outbound.MAX_FETCH_MEMORY)
+
+
 def test_what_is_too_much_is_not_brought(
     library: Library, url: str, repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -293,10 +320,76 @@ def test_a_server_that_is_no_git(library: Library, local: Callable[..., None], d
 
 def test_removing_the_collection_removes_the_copy(library: Library, url: str, data: Path) -> None:
     found = result(library, RepoRequest(url))
-    library.remove("acme-guide")
+    assert library.remove("acme-guide").fetched == ("acme-guide",)
     assert not Path(str(found["path"])).exists()
     assert library.collections() == ()
     assert os.listdir(data / "repositories") == []
+
+
+def test_a_first_fetch_that_fails_leaves_nothing(library: Library, url: str, data: Path) -> None:
+    job = done(library, RepoRequest(url, branch="none"))
+    assert job.status == "failed"
+    assert {path.name for path in (data / "repositories").rglob("*") if path.is_file()} <= {"writer.lock"}
+    result(library, RepoRequest(url))
+    there = files_in(data / "repositories")
+    assert done(library, RepoRequest(url, branch="none")).status == "failed"
+    assert there <= files_in(data / "repositories"), "a later one leaves what was there"
+
+
+def test_a_repository_counts_against_the_quota(
+    library: Library, url: str, repo: Path, data: Path, tmp_path: Path
+) -> None:
+    commit(repo, {"noise.txt": random.Random(1).randbytes(900_000).hex()})
+    config = tmp_path / "config" / "findling" / "config.toml"
+    config.write_text(config.read_text().replace("[fetch]", "[fetch]\nmax_total_bytes = 2097152"))
+    job = done(library, RepoRequest(url))
+    assert (job.status, job.error[:8]) == ("failed", "storage:"), job.error
+    left = {path.name for path in (data / "repositories").rglob("*") if path.is_file()}
+    assert (library.collections(), left) == ((), {"writer.lock"})
+    assert done(library, RepoRequest(url, include=("README.md",))).status == "completed"
+
+
+def test_what_a_killed_fetch_left_is_cleared_up(library: Library, url: str, repo: Path, data: Path) -> None:
+    home = repo_home.home_of(data, RepoRequest(url))
+    orphan, packs = data / "repositories" / "other-0", home / "objects.git" / "objects" / "pack"
+    for folder in (orphan, packs):
+        folder.mkdir(parents=True)
+        for name in ("tmp_pack_x", ".tmp-7-pack-x.pack"):  # of fetching, of packing
+            (folder / name).write_bytes(b"half")
+    result(library, RepoRequest(url))
+    assert not any(orphan.glob("*tmp*")) and not any(packs.glob("*tmp*"))
+    commit(repo, {"README.md": "# Guide\n\nNow about coffee beans.\n"})
+    objects = packs.parent.parent
+    left = [objects / "shallow.lock", objects / "refs" / "findling" / "fetched.lock", packs / "pack-x.keep"]
+    for path in left:
+        path.touch()
+    assert result(library, RepoRequest(url))["filesChanged"] == 1, "its locks hold nobody up"
+    assert not any(path.exists() for path in left)
+
+
+def test_what_became_a_collection_meanwhile_is_not_swept_away(data: Path) -> None:
+    home = data.resolve() / "repositories" / "guide-0"
+    write(home / "files", {"README.md": "# Guide\n"})
+    inside = [os.fspath(home / "files" / "docs")]
+    seen: list[list[str]] = [[], inside]
+    repo_home.sweep(data, lambda: seen.pop(0))
+    assert (home / "files" / "README.md").exists() and not seen
+    repo_home.sweep(data, lambda: [f"{home}-other/files"])
+    assert not (home / "files").exists()
+
+
+def test_objects_of_commits_that_are_gone_are_forgotten(
+    library: Library, url: str, repo: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(repo_home, "PACKS", 1)
+    for text in ("one", "two", "three"):
+        commit(repo, {"README.md": f"# Guide\n\n{text}\n"})
+        found = result(library, RepoRequest(url))
+    (packs,) = data.glob("repositories/*/objects.git/objects/pack")
+    assert len(list(packs.glob("*.pack"))) == 1
+    assert git(packs.parent.parent, "count-objects").startswith("0 objects")
+    assert "three" in (Path(str(found["path"])) / "README.md").read_text()
+    assert result(library, RepoRequest(url))["filesChanged"] == 0
 
 
 def test_names_of_repositories() -> None:

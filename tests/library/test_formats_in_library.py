@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import sys
 from pathlib import Path
@@ -16,6 +17,8 @@ from shelf import long_ago
 from findling.engine import Engine
 from findling.ingest.decoding import decode
 from findling.library import Library
+from findling.tools.registry import call
+from findling.tools.workspace import Workspace
 
 
 @pytest.fixture
@@ -76,6 +79,62 @@ def test_a_changed_document_is_read_again(shelf: Path) -> None:
         assert engine.grep("green tea").total_lines == 0
         (shelf / "tea.pdf").unlink()
         assert engine.grep("cocoa").total_lines == 0
+
+
+def test_cells_of_a_notebook_are_read_as_people_read_them(library: Library, tmp_path: Path) -> None:
+    cells = [
+        {"cell_type": "markdown", "source": ["# Tides\n", "\n", "High water comes twice a day."]},
+        {"cell_type": "code", "source": ['print("high\\twater")\n', "print(2)"], "outputs": ["x" * (2 << 20)]},
+    ]
+    folder = tmp_path.resolve() / "notes"
+    folder.mkdir()
+    (folder / "tides.ipynb").write_text(json.dumps({"cells": cells, "metadata": {"language_info": {"name": "python"}}}))
+    (folder / "broken.ipynb").write_text('{"cells": [')
+    fenced = {"cells": cells[1:], "metadata": {"language_info": {"name": "python\n```\n# Forged"}}}
+    (folder / "fence.ipynb").write_text(json.dumps(fenced))
+    report = library.add(folder).report
+    assert report is not None and [(file.path, file.reason) for file in report.skipped] == [
+        ("broken.ipynb", "broken_document")
+    ]
+    prose, code = library.file(str(folder / "tides.ipynb")).passages
+    assert (prose.headings, prose.content) == (
+        ("cell 1", "Tides"),
+        "⟦cell 1⟧\n\n# Tides\n\nHigh water comes twice a day.",
+    )
+    assert code.headings == ("cell 2: Tides",)
+    assert code.content.endswith('```python\nprint("high\\twater")\nprint(2)\n```')
+    (forged,) = library.file(str(folder / "fence.ipynb")).passages
+    assert forged.content == '⟦cell 1⟧\n\n```\nprint("high\\twater")\nprint(2)\n```'
+    with Workspace(long_ago(folder)) as workspace:
+        workspace.engine.index()
+        assert workspace.engine.status().coverage.skipped["too_large"] == 2, "in a project it is source"
+
+
+def test_every_hit_in_a_document_leads_to_its_text(shelf: Path) -> None:
+    with Workspace(shelf) as workspace:
+        workspace.engine.index()
+        said = "Steep green tea for two minutes."
+        for tool, key in (("search_semantic", "snippet"), ("hybrid_search", "snippet"), ("search_code", "context")):
+            found = call(tool, {"query": "steep green tea"}, workspace).structured or {}
+            (best, *_) = [hit for hit in found["results"] if hit["path"] == "tea.pdf"]
+            assert said in (best.get(key) or best["snippet"]), tool
+        read = call("get_file", {"path": "tea.pdf"}, workspace)
+        lines = read.text_blocks[0].split("\n")
+        assert [lines[0], lines[4], lines[6]] == ["⟦page 1⟧", "⟦page 2⟧", said], "as the lines of a hit count them"
+        assert call("get_file", {"path": "tea.pdf", "start_line": 7, "end_line": 7}, workspace).text_blocks == [
+            lines[6] + "\n"
+        ]
+        named = {"path": str(shelf / "prices.xlsx")}
+        assert "| arabica | 12.5" in call("get_file", named, workspace).text_blocks[0]
+        (shelf / "tea.pdf").write_bytes(pdf(["Now about cocoa only."]))
+        text, *notes = call("get_file", {"path": "tea.pdf"}, workspace).text_blocks
+        assert ("cocoa" in text) != ("has changed" in str(notes)), "taken in before, if there was time"
+        workspace.engine.index()
+        (text,) = call("get_file", {"path": "tea.pdf"}, workspace).text_blocks
+        assert "cocoa" in text
+        for path, why in (("locked.docx", "protected"), ("broken.pdf", "broken"), ("none.pdf", "not found")):
+            refused = call("get_file", {"path": path}, workspace)
+            assert refused.is_error and why in refused.text_blocks[0].lower(), refused.text_blocks
 
 
 def test_a_document_may_be_larger_than_a_source_file(shelf: Path) -> None:

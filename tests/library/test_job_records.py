@@ -22,7 +22,7 @@ def test_dates_have_milliseconds_and_a_z() -> None:
 
 
 def test_a_job_from_start_to_end(tmp_path: Path) -> None:
-    """S3-29, S3-30: the fields, and those that it does not have left out."""
+    """D24, S3-29, S3-30: the fields, and those that it does not have left out."""
     job = JobRecords(tmp_path).start("fetch_repo")
     job.progress(40)
     job.progress(20)

@@ -18,7 +18,8 @@ def tree(folder: Path) -> dict[str, bytes | None]:
 
 
 def found(library: Library, query: str) -> list[tuple[str, str]]:
-    return [(p.collection, Path(p.file_path).name) for p in library.search(query, min_score=0.0, limit=50).passages]
+    answer = library.search(query, min_score=0.0, limit=50, wait_s=None)
+    return [(p.collection, Path(p.file_path).name) for p in answer.passages]
 
 
 def files(library: Library, query: str = "water flour oven") -> set[str]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from findling.config import Config
+from findling.library.fetch_requests import EXCLUDED, FileRequest, RepoRequest
+from findling.tools.registry import TOOLS
 
 
 def test_defaults_of_the_documents_side() -> None:
-    """S0-18, S0-22, S0-23, S0-27."""
+    """S0-18, S0-21 to S0-27."""
     semantic = Config().semantic
     assert semantic.enabled == "auto"
     assert semantic.ollama_url == "http://localhost:11434"
@@ -35,3 +39,21 @@ def test_defaults_of_repository_search() -> None:
     weights = config.hybrid
     assert (weights.keyword_weight, weights.symbol_weight, weights.semantic_weight) == (0.4, 0.3, 0.3)
     assert (config.semantic.chunk_max_lines, config.semantic.chunk_overlap_lines) == (50, 10)
+
+
+def test_defaults_of_fetching() -> None:
+    """S3-16 to S3-21, S3-24 to S3-26, D23: as published, and as they are obeyed."""
+
+    def published(tool: str) -> dict[str, Any]:
+        options = TOOLS[tool].schema["properties"]["options"]["properties"]
+        return {name: schema["default"] for name, schema in options.items() if "default" in schema}
+
+    assert published("fetch_repo") == {"outputStyle": "markdown", "removeComments": False, "showLineNumbers": True}
+    assert TOOLS["fetch_repo"].schema["properties"]["options"]["properties"]["outputStyle"]["enum"] == ["markdown"]
+    repo = RepoRequest("https://example.org/a")
+    assert repo.include == ("*.md", "*.txt", "*.json", "*.rst")
+    assert {".git", "node_modules", "dist"} <= set(EXCLUDED)
+    assert (repo.remove_comments, repo.line_numbers) == (False, True)
+    assert published("fetch_file") == {"overwrite": True, "maxFileSizeMB": 10, "indexAfterSave": True}
+    file = FileRequest("https://example.org/a", "a")
+    assert (file.overwrite, file.max_bytes, file.index) == (True, 10 * 1024 * 1024, True)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from findling.search.confidence import TYPICAL_COSINE, confidence
 from findling.search.ranking import RankedFile
 from findling.search.semantic_types import FileCosines
-from findling.store.reader import FileRow
+from findling.store.rows import FileRow
 
 FILE = FileRow(1, 1, "a.py", "python", "code", 10, 1, False, 3, 1)
 VECTORS = FileCosines(np.ones(1, np.float32), np.ones(1, np.float32))

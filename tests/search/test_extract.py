@@ -127,6 +127,13 @@ def test_any_documents_give_an_answer_within_bounds(paragraphs: list[tuple[str, 
         assert 1 <= excerpt.start_line <= excerpt.end_line
 
 
+def test_documents_that_say_little_are_answered_from_too() -> None:
+    short = passage(("prose", "Closed today."), heading="Opening hours")
+    assert answer(extract(weights("opening hours"), [short])) == "Closed today."
+    longer = passage(("prose", "Open from nine to five."), path="b.md")
+    assert answer(extract(weights("opening hours"), [short, longer])) == "Open from nine to five."
+
+
 def test_nothing_gives_nothing() -> None:
     assert extract({}, []) == ()
     assert extract(weights("x"), [passage(("prose", "---"))]) == ()

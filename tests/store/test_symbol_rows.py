@@ -46,6 +46,7 @@ def _follows(found: list[symbol_rows.PackedSymbol], parent: int) -> str:
 @given(definitions())
 def test_what_was_packed_comes_back(packed: list[symbol_rows.PackedSymbol]) -> None:
     rows = symbol_rows.unpack(7, symbol_rows.pack(packed))
+    assert symbol_rows.named(symbol_rows.pack(packed)) == [(row.name, row.kind) for row in rows]
     assert [row[2:] for row in rows] == packed
     assert [(row.blob_id, row.position) for row in rows] == [(7, i) for i in range(len(packed))]
 

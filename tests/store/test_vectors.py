@@ -83,6 +83,7 @@ def test_top_by_value_is_the_sorted_list(seed: int, count: int, k: int, masked: 
 @FROM_SEED
 @given(seed=st.integers(0, 2**32), size=SIZES)
 def test_cosines_are_those_of_the_whole_numbers(backend: ModuleType | None, seed: int, size: tuple[int, int]) -> None:
+    """S4-40, S1-44."""
     rng = np.random.default_rng(seed)
     rows = rng.integers(-128, 128, size, np.int8)
     rows[::7] = 0

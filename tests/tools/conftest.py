@@ -132,6 +132,15 @@ def project(tmp_path: Path) -> Path:
     return write_files(tmp_path.resolve())
 
 
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How long a question may index is for tests about that."""
+    for module in ("code", "code_lexical", "docs_scope", "library", "repo", "repo_hybrid", "symbols"):
+        monkeypatch.setattr(f"findling.tools.{module}.WAIT_S", None)
+    for limit in ("CHECK_S", "SMALL_CHECK_S", "SYNC_S"):
+        monkeypatch.setattr(f"findling.engine.freshness.{limit}", 60.0)
+
+
 @pytest.fixture(scope="module")
 def workspace(indexed: Path) -> Iterator[Workspace]:
     with Workspace(indexed, root=indexed) as opened:

@@ -289,6 +289,7 @@ def test_changes_are_taken_in_before_the_answer(project: Path) -> None:
 
 
 def test_a_job_is_seen_while_it_runs(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """S1-48, D24: one that has ended well is called published."""
     go_on, begun = threading.Event(), threading.Event()
     index = Engine.index
 
@@ -436,6 +437,18 @@ def test_health_check(workspace: Workspace) -> None:
     assert "python" in found["grammars"]["available"]
     assert found["embedder"]["dimensions"] == 256
     assert found["projects"][0]["repo_root"] == str(workspace.engine.root)
+
+
+def test_a_folder_that_is_gone_is_said(tmp_path: Path) -> None:
+    root = tmp_path / "gone"
+    root.mkdir()
+    with Workspace(root, root=root) as workspace:
+        _ = workspace.engine
+        root.rmdir()
+        found = facts(call("health_check", {}, workspace))
+        assert (found["status"], "no folder" in found["problem"]) == ("error", True)
+        refused = call("index_status", {}, workspace).structured
+        assert refused is not None and refused["error"]["code"] == "project_not_found"
 
 
 def test_health_check_sees_a_lost_text_index(project: Path) -> None:

@@ -263,7 +263,7 @@ def test_without_any_vectors_text_answers(root: Path) -> None:
 
 
 def test_the_order_of_search_docs_knows_no_vectors(root: Path) -> None:
-    """S1-49: switched off, half done or complete, plans and agents keep their order."""
+    """S1-50, S1-49: switched off, half done or complete, plans and agents keep their order."""
     for number in (2, 10, 1):
         (root / f"plans/0004-letters/{number:03}_agent.md").write_text("# Agent\n\nThe queue.\n", encoding="utf-8")
     orders = []

@@ -57,7 +57,7 @@ def test_ties_are_broken_by_id() -> None:
 
 
 def test_a_line_inside_a_passage_is_one_result_with_both_sources() -> None:
-    """S4-24, S4-31: duplicates merge when lines overlap, and sources says who found the place."""
+    """S4-40, S4-24, S4-31: duplicates merge when lines overlap, and sources says who found the place."""
     merged = fuse_weighted(
         {"keyword": [Scored("a.py", 12, 12, 7.0, "hit")], "semantic": [Scored("a.py", 5, 40, 0.6)]}, WEIGHTS
     )
@@ -67,7 +67,7 @@ def test_a_line_inside_a_passage_is_one_result_with_both_sources() -> None:
 
 
 def test_scores_are_weighted_over_the_backends_that_ran() -> None:
-    """S4-22, S4-23, S4-25, D9: each backend to [0, 1], weights .4 .3 .3, sorted by the sum."""
+    """S4-40, S4-22, S4-23, S4-25, D9: each backend to [0, 1], weights .4 .3 .3, sorted by the sum."""
     lists = {
         "keyword": [Scored("a", 1, 1, 10.0), Scored("b", 1, 1, 5.0)],
         "symbol": [Scored("b", 1, 9, 1.0)],

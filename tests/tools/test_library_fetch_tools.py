@@ -60,6 +60,7 @@ def refusal(workspace: Workspace, name: str, **arguments: Any) -> str:
 def test_fetching_a_file_from_the_first_word_to_the_last(
     opened: Workspace, allow: Callable[[str], None], records: JobRecords
 ) -> None:
+    """S3-23, S3-27, D29."""
     with FileServer({"/a.md": b"# Otters\n\nOtters hold hands while they sleep.\n"}) as server:
         allow(server.host)
         text, facts = blocks(opened, "fetch_file", url=f"{server.url}/a.md", filename="otters.md")
@@ -86,25 +87,32 @@ def test_fetching_a_file_from_the_first_word_to_the_last(
 def test_fetching_a_repository(
     opened: Workspace, allow: Callable[[str], None], records: JobRecords, tmp_path: Path
 ) -> None:
-    commit(tmp_path / "served" / "acme" / "docs", {"a.md": "# A\n\ntext about badgers\n", "b.py": "x = 1\n"})
+    """S3-14, S3-15, S3-18, S3-20 to S3-22, D29: at once, with the id of a job."""
+    files = {"a.md": "# A\n\ntext about badgers\n", "b.py": "x = 1  # one\n", "drafts/c.md": "later\n", "d.txt": "x\n"}
+    commit(tmp_path / "served" / "acme" / "docs", files)
     with git_server(tmp_path / "served") as base:
         allow(base.removeprefix("http://"))
-        text, facts = blocks(
-            opened, "fetch_repo", repoUrl=f"{base}/acme/docs/.git#main", options={"includePatterns": ["*.md"]}
-        )
+        options = {"includePatterns": ["*.md", "*.py"], "excludePatterns": ["drafts/"], "outputStyle": "markdown"}
+        options |= {"removeComments": True, "showLineNumbers": False}
+        text, facts = blocks(opened, "fetch_repo", repoUrl=f"{base}/acme/docs/.git#main", options=options)
         id = json.loads(facts)["jobId"]
+        assert records.get(id).status == "running"
         assert json.loads(facts) == {"jobId": id, "repoName": "acme/docs"}
         assert text == (
             f"Started async repository fetch: acme/docs\nJob ID: {id}\nUse get_job_status to poll for completion."
         )
         job = ended(records, id)
-    assert job.result["filesProcessed"] == 1
+    assert (job.result["filesProcessed"], job.result["branch"]) == (2, "main")
+    bundle = Path(str(job.result["bundlePath"])).read_text()
+    assert "```markdown\n# A\n\ntext about badgers\n```" in bundle
+    assert "```python\nx = 1\n```" in bundle
     assert {"repoName", "branch", "commit", "path", "bundlePath", "indexing"} <= job.result.keys()
 
 
 def test_search_works_while_a_job_runs_and_says_so(
     opened: Workspace, allow: Callable[[str], None], records: JobRecords
 ) -> None:
+    """S3-23, S3-38: fetch_file returns while it runs."""
     with FileServer({"/slow": dripping(b"x" * 2000, 0.05)}) as server:
         allow(server.host)
         _, facts = blocks(opened, "fetch_file", url=f"{server.url}/slow", filename="slow.txt")
@@ -141,11 +149,17 @@ def test_search_works_while_a_job_runs_and_says_so(
             {"repoUrl": "https://example.org/a", "options": {"outputStyle": "xml"}},
             "must be one of markdown",
         ),
+        (
+            "fetch_repo",
+            {"repoUrl": "https://example.org/a", "options": {"includePatterns": []}},
+            "`options.includePatterns` must not be empty",
+        ),
     ],
 )
 def test_refusals_say_what_and_why(
     opened: Workspace, records: JobRecords, name: str, arguments: dict[str, Any], said: str
 ) -> None:
+    """S3-19, S3-37."""
     text = refusal(opened, name, **arguments)
     assert text.startswith(f"{name} failed (")
     assert said in text
@@ -155,6 +169,7 @@ def test_refusals_say_what_and_why(
 def test_a_file_that_may_not_be_replaced_is_a_refusal(
     opened: Workspace, allow: Callable[[str], None], records: JobRecords
 ) -> None:
+    """S3-24."""
     with FileServer({"/a": b"text\n"}) as server:
         allow(server.host)
         _, facts = blocks(opened, "fetch_file", url=f"{server.url}/a", filename="a.txt")

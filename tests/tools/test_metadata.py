@@ -128,7 +128,7 @@ def test_questions_need_no_network(workspace: Workspace, monkeypatch: pytest.Mon
 
 
 def test_names_and_text_are_found_alike_without_meaning(indexed: Path) -> None:
-    """S4-3."""
+    """S1-50, S4-3."""
     calls: list[tuple[str, dict[str, Any]]] = [
         ("search_keyword", {"query": "attempts?"}),
         ("find_symbol", {"name": "retry"}),

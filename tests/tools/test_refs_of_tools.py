@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,15 +37,6 @@ def lay_out(root: Path) -> Path:
     git(root, "commit", "-q", "-m", "two")
     git(root, "checkout", "-q", "main")
     return root
-
-
-@pytest.fixture(autouse=True)
-def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """How long a question may index is for tests about that."""
-    for module in ("code", "code_lexical", "docs_scope", "library", "repo", "repo_hybrid", "symbols"):
-        monkeypatch.setattr(f"findling.tools.{module}.WAIT_S", None)
-    for limit in ("CHECK_S", "SMALL_CHECK_S", "SYNC_S"):
-        monkeypatch.setattr(f"findling.engine.freshness.{limit}", 60.0)
 
 
 @pytest.fixture
@@ -97,16 +89,40 @@ def test_the_folder_is_not_touched_by_it(workspace: Workspace) -> None:
     assert facts("search_code", workspace, query="only_on_main", ref="main")["metadata"]["ref"] == "main"
 
 
+ON_FEATURE: dict[str, dict[str, Any]] = {
+    "search_code": {"query": "only_on_feature"},
+    "locate_symbol": {"name": "only_on_feature"},
+    "search_keyword": {"query": "only_on_feature"},
+    "search_docs": {"query": "failed request"},
+    "index_status": {},
+}
+
+
 def test_several_roots_at_a_ref(tmp_path: Path) -> None:
-    roots = [lay_out(tmp_path / name) for name in ("one", "two")]
+    roots = [lay_out(tmp_path / "roots" / name) for name in ("one", "two")]
     with open_workspace(roots=roots) as workspace:
         found = facts("search_code", workspace, query="only_on_feature", ref="feature", detail_level="context")
         bodies = {row["path"]: row["body"] for row in found["results"]}
         assert "return 1" in bodies["one/feature.py"] and "return 1" in bodies["two/feature.py"]
         git(roots[1], "branch", "-q", "-D", "feature")
-        refused = call("search_code", {"query": "x", "ref": "feature"}, workspace)
-        assert refused.structured is not None
-        assert refused.structured["error"]["code"] == "ref_not_indexed"
+        for tool, arguments in ON_FEATURE.items():  # a root without the ref is named, and has nothing to say
+            found = facts(tool, workspace, **arguments, ref="feature")
+            shown = json.dumps({key: value for key, value in found.items() if key != "notes"})
+            assert "one" in shown and "two" not in shown, tool
+            assert [note[:5] for note in found["notes"]] == ["two: "], tool
+            assert found.get("metadata", {"ref": "feature"})["ref"] == "feature", tool
+        passages = call(
+            "search_documents", {"query": "backoff", "options": {"minScore": 0}, "ref": "feature"}, workspace
+        )
+        assert any(note.startswith("two: ") for note in json.loads(passages.text_blocks[1])["notes"])
+        assert facts("get_file_outline", workspace, path="one/feature.py", ref="feature")["symbols"]
+        in_two = call("get_file_outline", {"path": "two/feature.py", "ref": "feature"}, workspace)
+        assert in_two.as_json()["error"]["code"] == "ref_not_indexed"
+        for prefix in ("two", "tw", "two/docs"):
+            in_two = call("search_docs", {"query": "backoff", "pathPrefix": prefix, "ref": "feature"}, workspace)
+            assert in_two.as_json()["error"] == "ref_not_indexed", prefix
+        refused = call("search_code", {"query": "x", "ref": "elsewhere"}, workspace)
+        assert refused.as_json()["error"]["code"] == "ref_not_indexed"
 
 
 def test_strict_answers_are_fresh_or_refused(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,15 +152,16 @@ def test_what_is_not_searched_is_counted(workspace: Workspace) -> None:
 
 
 def test_a_server_watches_unless_it_is_told_not_to(workspace: Workspace) -> None:
-    """S0-24."""
+    """D13, S0-24."""
     assert workspace.watched is None
     workspace.watch()
     assert isinstance(workspace.watched, watching.Watch)
     assert facts("index_status", workspace)["watching"]["state"] in ("waiting", "standby", "watching")
-    (workspace.engine.root / "findling.toml").write_text("[semantic]\nwatch = false\n")
-    with Workspace(root=workspace.engine.root) as other:
-        other.watch()
-        assert other.watched is None
+    for option in ("watch", "autoIndex"):
+        (workspace.engine.root / "findling.toml").write_text(f"[semantic]\n{option} = false\n")
+        with Workspace(root=workspace.engine.root) as other:
+            other.watch()
+            assert other.watched is None
 
 
 def test_several_roots_open_the_library_once_for_every_ref(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -178,7 +180,7 @@ def test_search_code_decides_on_the_list_that_it_shows(both: Workspaces) -> None
 
 def test_a_joint_view_answers_what_a_view_answers() -> None:
     """What is not asked of several roots at once is named here; whatever is new has to be decided on."""
-    of_one = {"close", "embedder_failure", "encodes", "file_symbols", "reader", "semantic"}
+    of_one = {"close", "file_symbols", "of_documents", "reader", "semantic"}
     public = {name for name in vars(IndexView) if not name.startswith("_")}
     assert public - of_one == {name for name in vars(JointView) if not name.startswith("_")}
 
@@ -225,17 +227,35 @@ def test_a_short_path_is_told_whole(indexed: Path, tmp_path: Path) -> None:
 
 
 def _broken(folder: Path, how: str) -> Path:
-    """A root called B that is not there, has meaning switched off, or is configured wrongly."""
+    """A root called B that is not there, has meaning switched off, is configured wrongly, or a later version's."""
     root = folder.resolve() / "B"
-    if how != "down":
+    if how == "later":
+        (root / "docs").mkdir(parents=True)
+        with Workspace(root, root=root) as workspace:
+            workspace.engine.index()
+            database = workspace.engine.store_dir / "index.db"
+        with closing(sqlite3.connect(database)) as connection, connection:
+            connection.execute("PRAGMA user_version=999")
+    elif how != "down":
         (root / "docs").mkdir(parents=True)
         (root / "docs" / "b.md").write_text("# Opening\n\nThe museum is open when the shop is.\n")
         (root / "findling.toml").write_text("[semantic]\nenabled = " + ("false\n" if how == "disabled" else "[1]\n"))
     return root
 
 
+JOINTLY: Mapping[str, Mapping[str, Any]] = {
+    "search_code": {"query": "ask the bank again after a failed payment"},
+    "locate_symbol": {"name": "retry_payment"},
+    "search_semantic": {"query": "ask the bank again"},
+    "hybrid_search": {"query": "retry_payment"},
+    "search_keyword": {"query": "retry_pay"},
+    "find_symbol": {"name": "retry_payment"},
+}
+"""Tools that search all roots as one."""
+
+
 @pytest.mark.parametrize("first", [True, False])
-@pytest.mark.parametrize("how", ["down", "disabled", "misconfigured"])
+@pytest.mark.parametrize("how", ["down", "disabled", "misconfigured", "later"])
 def test_a_root_that_cannot_answer_costs_itself_and_is_named(how: str, first: bool, shop: Path, tmp_path: Path) -> None:
     broken = _broken(tmp_path, how)
     with open_workspace(roots=[broken, shop] if first else [shop, broken]) as opened:
@@ -248,18 +268,35 @@ def test_a_root_that_cannot_answer_costs_itself_and_is_named(how: str, first: bo
         assert facts(opened, "get_file", path="shop/docs/shop.md", end_line=1)["content"] == "# Shop\n"
         if how == "disabled":
             return  # all else is answered
+        for tool, arguments in JOINTLY.items():
+            found = facts(opened, tool, **arguments)
+            assert "shop/" in json.dumps(found), tool
+            assert [note[:3] for note in found["notes"]] == ["B: "], tool
+            if "metadata" in found:
+                told = found["metadata"]
+                assert (told["indexing_status"], told["result_completeness"]) == ("failed", "partial")
+        passages = call("search_documents", {"query": "opening hours", "options": {"minScore": 0}}, opened)
+        found = json.loads(passages.text_blocks[1])
+        assert found["results"] and found["notes"]
         for tool in ("query_docs", "search_docs"):
             found = facts(opened, tool, query="opening hours")
             assert "shop/docs/shop.md" in json.dumps(found)
             assert [note[:3] for note in found["notes"]] == ["B: "]
         status = facts(opened, "index_status")
-        assert (status["index_status"], [project["root"] for project in status["projects"]]) == ("failed", ["shop"])
-        assert status["metadata"]["indexing_status"] == "failed"
-        assert [note[:3] for note in status["notes"]] == ["B: "]
+        assert (status["index_status"], status["metadata"]["indexing_status"]) == ("failed", "failed")
+        told = {project["root"] for project in status["projects"]}
+        if how == "later":  # of that one there is a status
+            assert (told, status["schema_status"]) == ({"shop", "B"}, "reindex_required")
+        else:
+            assert (told, [note[:3] for note in status["notes"]]) == ({"shop"}, ["B: "])
         assert facts(opened, "health_check")["status"] == "error"
 
 
 def test_where_no_root_can_answer_the_call_fails(tmp_path: Path) -> None:
+    with open_workspace(roots=[tmp_path / "x" / "A", tmp_path / "x" / "B"]) as opened:
+        result = call("search_code", {"query": "anything"}, opened)
+        assert result.as_json()["error"]["code"] == "project_not_found"
+        assert call("search_keyword", {"query": "anything"}, opened).is_error
     roots = [_broken(tmp_path / how, how) for how in ("disabled", "misconfigured")]
     with open_workspace(roots=roots) as opened:
         result = call("semantic_search", {"query": "when is the shop open"}, opened)

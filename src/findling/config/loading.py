@@ -149,7 +149,11 @@ def _checked(
             continue
         if warning:
             warnings.append(f"{source.place(name)}: {warning}.")
-        said[option.key] = _Said(_absolute(value, source, environ) if option.kind == "path" else value, name)
+        if option.kind == "path":
+            value = _absolute(value, source, environ)
+        elif option.key == _OF_THE_PROVIDER[0]:
+            value = _model_folder(value, source, environ)
+        said[option.key] = _Said(value, name)
     return {key: value for key, value in said.items() if key not in dropped}
 
 
@@ -168,6 +172,22 @@ def _absolute(value: Value, source: Source, environ: Mapping[str, str]) -> Value
         path = home + path[1:]
     base = source.path.parent if source.path is not None else Path()
     return os.path.abspath(base / path)  # noqa: PTH100 - a Path would keep its ".."
+
+
+def _model_folder(value: Value, source: Source, environ: Mapping[str, str]) -> Value:
+    """A model's folder as an absolute path, where there is one of that name; a project's lies beside its file.
+
+    Names of models without a slash are no folders, and those with one are only where a tokenizer lies. Outside of a
+    file ``owner/name`` is none either: the current folder may be anybody's, and must not stand in for a model.
+    """
+    name = str(value)
+    path = Path(str(_absolute(value, source, environ)))
+    if "/" not in name or not (path / "tokenizer.json").is_file():
+        return value
+    if source.path is None and not (name.startswith((".", "~")) or Path(name).is_absolute()):
+        return value
+    beside = source.path.parent if source.path is not None else path
+    return str(path) if source.trusted or path.resolve().is_relative_to(beside.resolve()) else value
 
 
 def _first(key: str, said: _All) -> Origin:

@@ -431,6 +431,13 @@ class Fetch:
         kind="list",
         project=NEVER,
     )
+    max_total_bytes: int = option(
+        10 * 1024 * _MIB,
+        "How much disk all that is fetched may take, beside its index.",
+        kind="whole",
+        bounds=(_MIB, 1024 * 1024 * _MIB),
+        project=NEVER,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

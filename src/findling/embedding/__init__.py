@@ -89,6 +89,11 @@ class Embedder(Protocol):
         ...
 
 
+def takes_documents(fingerprint: Fingerprint) -> bool:
+    """Documents are sent to no external service."""
+    return fingerprint.provider in (*IN_PROCESS, "ollama")
+
+
 def open_embedder(
     provider: str = BUNDLED,
     model: str = "",
@@ -129,9 +134,9 @@ def open_embedder(
 
 
 def _open_bundled(dimensions: int | None, verify: bool) -> Embedder:
-    from findling.embedding.bundled import BundledEmbedder
+    from findling.embedding.bundled import BundledEmbedder, shared
 
-    embedder = BundledEmbedder.open(verify=verify)
+    embedder = BundledEmbedder.open() if verify else shared()
     made = embedder.fingerprint.dimensions
     if dimensions not in (None, made):
         raise EmbedderUnavailable(

@@ -2,7 +2,8 @@
 
 Needs numpy and the three files in ``model/``, nothing else. A text is split into ASCII words, identifiers into their
 parts; a part that is not in the vocabulary into the longest pieces that are. The vector is the sum of the pieces'
-rows, each weighted by 1 + ln(times it occurs), scaled to length 1.
+rows, each weighted by 1 + ln(times it occurs), scaled to length 1. A model of format 2, as `training` exports it,
+splits words as the text index does instead (`bundled_vocabulary`).
 
 Every sum is exact: rows are whole numbers and so are the weights (in units of 1 / WEIGHT_UNIT), and the float type is
 chosen so that no partial sum is rounded. The order of adding, and so the processor, cannot change a vector.
@@ -15,21 +16,26 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from findling.embedding import Batch, Fingerprint
+from findling.embedding.bundled_vocabulary import Vocabulary
 from findling.errors import EmbedderUnavailable
+from findling.tokenizer import words
 
 MODEL_DIR = Path(__file__).parent / "model"
 TABLE_FILE = "emb.int8.npy"
 WORDS_FILE = "vocab.txt"
 META_FILE = "meta.json"
+
+# A model whose words are terms of the text index; those of format 1 split ASCII words by themselves.
+TERMS_FORMAT = 2
 
 # Part of the fingerprint: raise it when the same files would give other vectors.
 ARITHMETIC_VERSION = 1
@@ -84,6 +90,11 @@ class _Pieces(dict[bytes, tuple[int, ...]]):
             self[word] = found
         return found
 
+    def rows_in(self, text: str) -> Iterable[int]:
+        """The rows of all words of a text, with repetitions."""
+        words = text.encode("ascii", "replace").translate(_SPACED).split()
+        return chain.from_iterable(map(self.__getitem__, words))
+
     def _split(self, part: bytes) -> Iterable[int]:
         row = self._rows.get(part)
         if row is not None:
@@ -102,25 +113,51 @@ class _Pieces(dict[bytes, tuple[int, ...]]):
         return found
 
 
+class _Terms(dict[str, tuple[int, ...]]):
+    """The same for a model of format 2, whose words are split as the text index splits them."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        super().__init__()
+        self._vocabulary = vocabulary
+
+    def __missing__(self, word: str) -> tuple[int, ...]:
+        found = self._vocabulary.rows(word)
+        if len(word) <= MAX_REMEMBERED_CHARS:
+            if len(self) >= MAX_REMEMBERED_WORDS:
+                self.clear()
+            self[word] = found
+        return found
+
+    def rows_in(self, text: str) -> Iterable[int]:
+        """See `_Pieces`."""
+        return chain.from_iterable(map(self.__getitem__, words(text)))
+
+
 class BundledEmbedder:
     """The bundled model, opened. Safe to use from several threads; the table is mapped, not copied."""
 
-    def __init__(self, table: NDArray[np.int8], rows: Mapping[bytes, int], fingerprint: Fingerprint) -> None:
+    def __init__(self, table: NDArray[np.int8], pieces: _Pieces | _Terms, fingerprint: Fingerprint) -> None:
         self._table = table
-        self._pieces = _Pieces(rows)
+        self._pieces = pieces
         self._fingerprint = fingerprint
         counts = np.maximum(np.arange(MAX_COUNT + 1), 1)
         self._weights = np.rint(WEIGHT_UNIT * (1 + np.log(counts))).astype(np.float32)
 
     @classmethod
-    def open(cls, folder: Path = MODEL_DIR, *, verify: bool = True) -> BundledEmbedder:
-        """Open the model in ``folder``. Raises EmbedderUnavailable when a file is missing, damaged or does not fit."""
+    def open(cls, folder: Path | None = None, *, verify: bool = True) -> BundledEmbedder:
+        """Open the model in ``folder`` (`MODEL_DIR`).
+
+        Raises EmbedderUnavailable when a file is missing, damaged or does not fit.
+        """
+        folder = folder or MODEL_DIR
         try:
             meta = json.loads((folder / META_FILE).read_bytes())
             digests = {name: _check(folder / name, meta["files"][name], verify) for name in (TABLE_FILE, WORDS_FILE)}
             table = np.asarray(np.load(folder / TABLE_FILE, mmap_mode="r", allow_pickle=False))
-            words = (folder / WORDS_FILE).read_bytes().split(b"\n")
-            expected = (int(meta["words"]), int(meta["dimensions"]))
+            known = (folder / WORDS_FILE).read_bytes().split(b"\n")
+            shared_rows = int(meta["shared_rows"]) if meta["format"] == TERMS_FORMAT else 0
+            expected = (int(meta["words"]) + shared_rows, int(meta["dimensions"]))
+            pieces = _pieces_of(known, shared_rows)
             provenance = [str(meta[key]) for key in ("name", "version", "prefix_scheme")]
         except FileNotFoundError as error:
             raise EmbedderUnavailable(
@@ -130,11 +167,11 @@ class BundledEmbedder:
             raise EmbedderUnavailable(
                 f"The bundled embedding model cannot be read from {folder}: {error}.", remedy=_REMEDY
             ) from error
-        rows = dict(zip(words, range(len(words)), strict=True))
-        if table.dtype != np.int8 or table.shape != expected or len(rows) != expected[0]:
+        different = len(set(known))
+        if table.dtype != np.int8 or table.shape != expected or different + shared_rows != expected[0]:
             raise EmbedderUnavailable(
                 f"The bundled embedding model does not fit together: {table.shape} {table.dtype} numbers, "
-                f"{len(rows)} words, {expected} expected.",
+                f"{different} words, {expected} expected.",
                 remedy=_REMEDY,
             )
         content = hashlib.sha256("\0".join([digests[TABLE_FILE], digests[WORDS_FILE]]).encode()).hexdigest()
@@ -146,7 +183,7 @@ class BundledEmbedder:
             dimensions=expected[1],
             prefix_scheme=prefix_scheme,
         )
-        return cls(table, rows, fingerprint)
+        return cls(table, pieces, fingerprint)
 
     @property
     def fingerprint(self) -> Fingerprint:
@@ -170,8 +207,7 @@ class BundledEmbedder:
         return Batch(self.encode(texts))
 
     def _count_text(self, text: str) -> Mapping[int, int]:
-        words = text.encode("ascii", "replace").translate(_SPACED).split()
-        return Counter(chain.from_iterable(map(self._pieces.__getitem__, words)))
+        return Counter(self._pieces.rows_in(text))
 
     def _embed(self, texts: int, piece_counts: Iterable[Mapping[int, int]]) -> NDArray[np.float32]:
         unit_rows = np.zeros((texts, self._fingerprint.dimensions), np.float32)
@@ -198,10 +234,22 @@ class BundledEmbedder:
         return total
 
 
-@cache
+_opened: WeakValueDictionary[Path, BundledEmbedder] = WeakValueDictionary()
+
+
 def shared() -> BundledEmbedder:
-    """The bundled model, unverified: one for all roots of a process, because each takes 4 MB and 8 ms."""
-    return BundledEmbedder.open(verify=False)
+    """The bundled model, unverified: one for all who hold it, because each takes up to 17 MB and 8 ms."""
+    embedder = _opened.get(MODEL_DIR)
+    if embedder is None:
+        embedder = _opened[MODEL_DIR] = BundledEmbedder.open(verify=False)
+    return embedder
+
+
+def _pieces_of(known: Sequence[bytes], shared_rows: int) -> _Pieces | _Terms:
+    """How words become rows. Raises UnicodeDecodeError, a ValueError."""
+    if shared_rows:
+        return _Terms(Vocabulary([word.decode("utf-8") for word in known], shared_rows))
+    return _Pieces(dict(zip(known, range(len(known)), strict=True)))
 
 
 def _normalise_into(unit_rows: NDArray[np.float32], sums: NDArray[np.float64]) -> None:

@@ -5,7 +5,6 @@ Nothing is asked before there is something to embed; a service says how long its
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from findling.embedding import Batch, Fingerprint, wrong_dimensions
 from findling.embedding.checked import Malformed, OtherDimensions, unit_rows
+from findling.embedding.queries import RememberedQueries
 from findling.errors import EmbedderUnavailable
 from findling.external_services import ServiceFailure, ask
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 BELIEVED_S: Final = 30.0
 """How long a service that failed is not asked again."""
-
-QUERIES_REMEMBERED: Final = 256
 
 BATCH_FACTOR: Final = 6
 """A batch may take so many times as long as one query."""
@@ -89,8 +87,7 @@ class ExternalEmbedder:
         self._batch_texts = config.embedding.batch_size
         self._asked_dimensions = dimensions
         self._problem: tuple[float, EmbedderUnavailable] | None = None
-        self._queries: dict[str, NDArray[np.float32]] = {}
-        self._lock = threading.Lock()
+        self._queries = RememberedQueries()
         made = dimensions or service.dimensions.get(model)
         self._dimensions: int | None = made
         if made is None:
@@ -115,20 +112,11 @@ class ExternalEmbedder:
 
     def encode_query(self, text: str) -> NDArray[np.float32]:
         """See Embedder."""
-        with self._lock:
-            known = self._queries.get(text)
-        if known is not None:
-            return known
-        if (problem := self.problem) is not None:
-            raise problem.with_traceback(None)
-        if not text.strip():
-            return np.zeros(self._fingerprint.dimensions, np.float32)
-        vector: NDArray[np.float32] = self._vectors([text], query=True, limit_s=self._timeout_s)[0][0]
-        with self._lock:
-            if len(self._queries) >= QUERIES_REMEMBERED:
-                self._queries.clear()
-            self._queries[text] = vector
-        return vector
+        return self._queries.encode(text, self, self._query)
+
+    def _query(self, text: str) -> NDArray[np.float32]:
+        row: NDArray[np.float32] = self._vectors([text], query=True, limit_s=self._timeout_s)[0][0]
+        return row
 
     def embed_batch(self, texts: Sequence[str], *, deadline: float | None = None) -> Batch:
         """See Embedder. A request that has begun is waited for: it is paid for."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,13 @@ from findling.embedding.prefixes import Prefixes, prefixes_of
 from findling.errors import EmbedderUnavailable
 
 _PROBE = "a text"
+
+BATCH_CHARS: Final = 8_000
+"""Of a batch when all its texts are as long as its longest, as models of ONNX compute them. Batches of 32 long texts
+take 4.5 GB and three times as long."""
+
+FAILED_IN_A_ROW: Final = 32
+"""So many texts without a single vector between them: it is not the texts."""
 
 
 class InProcessEmbedder:
@@ -36,6 +43,7 @@ class InProcessEmbedder:
         self._batch_texts = batch_texts
         self._prefixes: Prefixes = prefixes_of(model)
         self._dimensions: int | None = None
+        self._failed_in_a_row = 0
         made = self._vectors([self._prefixes.document + _PROBE])[0].shape[1]
         if dimensions not in (None, made):
             raise wrong_dimensions(model, dimensions or 0, made)
@@ -58,19 +66,45 @@ class InProcessEmbedder:
         return row
 
     def embed_batch(self, texts: Sequence[str], *, deadline: float | None = None) -> Batch:
-        """See Embedder."""
-        parts: list[NDArray[np.float32]] = []
+        """See Embedder. Without a deadline texts of like length are computed together."""
+        order = list(range(len(texts)))
+        if deadline is None:
+            order.sort(key=lambda place: len(texts[place]))
+        rows = np.zeros((len(texts), self._fingerprint.dimensions), np.float32)
         failed: dict[int, str] = {}
-        for start in range(0, len(texts), self._batch_texts):
-            if deadline is not None and time.monotonic() >= deadline:
-                break
-            part = texts[start : start + self._batch_texts]
-            rows, problems = self._vectors([self._prefixes.document + text for text in part])
-            for place, why in problems.items():
-                failed[start + place] = why
-            parts.append(rows)
-        empty = np.zeros((0, self._fingerprint.dimensions), np.float32)
-        return Batch(np.concatenate([empty, *parts]), failed)
+        done = 0
+        while done < len(order) and (deadline is None or time.monotonic() < deadline):
+            part = self._batch(texts, order[done : done + self._batch_texts])
+            rows[part], problems = self._each([self._prefixes.document + texts[place] for place in part])
+            failed |= {part[place]: why for place, why in problems.items()}
+            done += len(part)
+        return Batch(rows[:done], failed)
+
+    @staticmethod
+    def _batch(texts: Sequence[str], places: list[int]) -> list[int]:
+        """As many of the first places as may be computed together, at least one."""
+        longest = 0
+        for count, place in enumerate(places):
+            longest = max(longest, len(texts[place]))
+            if count and (count + 1) * longest > BATCH_CHARS:
+                return places[:count]
+        return places
+
+    def _each(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], dict[int, str]]:
+        """As `_vectors`; where the model fails it is asked by halves, so that a text costs nobody else its vector."""
+        try:
+            found = self._vectors(texts)
+        except EmbedderUnavailable as error:
+            if len(texts) == 1:
+                self._failed_in_a_row += 1
+                if self._failed_in_a_row >= FAILED_IN_A_ROW:
+                    raise
+                return np.zeros((1, self._fingerprint.dimensions), np.float32), {0: error.message}
+            middle = len(texts) // 2
+            (first, problems), (second, more) = self._each(texts[:middle]), self._each(texts[middle:])
+            return np.concatenate((first, second)), problems | {middle + place: why for place, why in more.items()}
+        self._failed_in_a_row = 0
+        return found
 
     def _vectors(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], dict[int, str]]:
         try:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from findling.embedding import IN_PROCESS, Embedder
+from findling.embedding import BUNDLED, IN_PROCESS, Embedder
 from findling.errors import EmbedderUnavailable
 
 BELIEVED_S: Final = 30.0
@@ -44,6 +44,11 @@ class LazyEmbedder:
     def opened(self) -> Embedder | None:
         """The one that was opened last, whether or not it answers just now."""
         return self._embedder
+
+    def let_go(self) -> None:
+        """Forget the bundled model, which is quickly opened again. Others are kept."""
+        if self._embedder is not None and self._embedder.fingerprint.provider == BUNDLED:
+            self._embedder = None
 
     def _is_due(self) -> bool:
         if self._embedder is not None and self._embedder.fingerprint.provider in IN_PROCESS:

@@ -59,12 +59,14 @@ _VERSION_CHARS: Final = 16
 
 
 def open_model(model: str, config: Config, *, dimensions: int | None) -> InProcessEmbedder:
-    """The model that a name, an id, a folder or (where it is '') the profile means. Raises EmbedderUnavailable."""
+    """The model that a name, an id, a folder's absolute path or (where it is '') the profile means.
+
+    Raises EmbedderUnavailable.
+    """
     name = model or PROFILES.get(config.embedding.profile, "")
     if not name:
         raise EmbedderUnavailable("No local model is named.", remedy="Set semantic.embedding.model.", reason="missing")
-    folder = Path(name)
-    if folder.is_dir():
+    if (folder := _folder(name)) is not None:
         opened = _open_folder(folder)
     elif name in IDS or "/" in name:
         opened = _open_hub(name, IDS.get(name, name))
@@ -91,7 +93,7 @@ def fetch(model: str, config: Config) -> str:
     """
     name = model or PROFILES.get(config.embedding.profile, "")
     hub = IDS.get(name, name)
-    if not name or Path(name).is_dir() or "/" not in hub:
+    if not name or _folder(name) is not None or "/" not in hub:
         return ""
     try:
         if _is_static(hub):
@@ -114,8 +116,8 @@ def missing_library(model: str, config: Config) -> str:
     """The optional library that the model needs and that is not installed; '' when nothing is missing."""
     name = model or PROFILES.get(config.embedding.profile, "")
     hub = IDS.get(name, name)
-    folder = Path(name)
-    static = all((folder / file).is_file() for file in _STATIC_FILES[:2]) if folder.is_dir() else _is_static(hub)
+    folder = _folder(name)
+    static = all((folder / file).is_file() for file in _STATIC_FILES[:2]) if folder is not None else _is_static(hub)
     library = "model2vec" if static else "fastembed"
     return "" if importlib.util.find_spec(library) else library
 
@@ -129,6 +131,13 @@ def install_command(library: str) -> str:
 
 _Opened = tuple[Any, str]
 """The function that computes, and what names the model's content."""
+
+
+def _folder(name: str) -> Path | None:
+    """The folder of that name, which is absolute: a folder below the current one, which may be anybody's, must not
+    stand in for a model of the hub."""
+    path = Path(name)
+    return path if path.is_absolute() and path.is_dir() else None
 
 
 def _open_folder(folder: Path) -> _Opened:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -12,13 +11,11 @@ from numpy.typing import NDArray
 from findling.embedding import Batch, Fingerprint
 from findling.embedding.ollama_client import DETECT_TIMEOUT_S, OllamaClient, forget_availability, models_at
 from findling.embedding.prefixes import prefixes_of
+from findling.embedding.queries import RememberedQueries
 from findling.errors import EmbedderUnavailable
 
 if TYPE_CHECKING:
     from findling.config import Config
-
-QUERIES_REMEMBERED: Final = 256
-"""A megabyte of vectors; questions are asked again with other filters, and by several tools."""
 
 _PROBE: Final = "a text"
 
@@ -77,8 +74,7 @@ class OllamaEmbedder:
         self._fingerprint = Fingerprint(
             "ollama", client.model, digest, client.dimensions, prefix_scheme=self._prefixes.scheme
         )
-        self._queries: dict[str, NDArray[np.float32]] = {}
-        self._lock = threading.Lock()
+        self._queries = RememberedQueries()
 
     @property
     def fingerprint(self) -> Fingerprint:
@@ -95,20 +91,7 @@ class OllamaEmbedder:
 
     def encode_query(self, text: str) -> NDArray[np.float32]:
         """See Embedder."""
-        with self._lock:
-            known = self._queries.get(text)
-        if known is not None:
-            return known
-        if (problem := self.problem) is not None:
-            raise problem.with_traceback(None)
-        if not text.strip():
-            return np.zeros(self._fingerprint.dimensions, np.float32)
-        vector = self._client.embed(self._prefixes.query + text)
-        with self._lock:
-            if len(self._queries) >= QUERIES_REMEMBERED:
-                self._queries.clear()
-            self._queries[text] = vector
-        return vector
+        return self._queries.encode(text, self, lambda query: self._client.embed(self._prefixes.query + query))
 
     def embed_batch(self, texts: Sequence[str], *, deadline: float | None = None) -> Batch:
         """See Embedder. A blank text is not sent."""

@@ -16,7 +16,7 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from findling import events
+from findling import events, plurals
 from findling.embedding import Batch, wrong_dimensions
 from findling.embedding.checked import Malformed, OtherDimensions, unit_rows
 from findling.errors import EmbedderUnavailable
@@ -124,7 +124,8 @@ def _look(url: str, elsewhere: bool, timeout_s: float) -> _Seen:
 def unreachable(url: str) -> EmbedderUnavailable:
     return EmbedderUnavailable(
         f"Cannot connect to Ollama at {url}. Is Ollama running?",
-        remedy="Start it with: ollama serve. Or set semantic.embedding.provider to local, for the bundled model.",
+        remedy="Start it with: ollama serve. Or take the bundled model: in semantic.embedding, provider local "
+        "and model bundled.",
         reason="unreachable",
     )
 
@@ -242,13 +243,16 @@ class OllamaClient:
                         remedy="Raise semantic.timeout_ms, or choose a smaller model.",
                         reason="timeout",
                     ) from None
-                return self._counted([f"no answer within {limit_s:g} s"] * len(texts))
+                words = f"no answer within {limit_s:g} s"
+                self._tell("timeout", f"{words} for {plurals.count(len(texts), 'text')}")
+                return self._counted([words] * len(texts))
             return self._halves(texts, limit_s, deadline, last_try=True)
         except _Rejected as error:
             if len(texts) > 1:
                 return self._halves(texts, limit_s, deadline, last_try=last_try)
             if error.too_long and len(texts[0]) > LEAST_CHARS:
                 return self._vectors([texts[0][: len(texts[0]) // 2]], limit_s, deadline, last_try=last_try)
+            self._tell("rejected", str(error))
             return self._counted([str(error)])
         except Malformed as error:
             return self._counted([str(error)] * len(texts))
@@ -274,6 +278,10 @@ class OllamaClient:
                     reason="timeout" if late else "other",
                 )
         return list(found)
+
+    def _tell(self, error_type: str, words: str) -> None:
+        """Log what costs texts their vectors."""
+        events.semantic_error(operation="embed", error_type=error_type, message=words)
 
     def _no_model(self) -> EmbedderUnavailable:
         return EmbedderUnavailable(
@@ -310,7 +318,7 @@ class OllamaClient:
         except (Malformed, ValueError, RecursionError) as error:
             words = str(error) if isinstance(error, Malformed) else "an answer that is no JSON"
             body = answer.body[:_LOGGED_CHARS].decode("utf-8", "replace")
-            events.semantic_error(operation="embed", error_type="malformed_answer", message=f"{words}: {body}")
+            self._tell("malformed_answer", f"{words}: {body}")
             raise Malformed(words) from error
         self.dimensions = rows.shape[1]
         return [failed.get(place, row) for place, row in enumerate(rows)]

@@ -6,6 +6,7 @@ Must not write, and not decide when to.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from findling import errors
@@ -92,6 +93,15 @@ class Answers:
             found.list_candidates()
         return found
 
+    def document_lines(self, path: str) -> Sequence[str] | None:
+        """Of the text that a document was converted to; None for any other file."""
+        if not self._store.exists:
+            return None
+        self._store.close_if_replaced()
+        with self._store.reader.snapshot():
+            file = self._store.reader.file_at(path)
+            return self._shown.lines(file) if file is not None and file.converted else None
+
     def symbols(
         self,
         name: str,
@@ -108,7 +118,7 @@ class Answers:
 
         reader = self._store.reader
         with reader.snapshot():
-            found, total = names.definitions(
+            definitions = names.definitions(
                 reader,
                 name,
                 kind=kind,
@@ -124,6 +134,10 @@ class Answers:
                 source = self._store.indexed_files(self._folder)
                 uses = names.references(source, name, find, language=language, limit=limit)
             pending = reader.manifest.pending if reader.manifest else 0
+        notes = self._store.take_notes()
+        if definitions.unqualified:
+            notes += (f"No {name!r} is defined under just this name; found {definitions.unqualified!r}.",)
+        found, total = definitions.found, definitions.total
         return SymbolResult(
             name=name,
             definitions=tuple(found),
@@ -134,7 +148,7 @@ class Answers:
             freshness=freshness,
             completeness="partial" if pending else "complete",
             took_ms=(time.monotonic() - started) * 1000,
-            notes=self._store.take_notes(),
+            notes=notes,
         )
 
     def _open_searcher(self) -> Searcher:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from findling.engine.configuration import Recipe
     from findling.engine.reembedding import VectorReport
     from findling.files import Files
+    from findling.ingest.discovery import DiscoveryOptions
     from findling.reports import Explanation
     from findling.search.exact import Grep
 
@@ -131,6 +132,11 @@ class Engine:
         return self._store.configuration.effective
 
     @property
+    def wanted(self) -> DiscoveryOptions:
+        """Which files are indexed here. Raises `ConfigError`."""
+        return self._store.configuration.wanted
+
+    @property
     def log_level(self) -> str:
         """The configured level, '' where nothing at all is configured. Raises `ConfigError`."""
         config = self._store.configuration.config
@@ -140,6 +146,12 @@ class Engine:
     def auto_index(self) -> bool:
         """Whether a question takes in what changed, as it does unless the configuration forbids it."""
         return self._store.configuration.auto_index
+
+    @property
+    def documents_apart(self) -> bool:
+        """Whether documents have another embedder than code, as where a service is chosen that no document is sent to.
+        Raises `ConfigError`."""
+        return self._store.semantics.documents_apart
 
     def embedder_opener(self, *, documents: bool = False) -> Callable[[str | None], Embedder]:
         """Opens an embedder as this root's questions have, in whatever thread it is called; with ``documents`` for
@@ -249,17 +261,18 @@ class Engine:
 
         return reembed(self._store, paths, anew=anew, progress=progress)
 
+    @_rebuilds
     def embed(self, *, force: bool = False, progress: OnProgress | None = None) -> VectorReport:
         """Take in what changed, then make the vectors that are missing below `scope`; with ``force`` all anew.
 
         Fetches the chosen model where it comes from the hub and is not here yet. Raises `EmbedderUnavailable`.
         """
-        from findling.engine.reembedding import paths_below
+        from findling.engine.reembedding import paths_below, reembed
         from findling.engine.semantics import fetch_chosen
 
         self.index(embed=False, progress=progress)
         fetch_chosen(self._store.configuration.config, self._store.reader.latest_fingerprint())
-        return self.reembed(paths_below(self._store, self.scope), anew=force, progress=progress)
+        return reembed(self._store, paths_below(self._store, self.scope), anew=force, progress=progress)
 
     def check_model(self) -> list[str]:
         """What there is to say of the embedding model before the first question.
@@ -489,6 +502,12 @@ class Engine:
         from findling.engine.explain import explain
 
         return explain(self._store, path)
+
+    @_rebuilds
+    def document_lines(self, path: str) -> Sequence[str] | None:
+        """The lines of the text that an indexed document (a PDF) was converted to, without their ends; ``path`` from
+        the root. None for a file that is text by itself, or is not in the index."""
+        return self._answers.document_lines(path)
 
     # --- parts ----------------------------------------------------------------------------------------------
 

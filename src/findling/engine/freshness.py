@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from findling import errors
 from findling.engine.refs import RefStore, freshen_ref
 from findling.engine.store import WRITER_WAIT_S, OpenStore
+from findling.plurals import count
 from findling.types import Freshness
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ ROUNDS = 3
 
 OFF = "semantic.auto_index is false"
 
+DISK_FULL = "the disk that holds the index is full"
+
 LOOK_AGAIN: tuple[Freshness, str] = ("stale", "files change faster than they are indexed")
 """All was taken in, but files may have changed behind a run that took its time: only another look can tell."""
 
@@ -60,7 +63,12 @@ def freshen(
     Raises `IndexNotReady` where there is no index and a question may not make it.
     """
     for _ in range(ROUNDS):
-        found = _freshen(store, wait_s, progress, query, embed=embed)
+        try:
+            found = _freshen(store, wait_s, progress, query, embed=embed)
+        except errors.StorageFull:
+            if _nothing_indexed(store):
+                raise
+            return "stale", DISK_FULL
         if found is not LOOK_AGAIN:
             return found
     return LOOK_AGAIN
@@ -118,17 +126,12 @@ def _freshen(
         return BUSY
     if report.complete and changes.complete:
         return _after(began)
-    return "stale", "not_checked" if report.complete else f"{len(changed)} files changed"
+    return "stale", "not_checked" if report.complete else f"{count(len(changed), 'file')} changed"
 
 
 def _only_look(store: OpenStore, wait_s: float | None) -> tuple[Freshness, str]:
     """The freshness where a question takes nothing in."""
-    indexed = False
-    if store.exists:
-        store.ready()
-        with store.reader.snapshot():
-            indexed = store.reader.manifest is not None
-    if not indexed:
+    if _nothing_indexed(store):
         raise errors.IndexNotReady(f"{store.root} is not indexed, and {OFF}.", remedy="Run 'findling index'.")
     if wait_s == 0:
         return "stale", "not_checked"
@@ -137,8 +140,16 @@ def _only_look(store: OpenStore, wait_s: float | None) -> tuple[Freshness, str]:
         return "stale", f"not all files are indexed as they should be, and {OFF}"
     changes, changed = _look(store, known, wait_s)
     if changed:
-        return "stale", f"{len(changed)} files changed, and {OFF}"
+        return "stale", f"{count(len(changed), 'file')} changed, and {OFF}"
     return ("fresh", "") if changes.complete else ("stale", "not_checked")
+
+
+def _nothing_indexed(store: OpenStore) -> bool:
+    if not store.exists:
+        return True
+    store.ready()
+    with store.reader.snapshot():
+        return store.reader.manifest is None
 
 
 def _known_files(store: OpenStore) -> dict[str, tuple[int, int]] | None:
@@ -209,11 +220,14 @@ def _first_run(
 def fill_in_vectors(store: OpenStore, progress: OnProgress | None, deadline: float | None) -> None:
     """Embed what an earlier question took in that needed no vectors, unless another process writes just now."""
     embedder, reader = store.semantics.embedder(), store.reader
-    if embedder is None:
+    apart = store.semantics.documents_apart
+    if embedder is None and not apart:
         return
     with reader.snapshot():
-        model_id, manifest = reader.model_id(embedder.fingerprint.id), reader.manifest
-        if manifest is None or (model_id is not None and reader.embedded_chunks(model_id) >= manifest.chunks):
+        manifest = reader.manifest
+        model_id = reader.model_id(embedder.fingerprint.id) if embedder else None
+        whole = manifest is not None and model_id is not None and reader.embedded_chunks(model_id) >= manifest.chunks
+        if manifest is None or (whole and not apart):
             return
     from findling.engine.runs import add_vectors
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from findling.engine.store import WRITER_WAIT_S, OpenStore
 from findling.errors import EmbedderUnavailable
 from findling.types import Progress, SkippedFile
+
+if TYPE_CHECKING:
+    from findling.embedding import Embedder
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,31 +46,37 @@ def reembed(
     Passages that could not be embedded are tried again. Raises `IndexBusy`, and `EmbedderUnavailable` when there is no
     embedder.
     """
-    from findling.engine.runs import save_bits
+    from findling.engine.runs import documents_to_embed, save_bits
     from findling.ingest.embedding_pass import EmbeddedFile, embed
     from findling.store.writer import IndexWriter
 
     store.close_if_replaced()
-    embedder = store.semantics.required()
+    passes: list[tuple[Embedder, Sequence[str] | None]] = []
+    apart = store.semantics.for_documents()
+    if apart is not None:
+        passes.append((apart, documents_to_embed(store, apart, paths, failed_too=True, anew=anew)))
+    every = set(documents_to_embed(store, apart, paths, anew=True)) if apart is not None else set()
+    if paths is None or not every.issuperset(paths):
+        passes.append((store.semantics.required(), paths))
     done: list[EmbeddedFile] = []
-    reader = store.reader
     problem: EmbedderUnavailable | None = None
-    try:
-        embed(
-            lambda: IndexWriter(store.directory, wait_s=WRITER_WAIT_S),
-            reader,
-            store.source,
-            embedder,
-            max_bytes=store.configuration.wanted.max_bytes,
-            paths=paths,
-            anew=anew,
-            failed_too=True,
-            on_file=done.append,
-            on_progress=progress or (lambda _: None),
-        )
-    except EmbedderUnavailable as error:
-        problem = error
-    save_bits(store, embedder.fingerprint, WRITER_WAIT_S)
+    for embedder, among in passes:
+        try:
+            embed(
+                lambda: IndexWriter(store.directory, wait_s=WRITER_WAIT_S),
+                store.reader,
+                store.source,
+                embedder,
+                max_bytes=store.configuration.wanted.max_bytes,
+                paths=among,
+                anew=anew,
+                failed_too=True,
+                on_file=done.append,
+                on_progress=progress or (lambda _: None),
+            )
+        except EmbedderUnavailable as error:
+            problem = error
+        save_bits(store, embedder.fingerprint, WRITER_WAIT_S)
     touched = {file.path for file in done}
     return VectorReport(
         embedded=tuple(file.path for file in done if not file.problem),

@@ -13,7 +13,7 @@ from findling.engine.store import OpenStore
 from findling.types import IndexReport, Progress, SkippedFile
 
 if TYPE_CHECKING:
-    from findling.embedding import Fingerprint
+    from findling.embedding import Embedder, Fingerprint
     from findling.ingest.embedding_pass import EmbeddedFile
     from findling.ingest.indexer import Commit, Indexer
 
@@ -102,9 +102,37 @@ def add_vectors(
 ) -> int:
     """Embed what lacks vectors, among ``paths`` or everywhere; the number of chunks. 0 without an embedder."""
     store.close_if_replaced()
-    embedder = store.semantics.embedder()
-    if embedder is None:
-        return 0
+    done = 0
+    apart = store.semantics.for_documents()
+    if apart is not None and (documents := documents_to_embed(store, apart, paths)):
+        done += _add_vectors(store, apart, progress, wait_s, deadline, documents, on_file)  # quick, so first
+    if (embedder := store.semantics.embedder()) is not None:
+        done += _add_vectors(store, embedder, progress, wait_s, deadline, paths, on_file)
+    return done
+
+
+def documents_to_embed(
+    store: OpenStore, embedder: Embedder, paths: Sequence[str] | None, *, failed_too: bool = False, anew: bool = False
+) -> list[str]:
+    """The documents (among ``paths`` or all) that lack an embedder's vectors; with ``anew`` all."""
+    reader = store.reader
+    with reader.snapshot():
+        documents = {file.path for file in reader.listing() if file.kind == "docs"}
+        model_id = reader.model_id(embedder.fingerprint.id)
+        if not anew and model_id is not None:
+            documents &= {path for _, _, path, _ in reader.unembedded(model_id, failed_too=failed_too)}
+    return sorted(documents if paths is None else documents.intersection(paths))
+
+
+def _add_vectors(
+    store: OpenStore,
+    embedder: Embedder,
+    progress: OnProgress | None,
+    wait_s: float,
+    deadline: float | None,
+    paths: Sequence[str] | None,
+    on_file: Callable[[EmbeddedFile], None],
+) -> int:
     from findling.errors import EmbedderUnavailable
     from findling.ingest.embedding_pass import embed
     from findling.store.writer import IndexWriter

@@ -12,7 +12,7 @@ from findling.engine.store import OpenStore
 from findling.types import SkippedFile
 
 if TYPE_CHECKING:
-    from findling.store.reader import FileRow
+    from findling.store.rows import FileRow
 
 
 _NAME_BYTES = 255

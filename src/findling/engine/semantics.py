@@ -35,7 +35,9 @@ class Mismatch:
         )
 
 
-def choose(config: Config, stored: str | None, *, documents: bool = False) -> ProviderChoice:
+def choose(
+    config: Config, stored: str | None, *, documents: bool = False, bundled_works: bool = True
+) -> ProviderChoice:
     """Which embedder the configuration means. Opens none; asks for Ollama only where nothing else is left.
 
     ``stored``: the fingerprint's id of the index's vectors, None without any. ``documents``: for nothing but those.
@@ -49,22 +51,40 @@ def choose(config: Config, stored: str | None, *, documents: bool = False) -> Pr
         url = config.semantic.ollama_url
         return is_loopback(url) and available(url)
 
-    return choose_provider(config, stored, detected, documents=documents)
+    return choose_provider(config, stored, detected, documents=documents, bundled_works=bundled_works)
 
 
 def open_chosen(config: Config | None, stored: str | None, *, documents: bool = False) -> Embedder:
     """The embedder that the configuration chooses (None: nothing is configured); as `choose`.
 
-    Raises `EmbedderUnavailable`; another embedder is never opened instead.
+    Raises `EmbedderUnavailable`; no other embedder is opened instead of one that somebody or the index chose.
     """
     from findling.embedding import BUNDLED, open_embedder
 
     if config is None and (stored is None or stored.startswith(f"{BUNDLED}/")):
-        return open_embedder(verify=False)  # what would be chosen, without importing the configuration
+        try:
+            return open_embedder(verify=False)  # what would be chosen, without importing the configuration
+        except errors.EmbedderUnavailable:
+            if stored is not None:
+                raise
     from findling.config import Config
 
     config = config or Config()
     choice = choose(config, stored, documents=documents)
+    try:
+        return _opened(choice, config)
+    except errors.EmbedderUnavailable:
+        if choice.reason != "bundled":
+            raise
+        detected = choose(config, stored, documents=documents, bundled_works=False)
+        if detected.provider is None:
+            raise
+    return _opened(detected, config)
+
+
+def _opened(choice: ProviderChoice, config: Config) -> Embedder:
+    from findling.embedding import open_embedder
+
     if choice.provider is None:
         raise errors.EmbedderUnavailable(_OFF if choice.reason == "disabled" else "There is no embedding model.")
     return open_embedder(choice.provider, choice.model, dimensions=choice.dimensions, verify=False, config=config)
@@ -95,7 +115,9 @@ def mismatch_of(config: Config | None, reader: IndexReader, fingerprint: Fingerp
     """Whether the index has vectors, none of which are of the embedder that somebody chose. Within a snapshot."""
     if config is None:
         return None
-    latest = reader.latest_model()
+    from findling.embedding import takes_documents
+
+    latest = reader.latest_model(docs=takes_documents(fingerprint))
     stored = reader.model(latest) if latest is not None else None
     if stored is None or stored[0] == fingerprint.id:
         return None
@@ -113,6 +135,7 @@ class Semantics:
 
         self._store = store
         self._lazy = LazyEmbedder(self._open, self._stored)
+        self._for_documents = LazyEmbedder(self._open_for_documents, self._stored)
         self._channel: SemanticChannel | None = None
         self._channel_of = ""
 
@@ -136,6 +159,25 @@ class Semantics:
             failure = self._lazy.failure
             raise errors.EmbedderUnavailable(_OFF) if failure is None else failure.with_traceback(None)
         return embedder
+
+    @property
+    def documents_apart(self) -> bool:
+        """Whether documents have another embedder than code, because that is a service which no document is sent to.
+        Raises `ConfigError`."""
+        configuration = self._store.configuration
+        config = configuration.config
+        if config is None or config.semantic.enabled is False or configuration.recipe is not None:
+            return False
+        from findling.config.options import EXTERNAL_EMBEDDERS
+
+        return config.embedding.provider in EXTERNAL_EMBEDDERS and not config.embedder_blocked
+
+    def for_documents(self) -> Embedder | None:
+        """The embedder of documents where these have their own; None where they have not, or it does not work."""
+        return self._for_documents.get() if self.documents_apart else None
+
+    def _open_for_documents(self, stored: str | None) -> Embedder:
+        return open_chosen(self._store.configuration.config, stored, documents=True)
 
     def _open(self, stored: str | None) -> Embedder:
         configuration = self._store.configuration
@@ -182,5 +224,8 @@ class Semantics:
         opened = self._lazy.opened
         return reader.model_id(opened.fingerprint.id) if opened else reader.latest_model()
 
-    def forget_channel(self) -> None:
+    def forget_opened(self) -> None:
+        """What was made of a reader that is closed now, and what is quickly opened again."""
         self._channel = None
+        self._lazy.let_go()
+        self._for_documents.let_go()

@@ -10,10 +10,11 @@ from findling.files import NotRead
 from findling.types import SkippedFile
 
 if TYPE_CHECKING:
-    from findling.store.reader import FileRow
+    from findling.store.rows import FileRow
 
-LINES_BYTES = 4_000_000
-"""Text of files shown lately that is kept, so that asking on does not read them again."""
+TEXT_BYTES = 2_000_000
+"""Text of files shown lately that is kept, so that asking on does not read them again. In one piece: cut into lines
+it takes four times as much, in pieces that keep the memory around them from being given back."""
 
 
 class ShownText:
@@ -21,8 +22,9 @@ class ShownText:
 
     def __init__(self, store: OpenStore) -> None:
         self._store = store
-        self._lines: dict[str, tuple[tuple[int, int], list[str]]] = {}
+        self._texts: dict[str, tuple[tuple[int, int], str]] = {}
         self.stale: set[str] = set()
+        store.on_close.append(self._texts.clear)
 
     def lines(self, file: FileRow) -> Sequence[str] | None:
         """A file's lines as they are now, None when it cannot be read."""
@@ -32,12 +34,12 @@ class ShownText:
         from findling.ingest.reading import read_file
 
         state = self._store.reader.state_of(file.path)
-        known = self._lines.get(file.path)
+        known = self._texts.get(file.path)
         with self._store.open_files() as files:
             if known is not None and known[0] == state:
                 status = files.status(file.path)
                 if not isinstance(status, NotRead) and state == (status.st_size, status.st_mtime_ns):
-                    return known[1]
+                    return known[1].split("\n")
             read = read_file(files, file.path, self._store.configuration.wanted.max_bytes)
         if isinstance(read, SkippedFile):
             self.stale.add(file.path)
@@ -49,9 +51,8 @@ class ShownText:
         decoded = decode(read[1])
         if not isinstance(decoded, Decoded):
             return None
-        lines = decoded.text.split("\n")
-        self._remember(file.path, now, lines)
-        return lines
+        self._remember(file.path, now, decoded.text)
+        return decoded.text.split("\n")
 
     def _converted(self, file: FileRow) -> Sequence[str] | None:
         """The lines of the text that a document was converted to; only whether it has changed is asked of the disk."""
@@ -66,10 +67,10 @@ class ShownText:
             self.stale.add(file.path)
         return None if text is None else text.decode("utf-8", "replace").split("\n")
 
-    def _remember(self, path: str, state: tuple[int, int], lines: list[str]) -> None:
-        if state[0] > LINES_BYTES // 8:
+    def _remember(self, path: str, state: tuple[int, int], text: str) -> None:
+        if state[0] > TEXT_BYTES // 8:
             return
-        self._lines.pop(path, None)
-        self._lines[path] = (state, lines)
-        while sum(size for (size, _), _ in self._lines.values()) > LINES_BYTES:
-            del self._lines[next(iter(self._lines))]
+        self._texts.pop(path, None)
+        self._texts[path] = (state, text)
+        while sum(size for (size, _), _ in self._texts.values()) > TEXT_BYTES:
+            del self._texts[next(iter(self._texts))]

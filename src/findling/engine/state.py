@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from findling import errors
 from findling.engine.refs import RefStore, up_to_date
 from findling.engine.store import OpenStore
+from findling.plurals import count
 from findling.types import Coverage, IndexingStatus, SkippedFile, Status
 
 
@@ -76,7 +77,9 @@ def _read_status(store: OpenStore) -> Status:
         changed = len(to_look_at(store.root, changes, known))
     when = "the next search" if store.configuration.auto_index else "'findling index'"
     if changed and not isinstance(store, RefStore):
-        notes.append(f"{changed} files changed since the index was brought up to date; {when} takes them in.")
+        them = "it" if changed == 1 else "them"
+        files = count(changed, "file")
+        notes.append(f"{files} changed since the index was brought up to date; {when} takes {them} in.")
     if cut_otherwise:
         notes.append(f"The sizes by which files are cut were changed; {when} builds the index anew.")
     return Status(

@@ -49,7 +49,7 @@ class OpenStore:
         self.notes: list[str] = []
         self.configuration = Configuration(root, self.notes, recipe, config)
         self.semantics = Semantics(self)
-        self.on_close: list[Callable[[], None]] = [self.semantics.forget_channel]
+        self.on_close: list[Callable[[], None]] = [self.semantics.forget_opened]
         """Called when the reader is closed: what was made of it must not be used any more."""
         self._cache = cache
         self._reader: IndexReader | None = None

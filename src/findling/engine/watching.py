@@ -6,7 +6,6 @@ question looks at the disk itself.
 
 from __future__ import annotations
 
-import gc
 import logging
 import os
 import threading
@@ -17,6 +16,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from findling import errors
 from findling.engine.freshness import SYNC_FILES
+from findling.engine.memory import give_back
+from findling.plurals import count
 
 if TYPE_CHECKING:
     from findling.engine.engine import Engine
@@ -148,7 +149,7 @@ class Watcher:
             now = time.monotonic()
             if first:
                 first = False
-                self.watch = Watch("watching", f"{len(folders):,} folders")
+                self.watch = Watch("watching", count(len(folders), "folder"))
                 self._take_in(root, None)  # what changed before anybody listened
                 if missed := self._folders(root) - folders:
                     return missed
@@ -199,7 +200,7 @@ class Watcher:
         if self._engine is not None:
             self._engine.close()
             self._engine = None
-            gc.collect()
+            give_back()
 
     def _take_in(self, root: Path | None, paths: list[str] | None) -> None:
         """Bring these paths (None: everything) up to date. What cannot be now, the next question tries again."""

@@ -21,6 +21,9 @@ from findling.errors import InvalidInput, NotFound
 #: The set of queries whose answer does not exist.
 NO_ANSWER: Final = "no_answer"
 
+#: No answer takes longer, in milliseconds; what says so is no measurement.
+MOST_MS: Final = 1e9
+
 _FORMS: Final = (
     "A line has query_id, repo, query, category, language, relevant; or id, repo, query, set, kind, relevant."
 )
@@ -66,10 +69,13 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Results in order, the best first. ``low_confidence`` None: the tool does not say."""
+    """Results in order, the best first. ``low_confidence``, ``confidence`` (in [0, 1]) and ``took_ms`` are None where
+    the tool does not say."""
 
     results: tuple[Result, ...]
     low_confidence: bool | None = None
+    confidence: float | None = None
+    took_ms: float | None = None
 
 
 def load_queries(path: Path) -> list[Judged]:
@@ -109,7 +115,7 @@ def answer_of(line: Mapping[str, Any]) -> Answer:
     low_confidence = line.get("low_confidence")
     if low_confidence is not None and not isinstance(low_confidence, bool):
         raise _Malformed("low_confidence is neither true nor false")
-    return Answer(results, low_confidence)
+    return Answer(results, low_confidence, _number(line, "confidence", 1.0), _number(line, "took_ms", MOST_MS))
 
 
 class _Malformed(ValueError):
@@ -158,6 +164,16 @@ def _judged(line: Mapping[str, Any]) -> Judged:
 
 
 _Value = TypeVar("_Value")
+
+
+def _number(line: Mapping[str, Any], key: str, most: float) -> float | None:
+    """A number from 0 to ``most``; None where there is none."""
+    value = line.get(key)
+    if value is None:
+        return None
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 <= value <= most:
+        raise _Malformed(f"{key} is no number from 0 to {most:g}")
+    return float(value)
 
 
 def _text(line: Mapping[str, Any], key: str) -> str:

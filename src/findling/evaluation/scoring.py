@@ -19,13 +19,14 @@ from __future__ import annotations
 
 import math
 import random
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from findling.evaluation.judged import Answer, Judged, Result, Target
-from findling.reports import Comparison, Estimate, Evaluation, FlagScores, Scores
+from findling.reports import Change, Comparison, Estimate, Evaluation, FlagScores, Latency, Reliability, Scores
 
 DEPTH: Final = 10
 
@@ -35,6 +36,9 @@ SEED: Final = 7
 
 #: The results among which an answered query must have a hit before a low-confidence flag counts as a false alarm.
 ALARM_DEPTH: Final = 5
+
+#: Where ranges of stated confidence begin: below one half an answer is flagged; most answers are near 1.
+CONFIDENCE_EDGES: Final = (0.0, 0.5, 0.65, 0.8, 0.9, 0.95)
 
 _LOW: Final = 0.025
 _HIGH: Final = 0.975
@@ -112,6 +116,8 @@ def evaluate(queries: Sequence[Judged], run: Mapping[str, Answer], rounds: int =
         },
         without_a_line=sum(query.id not in run for query in queries),
         flag=None if by_file else _flag_scores(queries, rows, run, rounds),
+        reliability=_reliability(queries, run, rounds),
+        latency=_latency([answer.took_ms for query, _ in rows if (answer := run.get(query.id)) is not None]),
     )
 
 
@@ -149,18 +155,56 @@ def _flag_scores(
     )
 
 
+def _reliability(queries: Sequence[Judged], run: Mapping[str, Answer], rounds: int) -> tuple[Reliability, ...]:
+    """A row for each range of confidence in which there are answers; of a query without an answer none is right."""
+    stated: dict[int, list[tuple[float, Score]]] = defaultdict(list)
+    for query in queries:
+        answer = run.get(query.id)
+        if answer is not None and answer.confidence is not None:
+            found = score(query, answer)
+            stated[bisect_right(CONFIDENCE_EDGES, answer.confidence) - 1].append((answer.confidence, found))
+    edges = (*CONFIDENCE_EDGES, 1.0)
+    return tuple(
+        Reliability(
+            low=edges[at],
+            high=edges[at + 1],
+            queries=len(of_range),
+            stated=_mean([confidence for confidence, _ in of_range]),
+            hit1=_estimate([float(found.first == 1) for _, found in of_range], rounds),
+            hit5=_estimate([_in_top(found) for _, found in of_range], rounds),
+        )
+        for at, of_range in sorted(stated.items())
+    )
+
+
+def _latency(times: Sequence[float | None]) -> Latency | None:
+    known = sorted(time for time in times if time is not None)
+    if not known:
+        return None
+    return Latency(*(known[math.ceil(share * len(known)) - 1] for share in (0.5, 0.95)))
+
+
 def compare(
     queries: Sequence[Judged], run: Mapping[str, Answer], other: Mapping[str, Answer], rounds: int = ROUNDS
 ) -> Comparison:
     """The difference run - other of NDCG, query by query."""
-    values = [
-        (query.repo, (score(query, run.get(query.id)).ndcg - score(query, other.get(query.id)).ndcg,))
+    changes = [
+        Change(
+            query.id,
+            query.repo,
+            query.text,
+            score(query, run.get(query.id)).ndcg,
+            score(query, other.get(query.id)).ndcg,
+        )
         for query in queries
         if query.has_rank
     ]
+    values = [(change.repo, (change.ndcg - change.other,)) for change in changes]
     differences = [difference for _, (difference,) in values]
     by_file = all(query.by_file for query in queries)
+    changed = [change for change in changes if change.ndcg != change.other]
     return Comparison(
+        changes=tuple(sorted(changed, key=lambda change: (-abs(change.ndcg - change.other), change.id))),
         difference=_estimates(_groups(values, by_file), 1, rounds)[0],
         better=sum(difference > 0 for difference in differences),
         equal=sum(difference == 0 for difference in differences),
@@ -180,6 +224,11 @@ def _groups(values: Sequence[tuple[str, _Values]], by_file: bool) -> list[list[_
     for repo, of_query in values:
         by_repo[repo if by_file else ""].append(of_query)
     return list(by_repo.values())
+
+
+def share(values: Sequence[bool], rounds: int = ROUNDS) -> Estimate:
+    """How many of them are true, and the interval."""
+    return _estimate([float(value) for value in values], rounds)
 
 
 def _estimate(values: Sequence[float], rounds: int) -> Estimate:

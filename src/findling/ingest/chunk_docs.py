@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 
 from findling.ingest.outline import Mark, Outline, outline
 from findling.ingest.paragraphs import Paragraphs, Span, first_word, skip_blank_lines, strip_end
-from findling.ingest.spans import grow, locate
+from findling.ingest.spans import MAX_CHUNKS, grow, locate
 from findling.types import Chunk
 
 SPLIT_LEVEL = 3
@@ -48,8 +48,10 @@ _WORD_START = re.compile(r"\s+(?=\S)")
 _LABEL = re.compile(r"\.\.[ \t]+_[^\s_][^\n]*:[ \t]*\r?\n")
 
 
-def chunk_docs(text: str, *, limits: DocLimits = DOCS, language: str = "markdown") -> list[Chunk]:
-    """Chunks of a document in order, kind ``section``, at most ``MAX_CHUNKS`` (then they grow: see
+def chunk_docs(
+    text: str, *, limits: DocLimits = DOCS, language: str = "markdown", most: int = MAX_CHUNKS
+) -> list[Chunk]:
+    """Chunks of a document in order, kind ``section``, at most ``most`` (then they grow: see
     ``spans.too_many``). ``language`` says how headings are written; unknown ones are plain text.
     """
     plan = outline(text, language)
@@ -68,7 +70,7 @@ def chunk_docs(text: str, *, limits: DocLimits = DOCS, language: str = "markdown
         end_byte, end_line = places[end]
         header = path[-1] if path else ""
         chunks.append(Chunk(start_line, end_line, start_byte, end_byte, "section", -1, path, header))
-    return grow(chunks)
+    return grow(chunks, most)
 
 
 def _with_labels(text: str, plan: Outline) -> Outline:

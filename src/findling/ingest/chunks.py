@@ -15,7 +15,7 @@ from findling.ingest.documents import embedded_regions, readable
 from findling.ingest.languages import find_language
 from findling.ingest.notebooks import Cell, notebook_cells
 from findling.ingest.outline import outline
-from findling.ingest.spans import MAX_CHUNKS, characters, grow, locate, too_many
+from findling.ingest.spans import MAX_CHUNKS, MAX_PLACED_CHUNKS, characters, grow, locate, too_many
 from findling.types import Chunk, Kind, Symbol
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "DOCS",
     "LIBRARY",
     "MAX_CHUNKS",
+    "MAX_PLACED_CHUNKS",
     "ChunkLimits",
     "CodeLimits",
     "DocLimits",

@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from findling import errors, events
-from findling.embedding import BUNDLED, IN_PROCESS, Embedder, Fingerprint
+from findling import errors, events, plurals
+from findling.embedding import BUNDLED, IN_PROCESS, Embedder, Fingerprint, takes_documents
 from findling.files import Files
 from findling.ingest import chunks as chunking
 from findling.ingest.decoding import Decoded, decode
@@ -25,7 +25,8 @@ from findling.ingest.formats import outlined_as
 from findling.ingest.languages import LANGUAGES
 from findling.ingest.reading import read_file
 from findling.store import vector_codes
-from findling.store.reader import ChunkRow, IndexReader, SymbolRow
+from findling.store.reader import IndexReader, SymbolRow
+from findling.store.rows import ChunkRow
 from findling.store.schema import FLOAT16, FOUR_BITS, HASH_BYTES, Coding
 from findling.store.writer import IndexWriter
 from findling.types import Chunk, Progress
@@ -70,11 +71,6 @@ class EmbeddedFile:
 def coding_of(fingerprint: Fingerprint) -> Coding:
     """How vectors are kept: the levels of four bits are right for the bundled model, whose numbers they fit."""
     return FOUR_BITS if fingerprint.provider == BUNDLED else FLOAT16
-
-
-def takes_documents(fingerprint: Fingerprint) -> bool:
-    """Documents are sent to no external service."""
-    return fingerprint.provider in (*IN_PROCESS, "ollama")
 
 
 def embed(
@@ -320,7 +316,8 @@ def _tell(file: _File, latency_ms: float, on_file: Callable[[EmbeddedFile], None
         on_file(EmbeddedFile(file.path, problem=file.problem))
         return
     count = len(file.hashes)
-    problem = f"{len(file.failed)} of {count} passages could not be embedded: {file.failed[0]}" if file.failed else ""
+    of = plurals.count(count, "passage")
+    problem = f"{len(file.failed)} of {of} could not be embedded: {file.failed[0]}" if file.failed else ""
     on_file(EmbeddedFile(file.path, count - len(file.failed), file.kept, problem, len(file.failed)))
     events.semantic_index(doc_path=file.path, chunk_count=count, latency_ms=latency_ms, skipped_unchanged=file.kept)
 

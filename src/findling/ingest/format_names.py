@@ -16,18 +16,22 @@ CONVERTED: Final = {
 }
 """Extension to format, of what is always converted."""
 
-PAGES: Final = (".html", ".htm", ".xhtml", ".shtml")
-"""Web pages: source in a project, documents in a library."""
+PAGES: Final = {
+    **dict.fromkeys((".html", ".htm", ".xhtml", ".shtml"), "html"),
+    ".ipynb": "notebook",
+}
+"""Web pages and notebooks: source in a project, documents in a library."""
 
-_AS_MARKDOWN: Final = ("docx", "pptx", "epub", "html")
+_AS_MARKDOWN: Final = ("docx", "pptx", "epub", "html", "notebook")
 
 
 def format_of(path: str, *, pages: bool = False) -> str:
-    """The format that a file is converted from, '' for a file that is text as it is. ``pages``: web pages, too."""
+    """The format that a file is converted from, '' for a file that is text as it is. ``pages``: web pages and
+    notebooks, too."""
     dot = path.rfind(".")
     extension = path[dot:].lower() if dot > path.rfind("/") else ""
     if pages and extension in PAGES:
-        return "html"
+        return PAGES[extension]
     return CONVERTED.get(extension, "")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import posixpath
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -36,8 +37,15 @@ _COMMIT_BYTES = 48_000_000
 
 _COMMIT_FILES = 4000
 
+_HURRIED_FILES = 8
+"""Files in a batch where there is a deadline: what a worker has begun when it comes is lost."""
+
 _QUEUED_PER_WORKER = 2
 """Batches waiting for each worker: enough never to idle, few enough to stop quickly and to bound memory."""
+
+_LEAST_S = 1.0
+"""Half as long as the listing took, but not longer, files are taken in even if it took all the time there was: else a
+question about a very large folder on a slow machine would never get on, however often it is asked."""
 
 _STOP_MARGIN_S = 0.25
 """Kept free before a deadline for committing what was done."""
@@ -133,7 +141,8 @@ class Indexer:
         """
         run = _Run()
         with WorkerPool(self._workers, limits=self._limits) as pool:
-            pool.warm_up(None if paths is None else min(1, len(paths)))
+            if paths is not None:
+                pool.warm_up(min(1, len(paths)))
             writer = IndexWriter(self._store, large=paths is None, wait_s=wait_s)
             try:
                 writer.note_chunking(self._limits.id)
@@ -143,6 +152,8 @@ class Indexer:
                     manifest = writer.manifest(self._commit.owner, self._commit.commit_id)
                 was_complete, was_pending = writer.state(manifest)
                 known = writer.known_files(manifest, None if paths is None else [posixpath.normpath(p) for p in paths])
+                if paths is None and not known:  # else most likely nothing has changed: workers wait for a change
+                    pool.warm_up()
                 if self._commit is not None:
                     found, gone, skipped, notes = self._of_commit(writer, manifest, self._commit)
                 else:
@@ -252,9 +263,12 @@ class Indexer:
         deadline: float | None,
     ) -> int:
         """Index ``found``; the number of files left over when the deadline came."""
-        stop_at = None if deadline is None else deadline - _STOP_MARGIN_S
+        now = time.monotonic()
+        least_s = min(_LEAST_S, (now - run.started) / 2)
+        stop_at = None if deadline is None else max(deadline - _STOP_MARGIN_S, now + least_s)
         states: dict[int, _Content] = {}
-        batches = self._tasks(writer, manifest, found, states, run)
+        most = _TASK_FILES if stop_at is None else min(_TASK_FILES, _HURRIED_FILES)
+        batches = self._tasks(writer, manifest, found, states, run, most)
         exhausted = False
         while True:
             late = stop_at is not None and time.monotonic() >= stop_at
@@ -290,8 +304,9 @@ class Indexer:
         found: Iterable[discovery.Found],
         states: dict[int, _Content],
         run: _Run,
+        most: int,
     ) -> Iterator[list[Task]]:
-        """Read files; yield those whose content is new in batches, link the rest."""
+        """Read files; yield those whose content is new in batches of at most ``most``, link the rest."""
         batch: list[Task] = []
         size = 0
         for key, (path, size_listed, _) in enumerate(found):
@@ -333,7 +348,7 @@ class Indexer:
             states[key] = _Content(file, digest, git_id)
             batch.append(Task(key, path, data))
             size += len(data)
-            if size >= _TASK_BYTES or len(batch) >= _TASK_FILES:
+            if size >= _TASK_BYTES or len(batch) >= most:
                 yield batch
                 batch, size = [], 0
         if batch:
@@ -379,12 +394,21 @@ def wanted_id(options: discovery.DiscoveryOptions) -> str:
     return hashlib.sha256(repr(options).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
+_BEGINNING = 3
+"""Letters of a word that no ending touches (`tokenizer.stem`)."""
+
+
 def by_query(text: str) -> Order:
     """Files whose path has words of a question first, then the newest: what a first answer most likely needs."""
     asked = set(tokenizer.terms(text))
+    asked = {term for term in asked if len(term) >= _BEGINNING} or asked  # "do" and "is" say nothing
+    # A term begins as its word does, so most paths need not be taken apart.
+    may_have = re.compile("|".join(sorted(re.escape(term[:_BEGINNING]) for term in asked)), re.IGNORECASE).search
 
     def order(found: list[discovery.Found]) -> list[discovery.Found]:
         def key(file: discovery.Found) -> tuple[int, int]:
+            if file[0].isascii() and not may_have(file[0]):
+                return 0, -file[2]
             return -len(asked.intersection(tokenizer.terms(file[0]))), -file[2]
 
         return sorted(found, key=key)

@@ -14,13 +14,16 @@ import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from findling.ingest.chunks import ChunkLimits
 from findling.ingest.format_names import format_of
 from findling.ingest.prepare import Prepared
-from findling.ingest.worker import COMMENTS, read_frame, write_frame
+from findling.ingest.worker import COMMENTS, DOCUMENTED, read_frame, write_frame
 from findling.types import SkippedFile
+
+if TYPE_CHECKING:
+    from findling.ingest.syntax_docs import Documented
 
 _BATCH_S = 20.0
 """Time for a batch of about a megabyte; the parser gives up on a file after one second by itself."""
@@ -232,6 +235,25 @@ class CommentFinder:
         return answers[0] if answers is not None and not isinstance(answers[0], str) else None
 
     def __enter__(self) -> CommentFinder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._worker.end()
+        self._worker.stop()
+
+
+class DocFinder:
+    """Which definitions are documented and where, asked of a process that may be lost. Use as a context manager."""
+
+    def __init__(self) -> None:
+        self._worker = _Worker((DOCUMENTED,))
+
+    def documented(self, path: str, text_utf8: bytes) -> list[Documented] | None:
+        """As `syntax_docs.documented`; None also when the process had to be ended."""
+        answers: Any = self._worker.ask([(path, text_utf8, True)], _BATCH_S)
+        return answers[0] if answers is not None and not isinstance(answers[0], str) else None
+
+    def __enter__(self) -> DocFinder:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -16,6 +16,7 @@ from findling.ingest.decoding import Decoded, decode
 from findling.ingest.formats import NotConverted, convert, format_of, outlined_as
 from findling.ingest.languages import Language, language_of
 from findling.ingest.marks import content_marks, looks_secret
+from findling.ingest.notebooks import notebook_cells
 from findling.ingest.syntax import parse
 from findling.store import signatures, symbol_rows, term_rows
 from findling.store.schema import CONVERTED
@@ -80,9 +81,9 @@ def prepare(
     if not isinstance(decoded, Decoded):
         return SkippedFile(path, decoded.reason, decoded.detail)
     marks = content_marks(head)
-    if "minified" in marks:
-        return SkippedFile(path, "minified", "its lines are too long for source code")
     language = language_of(path, head)
+    if "minified" in marks and not _is_notebook(language, decoded.text):
+        return SkippedFile(path, "minified", "its lines are too long for source code")
     text = decoded.text
     symbols: Sequence[Symbol] = ()
     problem = ""
@@ -97,6 +98,11 @@ def prepare(
     return _rows(text, data, decoded.encoding, language, symbols, cut, problem, "generated" in marks)
 
 
+def _is_notebook(language: Language, text: str) -> bool:
+    """Whether the long lines of a file are pictures between a notebook's cells, which are not read."""
+    return language.id == "notebook" and notebook_cells(text) is not None
+
+
 def _prepare_converted(path: str, form: str, data: bytes, limits: chunking.ChunkLimits) -> Prepared | SkippedFile:
     """A document whose text has to be taken out of it first; only that text is indexed and shown."""
     try:
@@ -108,7 +114,7 @@ def _prepare_converted(path: str, form: str, data: bytes, limits: chunking.Chunk
         return SkippedFile(path, "secret", "it contains a private key")
     language = language_of(path, b"")
     read_as = replace(language, id=outlined_as(language.id, converted=True))
-    cut = chunking.chunk_docs(text, limits=limits.docs, language=read_as.id)
+    cut = chunking.chunk_docs(text, limits=limits.docs, language=read_as.id, most=chunking.MAX_PLACED_CHUNKS)
     rows = _rows(text, raw, CONVERTED, read_as, (), cut, "", False)
     rows.language = language.id
     return rows

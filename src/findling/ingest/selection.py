@@ -36,7 +36,8 @@ class DiscoveryOptions:
     with one they start at the root; a folder stands for all that is in it. A file is wanted when ``include`` is
     empty or matches it, and ``exclude`` does not. ``hidden`` adds untracked files whose name or folder starts
     with a dot. Links are never followed. ``files``: these paths and no others, whatever ignores them; then nothing
-    is listed. ``most_files``: more than that are left out, the last in the order of their paths.
+    is listed. ``most_files``: more than that are left out, the last in the order of their paths. ``pages``: web pages
+    and notebooks are documents, too.
     """
 
     hidden: bool = False
@@ -46,10 +47,12 @@ class DiscoveryOptions:
     files: tuple[str, ...] = ()
     most_files: int | None = None
     max_document_bytes: int = DEFAULT_MAX_DOCUMENT_BYTES
+    pages: bool = False
 
     def limit(self, path: str) -> int:
         """The size that the file at ``path`` may have."""
-        return max(self.max_bytes, self.max_document_bytes) if format_of(path) else self.max_bytes
+        converted = format_of(path, pages=self.pages)
+        return max(self.max_bytes, self.max_document_bytes) if converted else self.max_bytes
 
 
 def shown(path: str) -> str:

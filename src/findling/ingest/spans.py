@@ -19,6 +19,10 @@ T = TypeVar("T")
 MAX_CHUNKS = 500
 """Chunks per file; a file that would have more gets longer chunks, so that one file cannot flood an index."""
 
+MAX_PLACED_CHUNKS = 4_000
+"""The same of a converted document, whose every chunk leads back to its page: chunks over several pages say less of
+where they are. A store counts to 4,095."""
+
 MAX_INDENT = 40
 """Deeper indentation counts as this deep: bounds how often a block is split by indentation."""
 
@@ -125,7 +129,9 @@ def characters(text: str, offsets: Iterable[int]) -> dict[int, int]:
 
 
 def grow(chunks: list[Chunk], limit: int = MAX_CHUNKS) -> list[Chunk]:
-    """At most ``limit`` chunks with the same content: neighbours are joined until exactly ``limit`` are left."""
+    """At most ``limit`` chunks with the same content: neighbours are joined until exactly ``limit`` are left. Joined
+    ones stand below what all of them stand below; below nothing in common, from the first one's place to the last's.
+    """
     if len(chunks) <= limit:
         return chunks
     total = sum(c.end_byte - c.start_byte for c in chunks)
@@ -184,6 +190,8 @@ def _join(group: list[Chunk]) -> Chunk:
     shared = first.breadcrumb
     for chunk in group[1:]:
         shared = common_prefix(shared, chunk.breadcrumb)
+    if not shared and first.breadcrumb and last.breadcrumb:
+        shared = (f"{first.breadcrumb[0]} to {last.breadcrumb[0]}",)
     same = all(c.symbol == first.symbol for c in group)
     return replace(
         first,

@@ -18,6 +18,9 @@ from typing import BinaryIO
 COMMENTS = "comments"
 """The argument of a worker that finds comments: then an answer is as `syntax_comments.comment_spans` gives it."""
 
+DOCUMENTED = "documented"
+"""The same, of one that finds documented definitions: `syntax_docs.documented`."""
+
 LENGTH = struct.Struct("<I")
 
 
@@ -48,11 +51,13 @@ def main() -> None:
     from findling.ingest.chunks import ChunkLimits
     from findling.ingest.prepare import prepare
     from findling.ingest.syntax_comments import comment_spans
+    from findling.ingest.syntax_docs import documented
     from findling.ingest.worker_limits import limit_memory
 
     limit_memory()
     asked = " ".join(sys.argv[1:])
-    limits = ChunkLimits.from_id(asked) if asked != COMMENTS else None
+    limits = ChunkLimits.from_id(asked) if asked not in (COMMENTS, DOCUMENTED) else None
+    find = documented if asked == DOCUMENTED else comment_spans
 
     gc.disable()  # nothing here makes cycles, and the remembered words would be gone through again and again
 
@@ -63,7 +68,7 @@ def main() -> None:
                 answers.append(
                     prepare(path, data, with_syntax=with_syntax, limits=limits)
                     if limits is not None
-                    else comment_spans(path, data)
+                    else find(path, data)
                 )
             except Exception as error:  # noqa: BLE001 - one bad file costs itself, and is reported
                 answers.append(f"{type(error).__name__}: {error}")

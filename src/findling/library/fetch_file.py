@@ -1,26 +1,31 @@
-"""The recipe of fetching a file: into a temporary name, piece by piece, then to its place at once, then indexed.
+"""The recipe of fetching a file: into a part, piece by piece, then to its place at once, then indexed.
 
-What was there before stays untouched until the new file is whole.
+What was there before stays untouched until the new file is whole. A part whose server lets one go on outlives failures
+of the network and the end of the process; every other failure leaves nothing.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from findling.errors import FileAccess, FindlingError
+from findling.errors import FileAccess, FindlingError, NetworkError
+from findling.library.disk import fetched_quota
 from findling.library.fetch_requests import FileRequest
+from findling.library.parts import PartialFile
+from findling.library.place import FILES
 from findling.library.records import failure, make_folder
+from findling.outbound_fetch import Fetched, Interrupted, fetch
 
 if TYPE_CHECKING:
+    from findling.config.options import Fetch
     from findling.library.collections import Collection
     from findling.library.jobs import RunningJob
     from findling.library.library import Library
-
-FILES: Final = "files"
-"""The folder of what was downloaded, in the data folder."""
 
 NAME: Final = "downloads"
 """The collection that it is."""
@@ -28,6 +33,13 @@ NAME: Final = "downloads"
 LOADED: Final = 80
 """Percent when the file is whole; indexing takes the rest."""
 
+TRIES: Final = 4
+"""How often a server that breaks off in the middle is asked, as long as each time more has come."""
+
+RETRY_S: Final = 0.5
+"""Before it is asked again; twice and three times as long the next times."""
+
+_LOOK_S: Final = 0.1
 _KNOWN_SIZE_STEPS: Final = 1 << 20
 """Bytes that are half of the way where the server does not say how many there are."""
 
@@ -48,42 +60,26 @@ def already_there(directory: Path, request: FileRequest) -> None:
             raise FileAccess(f"{name} exists already, which differs from {request.filename} in case only.")
 
 
-def run(library: Library, job: RunningJob, request: FileRequest, allowed_hosts: tuple[str, ...]) -> dict[str, Any]:
-    """Fetch, save and index; the job's result. Raises what goes wrong, and leaves nothing half done."""
-    from findling.outbound_fetch import fetch
-
+def run(library: Library, job: RunningJob, request: FileRequest, fetching: Fetch) -> dict[str, Any]:
+    """Fetch, save and index; the job's result. Raises what goes wrong, and leaves nothing half done but what the next
+    try can go on from."""
     folder = library.directory / FILES
     make_folder(folder)
-    _sweep(library, folder)
     already_there(library.directory, request)
     target = folder / request.filename
-    partial = folder / f".{job.job.id}.part"
-    size = 0
+    running = [each.id for each in library.jobs.active()]
     try:
-        with partial.open("xb") as out:
-
-            def take(piece: bytes, announced: int | None) -> None:
-                nonlocal size
-                out.write(piece)
-                size += len(piece)
-                whole = announced if announced is not None else size + _KNOWN_SIZE_STEPS
-                job.progress(LOADED * size // max(1, whole))
-
-            fetched = fetch(
-                request.url,
-                allowed_hosts=allowed_hosts,
-                max_bytes=request.max_bytes,
-                take=take,
-                check=job.check,
-            )
-            out.flush()
-            os.fsync(out.fileno())
-        job.check()
-        _place(partial, target, overwrite=request.overwrite)
+        with PartialFile(library.directory, job.job.id, request.url, request.filename, running) as part:
+            fetched = _downloaded(part, job, request, fetching, library.directory)
+            part.finish()
+            job.check()
+            _place(part.path, target, overwrite=request.overwrite)
+    except NetworkError as error:
+        if part.kept:
+            error.remedy = f"{part.kept:,} bytes of it are kept for a day: fetching it again goes on from there."
+        raise
     except OSError as error:
         raise failure(error, target) from error
-    finally:
-        partial.unlink(missing_ok=True)
     job.progress(LOADED)
     result: dict[str, Any] = {
         "filename": request.filename,
@@ -94,12 +90,40 @@ def run(library: Library, job: RunningJob, request: FileRequest, allowed_hosts: 
     return {**result, **_indexed(library, job, request, target)}
 
 
-def _sweep(library: Library, folder: Path) -> None:
-    """Take away what jobs left behind whose process was ended."""
-    running = {f".{job.id}.part" for job in library.jobs.active()}
-    for path in folder.glob(".*.part"):
-        if path.name not in running:
-            path.unlink(missing_ok=True)
+def _downloaded(part: PartialFile, job: RunningJob, request: FileRequest, fetching: Fetch, directory: Path) -> Fetched:
+    """Bring the whole file into ``part``; a server that breaks off in the middle is asked for the rest."""
+    quota = fetched_quota(directory, fetching)
+
+    def take(piece: bytes, announced: int | None) -> None:
+        quota.take(len(piece))
+        part.write(piece)
+        whole = announced if announced is not None else part.size + _KNOWN_SIZE_STEPS
+        job.progress(LOADED * part.size // max(1, whole))
+
+    for attempt in itertools.count(1):
+        begun = part.size
+        try:
+            return fetch(
+                request.url,
+                allowed_hosts=fetching.allowed_hosts,
+                max_bytes=request.max_bytes,
+                take=take,
+                begin=part.begin,
+                have=part.have,
+                check=job.check,
+            )
+        except Interrupted:
+            if attempt == TRIES or part.have is None or part.size <= begun:
+                raise
+            _pause(job, RETRY_S * attempt)
+    raise AssertionError("it counts without end")
+
+
+def _pause(job: RunningJob, seconds: float) -> None:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        job.check()
+        time.sleep(_LOOK_S)
 
 
 def _place(partial: Path, target: Path, *, overwrite: bool) -> None:

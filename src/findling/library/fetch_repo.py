@@ -7,6 +7,7 @@ and touches only what changed.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import time
@@ -15,26 +16,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from findling.errors import FetchRefused, FindlingError, IndexBusy, InvalidInput, NetworkError
+from findling.errors import FetchRefused, FindlingError, InvalidInput, NetworkError
+from findling.library import repo_home
+from findling.library.disk import Quota, fetched_quota, size_of
 from findling.library.fetch_names import is_commit, is_short_commit
 from findling.library.fetch_requests import RepoRequest, written
-from findling.library.records import make_folder, only_writer
+from findling.library.records import make_folder, read_json, write_json
 from findling.library.repo_bundle import write_bundle
-from findling.library.repo_tree import write_tree
+from findling.library.repo_tree import Tree, write_tree
 from findling.outbound import GitOutput, GitServer, run_git, start_git
 from findling.outbound_addresses import Target, addresses_of, target_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from findling.config.options import Fetch
     from findling.library.jobs import RunningJob
     from findling.library.library import Library
 
-REPOSITORIES: Final = "repositories"
-OBJECTS: Final = "objects.git"
 _REFS: Final = "/info/refs?service=git-upload-pack"
 FILES: Final = "files"
 STATE: Final = "files.json"
+BUNDLE: Final = "bundle.json"
+"""What the bundle was made of."""
+
 
 MAX_OBJECTS_BYTES: Final = 1 << 30
 """What git may bring from a server; its folder is looked at while it does."""
@@ -42,7 +47,9 @@ MAX_OBJECTS_BYTES: Final = 1 << 30
 FETCH_S: Final = 1800.0
 _ASK_S: Final = 60.0
 _POLL_S: Final = 0.1
-_SLOT_POLL_S: Final = 0.5
+_LOOK_S: Final = 1.0
+"""Between two looks at how much git has written."""
+
 _OLDEST_GIT: Final = (2, 37)
 """The first that can be told which address to connect to."""
 
@@ -50,6 +57,7 @@ RECEIVED, WRITTEN, BUNDLED = 60, 75, 80
 """Percent when git is done, when the files are there, when the bundle is."""
 
 _RECEIVING = re.compile(rb"Receiving objects:\s+(\d{1,3})%")
+_BUNDLE_BYTES: Final = 16_000_000
 _NOT_FOR_PEOPLE = re.compile(r"[^\x20-\x7e]+")
 
 
@@ -61,57 +69,91 @@ class _Commit:
     ref: str
 
 
-def run(
-    library: Library, job: RunningJob, request: RepoRequest, allowed_hosts: tuple[str, ...], at_once: int
-) -> dict[str, Any]:
-    """Fetch, write, bundle and index; the job's result. Raises what goes wrong."""
-    home = library.directory / REPOSITORIES / _folder_name(request)
-    objects = home / OBJECTS
+def run(library: Library, job: RunningJob, request: RepoRequest, fetching: Fetch, at_once: int) -> dict[str, Any]:
+    """Fetch, write, bundle and index; the job's result. Raises what goes wrong; a first fetch that fails leaves
+    nothing."""
+    home = repo_home.home_of(library.directory, request)
     with ExitStack() as roles:
-        _take_a_slot(roles, library.directory, job, at_once)
-        _wait_for(roles, home, job)
+        repo_home.take_a_slot(roles, library.directory, job, at_once)
         _require_git(library.directory)
-        make_folder(objects)
-        if not (objects / "HEAD").exists():
-            _ok(
-                run_git(["init", "--quiet", "--bare", "--template=", "."], cwd=objects), "git cannot start a repository"
-            )
-        target = target_of(_repository_url(request.url, allowed_hosts), allowed_hosts)
-        server = GitServer(target.scheme, target.host, target.port, addresses_of(target))  # type: ignore[arg-type]
-        job.check()
-        job.progress(2)
-        wanted = _choose(server, target, objects, request, job)
-        job.progress(5)
-        commit = _receive(server, target, objects, wanted, job)
-        job.progress(RECEIVED)
-        folder = home / FILES
-        tree = write_tree(
-            objects, commit, folder, home / STATE, request.include, request.exclude, _share(job, RECEIVED, WRITTEN)
-        )
-        bundle = home / f"{request.name.replace('/', '-')}.md"
-        about = f"Source: {target.shown}, {wanted.branch}, commit {commit}. Files: {len(tree.files)}."
-        kept = write_bundle(
-            bundle,
-            request.name,
-            about,
-            folder,
-            list(tree.files),
-            remove_comments=request.remove_comments,
-            line_numbers=request.line_numbers,
-            step=_share(job, WRITTEN, BUNDLED),
-        )
-        result: dict[str, Any] = {
-            "filesProcessed": len(tree.files),
-            "repoName": request.name,
-            "branch": wanted.branch,
-            "commit": commit,
-            "path": os.fspath(folder),
-            "bundlePath": os.fspath(bundle),
-            **tree.facts(),
-        }
-        if kept and request.remove_comments:
-            result["commentsKept"] = kept[:100]
-        return {**result, **_indexed(library, job, request, folder, commit)}
+        target = target_of(_repository_url(request.url, fetching.allowed_hosts), fetching.allowed_hosts)
+        repo_home.take(roles, home, job)
+        files = os.path.realpath(home / FILES)
+        repo_home.sweep(library.directory, lambda: [files, *(row.path for row in library.collections())])
+        try:
+            result = _brought(library, job, request, target, home, fetched_quota(library.directory, fetching))
+        except BaseException:
+            if files not in [row.path for row in library.collections()]:
+                repo_home.empty(home)
+            raise
+        repo_home.pack(home)
+        return result
+
+
+def _brought(
+    library: Library, job: RunningJob, request: RepoRequest, target: Target, home: Path, quota: Quota
+) -> dict[str, Any]:
+    objects = home / repo_home.OBJECTS
+    make_folder(objects)
+    if not (objects / "HEAD").exists():
+        _ok(run_git(["init", "--quiet", "--bare", "--template=", "."], cwd=objects), "git cannot start a repository")
+    server = GitServer(target.scheme, target.host, target.port, addresses_of(target))  # type: ignore[arg-type]
+    job.check()
+    job.progress(2)
+    wanted = _choose(server, target, objects, request, job)
+    job.progress(5)
+    commit = _receive(server, target, objects, wanted, job, quota)
+    job.progress(RECEIVED)
+    folder = home / FILES
+    tree = write_tree(
+        objects,
+        commit,
+        folder,
+        home / STATE,
+        request.include,
+        request.exclude,
+        quota,
+        _share(job, RECEIVED, WRITTEN),
+    )
+    about = f"Source: {target.shown}, {wanted.branch}, commit {commit}. Files: {len(tree.files)}."
+    bundle, kept = _bundled(home, request, about, tree, job)
+    result: dict[str, Any] = {
+        "filesProcessed": len(tree.files),
+        "repoName": request.name,
+        "branch": wanted.branch,
+        "commit": commit,
+        "path": os.fspath(folder),
+        "bundlePath": os.fspath(bundle),
+        **tree.facts(),
+    }
+    if kept and request.remove_comments:
+        result["commentsKept"] = kept[:100]
+    return {**result, **_indexed(library, job, request, folder, commit)}
+
+
+def _bundled(home: Path, request: RepoRequest, about: str, tree: Tree, job: RunningJob) -> tuple[Path, list[str]]:
+    """The bundle of the files, made anew where it would be another; and the paths whose comments stayed in it."""
+    bundle = home / f"{request.name.replace('/', '-')}.md"
+    made_of = json.dumps([about, request.remove_comments, request.line_numbers, tree.files], sort_keys=True)
+    key = hashlib.sha256(made_of.encode("utf-8", "surrogateescape")).hexdigest()
+    try:
+        known = read_json(home / BUNDLE, _BUNDLE_BYTES)
+    except ValueError:
+        known = None  # damaged: the bundle is made anew
+    if bundle.is_file() and isinstance(known, dict) and known.get("key") == key:
+        return bundle, [str(path) for path in known.get("kept", ())]
+    kept = write_bundle(
+        bundle,
+        request.name,
+        about,
+        home / FILES,
+        list(tree.files),
+        remove_comments=request.remove_comments,
+        line_numbers=request.line_numbers,
+        step=_share(job, WRITTEN, BUNDLED),
+    )
+    write_json(home / BUNDLE, {"key": key, "kept": kept})
+    return bundle, kept
 
 
 def _repository_url(url: str, allowed_hosts: tuple[str, ...]) -> str:
@@ -123,37 +165,6 @@ def _repository_url(url: str, allowed_hosts: tuple[str, ...]) -> str:
     if not place.endswith(_REFS.partition("?")[0]):
         raise NetworkError(f"There is no repository at {target_of(url, allowed_hosts).shown}.")
     return place.removesuffix(_REFS.partition("?")[0])
-
-
-def _folder_name(request: RepoRequest) -> str:
-    """The same repository at the same branch is always in the same folder."""
-    slug = re.sub(r"[^a-z0-9]+", "-", request.name.lower()).strip("-")[:60] or "repository"
-    digest = hashlib.sha256(f"{request.url}#{request.branch}".encode()).hexdigest()[:12]
-    return f"{slug}-{digest}"
-
-
-def _take_a_slot(roles: ExitStack, directory: Path, job: RunningJob, at_once: int) -> None:
-    """Wait until fewer than ``at_once`` repositories are being fetched, by whatever process."""
-    while True:
-        for number in range(at_once):
-            try:
-                roles.enter_context(only_writer(directory / "slots" / str(number), wait_s=0.0))
-            except IndexBusy:
-                continue
-            return
-        job.check()
-        time.sleep(_SLOT_POLL_S)
-
-
-def _wait_for(roles: ExitStack, home: Path, job: RunningJob) -> None:
-    """Be the only one that fetches this repository."""
-    while True:
-        try:
-            roles.enter_context(only_writer(home, wait_s=0.0))
-            return
-        except IndexBusy:
-            job.check()
-            time.sleep(_SLOT_POLL_S)
 
 
 def _require_git(directory: Path) -> None:
@@ -199,10 +210,23 @@ def _choose(server: GitServer, target: Target, objects: Path, request: RepoReque
     raise InvalidInput(f"{target.shown} has no branch or tag called {asked!r}.", remedy=hint)
 
 
-def _receive(server: GitServer, target: Target, objects: Path, wanted: _Commit, job: RunningJob) -> str:
+def _receive(server: GitServer, target: Target, objects: Path, wanted: _Commit, job: RunningJob, quota: Quota) -> str:
     """Bring the commit's objects; its full name."""
+    size = size_of(objects)
+    looked = time.monotonic()
+
+    def look() -> None:
+        nonlocal size
+        before, size = size, size_of(objects)
+        if size > MAX_OBJECTS_BYTES:
+            raise FetchRefused(f"The repository has more than {MAX_OBJECTS_BYTES:,} bytes.")
+        quota.take(size - before)
 
     def tell(said: bytes) -> None:
+        nonlocal looked
+        if time.monotonic() - looked > _LOOK_S:
+            look()
+            looked = time.monotonic()
         found = _RECEIVING.findall(said[-4096:])
         if found:
             job.progress(5 + int(found[-1]) * (RECEIVED - 5) // 100)
@@ -220,6 +244,7 @@ def _receive(server: GitServer, target: Target, objects: Path, wanted: _Commit, 
         FETCH_S,
         tell,
     )
+    look()
     found = run_git(["--git-dir=.", "rev-parse", "--verify", "refs/findling/fetched^{commit}"], cwd=objects)
     commit = _ok(found, "What was fetched is no commit").stdout.decode("ascii", "replace").strip()
     if not is_commit(commit):
@@ -236,17 +261,13 @@ def _ask(
     timeout_s: float,
     tell: Callable[[bytes], None] = lambda _: None,
 ) -> GitOutput:
-    """Run git against the server, with an eye on the clock, the disk and whether the job is still wanted."""
+    """Run git against the server, with an eye on the clock and whether the job is still wanted; ``tell`` is given what
+    it says meanwhile, and may raise."""
     with start_git(args, cwd=objects, timeout_s=timeout_s, server=server) as git:
-        looked = time.monotonic()
-        until = looked + timeout_s
+        until = time.monotonic() + timeout_s
         while not git.finished and time.monotonic() < until:
             job.check()
             tell(git.said())
-            if time.monotonic() - looked > 1.0:
-                looked = time.monotonic()
-                if _size(objects) > MAX_OBJECTS_BYTES:
-                    raise FetchRefused(f"The repository has more than {MAX_OBJECTS_BYTES:,} bytes.")
             time.sleep(_POLL_S)
         out = git.wait()
     if out.ok:
@@ -263,27 +284,16 @@ def _git_url(target: Target) -> str:
 
 
 def _said(out: GitOutput) -> str:
-    """The last complaint of git's, for people."""
+    """The first and the last complaint, which may be the server's and git's, for people."""
     lines = [line for line in out.stderr.decode("utf-8", "replace").replace("\r", "\n").split("\n") if line.strip()]
     fatal = [line for line in lines if line.startswith(("fatal:", "error:", "remote:"))] or lines or [out.status]
-    return _NOT_FOR_PEOPLE.sub(" ", fatal[-1])[:300]
+    return "; ".join(_NOT_FOR_PEOPLE.sub(" ", line).strip()[:300] for line in dict.fromkeys((fatal[0], fatal[-1])))
 
 
 def _ok(out: GitOutput, problem: str) -> GitOutput:
     if not out.ok:
         raise FindlingError(f"{problem}: {_said(out)}")
     return out
-
-
-def _size(folder: Path) -> int:
-    total = 0
-    for where, _, names in os.walk(folder):
-        for name in names:
-            try:
-                total += os.lstat(os.path.join(where, name)).st_size  # noqa: PTH118
-            except OSError:
-                continue  # git renames what it has completed
-    return total
 
 
 def _share(job: RunningJob, begin: int, end: int) -> Callable[[float], None]:

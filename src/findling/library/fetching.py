@@ -76,11 +76,11 @@ def _result(library: Library, request: Request, job: RunningJob) -> dict[str, An
     if isinstance(request, FileRequest):
         from findling.library import fetch_file
 
-        return fetch_file.run(library, job, request, config.fetch.allowed_hosts)
+        return fetch_file.run(library, job, request, config.fetch)
     from findling.library import fetch_repo
 
     at_once = config.library.max_repository_concurrency
-    return fetch_repo.run(library, job, request, config.fetch.allowed_hosts, at_once)
+    return fetch_repo.run(library, job, request, config.fetch, at_once)
 
 
 def _words(error: BaseException) -> str:

@@ -32,7 +32,7 @@ CANCEL: Final = "cancel"
 STARTING_S: Final = 30.0
 """A process that has not taken its job by then will not."""
 
-ENDED: Final = "The process that ran it ended before it was done."
+ENDED: Final = "The process that ran it ended before it was done. Ask for it again."
 
 _RECORD_BYTES: Final = 4_000_000
 _ID = re.compile(r"[0-9a-f]{12}")

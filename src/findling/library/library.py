@@ -148,12 +148,16 @@ class Library:
         return self._source(self._collections.find(name)).passages.chunk_count(path)
 
     def remove(self, name: str) -> Removed:
-        """Forget a collection and delete its index, of a repository its copy, too. Raises `NotFound`."""
+        """Forget a collection and delete its index, and what was fetched into it. Raises `NotFound`."""
         return self._forget([self._collections.find(name)])
 
     def flush(self) -> Removed:
-        """Forget every collection and delete their indexes."""
-        return self._forget(self.collections())
+        """Forget every collection and delete their indexes, and all that was fetched."""
+        from findling.library import parts
+
+        removed = self._forget(self.collections())
+        parts.sweep(self.directory, {job.id for job in self.jobs.active()})
+        return removed
 
     def status(self, name: str | None = None) -> tuple[CollectionStatus, ...]:
         """Of one collection, or of all; looks, and changes nothing. Raises `NotFound`."""
@@ -360,25 +364,33 @@ class Library:
                 rows.pop(collection.name, None)
         from findling.store.layout import discard
 
+        deleted: list[str] = []
         for collection in collections:
             self._close(collection.index)
+            fetched = self._fetched_folder(collection)
             with suppress(OSError):  # another process has it open where that matters; nothing refers to it any more
                 discard(self._collections.folder_of(collection))
-                if (fetched := self._fetched_folder(collection)) is not None:
+            if fetched is not None:
+                with suppress(OSError):  # as above; what stays is not said to be deleted
                     discard(fetched)
+                if not fetched.exists():
+                    deleted.append(collection.name)
         return Removed(
             tuple(collection.name for collection in collections),
             sum(files for files, _ in counts),
             sum(chunks for _, chunks in counts),
+            tuple(deleted),
         )
 
     def _fetched_folder(self, collection: Collection) -> Path | None:
-        """What goes with a repository's collection: its copy here, which nobody else has made."""
-        from findling.library.fetch_repo import REPOSITORIES
+        """What goes with a collection that was fetched: the library's own copy, which nobody else has made."""
+        from findling.library.place import FILES, REPOSITORIES
 
-        home = Path(collection.path).parent
-        ours = home.parent == Path(os.path.realpath(self.directory)) / REPOSITORIES
-        return home if ours and (collection.origin or {}).get("type") == "repository" else None
+        ours, path = Path(os.path.realpath(self.directory)), Path(collection.path)
+        kind = (collection.origin or {}).get("type")
+        if kind == "repository" and path.parent.parent == ours / REPOSITORIES:
+            return path.parent
+        return path if kind == "files" and path == ours / FILES else None
 
     def _status(self, collection: Collection) -> CollectionStatus:
         folder = self._collections.folder_of(collection)

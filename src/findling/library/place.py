@@ -1,13 +1,22 @@
-"""Where the library lies: one folder of the user's, whatever project findling is called from."""
+"""Where the library lies: one folder of the user's, whatever project findling is called from; what lies in it where."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from findling.config import Config
+
+FILES: Final = "files"
+"""The folder of what was downloaded."""
+
+PARTS: Final = "parts"
+"""The folder of downloads under way."""
+
+REPOSITORIES: Final = "repositories"
+"""The folder of repositories: a folder for each."""
 
 _NO_PROJECT = Path(os.devnull)
 """Below it there is no file, so no project's configuration has a say."""

@@ -9,21 +9,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from findling.embedding.lazy import LazyEmbedder
 from findling.errors import EmbedderUnavailable
 from findling.files import Files, NotRead, RootFiles
 from findling.library.results import CHARS_PER_TOKEN
-from findling.store.reader import IndexReader
-from findling.store.schema import DATABASE
+from findling.plurals import count
+from findling.search.open_index import OpenIndex
 
 if TYPE_CHECKING:
     from findling.embedding import Embedder
     from findling.search.semantic import SemanticChannel
-    from findling.store.reader import ChunkRow, FileRow
+    from findling.store.reader import IndexReader
+    from findling.store.rows import ChunkRow, FileRow
 
 _SAME_NS = 1
 """How a file is remembered that was read too soon after it was written: a nanosecond off."""
@@ -53,8 +53,8 @@ class Nearest:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What a passage says. ``offset`` counts the characters of its file before it; ``modified`` in seconds since 1970;
-    ``headings`` are those that it stands below, from the outside in."""
+    """What a passage says; of a notebook without what JSON puts around it. ``offset`` counts the characters of its file
+    before it; ``modified`` in seconds since 1970; ``headings`` are those that it stands below, from the outside in."""
 
     path: str
     index: int
@@ -87,30 +87,24 @@ class IndexedPassages:
     ) -> None:
         """``key``, ``new_files``: as of the `Engine`; those of the folder on disk without."""
         self.store_dir = store_dir
-        self._key = key or (str(root), "live")
         self._new_files = new_files or (lambda: RootFiles(root))
-        self._lazy = LazyEmbedder(open_embedder, self._stored)
+        self._index = OpenIndex(store_dir, key or (str(root), "live"), open_embedder)
         self._folder = folder
         self._kind = kind
-        self._reader: IndexReader | None = None
-        self._channel: SemanticChannel | None = None
-        self._channel_of = ""
 
     def close(self) -> None:
-        if self._reader is not None:
-            self._reader.close()
-        self._reader = self._channel = None
+        self._index.close()
 
     def files(self) -> list[FileRow]:
         """Every file that may be in an answer, by path; [] without an index."""
-        reader = self._open()
+        reader = self._index.reader
         if reader is None:
             return []
         with reader.snapshot():
             return self._files(reader)
 
     def has(self, path: str) -> bool:
-        reader = self._open()
+        reader = self._index.reader
         if reader is None:
             return False
         with reader.snapshot():
@@ -119,37 +113,47 @@ class IndexedPassages:
 
     def pending(self) -> str:
         """What is not indexed yet, in words; '' when everything is, vectors too where there can be any."""
-        reader, embedder = self._open(), self._open_embedder()
+        reader = self._index.reader
         if reader is None:
             return "nothing is indexed yet"
+        embedder = self._index.vectors.embedder
         with reader.snapshot():
             manifest = reader.manifest
             if manifest is None:
                 return "nothing is indexed yet"
             if manifest.pending or not manifest.complete:
-                return f"{manifest.pending:,} files are not indexed yet" if manifest.pending else "not all is indexed"
+                pending = count(manifest.pending, "file")
+                return f"{pending} not indexed yet" if manifest.pending else "not all is indexed"
             if embedder is None:
                 return ""
             model_id = reader.model_id(embedder.fingerprint.id)
             without = manifest.chunks - reader.embedded_chunks(model_id)
-        return f"{without:,} of {manifest.chunks:,} passages have no vector yet" if without else ""
+            if without and (self._kind or self._folder):
+                return self._lacking(reader, model_id)
+        return f"{without:,} of {count(manifest.chunks, 'passage')} without a vector yet" if without else ""
+
+    def _lacking(self, reader: IndexReader, model_id: int | None) -> str:
+        """The same of vectors alone, where not all that is indexed may be in an answer."""
+        files = {file.entry_id: file for file in self._files(reader)}
+        lacking = files if model_id is None else files.keys() & {row[0] for row in reader.unembedded(model_id)}
+        without = sum(len(reader.chunks(files[entry].blob_id)) for entry in lacking)
+        return f"{count(without, 'passage')} without a vector yet" if without else ""
 
     def not_by_meaning(self, text: str) -> str:
         """Why `nearest` compares nothing with a text, in words; '' where there is nothing to compare."""
-        if self._open() is None:
+        if self._index.reader is None:
             return self.pending()
-        embedder = self._open_embedder()
-        failure = self._lazy.failure
+        embedder, failure = self._index.vectors.embedder, self._index.vectors.failure
         if embedder is None or failure is not None:
             return str(failure or "there is no embedding model")
-        channel = self._open_channel()
+        channel = self._index.vectors.channel
         if channel is not None and not _encodes(channel, text):
-            return str(self._lazy.failure or "the embedding model knows no word of the query.")
+            return str(self._index.vectors.failure or "the embedding model knows no word of the query.")
         return self.pending()
 
     def chunk_count(self, path: str) -> int:
         """How many passages a file has; 0 for one that is not indexed."""
-        reader = self._open()
+        reader = self._index.reader
         if reader is None:
             return 0
         with reader.snapshot():
@@ -161,7 +165,7 @@ class IndexedPassages:
 
         ``without``: paths that are left out. None without vectors, or when the model knows no word of the text.
         """
-        reader, channel = self._open(), self._open_channel()
+        reader, channel = self._index.reader, self._index.vectors.channel
         if reader is None or channel is None or not _encodes(channel, text):
             return None
         from findling.search.passages import near
@@ -185,7 +189,7 @@ class IndexedPassages:
 
     def at_line(self, path: str, line: int) -> int:
         """The passage of an indexed file that holds a line, else the first after it."""
-        reader = self._open()
+        reader = self._index.reader
         if reader is None:
             return 0
         with reader.snapshot():
@@ -201,7 +205,7 @@ class IndexedPassages:
 
         None when the file cannot be read, or is no longer what was indexed.
         """
-        reader = self._open()
+        reader = self._index.reader
         if reader is None:
             return None
         with reader.snapshot():
@@ -217,7 +221,10 @@ class IndexedPassages:
             return None
         text, size, mtime_ns = read
         raw = text if text.isascii() else text.encode("utf-8", "surrogatepass")
-        return [_text(path, index, chunks[index], raw, size, mtime_ns) for index in indexes if 0 <= index < len(chunks)]
+        found = [
+            _text(path, index, chunks[index], raw, size, mtime_ns) for index in indexes if 0 <= index < len(chunks)
+        ]
+        return [replace(text, content=_said(text.content)) for text in found] if _is_raw(file) else found
 
     def _read(self, path: str, size: int) -> tuple[str, int, int] | None:
         """(text, size, mtime in ns) of a file that has not grown."""
@@ -233,7 +240,7 @@ class IndexedPassages:
 
     def _converted(self, file: FileRow) -> tuple[str, int, int] | None:
         """The same of a document whose text the index has."""
-        reader = self._open()
+        reader = self._index.reader
         with closing(self._new_files()) as files:
             status = files.status(file.path)
         if reader is None or isinstance(status, NotRead):
@@ -253,35 +260,6 @@ class IndexedPassages:
         inside = not self._folder or file.path == self._folder or file.path.startswith(f"{self._folder}/")
         return inside and (self._kind is None or file.kind == self._kind)
 
-    def _open(self) -> IndexReader | None:
-        if self._reader is not None and self._reader.replaced:
-            self.close()
-        if self._reader is None and (self.store_dir / DATABASE).exists():
-            self._reader = IndexReader(self.store_dir, *self._key)
-        return self._reader
-
-    def _open_embedder(self) -> Embedder | None:
-        return self._lazy.get() if self._open() is not None else None
-
-    def _stored(self) -> str | None:
-        reader = self._open()
-        return reader.latest_fingerprint() if reader is not None else None
-
-    def _open_channel(self) -> SemanticChannel | None:
-        reader, embedder = self._open(), self._open_embedder()
-        if reader is None or embedder is None:
-            return None
-        if self._channel is None or self._channel_of != embedder.fingerprint.id:
-            with reader.snapshot():
-                model_id = reader.model_id(embedder.fingerprint.id)
-            if model_id is None:
-                return None
-            from findling.search.semantic import SemanticChannel
-
-            self._channel = SemanticChannel(reader, embedder, model_id)
-            self._channel_of = embedder.fingerprint.id
-        return self._channel
-
 
 def _encodes(channel: SemanticChannel, text: str) -> bool:
     """Whether the model knows a word of a text; when it does not answer, words are compared, and the answer says so."""
@@ -289,6 +267,18 @@ def _encodes(channel: SemanticChannel, text: str) -> bool:
         return bool(channel.encode(text).any())
     except EmbedderUnavailable:
         return False
+
+
+def _is_raw(file: FileRow) -> bool:
+    """Whether it is a notebook as it stands in a project, where it is source."""
+    return file.language == "notebook" and not file.converted
+
+
+def _said(cell: str) -> str:
+    """A piece of a notebook as people read it, without what JSON puts around it."""
+    from findling.ingest.notebooks import readable_json
+
+    return readable_json(cell)
 
 
 def _text(path: str, index: int, chunk: ChunkRow, raw: str | bytes, size: int, mtime_ns: int) -> Text:

@@ -43,6 +43,7 @@ def _wanted(collection: Collection, config: Config, data_directory: Path) -> Dis
             max_bytes=index.max_file_bytes,
             files=(Path(collection.path).name,),
             max_document_bytes=index.max_document_bytes,
+            pages=True,
         )
     inside = _below(collection.root, data_directory)
     return DiscoveryOptions(
@@ -58,6 +59,7 @@ def _wanted(collection: Collection, config: Config, data_directory: Path) -> Dis
         ),
         most_files=library.max_files,
         max_document_bytes=index.max_document_bytes,
+        pages=True,
     )
 
 

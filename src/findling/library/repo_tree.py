@@ -15,6 +15,7 @@ from typing import Any, Final
 from findling.errors import FetchRefused, FindlingError, NetworkError
 from findling.ingest.marks import left_out_by_name, looks_secret
 from findling.ingest.selection import DiscoveryOptions, Selection
+from findling.library.disk import Quota
 from findling.library.fetch_names import path_problem
 from findling.library.records import failure, make_folder, read_json, write_json
 from findling.outbound import run_git
@@ -62,11 +63,13 @@ def write_tree(
     state: Path,
     include: tuple[str, ...],
     exclude: tuple[str, ...],
+    quota: Quota,
     step: Callable[[float], None],
 ) -> Tree:
     """Make ``folder`` hold the wanted files of ``commit``, and no others. ``state`` remembers what it holds.
 
-    ``step`` is told the share that is done, and may raise. Raises `FetchRefused` for what is too much.
+    ``step`` is told the share that is done, and may raise. Raises `FetchRefused` for what is too much,
+    `StorageFull` for more than ``quota`` allows.
     """
     make_folder(folder)
     tree = Tree()
@@ -78,6 +81,7 @@ def write_tree(
     waiting = {
         path: name for path, (name, _) in wanted.items() if before.get(path) != name or not _is_there(folder, path)
     }
+    quota.take(sum(wanted[path][1] for path in waiting))
     written = {path: name for path, (name, _) in wanted.items() if path not in waiting}
     # Whatever happens from here on: what is not known to be whole is written again.
     write_json(state, written)

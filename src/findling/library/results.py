@@ -65,11 +65,13 @@ class Indexed:
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """What was forgotten. The files themselves are where they were."""
+    """What was forgotten. Files are where they were, but for the collections in ``fetched``: their files were the
+    library's own copies, and are deleted."""
 
     names: tuple[str, ...]
     files: int
     chunks: int
+    fetched: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

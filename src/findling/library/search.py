@@ -124,7 +124,9 @@ def search(
             places += _by_words([(source, skip) for source, skip, _ in without], query, limit)[0]
             counts = replace(counts, every=False)
             complete = False
-            notes += [f"{source.name}: not searched by meaning: {why}" for source, _, why in without]
+            known = {f"{source.name}: {why}." for source, _, why in without}  # said in one sentence, not in two
+            notes = [note for note in notes if note not in known]
+            notes += [f"{source.name}: not searched by meaning: {why.rstrip('.')}." for source, _, why in without]
     else:
         places, counts = _by_words(apart, query, limit)
     passages, unread = _read(places, limit)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from findling import __version__, errors
 from findling.mcp_server.sdk import load_lightly
+from findling.plurals import count
 from findling.types import Progress
 
 if TYPE_CHECKING:
@@ -33,6 +34,10 @@ PROGRESS_S = 0.25
 """Time between two notifications of progress: people read no faster."""
 
 STAGES = ("listing", "indexing", "embedding")
+
+REST_S = 30.0
+"""After so long without a call what calls have opened is closed, and its memory handed back. The next call opens it
+again, and takes some tenths of a second longer."""
 
 LIST_TTL_MS = 3_600_000
 """How long a client may remember the list of tools: it is the same for as long as the server runs."""
@@ -64,6 +69,7 @@ class Desk:
         self._index_at_start = index_at_start
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="findling-root")
         self._relays: set[ProgressRelay] = set()
+        self._rest: asyncio.TimerHandle | None = None
 
     async def list_tools(
         self, _context: ServerRequestContext[Any], _params: PaginatedRequestParams | None
@@ -113,9 +119,28 @@ class Desk:
         finally:  # answered, or nobody waits for the answer any more
             relay.stop()
             self._relays.discard(relay)
+            self._rest_later(loop)
+
+    def _rest_later(self, loop: asyncio.AbstractEventLoop) -> None:
+        if self._rest is not None:
+            self._rest.cancel()
+        self._rest = loop.call_later(REST_S, self._worker.submit, self._give_back)
+
+    def _give_back(self) -> None:
+        if self._relays:
+            return  # a call has come meanwhile, and another rest comes after it
+        from findling.engine.memory import give_back
+        from findling.remembered import forget_all
+
+        self._workspace.rest()
+        forget_all()
+        give_back()
 
     def start(self) -> None:
         """Begin what goes on in the background; called once the transport answers."""
+        from findling.engine.memory import expect_to_idle
+
+        expect_to_idle()
         if self._index_at_start:
             self._worker.submit(self._workspace.index_in_background)
         self._worker.submit(self._workspace.watch)
@@ -128,6 +153,8 @@ class Desk:
     async def close(self) -> None:
         """Stop what goes on, in the background too, and give the index back."""
         self.stop_calls()
+        if self._rest is not None:
+            self._rest.cancel()
         await asyncio.get_running_loop().run_in_executor(self._worker, self._workspace.close)
         self._worker.shutdown()
 
@@ -155,7 +182,8 @@ class ProgressRelay:
         if now - self._last_at < PROGRESS_S or reached <= self._highest:
             return
         self._last_at, self._highest = now, reached
-        words = f"{progress.stage}: {progress.done} of {progress.total} files" if progress.total else progress.stage
+        of = f": {progress.done} of {count(progress.total, 'file')}" if progress.total else ""
+        words = f"{progress.stage}{of}"
         asyncio.run_coroutine_threadsafe(
             self._context.session.report_progress(round(reached, 4), float(len(STAGES)), words), self._loop
         )

@@ -9,11 +9,11 @@ import posixpath
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 
 from findling.errors import InvalidInput
+from findling.remembered import remembered
 from findling.search.front_matter import normal_tag
-from findling.store.reader import FileRow
+from findling.store.rows import FileRow
 
 PLANS = "plans"
 """The folder of plans; each is a folder in it whose name begins with the plan's number."""
@@ -106,7 +106,7 @@ def _below(files: list[FileRow], prefix: str) -> list[FileRow]:
     return [file for file in files if file.path.startswith(prefix)]
 
 
-@lru_cache(maxsize=20_000)
+@remembered(20_000)
 def prefix_order(path: str) -> tuple[tuple[str | int, ...], str]:
     """A key for the order of paths in which numbers count as numbers: plan 9 before plan 10, agent 2 before 11.
 

@@ -54,7 +54,7 @@ HEADING_SHARE = 0.5
 """A word of the question in the headings above counts half: all groups below share it."""
 
 MIN_WORDS = 3
-"""A group with fewer words says nothing alone."""
+"""A group with fewer words says nothing alone, unless there are no others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,19 +165,25 @@ def _place_key(item: _Candidate) -> tuple[int, int, int]:
     return (hash(item.passage.path), item.group.start_line, item.group.end_line)
 
 
-def _candidates(
-    weights: Mapping[str, float],
-    passages: Sequence[PassageText],
-    closeness: Callable[[Sequence[str]], Sequence[float]] | None,
-) -> list[_Candidate]:
+def _groups(passages: Sequence[PassageText], least: int) -> list[tuple[PassageText, Group, tuple[int, int]]]:
+    """The groups of ``least`` words and more, each once, with the passage that they stand in and their place."""
     found: list[tuple[PassageText, Group, tuple[int, int]]] = []
     seen: set[tuple[str, int]] = set()
     for rank, passage in enumerate(passages):
         for number, group in enumerate(groups_of(passage.paragraphs)):
             at = (passage.path, group.start_line)
-            if at not in seen and len(group.words) >= MIN_WORDS:
+            if at not in seen and len(group.words) >= least:
                 seen.add(at)
                 found.append((passage, group, (rank, number)))
+    return found
+
+
+def _candidates(
+    weights: Mapping[str, float],
+    passages: Sequence[PassageText],
+    closeness: Callable[[Sequence[str]], Sequence[float]] | None,
+) -> list[_Candidate]:
+    found = _groups(passages, MIN_WORDS) or _groups(passages, 1)
     if not found:
         return []
     total = sum(weights.values()) or 1.0

@@ -11,7 +11,8 @@ from findling.files import Files
 from findling.search.exact import FileRef, Scope
 from findling.search.exact_sources import read_indexed
 from findling.search.scope import glob_matcher
-from findling.store.reader import FileRow, IndexReader
+from findling.store.reader import IndexReader
+from findling.store.rows import FileRow
 from findling.store.trigram_plan import TrigramPlan
 
 _MANY = 400

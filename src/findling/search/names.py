@@ -13,7 +13,8 @@ from findling.errors import InvalidInput
 from findling.search.exact import ExactSource, FileRef, Scope
 from findling.search.patterns import compile_pattern
 from findling.store import signatures
-from findling.store.reader import FileRow, IndexReader, SymbolRow
+from findling.store.reader import IndexReader, SymbolRow
+from findling.store.rows import FileRow
 from findling.types import SYMBOL_KINDS, Reference, SymbolHit
 
 _MOST_EXACT = 100_000
@@ -39,6 +40,15 @@ class References:
     cut: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Definitions:
+    """``total`` counts all there are. ``unqualified`` is the last part of the name where only that was found."""
+
+    found: list[SymbolHit]
+    total: int
+    unqualified: str
+
+
 def definitions(
     reader: IndexReader,
     name: str,
@@ -48,13 +58,15 @@ def definitions(
     folder: str,
     limit: int,
     read_lines: Callable[[FileRow], Sequence[str] | None],
-) -> tuple[list[SymbolHit], int]:
-    """The first ``limit`` definitions of a name, best match first, then by path and line; and how many there are.
+) -> Definitions:
+    """The first ``limit`` definitions of a name, best match first, then by path and line.
 
     Raises `InvalidInput`. ``read_lines`` gives a file's lines for the signatures, None when it cannot be read.
 
-    ``name`` may be qualified (``Outer.inner``, ``Outer::inner``). Spellings of one name match (``fooBar`` and
-    ``foo_bar``), after the exact one.
+    ``name`` may be qualified by what encloses it (``Outer.inner``, ``Outer::inner``) and by the folders and the file
+    that it lies in (``package.module.Outer.inner``). Where nothing is so qualified, the name may be inherited or
+    re-exported: then the definitions of its last part are found, as matches in ``part`` only. Spellings of one name
+    match (``fooBar`` and ``foo_bar``), after the exact one.
     """
     *scope, last = _parts(name)
     squashed = tokenizer.squash(last)
@@ -68,7 +80,7 @@ def definitions(
     ):
         for symbol in found:
             symbols.setdefault((symbol.blob_id, symbol.position), symbol)
-    wanted = [symbol for symbol in symbols.values() if _fits(symbol, kind, scope)]
+    wanted = [symbol for symbol in symbols.values() if kind is None or symbol.kind == kind]
     files: dict[int, list[FileRow]] = {}
     for file in reader.files_of_blobs({symbol.blob_id for symbol in wanted}):
         inside = not folder or file.path == folder or file.path.startswith(f"{folder}/")
@@ -77,6 +89,13 @@ def definitions(
     found_at = [
         (symbol, file, _match(symbol.squashed, squashed)) for symbol in wanted for file in files.get(symbol.blob_id, ())
     ]
+    qualifiers = [tokenizer.squash(part) for part in scope]
+    qualified = [at for at in found_at if _qualifies(qualifiers, *at)]
+    unqualified = "" if qualified or not found_at else last
+    if unqualified:
+        qualified = [(symbol, file, "part") for symbol, file, match in found_at if match == "exact"]
+        unqualified = last if qualified else ""
+    found_at = qualified
     found_at.sort(key=lambda at: (at[0].name != last, _ORDER[at[2]], at[1].path, at[0].name_line))
     texts: dict[str, Sequence[str] | None] = {}
     hits = []
@@ -85,7 +104,7 @@ def definitions(
             texts[file.path] = read_lines(file)
         signature = signatures.of(symbol.signature, texts.get(file.path), symbol.name_line, symbol.name)
         hits.append(_hit(symbol, file, match, signature))
-    return hits, len(found_at)
+    return Definitions(hits, len(found_at), unqualified)
 
 
 def _parts(name: str) -> list[str]:
@@ -97,13 +116,22 @@ def _parts(name: str) -> list[str]:
     return named
 
 
-def _fits(symbol: SymbolRow, kind: str | None, scope: Sequence[str]) -> bool:
-    if kind is not None and symbol.kind != kind:
-        return False
-    if not scope:
+def _qualifies(qualifiers: Sequence[str], symbol: SymbolRow, file: FileRow, match: _Match) -> bool:
+    """Whether squashed names say where a symbol is: the last of its scope, or all of that after parts of the path.
+
+    Folders qualify just the name itself: too much lies below a folder that is called as the project is.
+    """
+    if not qualifiers:
         return True
-    enclosing = [tokenizer.squash(part) for part in symbol.scope.split(".")]
-    return enclosing[-len(scope) :] == [tokenizer.squash(part) for part in scope]
+    enclosing = [tokenizer.squash(part) for part in symbol.scope.split(".")] if symbol.scope else []
+    if enclosing[-len(qualifiers) :] == qualifiers:
+        return True
+    outer = len(qualifiers) - len(enclosing)
+    if match != "exact" or outer <= 0 or qualifiers[outer:] != enclosing:
+        return False
+    *folders, _ = file.path.split("/")
+    parts = iter([tokenizer.squash(part) for part in (*folders, tokenizer.path_stem(file.path))])
+    return all(part in parts for part in qualifiers[:outer])  # in this order: each search goes on after the last
 
 
 _Match = Literal["exact", "prefix", "part"]

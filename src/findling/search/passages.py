@@ -16,7 +16,8 @@ from findling.search import keyword
 from findling.search.documents import prefix_order
 from findling.search.ranking.priors import path_flags
 from findling.search.scope import FEW, Scope
-from findling.store.reader import ChunkRow, FileRow, IndexReader
+from findling.store.reader import IndexReader
+from findling.store.rows import ChunkRow, FileRow
 
 if TYPE_CHECKING:
     import numpy as np

@@ -33,7 +33,7 @@ SINGLE_CHARACTERS = (ops.LITERAL, ops.NOT_LITERAL, ops.ANY, ops.IN)
 _SPACE = "\\t\\x0b-\\r\\x1c-\\x1f \\x85\\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _ASCII_SPACE = "\\t\\x0b-\\r "
 _ASCII_WORD = "A-Za-z0-9_"
-_REMEDY = "To search for the text as it stands, ask for a literal search."
+_REMEDY = "To search for the text as it stands, ask for a literal search (grep -F)."
 
 
 def parse(pattern: str) -> Any:

@@ -9,7 +9,8 @@ from findling.search.ranking import RankedFile, formula, ranker
 from findling.search.ranking.phrase import Phrase
 from findling.search.snippet import Snippet, make_snippet
 from findling.store import signatures
-from findling.store.reader import ChunkRow, FileRow, IndexReader, SymbolRow
+from findling.store.reader import IndexReader, SymbolRow
+from findling.store.rows import ChunkRow, FileRow
 from findling.types import Channel, Hit, Query, Span
 
 MAX_OTHERS = 3
@@ -72,7 +73,7 @@ def _hit(
         path=file.path,
         start_line=start,
         end_line=end,
-        score=formula.exposed(item.rank_value),
+        score=formula.exposed(item.rank_value, item.use),
         rank_value=item.rank_value,
         kind=named.kind if named else ("section" if file.kind == "docs" else chunk.kind),
         language=file.language,

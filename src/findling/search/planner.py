@@ -18,7 +18,7 @@ _CHANNELS: dict[Mode, frozenset[Channel]] = {
     "exact": frozenset(("exact",)),
 }
 _SEMANTIC_SIGNALS = frozenset(("window",))
-_SYMBOL_SIGNALS = frozenset(("definition", "file", "stem", "test", "example", "legacy", "platform", "generated"))
+_SYMBOL_SIGNALS = formula.OF_NAMES
 
 _QUOTED = re.compile(r"[\"`\u201c]([^\"`\u201d]{0,200})[\"`\u201d]")
 _MIN_QUOTED = 3

@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from findling.store.reader import FileRow, IndexReader
+from findling.store.reader import IndexReader
+from findling.store.rows import FileRow
 from findling.types import Query
 
 FEW = 3000

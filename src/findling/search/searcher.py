@@ -12,13 +12,15 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from findling.errors import EmbedderUnavailable, InvalidInput
+from findling.plurals import count
 from findling.search import keyword, places, symbol
 from findling.search.analysis import QueryTerms, analyse
 from findling.search.intent import IntentGuess, classify
 from findling.search.planner import Plan, plan
 from findling.search.ranking import Evidence, RankedFile, rank
 from findling.search.scope import Scope, resolve
-from findling.store.reader import FileRow, IndexReader
+from findling.store.reader import IndexReader
+from findling.store.rows import FileRow
 from findling.types import Channel, Hit, Query
 
 if TYPE_CHECKING:
@@ -119,7 +121,10 @@ class Searcher:
         if "symbol" in chosen.channels:
             scoped = scope.allowed is not None
             definitions = symbol.search(reader, terms, scoped=scoped)
-            strongest = sorted(definitions, key=lambda blob: (-definitions[blob][0].strength, blob))
+            if chosen.mode == "symbol":
+                definitions = symbol.search_alike(reader, terms) | definitions
+            firsts = {blob: found[0] for blob, found in definitions.items()}
+            strongest = sorted(firsts, key=lambda blob: (firsts[blob].alike, -firsts[blob].strength, blob))
             owners = reader.files_of_blobs(strongest if scoped else strongest[: SYMBOL_FILES * 4])
             place = {blob: i for i, blob in enumerate(strongest)}
             owners.sort(key=lambda file: (place[file.blob_id], file.path))
@@ -194,7 +199,7 @@ def chunks_at(reader: IndexReader, file: FileRow, line: int | None) -> tuple[int
     if line is None:
         return 0, None
     if not 1 <= line <= file.lines:
-        raise InvalidInput(f"{file.path} has {file.lines} lines; there is no line {line}.")
+        raise InvalidInput(f"{file.path} has {count(file.lines, 'line')}; there is no line {line}.")
     chunks = reader.chunks(file.blob_id)
     touching: Sequence[int] = [i for i, chunk in enumerate(chunks) if chunk.start_line <= line <= chunk.end_line]
     if not touching:  # a blank line between two chunks

@@ -6,7 +6,7 @@ chunks around it, which says what a passage is about better than the chunk alone
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from findling.store.reader import IndexReader
 from findling.store.schema import CHUNK_BITS
 
 _QUERIES_REMEMBERED = 256
+
+_CHUNK = (1 << CHUNK_BITS) - 1
+"""The part of a unit's id that is a chunk's place in its file."""
 
 
 class SemanticChannel:
@@ -60,13 +63,16 @@ class SemanticChannel:
 
     def propose(self, query: NDArray[np.float32], count: int) -> dict[int, float]:
         """Entries whose chunks are nearest by bits, with how many of the bits agree less than all (0 or below)."""
-        if self._generation != self._reader.generation:
-            self._dense.refresh()
-            self._generation = self._reader.generation
+        self._refresh()
         found: dict[int, float] = {}
         for distance, unit in self._dense.nearest(query, count):
             found.setdefault(unit >> CHUNK_BITS, -distance)
         return found
+
+    def _refresh(self) -> None:
+        if self._generation != self._reader.generation:
+            self._dense.refresh()
+            self._generation = self._reader.generation
 
     def cosines(self, query: NDArray[np.float32], entry_ids: Iterable[int]) -> dict[int, FileCosines]:
         """Exact cosines of every chunk of these entries; entries without vectors are absent."""
@@ -81,6 +87,34 @@ class SemanticChannel:
             entry_id: FileCosines(own[low:high], window[low:high])
             for entry_id, low, high in zip(stored, offsets[:-1], offsets[1:], strict=True)
         }
+
+    def propose_chunks(self, query: NDArray[np.float32], count: int) -> dict[int, list[int]]:
+        """As `propose`, with the places of the chunks."""
+        self._refresh()
+        found: dict[int, list[int]] = {}
+        for _, unit in self._dense.nearest(query, count):
+            found.setdefault(unit >> CHUNK_BITS, []).append(unit & _CHUNK)
+        return found
+
+    def nearest(
+        self, query: NDArray[np.float32], chunks: Mapping[int, Sequence[int] | None], limit: int
+    ) -> list[tuple[float, int, int]]:
+        """Of these chunks of entries (None: all of an entry's) the ``limit`` nearest, and all that are as near as the
+        last of them: cosine in [0, 1], entry and place."""
+        places: list[tuple[int, int]] = []
+        data: list[bytes] = []
+        for entry_id, stored in self._reader.vectors(chunks, self._model_id).items():
+            every = range(len(stored) // self._row_bytes)
+            wanted = chunks[entry_id]
+            for place in every if wanted is None else wanted:
+                if place in every:
+                    places.append((entry_id, place))
+                    data.append(stored[place * self._row_bytes : (place + 1) * self._row_bytes])
+        if not places or limit < 1:
+            return []
+        cosines = np.maximum(vectors.cosines_int8(self._decoded(b"".join(data)), query), 0.0)
+        least = np.partition(cosines, -limit)[-limit] if len(cosines) > limit else 0.0
+        return [(float(cosines[row]), *places[row]) for row in np.flatnonzero(cosines >= least).tolist()]
 
     def closeness(self, query: NDArray[np.float32], texts: Sequence[str]) -> list[float]:
         """The cosine of each text with the query; 0 where the model knows no word of a text."""

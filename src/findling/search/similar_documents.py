@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from findling.search.documents import prefix_order
 from findling.search.passages import entries_to_compare
-from findling.store.reader import FileRow, IndexReader
+from findling.store.reader import IndexReader
+from findling.store.rows import FileRow
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,7 +1,9 @@
-"""Channel: definitions by name. Exact spelling, then any spelling of the same name, then names joined from words."""
+"""Channel: definitions by name. Exact spelling, then any spelling of the same name, then names joined from words; and
+apart from these, names that only begin with what was asked for or have it in them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from findling import tokenizer
@@ -26,6 +28,9 @@ KIND_WEIGHTS = {
 OTHER_SPELLING = 0.6
 """``retry_policy`` asked, ``RetryPolicy`` found."""
 
+SPELLING_FIT = 0.75
+"""How far another spelling is the name asked for, where names alone are searched."""
+
 NESTED = 0.7
 COMPOUND = 0.5
 """Words written apart that are one name: "retry policy" and ``RetryPolicy``."""
@@ -33,18 +38,32 @@ COMPOUND = 0.5
 QUALIFIED = 2.0
 """``Outer.inner`` asked, and this is the one in ``Outer``, which counts more than ``Outer`` itself."""
 
+BEGINNING, WORD, INSIDE = 0.8, 0.6, 0.3
+"""``Parser`` asked: ``ParserError``, ``ArgParser``, and letters inside a word, which are seldom meant."""
+
 _MAX_DEFINITIONS = 400
 _MAX_SCOPED = 50_000
+_MAX_ALIKE = 500
+"""Definitions of names that only begin with a word, or contain it, that are looked at for each word."""
+
+_MIN_ALIKE = 2
+"""Letters of a word that names are compared with; a single one is in most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
     """A definition that a name of the query may mean. ``strength`` in (0, 2], above 1 where the query says what
-    encloses it."""
+    encloses it. ``fit``: how far its name is the one that was asked for, from 1 (to the letter) to 0 (only like it).
+    """
 
     symbol: SymbolRow
     strength: float
     asked: str
+    fit: float = 1.0
+
+    @property
+    def alike(self) -> bool:
+        return self.fit == 0.0
 
 
 def search(reader: IndexReader, query: QueryTerms, *, scoped: bool = False) -> dict[int, list[Definition]]:
@@ -64,16 +83,57 @@ def search(reader: IndexReader, query: QueryTerms, *, scoped: bool = False) -> d
     for symbol in reader.named(asked, _MAX_SCOPED if scoped else _MAX_DEFINITIONS):
         spelled, weight = asked[symbol.squashed]
         strength = weight * KIND_WEIGHTS.get(symbol.kind, 0.5)
+        fit = 1.0
         if spelled and spelled != symbol.name:
             strength *= OTHER_SPELLING
+            fit = SPELLING_FIT
         if symbol.parent >= 0 and symbol.kind != "method":
             strength *= NESTED
         if qualifiers and symbol.squashed not in qualifiers and _last(symbol.scope) in qualifiers:
             strength = max(strength, QUALIFIED * (OTHER_SPELLING if spelled != symbol.name else 1.0))
-        found.setdefault(symbol.blob_id, []).append(Definition(symbol, strength, symbol.squashed))
+        found.setdefault(symbol.blob_id, []).append(Definition(symbol, strength, symbol.squashed, fit))
     for definitions in found.values():
         definitions.sort(key=lambda definition: -definition.strength)
     return found
+
+
+def search_alike(reader: IndexReader, query: QueryTerms) -> dict[int, list[Definition]]:
+    """Definitions by blob whose names begin with a word of the query or contain it, but are none that `search` finds.
+
+    ``strength`` in (0, 1) grows with the share of the query's words that are in the name and of the name that they are.
+    """
+    named = [name.squashed for name in query.names if not name.qualifies]
+    words = [tokenizer.squash(word) for word in query.words]
+    asked = [word for word in dict.fromkeys(named or words) if len(word) >= _MIN_ALIKE]
+    same = {*named, *query.compounds, *(words if len(words) == 1 else ())}
+    symbols: dict[tuple[int, int], SymbolRow] = {}
+    for word in asked:
+        for prefix in (True, False):
+            for symbol in reader.named_like(word, prefix=prefix, limit=_MAX_ALIKE):
+                if symbol.squashed not in same:
+                    symbols.setdefault((symbol.blob_id, symbol.position), symbol)
+    found: dict[int, list[Definition]] = {}
+    for symbol in symbols.values():
+        strength = _likeness(symbol, asked) * KIND_WEIGHTS.get(symbol.kind, 0.5)
+        if not strength:
+            continue
+        found.setdefault(symbol.blob_id, []).append(Definition(symbol, strength, symbol.squashed, fit=0.0))
+    for definitions in found.values():
+        definitions.sort(key=lambda definition: (-definition.strength, definition.symbol.position))
+    return found
+
+
+def _likeness(symbol: SymbolRow, words: Sequence[str]) -> float:
+    """How much of the words is in a name and of the name in the words, less where they are no words of it; 0 where half
+    of them or more are missing."""
+    name = symbol.squashed
+    inside = [word for word in words if word in name]
+    if len(inside) <= len(words) / 2:
+        return 0.0
+    parts = {part for word in tokenizer.words(symbol.name) for part in tokenizer.parts(word)}
+    best = max(BEGINNING if name.startswith(word) else WORD if word in parts else INSIDE for word in inside)
+    covered = min(len(name), sum(map(len, inside))) / len(name)
+    return best * len(inside) / len(words) * (0.5 + 0.5 * covered)
 
 
 def _last(scope: str) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from findling import tokenizer
+from findling.remembered import remembered
 from findling.search.analysis import STOP_WORDS
 
 EXCERPT_CHARS = 240
@@ -29,6 +30,9 @@ MAX_ITEMS = 32
 
 MAX_GAP = 3
 """Characters that may stand between the parts of a word with punctuation inside: ``a::b``, ``a -> b``."""
+
+MET_WORDS = 100_000
+"""Words that are remembered with their terms, some 20 MB; those of a thousand documents are about as many."""
 
 _QUOTED = re.compile(r'"([^"]*)"|\u201c([^\u201d]*)\u201d')
 _WORD = re.compile(r"\w+")
@@ -140,21 +144,48 @@ def find(wanted: Sequence[Item], text: str, start: int, end: int) -> Matches | N
 
 
 def _forms(wanted: Sequence[Item], text: str, start: int, end: int) -> list[list[str]]:
-    """For each item the words of the text that share its terms. Each distinct word is looked at once."""
-    forms: list[list[str]] = [[] for _ in wanted]
-    by_term: dict[str, list[list[str]]] = {}
-    for item, found in zip(wanted, forms, strict=True):
-        for term in item.terms:
-            by_term.setdefault(term, []).append(found)
-    if by_term:
-        asked = by_term.keys()
-        for word in set(tokenizer.words(text[start:end])):
-            terms = tokenizer.terms_of(word)
-            if not asked.isdisjoint(terms):
-                for term in asked & set(terms):
-                    for found in by_term[term]:
-                        found.append(word)
-    return forms
+    """For each item the words of the text that share its terms."""
+    if not any(item.terms for item in wanted):
+        return [[] for _ in wanted]
+    words = set(tokenizer.words(text[start:end]))
+    by_term = _met().by_term(words)
+    return [[word for term in item.terms for word in words & by_term.get(term, set())] for item in wanted]
+
+
+class _MetWords:
+    """Words of the texts so far by their terms, so that a text whose words are known costs no look at each of them.
+
+    It only ever grows, and is replaced when it is large; so threads may share it.
+    """
+
+    def __init__(self) -> None:
+        self._words: set[str] = set()
+        self._by_term: dict[str, set[str]] = {}
+
+    @property
+    def is_large(self) -> bool:
+        return len(self._words) > MET_WORDS
+
+    def by_term(self, words: set[str]) -> dict[str, set[str]]:
+        """Every term of the words with those that have it, and perhaps others."""
+        new = words - self._words
+        for word in new:
+            for term in tokenizer.terms_of(word):
+                self._by_term.setdefault(term, set()).add(word)
+        self._words |= new
+        return self._by_term
+
+
+@remembered(1)
+def _of_now() -> list[_MetWords]:
+    return [_MetWords()]
+
+
+def _met() -> _MetWords:
+    kept = _of_now()
+    if kept[0].is_large:
+        kept[0] = _MetWords()
+    return kept[0]
 
 
 def _any_of(words: Sequence[str]) -> re.Pattern[str] | None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +19,13 @@ from numpy.typing import NDArray
 
 from findling.store import vector_codes, vectors
 from findling.store.reader import IndexReader
-from findling.store.schema import CHUNK_BITS, Coding
-from findling.store.writer import map_os_error
+from findling.store.schema import CHUNK_BITS, Coding, map_os_error
 
 _FILE_ROWS = 30_000
 """Below this reading the table takes no longer than 20 ms, and a file is not worth its bytes."""
+
+_AT_ONCE = 1_000
+"""Rows of the table, each a file's vectors, whose bits are made together: a few megabytes."""
 
 _LAG_SHARE = 0.1
 """A file that lacks a larger share of the rows is written anew."""
@@ -41,24 +45,49 @@ class DenseIndex:
         self._units: list[NDArray[np.int64]] = []
         self._bits: list[NDArray[np.uint8]] = []
         self._load()
-        self.refresh()
+        self._take_in()
+        self._read_rows = self.rows
+        self._some_may_be_dead = self._mapped_rows > 0
 
     def refresh(self) -> None:
-        """Take in what was written since."""
+        """Take in what was written since; what was deleted is among the rows for a while."""
+        self._take_in()
+        self._some_may_be_dead = True
+        if not self._mapped_rows and self.rows > self._read_rows * (1 + _LAG_SHARE):
+            self._units, self._bits, self._last = [], [], 0
+            self._take_in()
+            self._read_rows = self.rows
+
+    def _take_in(self) -> None:
         units: list[NDArray[np.int64]] = []
         bits: list[NDArray[np.uint8]] = []
         if self._coding is None:
             self._coding = self._reader.coding(self._model_id)
-        for vector_id, entry_id, data in self._reader.vectors_after(self._last, self._model_id):
-            rows = vector_codes.sign_bits(data, self._dimensions, self._coding)
-            units.append((entry_id << CHUNK_BITS) + np.arange(len(rows), dtype=np.int64))
-            bits.append(rows)
-            self._last = vector_id
+        rows = self._reader.vectors_after(self._last, self._model_id)
+        while some := list(islice(rows, _AT_ONCE)):
+            more_units, more_bits = self._of(some, self._coding)
+            units.append(more_units)
+            bits.append(more_bits)
+            self._last = some[-1][0]
         if units:
             self._units.append(np.concatenate(units))
             self._bits.append(np.concatenate(bits))
         if len(self._units) > 1 and not self._mapped_rows:
             self._units, self._bits = [np.concatenate(self._units)], [np.concatenate(self._bits)]
+
+    def _of(
+        self, rows: Sequence[tuple[int, int, bytes]], coding: Coding
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+        """Units and bits of some rows of the table. Raises `ValueError` where a row is not whole vectors."""
+        size = vector_codes.row_bytes(self._dimensions, coding)
+        counts = np.array([len(data) // size for _, _, data in rows])
+        data = b"".join([data for _, _, data in rows])
+        if len(data) != counts.sum() * size:
+            raise ValueError("a stored vector has another length than its model's")
+        before = np.cumsum(counts) - counts
+        firsts = np.array([entry_id << CHUNK_BITS for _, entry_id, _ in rows], np.int64)
+        units = np.repeat(firsts - before, counts) + np.arange(counts.sum())
+        return units, vector_codes.sign_bits(data, self._dimensions, coding)
 
     @property
     def rows(self) -> int:
@@ -67,8 +96,23 @@ class DenseIndex:
     def nearest(self, query: NDArray[np.float32], count: int) -> list[tuple[int, int]]:
         """The ``count`` nearest units to a unit vector as (bits that differ, unit id), ascending.
 
-        Units of other manifests and of dead entries are among them.
+        Units of other manifests are among them; those of deleted entries are not, however many there are.
         """
+        wanted = count
+        while True:
+            found = self._nearest(query, wanted)
+            if not self._some_may_be_dead:
+                return found
+            live = self._reader.with_vectors({unit >> CHUNK_BITS for _, unit in found}, self._model_id)
+            nearest: dict[int, int] = {}  # a unit that was embedded anew is there twice
+            for distance, unit in found:
+                if unit >> CHUNK_BITS in live:
+                    nearest.setdefault(unit, distance)
+            if len(nearest) >= count or len(found) < wanted:
+                return [(distance, unit) for unit, distance in islice(nearest.items(), count)]
+            wanted *= 2
+
+    def _nearest(self, query: NDArray[np.float32], count: int) -> list[tuple[int, int]]:
         query_bits = np.packbits(query >= 0)
         found: list[tuple[int, int]] = []
         for units, bits in zip(self._units, self._bits, strict=True):
@@ -112,7 +156,7 @@ class DenseIndex:
             live = self._reader.vector_count(self._model_id)
             if self.rows - live > live * _LAG_SHARE:
                 self._units, self._bits, self._last, self._mapped_rows = [], [], 0, 0
-                self.refresh()
+                self._take_in()
         rows = self.rows
         if rows < _FILE_ROWS or rows - self._mapped_rows <= rows * _LAG_SHARE:
             return

@@ -7,8 +7,10 @@ It *proposes* candidates; their order in an answer is decided by `findling.searc
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -65,11 +67,12 @@ def _open(directory: Path) -> tantivy.Index:
 def usable(directory: Path, identity: bytes) -> bool:
     """Whether a text index of this format, made for the tables with this identity, stands there whole.
 
-    The library checks nothing of this, and data that it cannot make sense of may end the process.
+    The library checks nothing of this, and data that it cannot make sense of may end the process. Raises
+    `IndexUnavailable` where that cannot be looked at now.
     """
-    if layout.not_a_folder(directory) or layout.holds_other_than_files(directory):
-        return False
     try:
+        if layout.not_a_folder(directory) or layout.holds_other_than_files(directory):
+            return False
         for _ in range(_TRIES):
             marker = _read_small(directory / _FORMAT_FILE)
             state = _read_small(directory / _META)
@@ -82,7 +85,11 @@ def usable(directory: Path, identity: bytes) -> bool:
                 return False
             # segments were merged by a writer between the looks: look again
         return False
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except OSError as error:
+        if error.errno in _OF_WHAT_IS_THERE:
+            return False
+        raise _unavailable(directory, error.errno) from error
+    except (ValueError, KeyError, TypeError, AttributeError):
         return False
 
 
@@ -165,7 +172,7 @@ def _mark(identity: bytes) -> str:
 
 def create(directory: Path, identity: bytes) -> None:
     """Make an empty text index in place of whatever is there, so that readers find one from the first moment."""
-    with _typed(directory):
+    with _typed(directory, identity):
         remove(directory)
         directory.mkdir(parents=True, exist_ok=True)
         tantivy.Index(_schema(), path=str(directory), reuse=False)
@@ -178,12 +185,15 @@ def remove(directory: Path) -> None:
 
 
 @contextmanager
-def _typed(directory: Path) -> Iterator[None]:
-    """Failures of the library leave as findling's own; so does its panicking over data that it cannot make sense of."""
+def _typed(directory: Path, identity: bytes | None = None) -> Iterator[None]:
+    """Failures of the library leave as findling's own; so does its panicking over data that it cannot make sense of.
+
+    ``identity``: of the tables, where the files may be looked at to tell what has failed.
+    """
     try:
         yield
     except (ValueError, OSError, OverflowError) as error:
-        raise _map_error(error, directory) from error
+        raise _map_error(error, directory, identity) from error
     except BaseException as error:
         if type(error).__name__ != _PANIC:
             raise
@@ -201,7 +211,7 @@ class FulltextWriter:
     """
 
     def __init__(self, directory: Path, identity: bytes, *, large: bool) -> None:
-        with _typed(directory):
+        with _typed(directory, identity):
             for left in directory.glob(".tmp*"):  # of a writer that was killed; there is no other one now
                 left.unlink(missing_ok=True)
             self._index = _open(directory)
@@ -227,20 +237,20 @@ class FulltextWriter:
         self._put(document)
 
     def _put(self, document: tantivy.Document) -> None:
-        with _typed(self._directory):  # a thread behind it may not have been able to write a segment
+        with _typed(self._directory, self._identity):  # a thread behind it may not have been able to write a segment
             self._add(document)
 
     def delete(self, entry_ids: Iterable[int]) -> None:
         # by query: deletion by term takes a Python int for a signed number and then finds nothing
         doomed = list(entry_ids)
         if doomed:
-            with _typed(self._directory):
+            with _typed(self._directory, self._identity):
                 wanted = tantivy.Query.term_set_query(self._index.schema, "entry", doomed)
                 self._writer.delete_documents_by_query(wanted)
 
     def commit(self) -> None:
         """Make everything visible and durable. Raises `StorageFull` or `IndexUnavailable`."""
-        with _typed(self._directory):
+        with _typed(self._directory, self._identity):
             self._writer.commit()
             _write_down(self._directory, self._identity)
 
@@ -248,7 +258,7 @@ class FulltextWriter:
         """``merge``: wait for the merging of segments that goes on in the background, then drop unused files."""
         try:
             if merge:
-                with _typed(self._directory):
+                with _typed(self._directory, self._identity):
                     self._writer.garbage_collect_files()
                     self._writer.wait_merging_threads()
                     _write_down(self._directory, self._identity)
@@ -256,7 +266,7 @@ class FulltextWriter:
             del self._writer, self._add
 
 
-def _map_error(error: Exception, directory: Path) -> errors.FindlingError:
+def _map_error(error: Exception, directory: Path, identity: bytes | None) -> errors.FindlingError:
     text = str(error)
     if any(sign in text for sign in _FULL_SIGNS):
         return full(directory.parent)
@@ -264,8 +274,31 @@ def _map_error(error: Exception, directory: Path) -> errors.FindlingError:
         return errors.IndexUnavailable(
             f"The text index at {directory} cannot be used: {text}", remedy="Check the folder's permissions."
         )
+    failed = _SYSTEM_ERROR.search(text)
+    if failed and int(failed[1]) not in _OF_WHAT_IS_THERE:
+        return _unavailable(directory, int(failed[1]))
+    if any(sign in text for sign in _DIED_SIGNS) and identity is not None and usable(directory, identity):
+        return _unavailable(directory, None)
     return IndexDamaged(f"The text index at {directory} cannot be used: {text}")
 
+
+_SYSTEM_ERROR = re.compile(r"\bOs \{ code: (\d+)")
+
+_OF_WHAT_IS_THERE = frozenset((errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP))
+"""Failures of the system that come of the files themselves; any other (a disk that does not answer, too many open
+files) says nothing of the index."""
+
+
+def _unavailable(directory: Path, number: int | None) -> errors.IndexUnavailable:
+    why = os.strerror(number) if number is not None else "writing failed"
+    return errors.IndexUnavailable(
+        f"The text index at {directory} cannot be used: {why}.",
+        remedy="Nothing is lost; try again, and check the disk if that does not help.",
+    )
+
+
+_DIED_SIGNS = ("was killed", "in a thread", "updater killed", "thread panicked")
+"""A thread of the library's met an error, and another one says no more than that."""
 
 _FULL_SIGNS = ("No space left", "StorageFull", "QuotaExceeded", "Disk quota", "FileTooLarge", "File too large")
 

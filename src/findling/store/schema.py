@@ -22,6 +22,7 @@ file, which derived indexes repeat: one that was made for another file of the sa
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -207,12 +208,46 @@ def connect(path: Path) -> apsw.Connection:
     return connection
 
 
+def connect_to_read(path: Path) -> tuple[apsw.Connection, bool]:
+    """As `connect`; on a full disk, where SQLite cannot even make the file that readers meet in, the last good state
+    without it. Then, so says the flag, nothing may write meanwhile: use the connection for one question."""
+    try:
+        return connect(path), False
+    except errors.StorageFull:
+        if _size(path) == 0 or _size(path.with_name(f"{path.name}-wal")):  # pages that only a log has would be missed
+            raise
+    from urllib.parse import quote
+
+    uri = f"file:{quote(_unlinked(path))}?immutable=1"
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_NOFOLLOW | apsw.SQLITE_OPEN_URI
+    try:
+        connection = apsw.Connection(uri, flags=flags)
+        connection.execute("PRAGMA temp_store=MEMORY")
+        version = _scalar(connection, "PRAGMA user_version")
+    except apsw.Error as error:
+        raise map_error(error, path) from error
+    if version != FORMAT_VERSION:  # it would be built anew, for which there is no room
+        connection.close()
+        raise full(path.parent)
+    return connection, True
+
+
 def open_unlinked(path: Path, *, create: bool = True) -> apsw.Connection:
     """A connection to the file itself: a link in its place is not followed. Raises `apsw.Error`."""
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW | (apsw.SQLITE_OPEN_CREATE if create else 0)
+    return apsw.Connection(_unlinked(path), flags=flags)
+
+
+def _unlinked(path: Path) -> str:
     # SQLite refuses a link anywhere in the path; those above the store are the user's own.
-    real = os.path.join(os.path.realpath(path.parent), path.name)  # noqa: PTH118
-    return apsw.Connection(real, flags=flags)
+    return os.path.join(os.path.realpath(path.parent), path.name)  # noqa: PTH118
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def identity(connection: apsw.Connection) -> bytes:
@@ -317,6 +352,13 @@ def map_error(error: apsw.Error, path: Path) -> errors.FindlingError:
     if isinstance(error, apsw.IOError) and _is_full(path.parent):
         return full(path.parent)
     return errors.IndexUnavailable(f"The index at {path} cannot be read: {error}")
+
+
+def map_os_error(error: OSError, directory: Path) -> errors.FindlingError:
+    """A failed write of a derived file as findling's own error."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return full(directory)
+    return errors.IndexUnavailable(f"The index at {directory} cannot be written: {error.strerror}")
 
 
 def full(directory: Path) -> errors.StorageFull:

@@ -29,7 +29,7 @@ def problem(directory: Path) -> str:
     if not database.exists():
         return ""
     try:
-        connection = schema.connect(database)
+        connection, _ = schema.connect_to_read(database)
     except schema.IndexDamaged as damage:
         return damage.message
     try:

@@ -14,10 +14,10 @@ import struct
 import sys
 from array import array
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from findling import tokenizer
+from findling.remembered import remembered
 from findling.types import SYMBOL_KINDS
 
 MAX_SYMBOLS = 0xFFFF
@@ -64,7 +64,7 @@ class SymbolRow(NamedTuple):
         return squashed(self.name)
 
 
-@lru_cache(_SQUASHED_REMEMBERED)
+@remembered(_SQUASHED_REMEMBERED)
 def squashed(name: str) -> str:
     return tokenizer.squash(name)
 
@@ -108,10 +108,7 @@ def unpack(blob_id: int, data: bytes) -> list[SymbolRow]:
     """The definitions of a row. Raises `ValueError` for what `pack` never writes."""
     if not data:
         return []
-    try:
-        count, length, width = _HEAD.unpack_from(data)
-    except struct.error as error:
-        raise ValueError("a row of definitions is cut short") from error
+    count, length, width = _head(data)
     at = _HEAD.size
     columns: list[list[int]] = []
     wide = _NARROW if width == 2 else _WIDE
@@ -153,6 +150,28 @@ def unpack(blob_id: int, data: bytes) -> list[SymbolRow]:
             )
         )
     return found
+
+
+def named(data: bytes) -> list[tuple[str, str]]:
+    """Name and kind of each definition of a row, in order: all that most files are asked for. Raises as `unpack`."""
+    if not data:
+        return []
+    count, length, width = _head(data)
+    at = _HEAD.size
+    kinds = data[at : at + count]
+    at += count * sum((1, 2, width, width, width))  # the columns, as `pack` lays them
+    names = data[at : at + length].decode("utf-8", "surrogatepass").split("\n")
+    if not len(kinds) == len(names) == count:
+        raise ValueError("a row of definitions is cut short")
+    return [(name, SYMBOL_KINDS[kind]) for name, kind in zip(names, kinds, strict=True)]
+
+
+def _head(data: bytes) -> tuple[int, int, int]:
+    """How many definitions, how many bytes their names take, how many a line number takes."""
+    try:
+        return _HEAD.unpack_from(data)
+    except struct.error as error:
+        raise ValueError("a row of definitions is cut short") from error
 
 
 def keys(symbols: Sequence[PackedSymbol]) -> list[str]:

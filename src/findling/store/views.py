@@ -3,26 +3,32 @@
 * ``embeddings``: every chunk with its vector as a JSON array.
 * ``doc_embeddings`` and ``vec_documents``: the documents' chunks with their text, and their vectors by ``rowid``.
 
-They show the folder that was brought up to date last. ``content_hash`` is the SHA-256 of a chunk's own text. A
-vector is what the index keeps of it (`vector_codes`), scaled to a length of about 1; picking one apart takes a
-millisecond, so these are for looking at, not for searching. Vectors of other models than the bundled one cannot be
-read in plain SQL and are not in them; `vector_export` writes those.
+They show the folder that was brought up to date last; where several models made vectors, ``embeddings`` those of all,
+the other two those of the model that made some last. ``content_hash`` is the SHA-256 of a chunk's own text. A vector is
+what the index keeps of it (`vector_codes`), of a length of about 1; picking one apart takes some milliseconds, so these
+are for looking at, not for searching.
 """
 
 from __future__ import annotations
 
 _LIVE = """
 SELECT v.vector_id << {bits} | (c.chunk_id & {mask}) AS vec_rowid, e.path, e.docs, c.chunk_id & {mask} AS ordinal,
-  c.*, v.model_id, v.created_at, d.name AS model, d.dimensions, e.blob_id,
+  c.*, v.model_id, v.created_at, d.name AS model, d.dimensions, d.coding, e.blob_id,
   hex(substr(v.data, (c.chunk_id & {mask}) * d.row_bytes + 1, d.row_bytes)) AS digits
 FROM manifest_files m JOIN entries e USING (entry_id) JOIN vectors v USING (entry_id) JOIN models d USING (model_id)
 JOIN chunks c ON c.chunk_id BETWEEN e.blob_id << {bits} AND (e.blob_id << {bits}) + {mask}
-WHERE d.coding = 'four_bits' AND m.manifest_id = (
+WHERE m.manifest_id = (
   SELECT manifest_id FROM manifests WHERE ref = 'live' ORDER BY synced_at DESC, manifest_id LIMIT 1
 )
 """
 
-_VECTOR = """(
+_LATEST = """
+SELECT * FROM live_chunks WHERE model_id = (
+  SELECT model_id FROM vectors JOIN models USING (model_id) WHERE docs ORDER BY vector_id DESC LIMIT 1
+)
+"""
+
+_FOUR_BITS = """(
   WITH RECURSIVE place(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM place WHERE i < l.dimensions)
   SELECT '[' || group_concat(value, ',') || ']' FROM (
     SELECT CASE ltrim(l.digits, '0') WHEN '' THEN 0.0 ELSE s.value END AS value
@@ -31,10 +37,35 @@ _VECTOR = """(
   )
 )"""
 
+
+def _digit(place: str) -> str:
+    return f"instr('123456789ABCDEF', substr(l.digits, {place}, 1))"
+
+
+# A half-precision number: a sign, five bits of exponent, ten of fraction; its lower byte comes first.
+_FLOAT16 = f"""(
+  WITH RECURSIVE place(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM place WHERE i < l.dimensions),
+  word(i, w) AS (
+    SELECT i,
+      4096 * {_digit("4 * i - 1")} + 256 * {_digit("4 * i")} + 16 * {_digit("4 * i - 3")} + {_digit("4 * i - 2")}
+    FROM place
+  ),
+  number(i, sign, exponent, fraction) AS (SELECT i, 1 - (w >> 15) * 2, w >> 10 & 31, w & 1023 FROM word)
+  SELECT '[' || group_concat(value, ',') || ']' FROM (
+    SELECT round(sign * CASE exponent
+      WHEN 0 THEN fraction / 16777216.0 ELSE (1 << exponent) * (1024 + fraction) / 33554432.0
+    END, 7) AS value
+    FROM number ORDER BY i
+  )
+)"""
+
+_VECTOR = f"CASE l.coding WHEN 'four_bits' THEN {_FOUR_BITS} ELSE {_FLOAT16} END"
+
 _NEAREST_HEADING = "replace(l.breadcrumb, rtrim(l.breadcrumb, replace(l.breadcrumb, char(10), '')), '')"
 
 _VIEWS = f"""
 CREATE VIEW live_chunks AS {_LIVE};
+CREATE VIEW live_of_latest AS {_LATEST};
 CREATE VIEW embeddings AS
 SELECT l.vec_rowid AS id, l.path, l.start_line, l.end_line, lower(hex(l.content_hash)) AS content_hash,
   {_VECTOR} AS embedding, l.model, l.created_at
@@ -44,9 +75,9 @@ SELECT l.vec_rowid AS id, l.path AS doc_path, l.ordinal AS chunk_index,
   CAST(substr(t.text, l.start_byte + 1, l.end_byte - l.start_byte) AS TEXT) AS chunk_text,
   {_NEAREST_HEADING} AS chunk_header, lower(hex(l.content_hash)) AS content_hash, l.model AS model_name,
   l.dimensions AS model_dim, l.vec_rowid, datetime(l.created_at, 'unixepoch') AS created_at
-FROM live_chunks l JOIN doc_texts t ON t.blob_id = l.blob_id;
+FROM live_of_latest l JOIN doc_texts t ON t.blob_id = l.blob_id;
 CREATE VIEW vec_documents AS
-SELECT l.vec_rowid AS rowid, {_VECTOR} AS embedding FROM live_chunks l WHERE l.docs;
+SELECT l.vec_rowid AS rowid, {_VECTOR} AS embedding FROM live_of_latest l WHERE l.docs;
 """
 
 

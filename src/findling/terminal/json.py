@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from findling.errors import FindlingError
-from findling.reports import Diagnosis, Evaluation, Explanation
+from findling.reports import Diagnosis, Explanation, Report
 from findling.terminal.capabilities import is_terminal
 from findling.terminal.lines import clipped
 from findling.types import FileMatches, GrepStream, IndexReport, LineMatch, SearchResult, Status, SymbolResult
@@ -121,8 +121,10 @@ class JsonView:
     def diagnosis(self, diagnosis: Diagnosis) -> None:
         self._write(diagnosis)
 
-    def evaluation(self, evaluation: Evaluation) -> None:
-        self._write(evaluation)
+    def evaluation(self, report: Report) -> None:
+        """The fields of the evaluation beside those of the report."""
+        fields = to_json(report)
+        write_json(self._out, {"root": self._root, **fields.pop("evaluation"), **fields})
 
     def records(self, blocks: Sequence[Sequence[tuple[str, str]]], value: Mapping[str, object]) -> None:
         write_json(self._out, value)

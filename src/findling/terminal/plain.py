@@ -13,7 +13,7 @@
     config            key: value  [where it came from]
     library           key: value, an empty line between collections
     doctor            ✓ name: words (○ off, ✗ broken), what to do about it indented under it
-    eval              a table with one row for each group of queries, columns apart by two spaces or more
+    eval              tables, an empty line between them, columns apart by two spaces or more; then sentences
 
 Line breaks in paths are made visible so that the shape holds; ``terminal=True`` does so with every control character,
 and shows of a very long line only what is around its first match. A pipe gets every line whole.
@@ -24,8 +24,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TextIO
 
-from findling.reports import Diagnosis, Evaluation, Explanation
-from findling.terminal import words
+from findling.reports import Diagnosis, Explanation, Report
+from findling.terminal import evaluation_words, words
 from findling.terminal.lines import body_lines, merged_lines, shortened
 from findling.terminal.places import Places
 from findling.terminal.safe import one_line, visible
@@ -97,15 +97,17 @@ class PlainView:
             if check.remedy:
                 self._line(f"  {self._label(check.remedy)}")
 
-    def evaluation(self, evaluation: Evaluation) -> None:
-        rows = [words.evaluation_heading(evaluation), *words.evaluation_rows(evaluation)]
-        rows = [[self._label(cell) for cell in row] for row in rows]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        for row in rows:
-            cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-            self._line("  ".join(cells).rstrip())
-        if evaluation.flag is not None:
-            self._line(words.flag_line(evaluation.flag))
+    def evaluation(self, report: Report) -> None:
+        for position, table in enumerate(evaluation_words.tables(report)):
+            if position:
+                self._line("")
+            rows = [[self._label(cell) for cell in row] for row in (table.heading, *table.rows)]
+            widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+            for row in rows:
+                cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+                self._line("  ".join(cells).rstrip())
+        for position, line in enumerate(evaluation_words.lines(report)):
+            self._line(self._label(line) if position else f"\n{self._label(line)}")
 
     def records(self, blocks: Sequence[Sequence[tuple[str, str]]], value: Mapping[str, object]) -> None:
         for position, block in enumerate(blocks):

@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from findling.reports import Diagnosis, Evaluation, Explanation
-from findling.terminal import words
+from findling.reports import Diagnosis, Explanation, Report
+from findling.terminal import evaluation_words, words
 from findling.terminal.capabilities import is_terminal
 from findling.terminal.lines import Line, body_lines, merged_lines
 from findling.terminal.places import Places
@@ -122,15 +122,17 @@ class PrettyView:
             if check.remedy:
                 self._print(Text(f"  {visible(check.remedy)}"))
 
-    def evaluation(self, evaluation: Evaluation) -> None:
-        table = Table(box=None, pad_edge=False, header_style=_QUIET)
-        for heading in words.evaluation_heading(evaluation):
-            table.add_column(heading, no_wrap=True)
-        for row in words.evaluation_rows(evaluation):
-            table.add_row(*(Text(visible(cell)) for cell in row))
-        self._console.print(table)
-        if evaluation.flag is not None:
-            self._print(Text(words.flag_line(evaluation.flag)))
+    def evaluation(self, report: Report) -> None:
+        for words_of in evaluation_words.tables(report):
+            table = Table(box=None, pad_edge=False, header_style=_QUIET)
+            for heading in words_of.heading:
+                table.add_column(heading, no_wrap=True)
+            for row in words_of.rows:
+                table.add_row(*(Text(visible(cell)) for cell in row))
+            self._console.print(table)
+            self._print(Text())
+        for line in evaluation_words.lines(report):
+            self._print(Text(visible(line)))
 
     def _hit(self, hit: Hit, explain: bool) -> None:
         heading = self._path(hit.path, words.span(hit.start_line, hit.end_line))

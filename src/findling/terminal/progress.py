@@ -29,8 +29,17 @@ _STAGES: Final[Mapping[str, str]] = {
     "indexing": "Indexing",
     "embedding": "Embedding",
     "answering": "Answering",
+    "reading": "Looking for comments",
+    "copying": "Copying",
 }
-_NOUNS: Final[Mapping[str, str]] = {"listing": "file", "indexing": "file", "embedding": "file", "answering": "query"}
+_NOUNS: Final[Mapping[str, str]] = {
+    "listing": "file",
+    "indexing": "file",
+    "embedding": "file",
+    "answering": "query",
+    "reading": "question",
+    "copying": "file",
+}
 
 
 def show_progress(stream: TextIO, environment: Mapping[str, str]) -> ProgressDisplay:

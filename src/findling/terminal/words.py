@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from findling.reports import Check, Estimate, Evaluation, Explanation, FlagScores, Scores
+from findling.plurals import count as count
+from findling.reports import Check, Explanation
 from findling.types import (
     LOW_CONFIDENCE,
     Coverage,
@@ -192,42 +193,6 @@ def check_line(check: Check) -> str:
     return f"{_MARKS[check.state]} {check.name}: {check.words}"
 
 
-def evaluation_heading(evaluation: Evaluation) -> list[str]:
-    """The columns' names, that of the row's name first."""
-    middle = ["files"] if evaluation.rule == "spans" else []
-    return ["", "queries", *(f"{name} [95 %]" for name in ("NDCG@10", *middle, "MRR", "recall@10")), "hit@1"]
-
-
-def evaluation_rows(evaluation: Evaluation) -> list[list[str]]:
-    """All queries, then each group, then each repository; the columns of `evaluation_heading`."""
-    named = {"all": evaluation.all, **evaluation.groups}
-    named |= {f"repository: {name}": scores for name, scores in evaluation.repositories.items()}
-    return [[name, *_scores(scores, evaluation.rule)] for name, scores in named.items()]
-
-
-def _scores(scores: Scores, rule: str) -> list[str]:
-    middle = [scores.file_ndcg] if rule == "spans" else []
-    means = [_estimate(estimate) for estimate in (scores.ndcg, *middle, scores.mrr, scores.recall)]
-    return [f"{scores.queries:,}", *means, _number(scores.hit1.value)]
-
-
-def flag_line(flag: FlagScores) -> str:
-    return (
-        f"low confidence: said of {_estimate(flag.recall)} of {count(flag.no_answer, 'query')} without an answer, "
-        f"falsely of {_estimate(flag.false_alarm)} of {count(flag.answered, 'query')} answered in the first five; "
-        f"precision {_number(flag.precision)}"
-    )
-
-
-def _estimate(estimate: Estimate) -> str:
-    interval = "" if estimate.low is None else f" [{_number(estimate.low)}, {_number(estimate.high)}]"
-    return f"{_number(estimate.value)}{interval}"
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4f}"
-
-
 def place(hit: Hit, shown: Callable[[str], str]) -> str:
     name = symbol_of(hit)
     return f"{shown(hit.path)}:{span(hit.start_line, hit.end_line)}{f' {name}' if name else ''}"
@@ -243,11 +208,6 @@ def others(spans: Iterable[Span]) -> str:
 
 def span(start: int, end: int) -> str:
     return f"{start}-{end}"
-
-
-def count(number: int, noun: str) -> str:
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{number:,} {noun if number == 1 else plural}"
 
 
 def counted(reasons: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from findling import __version__
 from findling.tools import code_decisions as decide
 from findling.tools import code_metadata, parameters
-from findling.tools.code_health import grammars, required_version, schema_status, store_problem
+from findling.tools.code_health import grammars, missing_folder, required_version, schema_status, store_problem
 from findling.tools.code_search import BODY_LINES, known_language, search_code, symbol_id
 from findling.tools.jobs import Mode
 from findling.tools.model import Arguments, Call, Refusal, Reply, Tool, object_schema
@@ -41,7 +41,7 @@ def _locate_symbol(call: Call, given: Arguments) -> Reply:
         wait_s=WAIT_S,
         progress=call.progress,
     )
-    lines = Lines(engine.texts)
+    lines = Lines(engine)
     results = [_definition(hit, given["name"], given["detail_level"], lines) for hit in found.definitions]
     room = max(0, given["limit"] - len(results))
     results += [_reference(use, given["name"], given["detail_level"]) for use in found.references[:room]]
@@ -103,6 +103,8 @@ def _reference(use: Reference, name: str, detail: str) -> dict[str, Any]:
 def _index_status(call: Call, given: Arguments) -> Reply:
     workspace = call.workspace
     engine = workspace.engine
+    if (gone := missing_folder(engine.root)) is not None:
+        raise gone
     ref = check_ref(engine.root, given.get("ref"))
     status = engine.status()
     schema = schema_status(engine.store_dir, indexed=status.indexing_status != "not_indexed")
@@ -179,11 +181,12 @@ def _health_check(call: Call, given: Arguments) -> Reply:
     engine = workspace.engine
     check_ref(engine.root, given.get("ref"))
     status = engine.status()
+    gone = missing_folder(engine.root)
     sqlite_problem, fulltext_problem = store_problem(engine.store_dir)
     fingerprint = workspace.view(lambda view: view.fingerprint)
     available, missing = grammars()
     active = workspace.jobs.active
-    failed = bool(sqlite_problem or fulltext_problem) or status.indexing_status == "failed"
+    failed = bool(gone or sqlite_problem or fulltext_problem) or status.indexing_status == "failed"
     embedder: dict[str, Any] = {"available": fingerprint is not None}
     if fingerprint is not None:
         embedder |= {
@@ -216,7 +219,7 @@ def _health_check(call: Call, given: Arguments) -> Reply:
             }
         ],
     }
-    if problem := sqlite_problem or fulltext_problem:
+    if problem := str(gone or "") or sqlite_problem or fulltext_problem:
         facts["problem"] = problem
     return Reply({**facts, "metadata": code_metadata.of_status(workspace, status)}, "projects")
 

@@ -46,12 +46,19 @@ def store_problem(store_dir: Path) -> tuple[str, str]:
     return ("", problem) if problem.startswith("The text index") else (problem, "")
 
 
+def missing_folder(root: Path) -> errors.RootError | None:
+    """What is wrong where the folder that is searched is not there any more."""
+    if root.is_dir():
+        return None
+    return errors.RootError(f"There is no folder {str(root)!r} any more.", remedy="Check the path.")
+
+
 def grammars() -> tuple[list[str], list[str]]:
-    """Languages whose definitions can be read, and those whose grammar this installation lacks."""
+    """Languages whose definitions can be read, and those whose grammar this installation lacks. Loads none."""
     from findling.ingest.syntax import supported_languages
     from findling.ingest.syntax_grammars import GRAMMARS
-    from findling.ingest.syntax_tree import grammar
+    from findling.ingest.syntax_tree import has_grammar
 
     languages = supported_languages()
-    missing = [name for name in languages if name in GRAMMARS and grammar(GRAMMARS[name].parser) is None]
+    missing = [name for name in languages if name in GRAMMARS and not has_grammar(GRAMMARS[name].parser)]
     return [name for name in languages if name not in missing], missing

@@ -14,7 +14,7 @@ from findling.search.analysis import STOP_WORDS
 from findling.tools import code_decisions as decide
 from findling.tools.fusion import reciprocal_rank_fusion
 from findling.tools.model import Call
-from findling.tools.places import Lines, Texts
+from findling.tools.places import Lines
 from findling.tools.workspace import WAIT_S
 from findling.types import Hit, Intent, Mode, SearchResult
 
@@ -77,7 +77,7 @@ def search(call: Call, query: str, intent: Intent, *, language: str | None, limi
             known[reason.signal] = max(known.get(reason.signal, reason.value), reason.value)
     sums = {path: sum(values.values()) for path, values in signals.items()}
     hits = tuple(sorted(best.values(), key=lambda hit: (-sums[hit.path], hit.path)))
-    evidence = evidence_of(engine.texts, query, intent, hits, by_name=by_name, by_text=[*exact, *by_text])
+    evidence = evidence_of(engine, query, intent, hits, by_name=by_name, by_text=[*exact, *by_text])
     return Lexical(hits, evidence, text)
 
 
@@ -86,7 +86,7 @@ def _ask(engine: Engine, text: str, mode: Mode, language: str | None, limit: int
 
 
 def evidence_of(
-    root: Texts,
+    engine: Engine,
     query: str,
     intent: Intent,
     hits: Sequence[Hit],
@@ -105,7 +105,7 @@ def evidence_of(
     fused = reciprocal_rank_fusion(lists, weights)
     if not fused:  # a list without weight counts when the others found nothing
         fused = reciprocal_rank_fusion(lists)
-    lines = Lines(root)
+    lines = Lines(engine)
     ranks = {item.id: item.score for item in fused}
     return {
         hit.path: decide.evidence(

@@ -103,7 +103,7 @@ def search_code(call: Call, given: Arguments) -> Reply:
     metadata["schema_status"] = "compatible" if coverage.files else "not_indexed"
     if warnings := [*lexical.first.notes, *([semantics.warning] if semantics.warning else [])]:
         metadata["warnings"] = warnings
-    lines = Lines(engine.texts)
+    lines = Lines(engine)
     facts = {
         "results": [
             result_facts(item.hit, score, given["detail_level"], lines, guess.intent) | {"provenance": item.provenance}
@@ -203,7 +203,7 @@ def _by_meaning(
         query, mode="auto", limit=fan_out.merged, language=language, explain=True, wait_s=0, progress=call.progress
     )
     similar = workspace.view(lambda view: view.similarities(query, [hit.path for hit in answer.hits]))
-    evidence = code_lexical.evidence_of(engine.texts, query, guess.intent, answer.hits) | lexical.evidence
+    evidence = code_lexical.evidence_of(engine, query, guess.intent, answer.hits) | lexical.evidence
     order = sorted(answer.hits, key=lambda hit: (-mixed_value(hit, ratio), hit.path))
     return [
         Found(hit, provenance(hit), evidence[hit.path].score, similar.get(hit.path, 0.0)) for hit in order

@@ -15,7 +15,7 @@ from findling.tools.docs_scope import Opened, ask, scope_of
 from findling.tools.model import Arguments, Call, Refusal, Reply
 
 if TYPE_CHECKING:
-    from findling.store.reader import FileRow
+    from findling.store.rows import FileRow
     from findling.tools.docs_text import DocumentText
 
 PROPOSED_CHUNKS = 2_000

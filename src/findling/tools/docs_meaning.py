@@ -24,7 +24,7 @@ from findling.tools.files import inside
 from findling.tools.model import Arguments, Call, Refusal, Reply
 
 if TYPE_CHECKING:
-    from findling.store.reader import ChunkRow, FileRow
+    from findling.store.rows import ChunkRow, FileRow
 
 PREVIEW_CHARS = 200
 """Of a similar document's beginning."""

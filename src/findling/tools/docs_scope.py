@@ -18,7 +18,8 @@ from findling.tools.workspace import WAIT_S
 
 if TYPE_CHECKING:
     from findling.search.semantic import SemanticChannel
-    from findling.store.reader import FileRow, IndexReader
+    from findling.store.reader import IndexReader
+    from findling.store.rows import FileRow
     from findling.tools.index_view import IndexView
 
 _Answer = TypeVar("_Answer")
@@ -72,7 +73,7 @@ def ask(
         reader = view.reader
         if reader is None:
             return None
-        channel = view.semantic if by_meaning else None
+        channel = view.of_documents.channel if by_meaning else None
         with reader.snapshot():
             if reader.manifest is None:
                 return None
@@ -106,7 +107,7 @@ def documents_below(reader: IndexReader, folder: str) -> list[FileRow]:
 
 def _lacks_vectors(view: IndexView, reader: IndexReader, files: list[FileRow]) -> bool:
     """Whether one of these documents should have vectors and has none."""
-    fingerprint = view.fingerprint
+    fingerprint = view.of_documents.fingerprint
     model_id = reader.model_id(fingerprint.id) if fingerprint else None
     if model_id is None:
         return bool(files)

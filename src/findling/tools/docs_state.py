@@ -65,8 +65,6 @@ def semantic_state(workspace: Workspace, query: str = "") -> SemanticState:
     works = seen.fingerprint is not None and seen.fingerprint.provider == choice.provider
     if not works and (choice.provider is None or (choice.provider == "ollama" and seen.connection)):
         return _ollama_unavailable(url)
-    if not works and seen.fingerprint is not None:
-        return _not_for_documents(seen.fingerprint)
     if seen.fingerprint is None:
         return _embedder_unavailable(choice, seen.problem)
     if choice.reason in NAMED and seen.stored is not None and seen.stored[0] != seen.fingerprint.id:
@@ -92,10 +90,11 @@ class _Seen:
 
 
 def _look(view: IndexView, query: str) -> _Seen:
-    fingerprint = view.fingerprint
-    if query and fingerprint is not None and fingerprint.provider == "ollama" and not view.encodes(query):
-        fingerprint = view.fingerprint  # None, unless it is this text alone that cannot be embedded
-    failure = view.embedder_failure
+    vectors = view.of_documents
+    fingerprint = vectors.fingerprint
+    if query and fingerprint is not None and fingerprint.provider == "ollama" and not vectors.encodes(query):
+        fingerprint = vectors.fingerprint  # None, unless it is this text alone that cannot be embedded
+    failure = vectors.failure
     stored: tuple[str, int] | None = None
     try:
         reader = view.reader
@@ -118,15 +117,6 @@ def _ollama_unavailable(url: str) -> SemanticState:
         "ollama_unavailable",
         f"Cannot connect to Ollama at {url}. Is Ollama running?",
         "Ollama unavailable",
-    )
-
-
-def _not_for_documents(fingerprint: Fingerprint) -> SemanticState:
-    return SemanticState(
-        "unavailable",
-        "embedder_unavailable",
-        f"Cannot load embedding model '{fingerprint.model}': no document is sent to {fingerprint.provider}.",
-        "Embedding model unavailable",
     )
 
 

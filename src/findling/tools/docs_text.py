@@ -16,7 +16,8 @@ from findling.ingest.outline import outline
 from findling.ingest.paragraphs import Paragraphs
 from findling.search.extract import Paragraph
 from findling.search.front_matter import HEAD_CHARS, FrontMatter, front_matter
-from findling.store.reader import ChunkRow, FileRow, IndexReader
+from findling.store.reader import IndexReader
+from findling.store.rows import ChunkRow, FileRow
 from findling.types import Chunk
 
 HEAD_BYTES = 4 * HEAD_CHARS

@@ -5,21 +5,29 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from findling.files import Files, NotRead, read_regular_file
 from findling.ingest.decoding import Decoded, decode
+from findling.ingest.format_names import format_of
 from findling.ingest.selection import DiscoveryOptions
-from findling.tools.model import Refusal
+from findling.tools.model import Call, Refusal
 from findling.tools.root_names import NamedRoots, Root
+from findling.tools.workspace import WAIT_S
+
+if TYPE_CHECKING:
+    from findling.tools.docs_text import DocumentText
+    from findling.tools.index_view import IndexView
 
 
 @dataclass(frozen=True, slots=True)
 class TextFile:
     """A file's text as it is now. ``lines`` keep their ends, so joined they are the text; ``path`` is the root's name
-    for it."""
+    for it. ``stale``: of a document whose text is the index's, and which has changed since."""
 
     path: str
     lines: tuple[str, ...]
+    stale: bool = False
 
 
 def inside(root: Root, path: str) -> tuple[str, Path]:
@@ -62,6 +70,37 @@ def read_text(root: Root, path: str) -> TextFile:
     if not isinstance(decoded, Decoded):
         raise Refusal("invalid_input", f"file is not text: {path} ({decoded.detail})")
     return TextFile(relative, tuple(_split(decoded.text)))
+
+
+def read_document(call: Call, path: str) -> TextFile | None:
+    """The text that a document below the root (a PDF) was converted to, taken in before where it is new or changed.
+
+    None for any other file. Raises `Refusal` (``invalid_input``) for a document that has no text in the index, with the
+    reason.
+    """
+    engine = call.workspace.engine
+    named, real = inside(engine.root, path)
+    if not format_of(real.name) or not real.is_file():
+        return None
+    relative = real.relative_to(os.path.realpath(engine.root)).as_posix()
+    engine.refresh(wait_s=WAIT_S, progress=call.progress)
+    files, most = engine.new_files(), call.workspace.config.index.max_file_bytes
+
+    def read(view: IndexView) -> DocumentText | None:
+        from findling.tools.docs_text import DocumentTexts
+
+        reader = view.reader
+        if reader is None:
+            return None
+        with files, reader.snapshot():
+            file = reader.file_at(relative)
+            return DocumentTexts(files, reader, most).of(file) if file is not None and file.converted else None
+
+    document = call.workspace.view(read)
+    if document is None:
+        why = engine.why(relative)
+        raise Refusal("invalid_input", f"file is not text: {path} ({why.detail or why.reason or 'it is not indexed'})")
+    return TextFile(named, tuple(_split(document.text)), stale=document.changed)
 
 
 def read_object(files: Files, path: str) -> TextFile:

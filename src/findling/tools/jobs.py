@@ -127,6 +127,9 @@ class Jobs:
             duration_ms=round((time.monotonic() - started) * 1000),
             error=problem,
         )
+        from findling.engine.memory import give_back
+
+        give_back()
         with self._lock:
             self._record(done)
             self._active = None

@@ -11,8 +11,9 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from findling.errors import Cancelled, FindlingError, InvalidInput
 from findling.tools.root_names import NamedRoots
@@ -22,15 +23,15 @@ from findling.types import (
     Freshness,
     GrepResult,
     Hit,
-    Mode,
-    Progress,
     SearchResult,
     SkippedFile,
+    SymbolHit,
     SymbolResult,
 )
 
 if TYPE_CHECKING:
     from findling.embedding import Fingerprint
+    from findling.engine import Engine
     from findling.tools.index_view import Counts, IndexView, NearChunk, SemanticProblem
     from findling.tools.jobs import Job
     from findling.tools.workspace import Workspace
@@ -39,7 +40,6 @@ _ORDER = {"exact": 0, "prefix": 1, "part": 2}
 _SEPARATORS = re.compile(r"::|->|[.#/\\]")
 
 _Answer = TypeVar("_Answer")
-OnProgress = Callable[[Progress], None]
 
 
 class JointEngine:
@@ -47,8 +47,10 @@ class JointEngine:
 
     scope = ""
 
-    def __init__(self, workspaces: Mapping[str, Workspace]) -> None:
+    def __init__(self, workspaces: Mapping[str, Workspace], problems: dict[str, FindlingError]) -> None:
+        """``problems`` takes in what is wrong with a root that does not answer while others do."""
         self._workspaces = workspaces
+        self._problems = problems
         self.root = NamedRoots({name: workspace.engine.root for name, workspace in workspaces.items()})
 
     @property
@@ -61,33 +63,15 @@ class JointEngine:
     def auto_index(self) -> bool:
         return any(workspace.engine.auto_index for workspace in self._workspaces.values())
 
-    def search(
-        self,
-        text: str,
-        *,
-        limit: int = 10,
-        mode: Mode = "auto",
-        language: str | None = None,
-        kind: str | None = None,
-        explain: bool = False,
-        wait_s: float | None = 1.5,
-        progress: OnProgress | None = None,
-    ) -> SearchResult:
-        """As `Engine.search`; ``wait_s`` is for all roots together."""
+    def document_lines(self, path: str) -> Sequence[str] | None:
+        """As `Engine.document_lines`, of the root that the path begins with."""
+        name, _, rest = path.partition("/")
+        return self._workspaces[name].engine.document_lines(rest)
+
+    def search(self, text: str, *, limit: int = 10, wait_s: float | None = 1.5, **asked: Any) -> SearchResult:
+        """As `Engine.search`, with all that it can be asked; ``wait_s`` is for all roots together."""
         started = time.monotonic()
-        answers, problems = self._ask(
-            wait_s,
-            lambda workspace, wait: workspace.engine.search(
-                text,
-                limit=limit,
-                mode=mode,
-                language=language,
-                kind=kind,
-                explain=explain,
-                wait_s=wait,
-                progress=progress,
-            ),
-        )
+        answers = self._ask(wait_s, lambda engine, wait: engine.search(text, limit=limit, wait_s=wait, **asked))
         surest = max((answer.confidence for answer in answers.values()), default=0.0)
         hits = [
             _weighed(hit, name, answer.confidence / surest if surest > 0 else 1.0)
@@ -105,40 +89,19 @@ class JointEngine:
             completeness=_completeness(answer.completeness for answer in every),
             coverage=_coverage(answer.coverage for answer in every),
             took_ms=(time.monotonic() - started) * 1000,
-            notes=(*problems, *_notes({name: answer.notes for name, answer in answers.items()})),
+            notes=_notes(answers),
             stale_reason="; ".join(f"{name}: {a.stale_reason}" for name, a in answers.items() if a.stale_reason),
         )
 
-    def symbols(
-        self,
-        name: str,
-        *,
-        references: bool = False,
-        kind: str | None = None,
-        language: str | None = None,
-        limit: int = 50,
-        wait_s: float | None = 1.5,
-        progress: OnProgress | None = None,
-    ) -> SymbolResult:
-        """As `Engine.symbols`; ``wait_s`` is for all roots together."""
+    def symbols(self, name: str, *, limit: int = 50, wait_s: float | None = 1.5, **asked: Any) -> SymbolResult:
+        """As `Engine.symbols`, with all that it can be asked; ``wait_s`` is for all roots together."""
         started = time.monotonic()
-        answers, problems = self._ask(
-            wait_s,
-            lambda workspace, wait: workspace.engine.symbols(
-                name,
-                references=references,
-                kind=kind,
-                language=language,
-                limit=limit,
-                wait_s=wait,
-                progress=progress,
-            ),
-        )
+        answers = self._ask(wait_s, lambda engine, wait: engine.symbols(name, limit=limit, wait_s=wait, **asked))
         definitions = [
             replace(hit, path=f"{root}/{hit.path}") for root, answer in answers.items() for hit in answer.definitions
         ]
-        asked = _SEPARATORS.split(name.strip())[-1]
-        definitions.sort(key=lambda hit: (hit.name != asked, _ORDER[hit.match], hit.path, hit.line))
+        plain = _SEPARATORS.split(name.strip())[-1]
+        definitions.sort(key=lambda hit: (hit.name != plain, _ORDER[hit.match], hit.path, hit.line))
         uses = [
             replace(use, path=f"{root}/{use.path}") for root, answer in answers.items() for use in answer.references
         ]
@@ -157,26 +120,13 @@ class JointEngine:
             freshness=_freshness(answer.freshness for answer in every),
             completeness=_completeness(answer.completeness for answer in every),
             took_ms=(time.monotonic() - started) * 1000,
-            notes=(*problems, *_notes({root: answer.notes for root, answer in answers.items()})),
+            notes=_notes(answers),
         )
 
-    def grep(
-        self,
-        pattern: str,
-        *,
-        literal: bool = False,
-        limit: int = 0,
-        wait_s: float | None = None,
-        progress: OnProgress | None = None,
-    ) -> GrepResult:
-        """As `Engine.grep`, at most ``limit`` lines of each root."""
+    def grep(self, pattern: str, *, wait_s: float | None = None, **asked: Any) -> GrepResult:
+        """As `Engine.grep`, with all that it can be asked; at most ``limit`` lines of each root."""
         started = time.monotonic()
-        answers, problems = self._ask(
-            wait_s,
-            lambda workspace, wait: workspace.engine.grep(
-                pattern, literal=literal, limit=limit, wait_s=wait, progress=progress
-            ),
-        )
+        answers = self._ask(wait_s, lambda engine, wait: engine.grep(pattern, wait_s=wait, **asked))
         every = answers.values()
         return GrepResult(
             pattern=pattern,
@@ -195,57 +145,49 @@ class JointEngine:
             ),
             took_ms=(time.monotonic() - started) * 1000,
             freshness=_freshness(answer.freshness for answer in every),
-            notes=(*problems, *_notes({name: answer.notes for name, answer in answers.items()})),
+            notes=_notes(answers),
             counts_exact=all(answer.counts_exact for answer in every),
         )
 
-    def _ask(
-        self, wait_s: float | None, question: Callable[[Workspace, float | None], _Answer]
-    ) -> tuple[dict[str, _Answer], list[str]]:
-        """Every root's answer by name, and what is wrong with those that have none. Raises when none has one."""
-        answers: dict[str, _Answer] = {}
-        problems: list[str] = []
-        failure: FindlingError | None = None
+    def _ask(self, wait_s: float | None, question: Callable[[Engine, float | None], _Answer]) -> dict[str, _Answer]:
         shares = _shares(wait_s, len(self._workspaces))
-        for (name, workspace), wait in zip(self._workspaces.items(), shares, strict=True):
-            try:
-                answers[name] = question(workspace, wait)
-            except (Cancelled, InvalidInput):  # of the call, not of a root
-                raise
-            except FindlingError as error:
-                problems.append(f"{name}: {error}")
-                failure = error
-        if not answers and failure is not None:
-            raise failure
-        return answers, problems
+
+        def ask(workspace: Workspace) -> _Answer:
+            return question(workspace.engine, next(shares))
+
+        return of_each({name: partial(ask, root) for name, root in self._workspaces.items()}, self._problems)
 
 
 class JointView:
     """What tools read of an index, read of several. For any thread: each root's view answers in its own."""
 
-    def __init__(self, workspaces: Mapping[str, Workspace]) -> None:
+    def __init__(
+        self, workspaces: Mapping[str, Workspace], problems: dict[str, FindlingError], *, beside: bool = False
+    ) -> None:
+        """``problems`` as for `JointEngine`, ``beside`` as for `Workspace.ask_view`."""
         self._workspaces = workspaces
+        self._problems = problems
+        self._beside = beside
 
     @property
     def fingerprint(self) -> Fingerprint | None:
         """Of the first root's embedder that works."""
-        found = (workspace.view(lambda view: view.fingerprint) for workspace in self._workspaces.values())
+        found = self._ask(lambda view: view.fingerprint).values()
         return next((fingerprint for fingerprint in found if fingerprint is not None), None)
 
     @property
     def embedder_problem(self) -> str:
-        found = (workspace.view(lambda view: view.embedder_problem) for workspace in self._workspaces.values())
-        return next((problem for problem in found if problem), "")
+        return next((problem for problem in self._ask(lambda view: view.embedder_problem).values() if problem), "")
 
     @property
     def semantic_problem(self) -> SemanticProblem | None:
         """Of the first root, where none can be asked by meaning."""
-        found = [workspace.view(lambda view: view.semantic_problem) for workspace in self._workspaces.values()]
+        found = list(self._ask(lambda view: view.semantic_problem).values())
         return found[0] if found and all(found) else None
 
     def counts(self) -> Counts | None:
         """Of all roots together; None when none was ever indexed."""
-        counts = [workspace.view(lambda view: view.counts()) for workspace in self._workspaces.values()]
+        counts = self._ask(lambda view: view.counts()).values()
         known = [count for count in counts if count is not None]
         if not known:
             return None
@@ -264,13 +206,8 @@ class JointView:
 
     def near(self, text: str, limit: int, *, folder: str = "") -> list[NearChunk]:
         """As `IndexView.near` in every root. ``folder`` must be ''."""
-        asked = {
-            name: workspace.ask_view(_near(text, limit, workspace.engine.scope))
-            for name, workspace in self._workspaces.items()
-        }
-        found = [
-            replace(place, path=f"{name}/{place.path}") for name, answer in asked.items() for place in answer.result()
-        ]
+        answers = self._ask(lambda view: view.near(text, limit))
+        found = [replace(place, path=f"{name}/{place.path}") for name, near in answers.items() for place in near]
         found.sort(key=lambda place: (-place.cosine, place.path, place.start_line))
         return found[:limit]
 
@@ -280,16 +217,28 @@ class JointView:
         for path in paths:
             name, _, rest = path.partition("/")
             inside.setdefault(name, []).append(rest)
-        asked = {name: self._workspaces[name].ask_view(_similarities(text, rest)) for name, rest in inside.items()}
-        return {f"{name}/{path}": value for name, found in asked.items() for path, value in found.result().items()}
+        questions = {name: _similarities(text, rest) for name, rest in inside.items()}
+        answers = self._answers(questions)
+        return {f"{name}/{path}": value for name, found in answers.items() for path, value in found.items()}
+
+    def definitions(self, name: str, limit: int, *, folder: str = "") -> list[SymbolHit]:
+        """As `IndexView.definitions` in every root, one after the other. ``folder`` must be ''."""
+        answers = self._ask(lambda view: view.definitions(name, limit))
+        return [replace(hit, path=f"{root}/{hit.path}") for root, found in answers.items() for hit in found]
+
+    def _ask(self, question: Callable[[IndexView], _Answer]) -> dict[str, _Answer]:
+        return self._answers(dict.fromkeys(self._workspaces, question))
+
+    def _answers(self, questions: Mapping[str, Callable[[IndexView], _Answer]]) -> dict[str, _Answer]:
+        """The roots are asked at the same time."""
+        asked = {
+            name: self._workspaces[name].ask_view(question, beside=self._beside) for name, question in questions.items()
+        }
+        return of_each({name: future.result for name, future in asked.items()}, self._problems)
 
 
 def _similarities(text: str, paths: Sequence[str]) -> Callable[[IndexView], dict[str, float]]:
     return lambda view: view.similarities(text, paths)
-
-
-def _near(text: str, limit: int, scope: str) -> Callable[[IndexView], list[NearChunk]]:
-    return lambda view: view.near(text, limit, folder=scope)
 
 
 class JointJobs:
@@ -304,6 +253,26 @@ class JointJobs:
 
 
 # --- many to one -----------------------------------------------------------------------------------------------
+
+
+def of_each(questions: Mapping[str, Callable[[], _Answer]], problems: dict[str, FindlingError]) -> dict[str, _Answer]:
+    """What each root says, by name; ``problems`` takes in what is wrong with those that cannot answer.
+
+    Raises the first of that when no root can.
+    """
+    answers: dict[str, _Answer] = {}
+    failed: dict[str, FindlingError] = {}
+    for name, question in questions.items():
+        try:
+            answers[name] = question()
+        except (Cancelled, InvalidInput):  # of the call, not of a root
+            raise
+        except FindlingError as error:
+            failed[name] = error
+    if failed and not answers:
+        raise next(iter(failed.values()))
+    problems.update(failed)
+    return answers
 
 
 def _shares(wait_s: float | None, count: int) -> Iterator[float | None]:
@@ -348,5 +317,5 @@ def _coverage(values: Iterable[Coverage]) -> Coverage:
     )
 
 
-def _notes(notes: Mapping[str, Sequence[str]]) -> list[str]:
-    return [f"{name}: {note}" for name, said in notes.items() for note in said]
+def _notes(answers: Mapping[str, SearchResult | SymbolResult | GrepResult]) -> tuple[str, ...]:
+    return tuple(f"{name}: {note}" for name, answer in answers.items() for note in answer.notes)

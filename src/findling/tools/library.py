@@ -10,13 +10,13 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from findling.errors import ConfigError, RootError
+from findling.errors import Cancelled, ConfigError, FindlingError, InvalidInput, RootError
 from findling.tools import budget, parameters
 from findling.tools.library_answers import chunk_line, found_line, passage_facts, result_facts
 from findling.tools.library_fetch import FETCH_TOOLS
 from findling.tools.library_jobs import JOB_TOOLS
 from findling.tools.model import Arguments, Call, Refusal, Reply, Tool, object_schema
-from findling.tools.workspace import WAIT_S
+from findling.tools.workspace import WAIT_S, Workspace
 
 if TYPE_CHECKING:
     from findling.library.search import Passage
@@ -41,12 +41,12 @@ def _search_documents(call: Call, given: Arguments) -> Reply:
         given["query"],
         limit=options["limit"],
         min_score=options["minScore"],
-        also=roots,
+        also=list(roots.values()),
         wait_s=WAIT_S,
         progress=call.progress,
     )
-    for root in () if result.complete else call.workspace.roots:
-        if any(root.documents is source and source.passages.pending() for source in roots):
+    for root, source in () if result.complete else roots.items():
+        if source.passages.pending():
             root.finish_in_background(root.ref_name)
     facts = result_facts(result, options)
     if problems:
@@ -75,17 +75,17 @@ def _configured_threshold(call: Call) -> float:
         return MIN_SCORE  # the root says so itself where it is asked for
 
 
-def _roots(call: Call) -> tuple[list[Source], list[str]]:
-    """The documents of the roots as sources, and why one has none."""
-    found: list[Source] = []
-    problems: list[str] = []
+def _roots(call: Call) -> tuple[dict[Workspace, Source], list[str]]:
+    """The roots that have documents to search, with these, and why another has none."""
+    found: dict[Workspace, Source] = {}
+    problems = [f"{name}: {error}" for name, error in call.workspace.absent.items()]
     for root in call.workspace.roots:
         try:
-            source = root.documents
-        except RootError as error:
+            found[root] = root.documents
+        except (Cancelled, InvalidInput):  # of the call, not of a root
+            raise
+        except FindlingError as error:
             problems.append(str(error))
-            continue
-        found.append(source)
     return found, problems
 
 
@@ -98,7 +98,7 @@ def _get_file_details(call: Call, given: Arguments) -> Reply:
         raise Refusal("invalid_input", f"Parameter `filePath` must be an absolute path, not {path}.")
     roots, _ = _roots(call)
     found = call.workspace.library.file(
-        path, chunk_index=given.get("chunkIndex"), context=given["contextSize"], also=roots
+        path, chunk_index=given.get("chunkIndex"), context=given["contextSize"], also=list(roots.values())
     )
     shown = _fitting(found.passages, budget.allowed_chars(given.get("max_tokens")) - SUMMARY_CHARS - len(path))
     line = f"Found {len(shown)} chunks for {found.file_path}"
@@ -226,7 +226,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "flush_all",
         "library",
-        "Empty the library: forget every collection and delete its index. The files themselves stay.",
+        "Empty the library: forget every collection, delete its index and what was fetched. Your own files stay.",
         object_schema({"confirm": parameters.flag("Must be true.")}),
         _flush_all,
         writes=True,

@@ -30,8 +30,8 @@ def _fetch_repo(call: Call, given: Arguments) -> Reply:
     request = RepoRequest(
         url=given["repoUrl"],
         branch=given.get("branch", ""),
-        include=tuple(options.get("includePatterns") or INCLUDED),
-        exclude=tuple(options.get("excludePatterns") or ()),
+        include=tuple(options.get("includePatterns", INCLUDED)),
+        exclude=tuple(options.get("excludePatterns", ())),
         remove_comments=options.get("removeComments", False),
         line_numbers=options.get("showLineNumbers", True),
     )
@@ -68,9 +68,9 @@ def _started(line: str, job: Job, facts: dict[str, Any]) -> Reply:
     return Reply(None, text=[text, budget.dumps({"jobId": job.id, **facts})])
 
 
-def _patterns(what: str) -> Schema:
+def _patterns(what: str, least: int = 0) -> Schema:
     item = {"type": "string", "minLength": 1, "maxLength": MAX_PATTERN}
-    return {"type": "array", "items": item, "maxItems": MAX_PATTERNS, "description": what}
+    return {"type": "array", "items": item, "minItems": least, "maxItems": MAX_PATTERNS, "description": what}
 
 
 FETCH_TOOLS: tuple[Tool, ...] = (
@@ -86,7 +86,7 @@ FETCH_TOOLS: tuple[Tool, ...] = (
                 "options": {
                     **object_schema(
                         {
-                            "includePatterns": _patterns("Globs of the files to take; *.md, *.txt, *.json, *.rst."),
+                            "includePatterns": _patterns("Globs of the files to take; *.md, *.txt, *.json, *.rst.", 1),
                             "excludePatterns": _patterns("Globs of files to leave out besides vendored ones."),
                             "outputStyle": parameters.one_of(("markdown",), "How files are bundled.", "markdown"),
                             "removeComments": parameters.flag("Leave comments out of the bundle."),

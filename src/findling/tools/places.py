@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from findling.files import Files
+from findling.ingest.format_names import format_of
 from findling.tools.files import read_object, read_text
 from findling.tools.model import Refusal
 from findling.tools.root_names import NamedRoots, Root
+
+if TYPE_CHECKING:
+    from findling.engine import Engine
 
 SNIPPET_CHARS = 400
 """A glance at a passage; whoever wants more reads the file."""
@@ -28,25 +33,30 @@ def read_lines(texts: Texts | Path, path: str) -> tuple[str, ...]:
 
 
 class Lines:
-    """Lines of the files that are searched, as they are now; a file that cannot be read has none."""
+    """Lines of the files that are searched, as they are now, of a converted document those of its text in the index; a
+    file that cannot be read has none."""
 
-    def __init__(self, root: Texts) -> None:
-        self._root = root
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
         self._files: dict[str, tuple[str, ...]] = {}
 
     def between(self, path: str, start: int, end: int) -> str:
         """Lines ``start`` to ``end`` (1-based, inclusive), joined, without the last line end."""
         lines = self._files.get(path)
         if lines is None:
-            try:
-                lines = read_lines(self._root, path)
-            except Refusal:
-                lines = ()  # it is gone or changed its kind since it was indexed; the place is still told
-            self._files[path] = lines
+            lines = self._files[path] = self._read(path)
         return "".join(lines[start - 1 : end]).rstrip("\r\n")
 
     def line(self, path: str, number: int) -> str:
         return self.between(path, number, number)
+
+    def _read(self, path: str) -> tuple[str, ...]:
+        if format_of(path) and (converted := self._engine.document_lines(path)) is not None:
+            return tuple(f"{line}\n" for line in converted)
+        try:
+            return read_lines(self._engine.texts, path)
+        except Refusal:
+            return ()  # it is gone or changed its kind since it was indexed; the place is still told
 
 
 def clipped(text: str, chars: int = SNIPPET_CHARS) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from findling import events
 from findling.errors import EmbedderUnavailable, InvalidPattern
 from findling.tools import budget, parameters
-from findling.tools.files import line_range, read_text
+from findling.tools.files import line_range, read_document, read_text
 from findling.tools.model import Arguments, Call, Reply, Tool, object_schema
 from findling.tools.places import Lines, clipped
 from findling.tools.refs import check_ref
@@ -28,6 +28,9 @@ KEYWORD_LINES = 2_000
 
 SKIPPED_SHOWN = 50
 """Files that were not searched and are named; ``skipped_total`` counts all of them."""
+
+NOTE_CHARS = 200
+"""Kept for what is said after a file's text: where it was cut, and that it has changed."""
 
 ALL_DEFINITIONS = 10_000
 """More than an index lists for one name: kinds are filtered afterwards."""
@@ -55,7 +58,7 @@ def _search_semantic(call: Call, given: Arguments) -> Reply:
         return _unavailable(given, started, workspace.view(lambda view: view.semantic_problem))
     if not near and (problem := workspace.view(lambda view: view.semantic_problem)) is not None:
         return _unavailable(given, started, problem)  # it went away since it was last heard of
-    lines = Lines(engine.texts)
+    lines = Lines(engine)
     results = [
         {
             "path": place.path,
@@ -148,7 +151,7 @@ def _find_symbol(call: Call, given: Arguments) -> Reply:
         progress=call.progress,
     )
     hits = [hit for hit in found.definitions if wanted is None or hit.kind in wanted]
-    lines = Lines(engine.texts)
+    lines = Lines(engine)
     facts: dict[str, Any] = {"symbols": [definition(hit, lines) for hit in hits[: given["limit"]]]}
     total = len(hits) if wanted else found.total_definitions
     if total > len(facts["symbols"]):
@@ -166,13 +169,17 @@ def _list_defs_in_file(call: Call, given: Arguments) -> Reply:
 
 
 def _get_file(call: Call, given: Arguments) -> Reply:
-    text = read_text(call.workspace.engine.root, given["path"])
+    text = read_document(call, given["path"]) or read_text(call.workspace.engine.root, given["path"])
     start, end = line_range(text, given["start_line"], given["end_line"])
     lines = text.lines[start - 1 : end]
-    kept = _fitting(lines, budget.allowed_chars(given.get("max_tokens")))
+    room = budget.allowed_chars(given.get("max_tokens"))
+    kept = _fitting(lines, room)
+    if kept < len(lines):
+        room = max(room - NOTE_CHARS, room // 2)
+        kept = _fitting(lines, room)
     content = "".join(lines[:kept])
     if not kept and lines:  # a single line that is longer than an answer may be
-        content = lines[0][: budget.allowed_chars(given.get("max_tokens"))]
+        content = lines[0][:room]
     facts: dict[str, Any] = {"path": text.path, "content": content}
     blocks = [content]
     if kept < len(lines):
@@ -184,6 +191,10 @@ def _get_file(call: Call, given: Arguments) -> Reply:
             else f"Cut inside line {start} of {total}, which is too long to show."
         )
         facts.update(truncated=True, note=said)
+        blocks.append(said)
+    if text.stale:
+        said = "The document has changed; this is its text as it was indexed. Ask again in a moment."
+        facts["note"] = f"{facts['note']} {said}" if "note" in facts else said
         blocks.append(said)
     return Reply(facts, text=blocks)
 
@@ -262,7 +273,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "get_file",
         "repo",
-        "Read a file of the root, or some of its lines, verbatim.",
+        "Read a file of the root, or some of its lines, verbatim; of a PDF, office document or book its text.",
         object_schema(
             {
                 "path": parameters.path("A file, relative to the root."),

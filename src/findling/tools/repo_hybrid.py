@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from typing import TYPE_CHECKING
 
 from findling import events
 from findling.errors import Cancelled, FindlingError, InvalidInput
@@ -16,6 +17,9 @@ from findling.tools.places import Lines, clipped
 from findling.tools.refs import check_ref
 from findling.tools.workspace import WAIT_S
 from findling.types import SearchResult, SymbolHit
+
+if TYPE_CHECKING:
+    from findling.tools.index_view import IndexView
 
 SYMBOL_SCORES = {"exact": 1.0, "prefix": 0.8, "part": 0.5}
 
@@ -48,17 +52,20 @@ def hybrid_search(call: Call, given: Arguments) -> Reply:
     if fresh.completeness == "partial":
         workspace.finish_in_background(ref)
 
+    # All at the same time: two in threads of their own, text in this one.
+    folder = engine.scope
+    symbols = workspace.ask_view(lambda view: _symbols(view, query, wanted, folder), beside=True)
     near: Future[list[Scored]] | None = None
     if semantic_on and fresh.coverage.embedded_chunks:
         near = workspace.ask_view(
             lambda view: [
                 Scored(place.path, place.start_line, place.end_line, place.cosine)
-                for place in view.near(query, wanted, folder=engine.scope)
+                for place in view.near(query, wanted, folder=folder)
             ]
         )
     backends: dict[str, Callable[[], Sequence[Scored]]] = {
         "keyword": lambda: _keyword(engine.search(query, mode="keyword", limit=wanted, wait_s=0)),
-        "symbol": lambda: _symbols(call, query, wanted),
+        "symbol": symbols.result,
     }
     if near is not None:
         backends["semantic"] = near.result
@@ -81,7 +88,7 @@ def hybrid_search(call: Call, given: Arguments) -> Reply:
         "symbol": weighted.symbol_weight,
         "semantic": weighted.semantic_weight,
     }
-    lines = Lines(engine.texts)
+    lines = Lines(engine)
     results = [
         {
             "path": place.path,
@@ -105,7 +112,7 @@ def _keyword(result: SearchResult) -> list[Scored]:
     ]
 
 
-def _symbols(call: Call, query: str, wanted: int) -> list[Scored]:
+def _symbols(view: IndexView, query: str, wanted: int, folder: str) -> list[Scored]:
     """Definitions of the names in a query. Words that are no name by their form count only when one is called so."""
     terms = analyse(query)
     names = list(dict.fromkeys(name.text for name in terms.names))
@@ -113,7 +120,7 @@ def _symbols(call: Call, query: str, wanted: int) -> list[Scored]:
     best: dict[tuple[str, int], Scored] = {}
     for name in (*names, *words)[:MAX_NAMES]:
         try:
-            found = call.workspace.engine.symbols(name, limit=wanted, wait_s=0).definitions
+            found = view.definitions(name, wanted, folder=folder)
         except InvalidInput:
             continue  # a word without a letter or digit is nobody's name
         for hit in found:

@@ -68,6 +68,8 @@ def _value(name: str, schema: Schema, value: Any) -> Any:
     elif kind == "array":
         if len(value) > schema.get("maxItems", len(value)):
             raise _refusal(f"Parameter `{name}` must have at most {schema['maxItems']} items, not {len(value)}.")
+        if len(value) < schema.get("minItems", 0):
+            raise _refusal(f"Parameter `{name}` must not be empty.")
         return [_value(f"{name}[{i}]", schema["items"], item) for i, item in enumerate(value)]
     elif kind == "object":
         return _object(f"{name}.", schema, value)

@@ -34,19 +34,22 @@ PATH_FIELDS = frozenset(("path", "p", "docPath", "file_path"))
 
 def handle(tool: Tool, call: Call, given: Arguments) -> Reply:
     """The tool's answer. Raises what its handler raises."""
-    workspace = call.workspace.at(given["ref"]) if given.get("ref") else call.workspace
-    call = replace(call, workspace=workspace)
-    if not isinstance(workspace, Workspaces):
-        return tool.handler(call, given)
-    if tool.name in PATH_ARGUMENTS:
+    workspace, ref = call.workspace, given.get("ref")
+    if isinstance(workspace, Workspaces) and tool.name in PATH_ARGUMENTS:
         return _of_one(tool, call, workspace, given, PATH_ARGUMENTS[tool.name])
+    if ref:
+        workspace = workspace.at(ref)
+        call = replace(call, workspace=workspace)
+    if not isinstance(workspace, Workspaces) or tool.family == "library":
+        return tool.handler(call, given)
     if tool.family == "docs":
         return _of_documents(tool, call, workspace, given)
     if tool.name in _JOINED:
         answers, problems = _of_each(tool, call, workspace.by_name, dict.fromkeys(workspace.by_name, given))
-        reply = _JOINED[tool.name](answers)
-        return _told(reply, workspace, problems) if problems else reply
-    return tool.handler(call, given)
+        return _told(_JOINED[tool.name](answers), workspace, problems)
+    opened = workspace.opened()
+    reply = tool.handler(replace(call, workspace=opened), given)
+    return _told(reply, workspace, {name: str(error) for name, error in opened.problems.items()})
 
 
 # --- one root --------------------------------------------------------------------------------------------------
@@ -57,8 +60,9 @@ def _of_one(tool: Tool, call: Call, workspaces: Workspaces, given: Arguments, ar
     name, rest = _names(workspaces).split(given[argument])
     if not rest:
         raise Refusal("invalid_input", f"path is a directory: {given[argument]}")
+    workspace = workspaces.by_name[name].at(given["ref"]) if given.get("ref") else workspaces.by_name[name]
     try:
-        reply = tool.handler(replace(call, workspace=workspaces.by_name[name]), {**given, argument: rest})
+        reply = tool.handler(replace(call, workspace=workspace), {**given, argument: rest})
     except (Refusal, FindlingError) as error:
         raise _as_asked(error, rest, given[argument]) from error
     return replace(reply, facts=_prefixed(reply.facts, name))
@@ -123,18 +127,25 @@ def _of_each(
 
 
 def _told(reply: Reply, workspaces: Workspaces, problems: Mapping[str, str]) -> Reply:
-    """A joint answer of the code family, with what is wrong with the roots that are not in it."""
+    """A joint answer of the code or repo family, with what is said of the roots that are not in it."""
     facts = dict(reply.facts or {})
-    for key, worst in (("index_status", "failed"), ("status", "error")):
-        if key in facts and "job_id" not in facts:
-            facts[key] = worst
-    missing = [code_metadata.of_refusal(workspaces.by_name[name]) for name in problems]
-    facts["metadata"] = code_metadata.joined([facts["metadata"], *missing])
-    return replace(reply, facts={**facts, "notes": _notes(problems)})
+    if problems:
+        for key, worst in (("index_status", "failed"), ("status", "error")):
+            if key in facts and "job_id" not in facts:
+                facts[key] = worst
+    if problems and "metadata" in facts:
+        missing = [code_metadata.of_refusal(workspaces.by_name[name]) for name in problems]
+        joined = code_metadata.joined([facts["metadata"], *missing])
+        facts["metadata"] = {**joined, "ref": facts["metadata"]["ref"]}
+    if notes := _notes(workspaces, problems):
+        facts["notes"] = notes
+    return replace(reply, facts=facts)
 
 
-def _notes(problems: Mapping[str, str]) -> list[str]:
-    return [f"{name}: {problem}" for name, problem in problems.items()]
+def _notes(workspaces: Workspaces, problems: Mapping[str, str]) -> list[str]:
+    """What is said of the roots that do not have the ref, and of those that could not answer."""
+    absent = {name: str(error) for name, error in workspaces.absent.items()}
+    return [f"{name}: {said}" for name, said in {**absent, **problems}.items()]
 
 
 def _index_status(answers: Sequence[Answer]) -> Reply:
@@ -230,8 +241,8 @@ def _of_documents(tool: Tool, call: Call, workspaces: Workspaces, given: Argumen
         errors = {a.name: a.facts["message"] for a in answers if "error" in a.facts and a.facts["message"] != said}
         problems = {**errors, **_by_words(answers), **problems}
     unanswered = len(asked) > len([answer for answer in answers if not answer.is_error])
-    if problems:
-        facts["notes"] = _notes(problems)
+    if notes := _notes(workspaces, problems):
+        facts["notes"] = notes
     if unanswered and not failed and "meta" in facts:
         facts["meta"] = {**facts["meta"], "result_completeness": "partial"}
     return Reply(facts, items, is_error=failed)
@@ -259,10 +270,15 @@ def _by_prefix(workspaces: Workspaces, given: Arguments) -> dict[str, Arguments]
     prefix = given.get("pathPrefix") if scope is None else scope.get("pathPrefix")
     if prefix is None:
         return dict.fromkeys(workspaces.by_name, given)
-    begun = [name for name in workspaces.by_name if "/" not in prefix and name.startswith(prefix)]
-    if begun and prefix not in workspaces.by_name:
-        return {name: _with_prefix(given, "") for name in begun}
+    begun = [name for name in workspaces.folders if "/" not in prefix and name.startswith(prefix)]
+    if begun and prefix not in begun:
+        there = {name: _with_prefix(given, "") for name in begun if name in workspaces.by_name}
+        if not there:
+            raise workspaces.absent[begun[0]]
+        return there
     name, rest = _names(workspaces).split(prefix)
+    if name in workspaces.absent:
+        raise workspaces.absent[name]
     ending = "/" if rest and prefix.endswith("/") else ""
     return {name: _with_prefix(given, rest + ending)}
 

@@ -40,7 +40,7 @@ def definition(hit: SymbolHit, lines: Lines) -> dict[str, Any]:
 def defined_in(call: Call, path: str) -> tuple[str, list[dict[str, Any]]]:
     """(path, definitions by line) of an indexed file. Raises `Refusal`."""
     found, _ = file_symbols(call, path)
-    lines = Lines(call.workspace.engine.texts)
+    lines = Lines(call.workspace.engine)
     rows = sorted(found.symbols, key=lambda row: (row.name_line, row.position))
     return found.path, [
         _facts(row.name, row.kind, found.path, row.name_line, found.language, row.scope, row.signature, lines)

@@ -9,14 +9,14 @@ import logging
 import statistics
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from findling.errors import FindlingError
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future, ThreadPoolExecutor
+    from concurrent.futures import Future
 
     from findling.config import Config
     from findling.engine import Engine
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from findling.library.sources import Source
     from findling.tools.index_view import IndexView
     from findling.tools.jobs import Jobs
+    from findling.tools.view_thread import ViewThread
 
 WAIT_S = 2.0
 """How long a question may index before it answers with what is there."""
@@ -63,8 +64,7 @@ class Workspace:
         self.background = background
         self.started = time.monotonic()
         self._engine: Engine | None = None
-        self._view: IndexView | None = None
-        self._reading: ThreadPoolExecutor | None = None
+        self._views: dict[bool, ViewThread] = {}
         self._jobs: Jobs | None = None
         self._latencies: deque[float] = deque(maxlen=_LATENCIES)
         self._library: Library | None = None
@@ -73,6 +73,8 @@ class Workspace:
         self._ref_name = ""
         self._at: dict[str, Workspace] = {}
         self._watcher: Watcher | None = None
+        self.absent: Mapping[str, FindlingError] = {}
+        """Where there are several roots: those without the ref that was asked for, and what is said of them."""
 
     def at(self, ref: str | None) -> Workspace:
         """The workspace of a branch, tag or commit; this one for what is checked out. It is closed with this one.
@@ -126,33 +128,21 @@ class Workspace:
         """What is configured for the root. Raises `errors.ConfigError`."""
         return self.engine.config
 
-    def ask_view(self, question: Callable[[IndexView], _Answer]) -> Future[_Answer]:
-        """Read the index beside the engine: the view has a thread of its own, so both may work at once."""
-        if self._reading is None:
-            from concurrent.futures import ThreadPoolExecutor
+    def ask_view(self, question: Callable[[IndexView], _Answer], *, beside: bool = False) -> Future[_Answer]:
+        """Read the index beside the engine: the view has a thread of its own, so both may work at once.
 
-            self._reading = ThreadPoolExecutor(1, thread_name_prefix="findling-view")
-        store_dir, root, open_embedder = self.engine.store_dir, self.engine.root, self.engine.embedder_opener()
-        config, key = self.engine.config, self.engine.manifest_key
+        ``beside``: in another thread than the other questions, by a view of its own.
+        """
+        engine = self.engine
+        if beside not in self._views:
+            from findling.tools.view_thread import ViewThread
 
-        def ask() -> _Answer:
-            if self._view is None or self._view.store_dir != store_dir:
-                from findling.tools.index_view import IndexView
-
-                self._close_view()
-                self._view = IndexView(store_dir, root, open_embedder, config, key)
-            return question(self._view)
-
-        return self._reading.submit(ask)
+            self._views[beside] = ViewThread()
+        return self._views[beside].ask(engine, question)
 
     def view(self, question: Callable[[IndexView], _Answer]) -> _Answer:
         """As `ask_view`, and wait for the answer."""
         return self.ask_view(question).result()
-
-    def _close_view(self) -> None:
-        if self._view is not None:
-            self._view.close()
-            self._view = None
 
     @property
     def jobs(self) -> Jobs:
@@ -230,6 +220,20 @@ class Workspace:
         if self._jobs is not None:
             self._jobs.wait()
 
+    def rest(self) -> None:
+        """Close what questions have opened; the next one opens it again. What goes on in the background goes on."""
+        for workspace in self._at.values():
+            workspace.rest()
+        while self._views:
+            self._views.popitem()[1].close()
+        if self._documents is not None:
+            self._documents.close()
+        if self._library is not None:
+            self._library.close()
+        if self._engine is not None:
+            self._engine.close()
+        self._documents = self._library = None
+
     def close(self) -> None:
         """Stops what goes on in the background; what it has taken in stays."""
         while self._at:
@@ -239,16 +243,15 @@ class Workspace:
             self._watcher = None
         if self._jobs is not None:
             self._jobs.stop()
-        if self._reading is not None:
-            self._reading.submit(self._close_view).result()
-            self._reading.shutdown()
+        while self._views:
+            self._views.popitem()[1].close()
         if self._documents is not None:
             self._documents.close()
         if self._library is not None:
             self._library.close()
         if self._engine is not None:
             self._engine.close()
-        self._jobs = self._reading = self._engine = self._documents = self._library = None
+        self._jobs = self._engine = self._documents = self._library = None
 
     def __enter__(self) -> Workspace:
         return self

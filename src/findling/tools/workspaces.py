@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from findling.errors import InvalidInput
-from findling.tools.joint import JointEngine, JointJobs, JointView
+from findling.errors import FindlingError, InvalidInput
+from findling.tools.joint import JointEngine, JointJobs, JointView, of_each
 from findling.tools.root_names import name_roots
 from findling.tools.workspace import Workspace
 
@@ -29,6 +30,8 @@ class Workspaces(Workspace):
 
     It is given to the handlers of tools that search everywhere: what these ask of an engine, a view and jobs is asked
     of every root (`joint`). Tools about one file or one index get the workspace of one root instead (`several`).
+
+    ``problems`` are the roots that cannot answer, with what is wrong; more may be found while a question is asked.
     """
 
     def __init__(
@@ -40,15 +43,21 @@ class Workspaces(Workspace):
             name: Workspace(folder, root=folder, cache=cache, config=config, background=background, name=name)
             for name, folder in self.folders.items()
         }
+        self.problems: dict[str, FindlingError] = {}
         self._joint: JointEngine | None = None
         self._asking: ThreadPoolExecutor | None = None
 
     def at(self, ref: str | None) -> Workspaces:
-        """As `Workspace.at`, of each root: every one must have the ref."""
-        found = {name: workspace.at(ref) for name, workspace in self.by_name.items()}
-        if all(found[name] is workspace for name, workspace in self.by_name.items()):
-            return self
-        return _At(self, found)
+        """As `Workspace.at`, of the roots that have the ref. Raises what a root says when none has it."""
+        absent: dict[str, FindlingError] = {}
+        found = of_each({name: partial(root.at, ref) for name, root in self.by_name.items()}, absent)
+        return _Some(self, found, absent=absent)
+
+    def opened(self) -> Workspaces:
+        """The roots that can be opened, for one call. Raises what is wrong with one when none can."""
+        problems: dict[str, FindlingError] = {}
+        found = of_each({name: partial(_open, root) for name, root in self.by_name.items()}, problems)
+        return _Some(self, found, absent=self.absent, problems=problems)
 
     @property
     def roots(self) -> Sequence[Workspace]:
@@ -58,7 +67,7 @@ class Workspaces(Workspace):
     def engine(self) -> Engine:
         """Raises `errors.RootError` of any root."""
         if self._joint is None:
-            self._joint = JointEngine(self.by_name)
+            self._joint = JointEngine(self.by_name, self.problems)
         return cast("Engine", self._joint)  # as far as the handlers go that search everywhere
 
     @property
@@ -66,18 +75,19 @@ class Workspaces(Workspace):
         """The first root's: where one decision is made for all, it is made there."""
         return self.roots[0].config
 
-    def ask_view(self, question: Callable[[IndexView], _Answer]) -> Future[_Answer]:
+    def ask_view(self, question: Callable[[IndexView], _Answer], *, beside: bool = False) -> Future[_Answer]:
         for workspace in self.roots:
             _ = workspace.engine  # opened in this thread, which it belongs to
-        return self.asking.submit(question, cast("IndexView", JointView(self.by_name)))
+        view = JointView(self.by_name, self.problems, beside=beside)
+        return self.asking.submit(question, cast("IndexView", view))
 
     @property
     def asking(self) -> ThreadPoolExecutor:
-        """The thread that asks the roots' views and waits for them."""
+        """The threads that ask the roots' views and wait for them: one, and one for what is asked beside it."""
         if self._asking is None:
             from concurrent.futures import ThreadPoolExecutor
 
-            self._asking = ThreadPoolExecutor(1, thread_name_prefix="findling-views")
+            self._asking = ThreadPoolExecutor(2, thread_name_prefix="findling-views")
         return self._asking
 
     @property
@@ -100,6 +110,11 @@ class Workspaces(Workspace):
         for workspace in self.roots:
             workspace.finish()
 
+    def rest(self) -> None:
+        for workspace in self.roots:
+            workspace.rest()
+        super().rest()
+
     def close(self) -> None:
         if self._asking is not None:
             self._asking.shutdown()
@@ -109,13 +124,21 @@ class Workspaces(Workspace):
         super().close()
 
 
-class _At(Workspaces):
-    """Several roots as one ref holds them, for one call; ``base`` closes them."""
+class _Some(Workspaces):
+    """Some of the roots of ``base``, perhaps as a ref holds them, for one call; ``base`` closes them."""
 
-    def __init__(self, base: Workspaces, found: Mapping[str, Workspace]) -> None:
+    def __init__(
+        self,
+        base: Workspaces,
+        found: Mapping[str, Workspace],
+        *,
+        absent: Mapping[str, FindlingError],
+        problems: Mapping[str, FindlingError] | None = None,
+    ) -> None:
         self.__dict__.update(base.__dict__)
         self._base = base
         self.by_name = found
+        self.absent, self.problems = absent, dict(problems or {})
         self._joint = None
 
     @property
@@ -128,6 +151,11 @@ class _At(Workspaces):
 
     def close(self) -> None:
         """They are the base's."""
+
+
+def _open(workspace: Workspace) -> Workspace:
+    _ = workspace.config
+    return workspace
 
 
 def open_workspace(

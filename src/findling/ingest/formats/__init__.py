@@ -58,6 +58,10 @@ def _convert(form: str, data: bytes) -> str:
         from findling.ingest.formats import epub
 
         return epub.text_of(data)
+    if form == "notebook":
+        from findling.ingest.formats import notebook
+
+        return notebook.text_of(data)
     from findling.ingest.formats import page
 
     return page.text_of(data)

@@ -6,10 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, Literal, TypeAlias
 from xml.parsers import expat
 
-from findling.ingest.formats.model import NotConverted
+from findling.ingest.formats.model import MAX_CHARS, NotConverted
 
 MAX_DEPTH: Final = 500
 """Elements within elements; documents that people write stay below 100."""
+
+MAX_TEXT: Final = 2 * MAX_CHARS
+"""Characters between the elements of one part: readers gather some before they write any."""
 
 Attributes: TypeAlias = Mapping[str, str]
 Event: TypeAlias = (
@@ -24,11 +27,11 @@ _NO_ATTRIBUTES: Final[Attributes] = {}
 def events(pieces: Iterable[bytes]) -> Iterator[Event]:
     """Starts and ends of elements by their local names, and the text between. Nothing for nothing.
 
-    Raises `NotConverted` for what is not well-formed, has a document type (which is how entities are declared) or is
-    nested too deep.
+    Raises `NotConverted` for what is not well-formed, has a document type (which is how entities are declared), is
+    nested too deep or says too much.
     """
     found: list[Event] = []
-    depth = 0
+    depth = chars = 0
 
     def start(name: str, attributes: dict[str, str]) -> None:
         nonlocal depth
@@ -42,6 +45,13 @@ def events(pieces: Iterable[bytes]) -> Iterator[Event]:
         depth -= 1
         found.append(("end", name.rpartition(" ")[2], _NO_ATTRIBUTES))
 
+    def say(text: str) -> None:
+        nonlocal chars
+        chars += len(text)
+        if chars > MAX_TEXT:
+            raise NotConverted("too_large", f"a part of it has more than {MAX_TEXT:,} characters")
+        found.append(("text", text, _NO_ATTRIBUTES))
+
     def refuse(*_: object) -> None:
         raise NotConverted("broken_document", "it declares a document type, which no document of its format has")
 
@@ -49,7 +59,7 @@ def events(pieces: Iterable[bytes]) -> Iterator[Event]:
     parser.buffer_text = True
     parser.StartElementHandler = start
     parser.EndElementHandler = end
-    parser.CharacterDataHandler = lambda text: found.append(("text", text, _NO_ATTRIBUTES))
+    parser.CharacterDataHandler = say
     parser.StartDoctypeDeclHandler = refuse
     parser.EntityDeclHandler = refuse
     any_piece = False

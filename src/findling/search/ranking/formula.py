@@ -14,7 +14,10 @@ from findling.types import Reason
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """``weight`` times a value in [0, 1] is the signal's share of the sum; ``words`` say it to a person."""
+    """``weight`` times a value in [0, 1] is the signal's share of the sum; ``words`` say it to a person.
+
+    In them ``{share}`` stands for the value, ``{what}`` for what was found.
+    """
 
     weight: float
     words: str
@@ -24,18 +27,24 @@ HELD_BACK = 3.0
 """What speaks against whole kinds of files: about what the rest tells two likely files apart by. Below 2 they come up
 where nobody asked for them, above 3 nothing changes."""
 
+EXACTLY_NAMED = 15.0
+"""Of searching by name alone: more than everything that may speak for a file whose names are only like the one asked
+for and against one that has just the name."""
+
 SIGNALS: Mapping[str, Signal] = {
-    "window": Signal(4.0, "the passage is about the same thing"),
-    "passage": Signal(0.5, "the best chunk has the query's words"),
-    "passages": Signal(2.0, "chunks around it have them too"),
-    "file": Signal(2.0, "the file as a whole has the query's words"),
-    "coverage": Signal(0.5, "few of the query's words are missing from it"),
-    "votes": Signal(1.0, "other likely files refer to what it defines"),
-    "stem": Signal(1.0, "the file is named like a name in the query"),
-    "path": Signal(1.0, "the file's name is explained by the query"),
-    "definition": Signal(1.0, "it defines a name in the query"),
-    "name": Signal(0.5, "it defines something named like the query"),
-    "exact": Signal(3.0, "it holds the quoted text or message to the letter"),
+    "window": Signal(4.0, "a passage is near in meaning: {share} of the way from the farthest file to the nearest"),
+    "passage": Signal(0.5, "its best passage has the query's words, {share} of what the best one has"),
+    "passages": Signal(2.0, "the passages around it have them too, {share} of the best"),
+    "file": Signal(2.0, "the file as a whole has the query's words, {share} of what the best one has"),
+    "coverage": Signal(0.5, "{share} of what the query says stands in it"),
+    "votes": Signal(1.0, "other likely files refer to what it defines, {share} of the most"),
+    "stem": Signal(1.0, "the file is called like a name in the query"),
+    "path": Signal(1.0, "the query says {share} of the file's name"),
+    "definition": Signal(1.0, "it defines {what}"),
+    "name": Signal(0.5, "it defines something named like the query, {share} of the best"),
+    "named": Signal(EXACTLY_NAMED, "it defines {what}, as was asked"),
+    "alike": Signal(2.0, "it defines {what}, which is like the name asked for"),
+    "exact": Signal(3.0, "it holds the quoted text or message to the letter{what}"),
     "advice": Signal(2.0, "it is documentation, and the question is a user's"),
     "wanted": Signal(1.0, "it is of the kind that was asked for: a test, a history of changes"),
     "test": Signal(-HELD_BACK, "it is a test, and none was asked for"),
@@ -48,14 +57,20 @@ SIGNALS: Mapping[str, Signal] = {
     "generated": Signal(-1.0, "it is generated"),
 }
 
-WITH_VECTORS = frozenset(SIGNALS) - {"passages"}
-TEXT_ONLY = frozenset(SIGNALS) - {"window"}
+OF_NAMES = frozenset(
+    ("named", "alike", "definition", "file", "stem", "test", "example", "legacy", "platform", "generated")
+)
+"""What counts where names alone are searched; the first two nowhere else."""
+
+WITH_VECTORS = frozenset(SIGNALS) - {"passages", "named", "alike"}
+TEXT_ONLY = frozenset(SIGNALS) - {"window", "named", "alike"}
 
 _WITHOUT_WINDOW = {"passage": 1.0}
 """Weights that differ where no vectors say what a passage is about."""
 
 _ALWAYS = ("window", "passage", "file", "coverage", "votes", "stem", "path", "definition", "name")
 MAXIMUM = sum(SIGNALS[name].weight for name in _ALWAYS)
+MAXIMUM_OF_NAMES = sum(SIGNALS[name].weight for name in ("named", "definition", "file", "stem"))
 """The sum of a file for which everything speaks; the exposed score is the sum's share of it."""
 
 
@@ -69,16 +84,24 @@ def _weight(name: str, use: frozenset[str]) -> float:
     return weight if "window" in use or not weight else _WITHOUT_WINDOW.get(name, weight)
 
 
-def reasons(values: Mapping[str, float], use: frozenset[str]) -> tuple[Reason, ...]:
-    """Each signal's share of the sum, largest first; shares of zero are left out."""
+_UNSAID: Mapping[str, str] = {"exact": ""}
+_SOMETHING = "a name in the query"
+"""What was found, where nobody says it."""
+
+
+def reasons(
+    values: Mapping[str, float], use: frozenset[str], what: Mapping[str, str] | None = None
+) -> tuple[Reason, ...]:
+    """Each signal's share of the sum, largest first; shares of zero are left out. ``what`` was found, by signal."""
+    known = {**_UNSAID, **(what or {})}
     shares = [
-        Reason(name, share, SIGNALS[name].words)
+        Reason(name, share, SIGNALS[name].words.format(share=f"{value:.0%}", what=known.get(name, _SOMETHING)))
         for name, value in values.items()
         if name in use and (share := _weight(name, use) * value)
     ]
     return tuple(sorted(shares, key=lambda reason: (-abs(reason.value), reason.signal)))
 
 
-def exposed(value: float) -> float:
-    """A sum as a score in [0, 1]."""
-    return min(1.0, max(0.0, value / MAXIMUM))
+def exposed(value: float, use: frozenset[str] = WITH_VECTORS) -> float:
+    """A sum of the signals in use as a score in [0, 1]."""
+    return min(1.0, max(0.0, value / (MAXIMUM_OF_NAMES if "named" in use else MAXIMUM)))

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+
+from findling.remembered import remembered
 
 _FLAGS = {
     "test": re.compile(
@@ -59,7 +60,7 @@ def is_superseded(path: str, newest: Mapping[str, int]) -> bool:
     return found is not None and int(found[1]) < newest.get(path[: found.start()], 0)
 
 
-@lru_cache(maxsize=20_000)
+@remembered(20_000)
 def path_flags(path: str) -> frozenset[str]:
     """Which priors apply to a path: test, example, legacy, platform, changes, init."""
     return frozenset(flag for flag, pattern in _FLAGS.items() if pattern.search(path))

@@ -15,8 +15,13 @@ from findling.search.ranking import formula, priors, signals, votes
 from findling.search.semantic_types import FileCosines
 from findling.search.symbol import Definition
 from findling.store import term_rows
-from findling.store.reader import FileRow, IndexReader
+from findling.store.reader import IndexReader
+from findling.store.rows import FileRow
+from findling.store.symbol_rows import squashed
 from findling.types import Reason
+
+NAMES_SAID = 3
+"""Definitions that an explanation names."""
 
 WINDOW = 4
 """Chunks on each side that share a window, in text as with vectors."""
@@ -71,7 +76,18 @@ class RankedFile:
     @property
     def reasons(self) -> tuple[Reason, ...]:
         """The shares of the rank value, largest first; they add up to it."""
-        return formula.reasons(self.values, self.use)
+        return formula.reasons(self.values, self.use, self._found())
+
+    def _found(self) -> dict[str, str]:
+        """What the signals of definitions and of quotations found, in words."""
+        found = {"exact": f", first on line {self.exact_line}"} if self.exact_line else {}
+        for signals_of, alike in ((("definition", "named"), False), (("alike",), True)):
+            same = [definition.symbol.name for definition in self.definitions if definition.alike == alike]
+            names = list(dict.fromkeys(same))
+            if names:
+                said = ", ".join(names[:NAMES_SAID]) + (", ..." if len(names) > NAMES_SAID else "")
+                found.update(dict.fromkeys(signals_of, said))
+        return found
 
 
 def rank(
@@ -204,11 +220,14 @@ def _definitions(ranked: Sequence[RankedFile]) -> None:
     """The best definition per name asked for, shared among the files that define the name."""
     definers: dict[str, int] = {}
     for item in ranked:
-        for asked in {definition.asked for definition in item.definitions}:
+        for asked in {definition.asked for definition in item.definitions if not definition.alike}:
             definers[asked] = definers.get(asked, 0) + 1
     for item in ranked:
         best: dict[str, float] = {}
-        for definition in item.definitions:
+        item.values["alike"] = max([found.strength for found in item.definitions if found.alike], default=0.0)
+        exact = [definition for definition in item.definitions if not definition.alike]
+        item.values["named"] = max([found.fit for found in exact], default=0.0)
+        for definition in exact:
             symbol = definition.symbol
             share = (symbol.end_line - symbol.start_line + 1) / max(1, item.file.lines)
             strength = definition.strength * (0.6 + 0.4 * min(1.0, share)) / definers[definition.asked] ** 0.5
@@ -226,7 +245,7 @@ def _named_alike(reader: IndexReader, query: QueryTerms, ranked: Sequence[Ranked
         return
     weights = term_weights(reader, query)
     for item in ranked:
-        names = {symbol.name for symbol in reader.symbols(item.file.blob_id)} if item.names_a_term else ()
+        names = {name for name, _ in reader.defined_names(item.file.blob_id)} if item.names_a_term else ()
         item.values["name"] = signals.likeness(names, weights)
     _divide_by_best(ranked, "name", least=CLEARLY_NAMED)
 
@@ -281,7 +300,10 @@ def _votes(reader: IndexReader, ranked: Sequence[RankedFile], rows: Mapping[int,
         item.values["passage"] + (item.values["window"] if has_vectors else item.values["file"]) for item in ranked
     ]
     defines = [_rare_names(reader, item.file.blob_id) for item in ranked]
-    mentions = [_mentions(reader, item.file.blob_id, rows) for item in ranked]
+
+    def mentions(place: int) -> frozenset[int]:
+        return _mentions(reader, ranked[place].file.blob_id, rows)
+
     manifest = reader.manifest
     found = votes.votes(voices, mentions, defines, reader.term_counts, manifest.files if manifest else 1)
     for item, value in zip(ranked, found, strict=True):
@@ -300,15 +322,13 @@ def _rare_names(reader: IndexReader, blob_id: int) -> frozenset[int]:
     known = reader.derived.get(("names", blob_id))
     if known is None:
         terms = {
-            symbol.squashed: tokenizer.terms_of(symbol.name)[-1:]
-            for symbol in reader.symbols(blob_id)
-            if symbol.kind in votes.KINDS and len(symbol.name) >= votes.MIN_NAME
+            squashed(name): tokenizer.whole_term(name)
+            for name, kind in reader.defined_names(blob_id)
+            if kind in votes.KINDS and len(name) >= votes.MIN_NAME
         }
         definers = reader.definition_counts(terms, votes.MAX_DEFINERS + 1)
         known = reader.derived["names", blob_id] = frozenset(
-            tokenizer.term_key(term[0])  # the last term of a name is the whole of it
-            for name, term in terms.items()
-            if term and definers.get(name, 0) <= votes.MAX_DEFINERS
+            tokenizer.term_key(term) for name, term in terms.items() if term and definers[name] <= votes.MAX_DEFINERS
         )
     return known
 

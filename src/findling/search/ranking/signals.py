@@ -6,11 +6,12 @@ F, W, G, S, R and I are the signals of a study on public code questions (docs/AR
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from findling import tokenizer
+from findling.remembered import remembered
 from findling.store import term_rows
 
 K1 = 5.0
@@ -89,6 +90,10 @@ def rare_coverage(found: Sequence[tuple[int, int]], in_path: Sequence[int], weig
 # --- the names it defines ---------------------------------------------------------------------------------------
 
 
+STEM_KEEPS = 3
+"""A stem begins as its word does, so far at least."""
+
+
 def likeness(names: Iterable[str], weights: Mapping[str, float]) -> float:
     """How well the best of some names says a query, in [0, 1]: the harmonic mean of the share of the name's parts that
     the query has and the share of the query's weight that the name has.
@@ -98,7 +103,10 @@ def likeness(names: Iterable[str], weights: Mapping[str, float]) -> float:
     every = sum(weights.values())
     terms = frozenset(weights)
     best = 0.0
+    beginnings = re.compile("|".join({re.escape(term[:STEM_KEEPS]) for term in terms}), re.IGNORECASE)
     for name in names:
+        if name.isascii() and not beginnings.search(name):  # most names, and much cheaper than their parts
+            continue
         parts = name_parts(name)
         if parts.isdisjoint(terms):
             continue
@@ -110,12 +118,11 @@ def likeness(names: Iterable[str], weights: Mapping[str, float]) -> float:
     return best
 
 
-@lru_cache(maxsize=100_000)
+@remembered(100_000)
 def name_parts(name: str) -> frozenset[str]:
     """The stemmed parts of a name, without single letters."""
-    return frozenset(
-        tokenizer.stem(part) for word in tokenizer.words(name) for part in tokenizer.parts(word) if len(part) > 1
-    )
+    words = (name,) if name.isascii() else tokenizer.words(name)  # parts end where words of ASCII do
+    return frozenset(tokenizer.stem(part) for word in words for part in tokenizer.parts(word) if len(part) > 1)
 
 
 # --- the path ------------------------------------------------------------------------------------------------
@@ -131,7 +138,7 @@ class PathWords:
     length: int
 
 
-@lru_cache(maxsize=20_000)
+@remembered(20_000)
 def path_words(path: str) -> PathWords:
     """The words of a path (`tokenizer.path_terms`), counted, and its stem taken apart."""
     stem = tokenizer.path_stem(path)

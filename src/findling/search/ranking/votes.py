@@ -26,16 +26,16 @@ KINDS = frozenset(("class", "struct", "enum", "trait", "interface", "type_alias"
 
 def votes(
     voices: Sequence[float],
-    mentions: Sequence[Set[int]],
+    mentions: Callable[[int], Set[int]],
     defines: Sequence[Set[int]],
     files_with: Callable[[Iterable[int]], Mapping[int, int]],
     files: int,
 ) -> list[float]:
     """Votes per candidate, the most voted at 1.
 
-    ``voices``: how relevant each candidate looks, any scale; ``mentions`` and ``defines``: the term keys each one
-    contains and the rare names among them it defines; ``files_with``: files of the manifest that have each key;
-    ``files``: how many there are.
+    ``voices``: how relevant each candidate looks, any scale; ``mentions``: the term keys that a candidate contains, by
+    its place, asked for those that vote; ``defines``: the rare names that each one defines, as such keys;
+    ``files_with``: files of the manifest that have each key; ``files``: how many there are.
     """
     received = [0.0] * len(voices)
     loudest = max(voices, default=0.0)
@@ -43,7 +43,7 @@ def votes(
         return received
     known = frozenset().union(*defines)
     said = {
-        voter: known & mentions[voter]
+        voter: known & mentions(voter)
         for voter, voice in enumerate(voices)
         if (voice / loudest) ** EXPONENT >= MIN_VOICE
     }

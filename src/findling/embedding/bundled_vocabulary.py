@@ -1,0 +1,57 @@
+"""Which rows of the bundled model's table a word is made of. Pure; the same when training and when asking.
+
+A word is split into terms as the text index splits it (`findling.tokenizer`). A term that is in the vocabulary is its
+row; one that is not is the longest pieces that are; a character that is in none shares a row with others. So a word
+always has rows. The whole of a name of several parts counts beside its parts where the vocabulary has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+
+from findling.tokenizer import squash, term_key, terms_of
+
+MAX_PIECE_CHARS = 24
+"""The longest piece that is looked for in a term that is not in the vocabulary, which has hardly any longer."""
+
+
+class Vocabulary:
+    """``words``: the rows' terms in order. Behind them stand ``shared_rows`` rows, at least one, for characters that
+    no term is made of: each has the one that its key says."""
+
+    def __init__(self, words: Sequence[str], shared_rows: int) -> None:
+        self._rows: Mapping[str, int] = dict(zip(words, range(len(words)), strict=True))
+        self._words = len(words)
+        self._shared_rows = shared_rows
+
+    def __len__(self) -> int:
+        """Different words; less than were given when one was given twice."""
+        return len(self._rows)
+
+    def rows(self, word: str) -> tuple[int, ...]:
+        """The rows of one word as `findling.tokenizer.words` gives it; () where it holds neither letter nor digit."""
+        terms = terms_of(word)
+        known = self._rows.get
+        if len(terms) == 1:
+            row = known(terms[0])
+            return (row,) if row is not None else tuple(self._pieces(terms[0]))
+        if len(terms) > 1 and terms[-1] not in self._rows and terms[-1] == squash(word):
+            terms = terms[:-1]
+        return tuple(
+            chain.from_iterable((row,) if (row := known(term)) is not None else self._pieces(term) for term in terms)
+        )
+
+    def _pieces(self, term: str) -> Iterator[int]:
+        start = 0
+        while start < len(term):
+            for end in range(min(len(term), start + MAX_PIECE_CHARS), start, -1):
+                row = self._rows.get(term[start:end])
+                if row is not None:
+                    yield row
+                    start = end
+                    break
+            else:
+                if term[start].isalnum():
+                    yield self._words + term_key(term[start]) % self._shared_rows
+                start += 1

@@ -1,0 +1,35 @@
+"""What a process works out once and remembers, and the one way to forget all of it. Must not know what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, ParamSpec, TypeVar
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+
+_forget: list[Callable[[], object]] = []
+
+
+def remembered(most: int) -> Callable[[Callable[_Arguments, _Result]], Callable[_Arguments, _Result]]:
+    """As `functools.lru_cache`: at most so many results are kept, those asked for last, until `forget_all`."""
+
+    def decorate(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+        cached: Any = lru_cache(most)(function)
+        _forget.append(cached.cache_clear)
+        known: Callable[_Arguments, _Result] = cached
+        return known
+
+    return decorate
+
+
+def also_forget(clear: Callable[[], object]) -> None:
+    """``clear`` is called by `forget_all`, too."""
+    _forget.append(clear)
+
+
+def forget_all() -> None:
+    """Forget everything: what is asked for next is worked out anew. May be called while other threads work."""
+    for forget in _forget:
+        forget()

@@ -1,0 +1,122 @@
+"""One index opened for questions: its reader, the embedder that they are asked with, and the channel of both.
+
+Each is opened when it is first needed, and anew when it is another by then. Belongs to one thread. Must not know who
+asks, nor which embedder is the right one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from findling import errors
+from findling.embedding.lazy import LazyEmbedder
+from findling.store.reader import IndexReader
+from findling.store.schema import DATABASE
+
+if TYPE_CHECKING:
+    from findling.embedding import Embedder, Fingerprint
+    from findling.errors import EmbedderUnavailable
+    from findling.search.semantic import SemanticChannel
+
+
+class OpenIndex:
+    """``key``: whose manifest of the store in ``store_dir`` is read, as `Engine.manifest_key`. ``open_embedder``: as
+    `Engine.embedder_opener` gives it; ``for_documents``: the same for documents, where these have another one."""
+
+    def __init__(
+        self,
+        store_dir: Path,
+        key: tuple[str, str],
+        open_embedder: Callable[[str | None], Embedder],
+        for_documents: Callable[[str | None], Embedder] | None = None,
+    ) -> None:
+        self.store_dir = store_dir
+        self._key = key
+        self._reader: IndexReader | None = None
+        self.vectors = OpenVectors(self, open_embedder)
+        self.of_documents = OpenVectors(self, for_documents) if for_documents else self.vectors
+
+    @property
+    def reader(self) -> IndexReader | None:
+        """None when nothing was ever indexed here."""
+        if self._reader is not None and self._reader.replaced:
+            self.close()
+        if self._reader is None and (self.store_dir / DATABASE).exists():
+            self._reader = IndexReader(self.store_dir, *self._key)
+        return self._reader
+
+    def close(self) -> None:
+        """It can be opened again by asking."""
+        if self._reader is not None:
+            self._reader.close()
+        self._reader = None
+        for vectors in (self.vectors, self.of_documents):
+            vectors.forget_reader()
+
+
+class OpenVectors:
+    """An index's vectors of one embedder."""
+
+    def __init__(self, index: OpenIndex, open_embedder: Callable[[str | None], Embedder]) -> None:
+        self._index = index
+        self._lazy = LazyEmbedder(open_embedder, self.stored)
+        self._channel: SemanticChannel | None = None
+        self._channel_of = ""
+
+    @property
+    def embedder(self) -> Embedder | None:
+        """None when none answers; then `failure` says why."""
+        return self._lazy.get()
+
+    @property
+    def fingerprint(self) -> Fingerprint | None:
+        """Of the embedder that answers, None when none does."""
+        embedder = self.embedder
+        return embedder.fingerprint if embedder is not None else None
+
+    def encodes(self, text: str) -> bool:
+        """Whether the embedder answers for a text; what it says is kept for the question that follows."""
+        embedder = self.embedder
+        try:
+            if embedder is not None:
+                embedder.encode_query(text)
+        except errors.EmbedderUnavailable:
+            return False
+        return embedder is not None
+
+    @property
+    def failure(self) -> EmbedderUnavailable | None:
+        """Why there is none, as far as is known."""
+        return self._lazy.failure
+
+    @property
+    def channel(self) -> SemanticChannel | None:
+        """None without an embedder or without vectors of it. To be asked for before the reader's snapshot begins."""
+        reader, embedder = self._index.reader, self.embedder
+        if reader is None or embedder is None:
+            return None
+        if self._channel is None or self._channel_of != embedder.fingerprint.id:
+            with reader.snapshot():
+                model_id = reader.model_id(embedder.fingerprint.id)
+            if model_id is None:
+                return None
+            from findling.search.semantic import SemanticChannel
+
+            self._channel = SemanticChannel(reader, embedder, model_id)
+            self._channel_of = embedder.fingerprint.id
+        return self._channel
+
+    def stored(self) -> str | None:
+        """The id of the model of the index's newest vectors; of an index that cannot be read there are none."""
+        try:
+            reader = self._index.reader
+            return reader.latest_fingerprint() if reader is not None else None
+        except errors.IndexUnavailable:
+            return None
+
+    def forget_reader(self) -> None:
+        """What was made of a reader that is closed."""
+        self._channel = None
+        self._lazy.let_go()

@@ -1,0 +1,83 @@
+"""One command's surroundings: the engine for what was typed, which view prints the answer, where notes and progress go.
+
+Must not know any command.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from findling.errors import RootError
+from findling.terminal.capabilities import is_terminal, wants_style
+from findling.terminal.places import Places, current_folder
+from findling.terminal.progress import show_progress
+from findling.terminal.safe import make_encodable, write_line
+from findling.typed_paths import as_path
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from pathlib import Path
+
+    from findling.engine import Engine
+    from findling.roots import Root
+    from findling.seams import OpenEngine, View
+    from findling.terminal.progress import ProgressDisplay
+
+
+class Session:
+    """The streams of one command: which view prints its answer, and where notes and progress go."""
+
+    def __init__(self, args: Namespace, open_engine: OpenEngine) -> None:
+        for stream in (sys.stdout, sys.stderr):
+            make_encodable(stream)
+        self._args = args
+        self._open_engine = open_engine
+        self._terminal = is_terminal(sys.stdout)
+        self._pretty = wants_style(sys.stdout, os.environ)
+        # Somebody is watching: the command may go on after its first answer.
+        self.interactive = self._terminal and not args.json
+
+    def open(self, path: str | None) -> Engine:
+        """The engine for what was typed as PATH, with --root and --cache."""
+        root = self._args.root
+        try:
+            return self._open_engine(as_path(path), root=as_path(root), cache=self._args.cache)
+        except RootError as error:
+            words = getattr(self._args, "query", None) or getattr(self._args, "pattern", None)
+            if words and path and not os.path.lexists(path):
+                error.remedy = f"{error.remedy} Several words to search for need quotes.".strip()
+            raise
+
+    def open_root(self, root: Path) -> Engine:
+        """The engine for exactly this folder."""
+        return self._open_engine(None, root=root, cache=self._args.cache)
+
+    def view(self, searched: Engine | Root) -> View:
+        if self._args.json:
+            from findling.terminal.json import JsonView
+
+            return JsonView(sys.stdout, searched.root)
+        if self._pretty:
+            from findling.terminal.pretty import PrettyView
+
+            return PrettyView(sys.stdout, self.places(searched))
+        from findling.terminal.plain import PlainView
+
+        return PlainView(sys.stdout, self.places(searched), terminal=self._terminal)
+
+    def places(self, searched: Engine | Root) -> Places:
+        return Places(searched.root, current_folder())
+
+    def progress(self) -> ProgressDisplay:
+        return show_progress(sys.stderr, os.environ)
+
+    def notes(self, notes: Sequence[str]) -> None:
+        """Sentences for people, one a line. JSON carries what they say in fields of its own."""
+        if self._args.json:
+            return
+        sys.stdout.flush()
+        for note in notes:
+            write_line(sys.stderr, f"note: {note}")

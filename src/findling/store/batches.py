@@ -1,0 +1,221 @@
+"""One writer and its batches: whole transactions, in an order that a crash cannot break.
+
+A batch first reserves its ids, then commits the text index, then commits the tables. A crash before the last step
+leaves documents in the text index whose ids no table knows and none will ever get; readers ignore them. So each
+file is old or new, never half. Must not know what a batch is made of.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from functools import wraps
+from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from findling.store import fulltext, layout, manifests, schema, term_rows
+from findling.store.lock import WriterLock
+from findling.store.trigrams import TrigramIndex
+
+_ID_BLOCK = 8192
+"""Ids reserved at once: more than a batch of the indexer uses, so that reserving costs one small write."""
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+_Writer = TypeVar("_Writer", bound="BatchWriter")
+
+
+def typed(
+    method: Callable[Concatenate[_Writer, _Arguments], _Result],
+) -> Callable[Concatenate[_Writer, _Arguments], _Result]:
+    """Libraries' failures inside a method leave it as findling's own."""
+
+    @wraps(method)
+    def mapped(self: _Writer, /, *args: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
+        try:
+            with schema.rows_of(self._db, self._directory / schema.DATABASE):
+                return method(self, *args, **options)
+        except OSError as error:
+            raise schema.map_os_error(error, self._directory) from error
+
+    return mapped
+
+
+class BatchWriter:
+    """Holds the writer role of one index until `close`. Raises the typed errors only.
+
+    ``large`` announces many files; ``wait_s`` is how long to wait for another writer.
+    """
+
+    def __init__(self, directory: Path, *, large: bool = False, wait_s: float = 0.0) -> None:
+        self._directory = directory
+        self._lock = WriterLock(directory, wait_s=wait_s)
+        try:
+            self._db = schema.connect(directory / schema.DATABASE)
+        except BaseException:
+            self._lock.release()
+            raise
+        try:
+            self._open_derived()
+        except BaseException:
+            self._db.close()
+            self._lock.release()
+            raise
+        self._large = large
+        self._text: fulltext.FulltextWriter | None = None
+        self._ids: dict[str, list[int]] = {}
+        self._open_batch = False
+        self._counts: dict[int, Counter[int]] = {}
+        self._sums: dict[int, list[int]] = {}
+
+    @typed
+    def _open_derived(self) -> None:
+        identity = self.identity = schema.identity(self._db)
+        if not fulltext.usable(self._directory / schema.FULLTEXT, identity):
+            if self._db.execute("SELECT 1 FROM entries LIMIT 1").fetchone() is not None:
+                raise schema.IndexDamaged(
+                    f"The text index at {self._directory / schema.FULLTEXT} is missing or damaged."
+                )
+            fulltext.create(self._directory / schema.FULLTEXT, identity)
+        trigrams = self._directory / schema.TRIGRAMS
+        if layout.not_a_folder(trigrams):
+            layout.discard(trigrams)
+        self._trigrams = TrigramIndex(trigrams, identity)
+
+    # --- batches --------------------------------------------------------------------------------------------
+
+    @typed
+    def commit(self) -> None:
+        """Make the batch durable and visible, or raise and keep the last good state."""
+        if not self._open_batch:
+            return
+        try:
+            for manifest_id, counts in self._counts.items():
+                self._write_counts(manifest_id, counts)
+            for manifest_id, sums in self._sums.items():
+                self._db.execute(
+                    "UPDATE manifests SET files=files+?, chunks=chunks+?, body_terms=body_terms+?, "
+                    "name_terms=name_terms+? WHERE manifest_id=?",
+                    (*sums, manifest_id),
+                )
+            self._db.execute("UPDATE meta SET value=value+1 WHERE key='generation'")
+            if self._text is not None:
+                self._text.commit()
+            self._db.execute("COMMIT")
+        except BaseException:
+            self.rollback()
+            raise
+        self._open_batch = False
+        self._counts.clear()
+        self._sums.clear()
+
+    def _write_counts(self, manifest_id: int, counts: Mapping[int, int]) -> None:
+        changed = sorted((term, files) for term, files in counts.items() if files)
+        own, manifest_id = manifest_id, manifests.counted_under(self._db, manifest_id)
+        self._db.executemany(
+            "INSERT INTO term_counts VALUES (?, ?, ?) "
+            "ON CONFLICT(manifest_id, term) DO UPDATE SET files = files + excluded.files",
+            [(manifest_id, term, files) for term, files in changed],
+        )
+        self._db.executemany(
+            "DELETE FROM term_counts WHERE manifest_id=? AND term=? AND files=0",
+            [(manifest_id, term) for term, files in changed if files < 0 or manifest_id == own],
+        )
+
+    def rollback(self) -> None:
+        """Forget the batch."""
+        if self._db.in_transaction:
+            self._db.execute("ROLLBACK")
+        self._open_batch = False
+        self._counts.clear()
+        self._sums.clear()
+        self._ids.clear()
+        if self._text is not None:
+            self._text.close()
+            self._text = None
+
+    def _count(self, manifest_id: int, entry_id: int, sign: int) -> None:
+        """Add or take a file's terms and lengths to or from its manifest's totals."""
+        row = self._db.execute(
+            "SELECT t.data, b.chunks, b.body_terms, b.name_terms FROM entries e "
+            "JOIN blobs b USING (blob_id) JOIN terms t USING (blob_id) WHERE e.entry_id=?",
+            (entry_id,),
+        ).fetchone()
+        if row is None:
+            return
+        counts = self._counts.setdefault(manifest_id, Counter())
+        keys = term_rows.keys(term_rows.unpack(row[0]))
+        if sign > 0:
+            counts.update(keys)
+        else:
+            counts.subtract(keys)
+        sums = self._sums.setdefault(manifest_id, [0, 0, 0, 0])
+        for i, value in enumerate((1, *row[1:])):
+            sums[i] += sign * value
+
+    @typed
+    def close(self) -> None:
+        """End the writer role; an uncommitted batch is forgotten."""
+        try:
+            self._return_ids()
+            self.rollback()
+        finally:
+            self._trigrams.close()
+            self._db.close()
+            self._lock.release()
+
+    @typed
+    def settle(self) -> None:
+        """After a large run: merge the text index's segments and hand memory back."""
+        if self._text is not None:
+            self._text.close(merge=True)
+            self._text = None
+        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _fulltext(self) -> fulltext.FulltextWriter:
+        if self._text is None:
+            self._text = fulltext.FulltextWriter(
+                self._directory / schema.FULLTEXT, schema.identity(self._db), large=self._large
+            )
+        return self._text
+
+    # --- what a batch is made with ---------------------------------------------------------------------------
+
+    def _begin(self, *, ids: bool = True) -> None:
+        if self._open_batch:
+            return
+        if ids:
+            self._reserve()
+        self._db.execute("BEGIN IMMEDIATE")
+        self._open_batch = True
+
+    def _reserve(self) -> None:
+        """Make sure that the batch's ids are never handed out again, whatever becomes of it."""
+        if self._ids and all(end - first >= _ID_BLOCK // 2 for first, end in self._ids.values()):
+            return
+        self._db.execute("PRAGMA synchronous=FULL")  # a power cut must not bring ids back that the text index knows
+        reserved: list[Any] = self._db.execute(
+            "UPDATE meta SET value=value+? WHERE key IN ('next_blob', 'next_entry') RETURNING key, value", (_ID_BLOCK,)
+        ).fetchall()
+        for key, end in reserved:
+            self._ids[key.removeprefix("next_")] = [int(end) - _ID_BLOCK, int(end)]
+        self._db.execute("PRAGMA synchronous=NORMAL")
+
+    def _return_ids(self) -> None:
+        """Hand back what was reserved and never used, so that many small runs don't use the numbers up."""
+        if self._open_batch:
+            return  # some of them may be in the text index
+        for kind, (first, end) in self._ids.items():
+            self._db.execute("UPDATE meta SET value=? WHERE key=? AND value=?", (first, f"next_{kind}", end))
+
+    def _take_id(self, kind: str) -> int:
+        block = self._ids[kind]
+        if block[0] >= block[1]:
+            raise RuntimeError(f"a batch used more than {_ID_BLOCK} ids")
+        block[0] += 1
+        return block[0] - 1
+
+    @property
+    def batch_is_full(self) -> bool:
+        """Whether the batch must be committed before more files are added."""
+        return any(block[1] - block[0] < 64 for block in self._ids.values())

@@ -1,0 +1,63 @@
+"""Rows that no manifest needs any more: which, and their deletion. Functions of the writer's connection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import apsw
+
+from findling.store import schema, symbol_rows
+
+KEEP_UNREFERENCED = 2000
+"""Entries of no manifest that are kept anyway: switching a branch back and forth should cost nothing."""
+
+_MOST_PER_PATH, _KEEP_PER_PATH = 8, 2
+"""Earlier versions of one file: above the first number all but the second are deleted. More of them would crowd the
+file itself out of what the text index proposes."""
+
+
+def unreferenced(db: apsw.Connection, left: Iterable[str]) -> list[int]:
+    """The entries to delete: of no manifest, when there are many or many of one of the paths ``left`` lately."""
+    nowhere = (
+        "NOT EXISTS (SELECT 1 FROM manifests r CROSS JOIN manifest_files m USING (manifest_id) "
+        "WHERE m.entry_id = e.entry_id)"
+    )
+    everything = [row[0] for row in db.execute(f"SELECT entry_id FROM entries e WHERE {nowhere}")]
+    if len(everything) > KEEP_UNREFERENCED:
+        return everything
+    doomed: list[int] = []
+    for path in left if everything else ():
+        of_path: list[Any] = db.execute(
+            f"SELECT entry_id FROM entries e WHERE path=? AND {nowhere} ORDER BY entry_id DESC", (path,)
+        ).fetchall()
+        if len(of_path) > _MOST_PER_PATH:
+            doomed += [row[0] for row in of_path[_KEEP_PER_PATH:]]
+    return doomed
+
+
+def delete(db: apsw.Connection, entry_ids: Iterable[int]) -> None:
+    """Delete entries, and the contents that are at no path then. Within a transaction."""
+    doomed = list(entry_ids)
+    blobs = {_blob_of(db, entry) for entry in doomed}
+    for table in ("entries", "vectors"):
+        db.executemany(f"DELETE FROM {table} WHERE entry_id=?", [(entry,) for entry in doomed])
+    for blob in blobs:
+        if db.execute("SELECT 1 FROM entries WHERE blob_id=?", (blob,)).fetchone() is None:
+            _delete_blob(db, blob)
+
+
+def _blob_of(db: apsw.Connection, entry_id: int) -> int:
+    row: Any = db.execute("SELECT blob_id FROM entries WHERE entry_id=?", (entry_id,)).fetchone()
+    return int(row[0])
+
+
+def _delete_blob(db: apsw.Connection, blob_id: int) -> None:
+    row: Any = db.execute("SELECT data FROM symbols WHERE blob_id=?", (blob_id,)).fetchone()
+    if row:
+        names = {symbol.squashed for symbol in symbol_rows.unpack(blob_id, row[0])}
+        db.executemany("DELETE FROM definitions WHERE squashed=? AND blob_id=?", [(name, blob_id) for name in names])
+    chunks = (blob_id << schema.CHUNK_BITS, (blob_id + 1 << schema.CHUNK_BITS) - 1)
+    db.execute("DELETE FROM chunks WHERE chunk_id BETWEEN ? AND ?", chunks)
+    for table in ("symbols", "terms", "doc_texts", "blobs"):
+        db.execute(f"DELETE FROM {table} WHERE blob_id=?", (blob_id,))

@@ -1,0 +1,171 @@
+"""Reading one manifest: its state, the files in it, what was left out and why. Must not know what is in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from findling.store import schema
+from findling.store.rows import (
+    FILE_FROM_ENTRY_SQL,
+    FILE_SQL,
+    MANIFEST_SQL,
+    FileRow,
+    ManifestRow,
+    file_row,
+    manifest_row,
+)
+from findling.store.snapshots import SnapshotReader, batches
+
+_REMEMBERED = 6_000
+"""Files whose rows are kept between queries: about 10 kB each with vectors."""
+
+
+class ManifestReader(SnapshotReader):
+    """Reads the manifest of a root and ref in one store."""
+
+    def __init__(self, directory: Path, root: str, ref: str = "live") -> None:
+        super().__init__(directory)
+        self._root, self._ref = root, ref
+        self._manifest: ManifestRow | None = None
+        self._files: dict[int, FileRow | None] = {}
+        self._listing: list[FileRow] | None = None
+        self._crowding: float | None = None
+        self._unlisted: frozenset[tuple[str, str]] | None = None
+
+    @property
+    def _remembers_much(self) -> bool:
+        return len(self._files) > _REMEMBERED
+
+    def _forget(self) -> None:
+        super()._forget()
+        self._manifest = self._listing = None
+        self._crowding = self._unlisted = None
+        self._files.clear()
+
+    @property
+    def manifest(self) -> ManifestRow | None:
+        """None when this root was never indexed."""
+        if self._manifest is None:
+            row = self._db.execute(MANIFEST_SQL, (self._root, self._ref)).fetchone()
+            self._manifest = manifest_row(row) if row else None
+        return self._manifest
+
+    @property
+    def _manifest_id(self) -> int:
+        manifest = self.manifest
+        return manifest.manifest_id if manifest else -1
+
+    def known_files(self) -> dict[str, tuple[int, int]]:
+        """path -> (size, mtime_ns) of every file listed, those skipped for their content included."""
+        known: dict[str, tuple[int, int]] = {}
+        for sql in (schema.SKIPPED_STATES, schema.FILE_STATES):
+            for path, size, mtime_ns in self._db.execute(sql, (self._manifest_id,)):
+                known[path] = (size, mtime_ns)
+        return known
+
+    def state_of(self, path: str) -> tuple[int, int] | None:
+        """(size, mtime_ns) that the index knows of a path."""
+        row = self._db.execute(
+            "SELECT m.size, m.mtime_ns FROM entries e CROSS JOIN manifest_files m USING (entry_id) "
+            "WHERE m.manifest_id=? AND e.path=?",
+            (self._manifest_id, path),
+        ).fetchone()
+        return (row[0], row[1]) if row else None
+
+    def skipped(self) -> list[tuple[str, str, str]]:
+        """(path, reason, detail) of every file that was left out."""
+        return list(
+            self._db.execute(
+                "SELECT path, reason, detail FROM skipped_files WHERE manifest_id=? ORDER BY path", (self._manifest_id,)
+            )
+        )
+
+    def unlisted(self) -> frozenset[tuple[str, str]]:
+        """(path, reason) of the files that listing leaves out."""
+        if self._unlisted is None:
+            sql = "SELECT path, reason FROM skipped_files WHERE manifest_id=? AND mtime_ns=?"
+            self._unlisted = frozenset(self._db.execute(sql, (self._manifest_id, schema.UNLISTED)))
+        return self._unlisted
+
+    def skipped_counts(self) -> dict[str, int]:
+        return dict(
+            self._db.execute(
+                "SELECT reason, count(*) FROM skipped_files WHERE manifest_id=? GROUP BY reason ORDER BY 2 DESC, 1",
+                (self._manifest_id,),
+            )
+        )
+
+    def totals(self) -> dict[str, int]:
+        """Sums over the manifest for a status report: symbols and bytes."""
+        manifest = self._manifest_id
+        symbols = (
+            "SELECT total(b.symbols) FROM manifest_files m JOIN entries e USING (entry_id) "
+            "JOIN blobs b USING (blob_id) WHERE m.manifest_id=?"
+        )
+        return {
+            "symbols": int(self._value(symbols, manifest)),
+            "bytes": int(self._value("SELECT total(size) FROM manifest_files WHERE manifest_id=?", manifest)),
+        }
+
+    def languages(self) -> dict[str, int]:
+        """Files per language."""
+        return dict(
+            self._db.execute(
+                "SELECT b.language, count(*) FROM manifest_files m JOIN entries e USING (entry_id) "
+                "JOIN blobs b USING (blob_id) WHERE m.manifest_id=? GROUP BY 1 ORDER BY 2 DESC, 1",
+                (self._manifest_id,),
+            )
+        )
+
+    @property
+    def crowding(self) -> float:
+        """Entries of the store for each of the manifest's: 1 where it holds nothing else. Proposals come from all."""
+        if self._crowding is None:
+            files = self.manifest.files if self.manifest else 0
+            self._crowding = self._value("SELECT count(*) FROM entries") / files if files else 1.0
+        return self._crowding
+
+    # --- files ----------------------------------------------------------------------------------------------
+
+    def files(self, entry_ids: Iterable[int]) -> dict[int, FileRow]:
+        """Those of the entries that belong to the manifest."""
+        found = self._remember(self._files, entry_ids, self._read_files)
+        return {entry_id: row for entry_id, row in found.items() if row is not None}
+
+    def _read_files(self, ids: str) -> Iterator[tuple[int, FileRow | None]]:
+        for row in self._db.execute(
+            FILE_SQL + f"WHERE m.manifest_id=? AND m.entry_id IN ({ids})", (self._manifest_id,)
+        ):
+            yield row[0], file_row(row)
+
+    def all_files(self, *, prefix: str = "") -> Iterator[FileRow]:
+        """Every file of the manifest in path order, those under a folder only when ``prefix`` names one."""
+        if prefix:
+            sql = FILE_FROM_ENTRY_SQL + "WHERE m.manifest_id=? AND e.path >= ? AND e.path < ? ORDER BY e.path"
+            rows = self._db.execute(sql, (self._manifest_id, f"{prefix}/", f"{prefix}0"))
+        else:
+            rows = self._db.execute(FILE_SQL + "WHERE m.manifest_id=? ORDER BY e.path", (self._manifest_id,))
+        for row in rows:
+            yield file_row(row)
+
+    def file_at(self, path: str) -> FileRow | None:
+        row = self._db.execute(
+            FILE_FROM_ENTRY_SQL + "WHERE m.manifest_id=? AND e.path=?", (self._manifest_id, path)
+        ).fetchone()
+        return file_row(row) if row else None
+
+    def files_of_blobs(self, blob_ids: Iterable[int]) -> list[FileRow]:
+        """The manifest's files with these contents, in path order."""
+        found: list[FileRow] = []
+        for ids in batches(blob_ids):
+            sql = FILE_FROM_ENTRY_SQL + f"WHERE e.blob_id IN ({ids}) AND m.manifest_id=?"
+            found += [file_row(row) for row in self._db.execute(sql, (self._manifest_id,))]
+        found.sort(key=lambda row: row.path)
+        return found
+
+    def listing(self) -> list[FileRow]:
+        """Every file of the manifest in path order, remembered: for questions that may touch any of them."""
+        if self._listing is None:
+            self._listing = list(self.all_files())
+        return self._listing

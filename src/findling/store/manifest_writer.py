@@ -1,0 +1,228 @@
+"""Writing manifests: which there are, what stands at their paths, and how far each is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from findling.store import manifests, schema
+from findling.store.batches import BatchWriter, typed
+from findling.store.manifests import Standing
+from findling.types import FileState, SkippedFile
+
+_FROM_ENTRIES = "entries e CROSS JOIN manifest_files m"
+"""From a path's few entries to the manifest; left alone, SQLite may go through all of its files."""
+
+_COMPARED = 6
+"""Manifests that a new one is compared with: each costs some 40 ms for ten thousand files."""
+
+
+class ManifestWriter(BatchWriter):
+    """Holds the writer role of one index until `close`. Raises the typed errors only."""
+
+    def __init__(self, directory: Path, *, large: bool = False, wait_s: float = 0.0) -> None:
+        super().__init__(directory, large=large, wait_s=wait_s)
+        self._left: set[str] = set()
+        """Paths that something was taken out of."""
+
+    # --- which there are ------------------------------------------------------------------------------------
+
+    @typed
+    def manifest(self, root: str, ref: str = "live") -> int:
+        """The id of the manifest of a root and ref, made when it is new."""
+        found = self._db.execute("SELECT manifest_id FROM manifests WHERE root=? AND ref=?", (root, ref)).fetchone()
+        if found:
+            return int(found[0])
+        return manifests.create(self._db, root, ref)
+
+    @typed
+    def standing(self, manifest_id: int) -> dict[str, Standing]:
+        """path -> what stands there in the manifest."""
+        return manifests.standing(self._db, manifest_id)
+
+    @typed
+    def has_others(self, manifest_id: int) -> bool:
+        """Whether there is another manifest with files."""
+        return bool(manifests.others(self._db, manifest_id, 1))
+
+    @typed
+    def nearest(self, manifest_id: int, git_ids: Mapping[str, bytes]) -> tuple[int, dict[str, Standing]] | None:
+        """Another manifest that has at least half of these contents at their paths, the one with most of them."""
+        best: tuple[int, dict[str, Standing]] | None = None
+        most = len(git_ids) // 2
+        for other in manifests.others(self._db, manifest_id, _COMPARED):
+            files = manifests.standing(self._db, other)
+            same = manifests.overlap(files, git_ids)
+            if same > most:
+                most, best = same, (other, files)
+            if same == len(git_ids):
+                break
+        return best
+
+    @typed
+    def begin_from(self, manifest_id: int, other: int, files: Mapping[str, Standing], times: Mapping[str, int]) -> None:
+        """Let an empty manifest begin as another is, whose ``files`` are given, but only with the paths in ``times``
+        (path -> mtime_ns)."""
+        self._begin()
+        rows = [(file.entry_id, file.size, times[path]) for path, file in files.items() if path in times]
+        manifests.begin_from(self._db, manifest_id, other, rows)
+        for path, file in files.items():
+            if path not in times:
+                self._count(manifest_id, file.entry_id, -1)
+
+    @typed
+    def note_wanted(self, manifest_id: int, wanted: str) -> None:
+        """Write down by which word on files a ref's manifest was made."""
+        self._begin()
+        self._db.execute("UPDATE manifests SET wanted=? WHERE manifest_id=?", (wanted, manifest_id))
+
+    @typed
+    def forget_manifest(self, manifest_id: int) -> None:
+        self._begin()
+        manifests.drop(self._db, manifest_id)
+
+    @typed
+    def forget_refs(self, kept: int, *, keep: int) -> int:
+        """Drop the manifests of refs but ``keep`` and the newest, ``kept`` in all; the number dropped."""
+        gone = manifests.beyond(self._db, kept, keep)
+        for manifest_id in gone:
+            self.forget_manifest(manifest_id)
+        return len(gone)
+
+    @typed
+    def forget_missing_roots(self) -> None:
+        """Drop the manifests of folders that are gone: removed work trees, and roots that were moved."""
+        rows: list[Any] = self._db.execute("SELECT manifest_id, root FROM manifests").fetchall()
+        gone = [manifest_id for manifest_id, root in rows if not Path(root).is_dir()]
+        for manifest_id in gone:
+            self.forget_manifest(manifest_id)
+
+    # --- what stands at a path ------------------------------------------------------------------------------
+
+    @typed
+    def known_files(self, manifest_id: int, below: Iterable[str] | None = None) -> dict[str, tuple[int, int]]:
+        """path -> (size, mtime_ns) of every file listed in the manifest, skipped ones included.
+
+        ``below``: only these paths and what lies in them; all of them for None.
+        """
+        known: dict[str, tuple[int, int]] = {}
+        for sql, sql_below in (
+            (schema.SKIPPED_STATES, schema.SKIPPED_STATES + " AND path>=? AND path<=?"),
+            (schema.FILE_STATES, schema.FILE_STATES_BELOW),
+        ):
+            found: list[Any] = []
+            if below is None:
+                found += self._db.execute(sql, (manifest_id,))
+            else:
+                for path in below:
+                    for low, high in _ranges(path):
+                        found += self._db.execute(sql_below, (manifest_id, low, high))
+            for path, size, mtime_ns in found:
+                known[path] = (size, mtime_ns)
+        return known
+
+    @typed
+    def link(self, manifest_id: int, file: FileState, entry_id: int) -> None:
+        """Let the manifest's path stand for an entry that is already indexed."""
+        self._begin()
+        old = self._entry_at(manifest_id, file.path)
+        self._db.execute(
+            "INSERT OR REPLACE INTO manifest_files VALUES (?, ?, ?, ?)",
+            (manifest_id, entry_id, file.size, file.mtime_ns),
+        )
+        self._db.execute("DELETE FROM skipped_files WHERE manifest_id=? AND path=?", (manifest_id, file.path))
+        if old == entry_id:
+            return
+        if old is not None:
+            self._take_out(manifest_id, old, file.path)
+        self._count(manifest_id, entry_id, 1)
+
+    @typed
+    def replace_unlisted(self, manifest_id: int, skipped: Iterable[SkippedFile]) -> None:
+        """Write down the files that listing left out by name, size or type, in place of the last run's."""
+        wanted = {file.path: (file.reason, file.detail) for file in skipped}
+        known = {
+            path: (reason, detail)
+            for path, reason, detail in self._db.execute(
+                "SELECT path, reason, detail FROM skipped_files WHERE manifest_id=? AND mtime_ns=?",
+                (manifest_id, schema.UNLISTED),
+            )
+        }
+        if wanted == known:
+            return
+        self._begin()
+        self._db.executemany(
+            "DELETE FROM skipped_files WHERE manifest_id=? AND path=?",
+            [(manifest_id, path) for path in known if path not in wanted],
+        )
+        self._db.executemany(
+            f"INSERT OR REPLACE INTO skipped_files VALUES (?, ?, ?, ?, 0, {schema.UNLISTED})",
+            [(manifest_id, path, *why) for path, why in wanted.items() if known.get(path) != why],
+        )
+
+    @typed
+    def skip(self, manifest_id: int, file: FileState, reason: str, detail: str) -> None:
+        """Write down why a listed file is not indexed, so that it is not read again until it changes."""
+        self.remove(manifest_id, [file.path])
+        self._db.execute(
+            "INSERT OR REPLACE INTO skipped_files VALUES (?, ?, ?, ?, ?, ?)",
+            (manifest_id, file.path, reason, detail, file.size, file.mtime_ns),
+        )
+
+    @typed
+    def remove(self, manifest_id: int, paths: Iterable[str]) -> int:
+        """Take paths out of the manifest; the number that were indexed."""
+        self._begin()
+        gone = 0
+        for path in paths:
+            entry_id = self._entry_at(manifest_id, path)
+            if entry_id is not None:
+                self._take_out(manifest_id, entry_id, path)
+                gone += 1
+            self._db.execute("DELETE FROM skipped_files WHERE manifest_id=? AND path=?", (manifest_id, path))
+        return gone
+
+    def _entry_at(self, manifest_id: int, path: str) -> int | None:
+        row = self._db.execute(
+            f"SELECT m.entry_id FROM {_FROM_ENTRIES} USING (entry_id) WHERE m.manifest_id=? AND e.path=?",
+            (manifest_id, path),
+        ).fetchone()
+        return int(row[0]) if row else None
+
+    def _take_out(self, manifest_id: int, entry_id: int, path: str) -> None:
+        self._db.execute("DELETE FROM manifest_files WHERE manifest_id=? AND entry_id=?", (manifest_id, entry_id))
+        self._count(manifest_id, entry_id, -1)
+        self._left.add(path)
+
+    @typed
+    def state(self, manifest_id: int) -> tuple[bool, int]:
+        """Whether everything in the manifest's folder was indexed once, and the files that were left over if not."""
+        sql = "SELECT complete, pending FROM manifests WHERE manifest_id=?"
+        row: Any = self._db.execute(sql, (manifest_id,)).fetchone()
+        return bool(row[0]), int(row[1])
+
+    @typed
+    def file_count(self, manifest_id: int) -> int:
+        """Files of a manifest as of the last commit."""
+        row: Any = self._db.execute("SELECT files FROM manifests WHERE manifest_id=?", (manifest_id,)).fetchone()
+        return int(row[0])
+
+    @typed
+    def finish(self, manifest_id: int, *, complete: bool, pending: int) -> None:
+        """Note the state of a manifest after a run; ``pending`` counts files known but not yet indexed."""
+        self._begin()
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        self._db.execute(
+            "UPDATE manifests SET complete=?, pending=?, synced_at=? WHERE manifest_id=?",
+            (int(complete), pending, now, manifest_id),
+        )
+
+
+def _ranges(path: str) -> list[tuple[str, str]]:
+    """Where a path and what lies in it stand among sorted paths."""
+    name = path.rstrip("/")
+    if name in ("", "."):
+        return [("", "\U0010ffff")]
+    return [(name, name), (f"{name}/", f"{name}/\U0010ffff")]

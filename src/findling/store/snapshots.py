@@ -1,0 +1,148 @@
+"""One connection that reads one generation of a store at a time, and the derived indexes beside it.
+
+What is read is remembered until another generation is committed, within a bound, so that a process that answers
+many queries touches the disk only for what is new to it. Must not know what the rows mean.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import apsw
+
+from findling.store import fulltext, schema
+from findling.store.schema import DATABASE, FULLTEXT, TRIGRAMS
+
+if TYPE_CHECKING:
+    from findling.store.trigrams import TrigramIndex
+
+_BATCH = 500
+"""Ids per statement."""
+
+_Row = TypeVar("_Row")
+
+
+class SnapshotReader:
+    """Reads one store. Not to be shared between threads."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._db, self._only_now = schema.connect_to_read(directory / DATABASE)
+        self.identity = schema.identity(self._db)
+        self._inode = _inode(directory / DATABASE)
+        self._text: fulltext.FulltextReader | None = None
+        self._trigrams: TrigramIndex | None = None
+        self.generation = -1
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Everything read inside belongs to one generation."""
+        try:
+            with schema.rows_of(self._db, self._directory / DATABASE):
+                self._db.execute("BEGIN")
+                generation = int(self._value("SELECT value FROM meta WHERE key='generation'") or 0)
+                if generation != self.generation:
+                    self._forget()
+                    self.generation = generation
+                elif self._remembers_much:
+                    self._forget()
+                yield
+        finally:
+            with suppress(apsw.Error):  # nothing was written, and what went wrong was said above
+                if self._db.in_transaction:
+                    self._db.execute("COMMIT")
+
+    @property
+    def _remembers_much(self) -> bool:
+        """Whether what is remembered has reached its bound."""
+        return False
+
+    def _forget(self) -> None:
+        """Forget what belongs to a generation."""
+        if self._text is not None:
+            self._text.reload()
+        if self._trigrams is not None:
+            self._trigrams.refresh()
+
+    @property
+    def chunking(self) -> str | None:
+        """The sizes that the files were cut by, '' for the default ones; None while there are none.
+
+        Within a snapshot.
+        """
+        filled = self._value("SELECT 1 FROM entries LIMIT 1") is not None
+        return schema.chunking(self._db) if filled else None
+
+    def close(self) -> None:
+        self._db.close()
+        if self._trigrams is not None:
+            self._trigrams.close()
+        self._trigrams = self._text = None
+
+    @property
+    def replaced(self) -> bool:
+        """Whether another file stands where this one was opened (the store was deleted, or built anew), or may soon."""
+        return self._only_now or _inode(self._directory / DATABASE) != self._inode
+
+    @property
+    def fulltext(self) -> fulltext.FulltextReader:
+        """Raises `IndexUnavailable` when it is missing or damaged; then the store must be built anew."""
+        if self._text is None:
+            directory = self._directory / FULLTEXT
+            if not fulltext.usable(directory, self.identity):
+                raise schema.IndexDamaged(f"The text index at {directory} is missing or damaged.")
+            self._text = fulltext.FulltextReader(directory)
+        return self._text
+
+    @property
+    def trigrams(self) -> TrigramIndex:
+        if self._trigrams is None:
+            from findling.store.trigrams import TrigramIndex
+
+            self._trigrams = TrigramIndex(self._directory / TRIGRAMS, self.identity)
+        return self._trigrams
+
+    @property
+    def directory(self) -> Path:
+        return self._directory
+
+    def bytes_on_disk(self) -> int:
+        """Size of everything in the store's folder."""
+        total = 0
+        for folder, _, names in os.walk(self._directory):
+            for name in names:
+                with suppress(FileNotFoundError):  # merged away meanwhile
+                    total += os.lstat(os.path.join(folder, name)).st_size  # noqa: PTH118
+        return total
+
+    def _remember(
+        self, cache: dict[int, _Row], ids: Iterable[int], read: Callable[[str], Iterable[tuple[int, _Row]]]
+    ) -> dict[int, _Row]:
+        wanted = list(ids)
+        missing = [key for key in wanted if key not in cache]
+        for batch in batches(missing):
+            cache.update(read(batch))
+        return {key: cache[key] for key in wanted if key in cache}
+
+    def _value(self, sql: str, *values: Any) -> Any:
+        row = self._db.execute(sql, values).fetchone()
+        return row[0] if row else None
+
+
+def batches(ids: Iterable[int]) -> Iterator[str]:
+    """The ids as SQL lists. They are integers of our own, so they need no binding."""
+    wanted = list(ids)
+    for start in range(0, len(wanted), _BATCH):
+        yield ",".join([f"{key:d}" for key in wanted[start : start + _BATCH]])
+
+
+def _inode(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino

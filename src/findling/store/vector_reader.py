@@ -1,0 +1,184 @@
+"""Reading vectors: which models made some, which files lack theirs, the vectors themselves (`vector_codes`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from findling.store import schema
+from findling.store.manifest_reader import ManifestReader
+from findling.store.rows import ManifestRow
+from findling.store.schema import DATABASE, FLOAT16, FOUR_BITS, HASH_BYTES, Coding
+from findling.store.snapshots import batches
+
+
+class VectorReader(ManifestReader):
+    """Reads the vectors of a manifest's files."""
+
+    def __init__(self, directory: Path, root: str, ref: str = "live") -> None:
+        super().__init__(directory, root, ref)
+        self._vectors: dict[int, bytes] = {}
+        self._vectors_of = -1
+        self._embedded: dict[int, int] = {}
+
+    def _forget(self) -> None:
+        super()._forget()
+        self._vectors.clear()
+        self._embedded.clear()
+
+    # --- models ---------------------------------------------------------------------------------------------
+
+    def latest_fingerprint(self) -> str | None:
+        """The id of the embedder that made the newest vectors; None when there are none."""
+        with schema.rows_of(self._db, self._directory / DATABASE):
+            latest = self.latest_model()
+            found = self.model(latest) if latest is not None else None
+            return found[0] if found else None
+
+    def model_id(self, fingerprint: str) -> int | None:
+        row = self._db.execute("SELECT model_id FROM models WHERE fingerprint=?", (fingerprint,)).fetchone()
+        return int(row[0]) if row else None
+
+    def model(self, model_id: int) -> tuple[str, int] | None:
+        """A model's fingerprint and how many dimensions its vectors have."""
+        row = self._db.execute("SELECT fingerprint, dimensions FROM models WHERE model_id=?", (model_id,)).fetchone()
+        return (str(row[0]), int(row[1])) if row else None
+
+    def coding(self, model_id: int) -> Coding:
+        """How a model's vectors are kept."""
+        row = self._db.execute("SELECT coding FROM models WHERE model_id=?", (model_id,)).fetchone()
+        if row is None or row[0] not in (FOUR_BITS, FLOAT16):
+            raise ValueError("a model whose vectors are kept in an unknown way")
+        return FLOAT16 if row[0] == FLOAT16 else FOUR_BITS
+
+    def vector_count(self, model_id: int) -> int:
+        """Vectors of a model that the table holds, of whatever manifest."""
+        sql = (
+            "SELECT total(length(v.data) / d.row_bytes) FROM vectors v, models d "
+            "WHERE d.model_id = v.model_id AND v.model_id=?"
+        )
+        return int(self._value(sql, model_id))
+
+    def latest_model(self, *, docs: bool = True) -> int | None:
+        """The model that was used last to make vectors, without ``docs`` other than of documents; None for none."""
+        code = "" if docs else "JOIN entries e ON e.entry_id=v.entry_id AND NOT e.docs "
+        row = self._db.execute(f"SELECT model_id FROM vectors v {code}ORDER BY vector_id DESC LIMIT 1").fetchone()
+        return int(row[0]) if row else None
+
+    def models(self, name: str | None = None) -> list[tuple[int, str, int]]:
+        """(model id, name, dimensions) of all models, or of those with this name or fingerprint's id."""
+        sql = "SELECT model_id, name, dimensions FROM models WHERE ? IS NULL OR ? IN (name, fingerprint) ORDER BY 1"
+        return [(int(row[0]), str(row[1]), int(row[2])) for row in self._db.execute(sql, (name, name))]
+
+    # --- which files have some ------------------------------------------------------------------------------
+
+    def embedded_chunks(self, model_id: int | None) -> int:
+        """Chunks of the manifest that have a vector of the model; all, when none is missing that should have one."""
+        if model_id is None or self.manifest is None:
+            return 0
+        if model_id not in self._embedded:
+            self._embedded[model_id] = self._count_embedded(model_id, self.manifest)
+        return self._embedded[model_id]
+
+    def _count_embedded(self, model_id: int, manifest: ManifestRow) -> int:
+        everything = self._value("SELECT count(*) FROM vectors WHERE model_id=?", model_id)
+        all_kinds = self._value("SELECT docs FROM models WHERE model_id=?", model_id)
+        if (everything >= manifest.files or not all_kinds) and not self.count_unembedded(model_id):
+            return manifest.chunks
+        return int(
+            self._value(
+                "SELECT total(length(v.data) / d.row_bytes) FROM manifest_files m JOIN vectors v USING (entry_id) "
+                "JOIN models d USING (model_id) WHERE m.manifest_id=? AND v.model_id=?",
+                self._manifest_id,
+                model_id,
+            )
+        )
+
+    def unembedded(
+        self, model_id: int, paths: Sequence[str] | None = None, *, failed_too: bool = False, docs: bool = True
+    ) -> list[tuple[int, int, str, bytes]]:
+        """Files that lack vectors, newest first: (entry id, blob id, path, SHA-256 of the content).
+
+        ``paths``: only among these. ``failed_too``: also those some of whose texts could not be embedded.
+        ``docs``: documents too.
+        """
+        whole = f"AND NOT instr(v.text_hashes, zeroblob({HASH_BYTES:d}))" if failed_too else ""
+        sql = (
+            "SELECT m.entry_id, e.blob_id, e.path, b.hash FROM manifest_files m "
+            "JOIN entries e USING (entry_id) JOIN blobs b USING (blob_id) WHERE m.manifest_id=? AND NOT EXISTS "
+            f"(SELECT 1 FROM vectors v WHERE v.entry_id=m.entry_id AND v.model_id=? {whole}) "
+            f"{'' if docs else 'AND NOT e.docs '}"
+        )
+        if paths is None:
+            order = "ORDER BY m.mtime_ns DESC, e.path"
+            return list(self._db.execute(sql + order, (self._manifest_id, model_id)))
+        found: list[Any] = []
+        for path in paths:
+            found += self._db.execute(sql + "AND e.path=?", (self._manifest_id, model_id, path))
+        return found
+
+    def count_unembedded(self, model_id: int) -> int:
+        """Number of files that lack vectors which they should have."""
+        every = "SELECT count(*) FROM manifest_files m "
+        if not self._value("SELECT docs FROM models WHERE model_id=?", model_id):
+            every += "JOIN entries e ON e.entry_id=m.entry_id AND NOT e.docs "
+        sql = (
+            f"{every} WHERE m.manifest_id=? AND NOT EXISTS "
+            "(SELECT 1 FROM vectors v WHERE v.entry_id=m.entry_id AND v.model_id=?)"
+        )
+        return int(self._value(sql, self._manifest_id, model_id))
+
+    # --- vectors --------------------------------------------------------------------------------------------
+
+    def vectors(self, entry_ids: Iterable[int], model_id: int) -> dict[int, bytes]:
+        """Vectors of entries (`vector_codes`), one after the other in chunk order; entries without are absent."""
+        if model_id != self._vectors_of:
+            self._vectors.clear()
+            self._vectors_of = model_id
+        found = self._remember(
+            self._vectors,
+            entry_ids,
+            lambda ids: self._db.execute(
+                f"SELECT entry_id, data FROM vectors WHERE model_id={model_id:d} AND entry_id IN ({ids})"
+            ),
+        )
+        return {entry_id: data for entry_id, data in found.items() if data}
+
+    def with_vectors(self, entry_ids: Iterable[int], model_id: int) -> set[int]:
+        """Those of these entries that have vectors, of whatever manifest."""
+        found: set[int] = set()
+        for ids in batches(entry_ids):
+            sql = f"SELECT entry_id FROM vectors WHERE model_id={model_id:d} AND entry_id IN ({ids})"
+            found.update(row[0] for row in self._db.execute(sql))
+        return found
+
+    def live_vectors(self, model_id: int) -> Iterator[tuple[int, str, int, int, bytes]]:
+        """(vector id, path, blob id, seconds since 1970, vectors) of the manifest's files, by path."""
+        return iter(
+            self._db.execute(
+                "SELECT v.vector_id, e.path, e.blob_id, v.created_at, v.data FROM manifest_files m "
+                "JOIN entries e USING (entry_id) JOIN vectors v USING (entry_id) "
+                "WHERE m.manifest_id=? AND v.model_id=? ORDER BY e.path",
+                (self._manifest_id, model_id),
+            )
+        )
+
+    def vectors_after(self, vector_id: int, model_id: int) -> Iterator[tuple[int, int, bytes]]:
+        """(vector id, entry id, vectors) written after a given row, in order of writing."""
+        return iter(
+            self._db.execute(
+                "SELECT vector_id, entry_id, data FROM vectors WHERE vector_id>? AND model_id=? ORDER BY vector_id",
+                (vector_id, model_id),
+            )
+        )
+
+    def text_hashes(self, path: str, model_id: int) -> Iterator[tuple[bytes, bytes]]:
+        """(hashes, vectors) of all entries at a path, to carry over what did not change."""
+        return iter(
+            self._db.execute(
+                "SELECT v.text_hashes, v.data FROM entries e JOIN vectors v USING (entry_id) "
+                "WHERE e.path=? AND v.model_id=?",
+                (path, model_id),
+            )
+        )

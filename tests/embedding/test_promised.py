@@ -1,0 +1,149 @@
+"""What was promised of Ollama: how long it may take, that it is found by itself, that questions do not wait for it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ollama_process import OllamaProcess
+from project import QUESTION, configure, make
+
+from findling.config import Config
+from findling.config.options import Semantic
+from findling.embedding import ollama_client, open_embedder
+from findling.engine import Engine
+from findling.tools import Workspace, call, workspace
+
+MODEL = "nomic-embed-text"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return make(tmp_path.resolve() / "project")
+
+
+# --- time --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def allowed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[int, float]]]:
+    """(texts, seconds that are allowed) of each request that is sent."""
+    sent: list[tuple[int, float]] = []
+    post = ollama_client.post_json
+
+    def posting(url: str, value: Any, **options: Any) -> Any:
+        sent.append((len(value["input"]), options["timeout_s"]))
+        return post(url, value, **options)
+
+    monkeypatch.setattr(ollama_client, "post_json", posting)
+    yield sent
+
+
+def test_five_seconds_for_a_question_and_thirty_for_a_batch(
+    ollama: OllamaProcess, allowed: list[tuple[int, float]]
+) -> None:
+    """S0-26, S4-10, S4-11, D6: unless timeoutMs says otherwise."""
+    embedder = open_embedder("ollama", MODEL, config=Config(semantic=Semantic(ollama_url=ollama.url)))
+    allowed.clear()
+    embedder.encode_query("where")
+    embedder.encode([f"text {number}" for number in range(40)])
+    assert allowed == [(1, 5.0), (32, 30.0), (8, 30.0)]
+    config = Config(semantic=Semantic(ollama_url=ollama.url, timeout_ms=200))
+    embedder = open_embedder("ollama", MODEL, config=config)
+    allowed.clear()
+    embedder.encode_query("where")
+    assert allowed == [(1, 0.2)]
+
+
+def test_a_busy_server_gets_growing_pauses(ollama: OllamaProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    """S1-31, D5: 100, 200 and 400 ms, and no more than three."""
+    pauses: list[float] = []
+    monkeypatch.setattr(time, "sleep", pauses.append)
+    client = ollama_client.OllamaClient(ollama.url, MODEL)
+    ollama.behave(statuses=[429, 503, 429])
+    assert client.embed("text").shape == (768,)
+    assert pauses == [0.1, 0.2, 0.4]
+
+
+def test_what_a_question_leaves_is_embedded_behind_it(
+    root: Path, ollama: OllamaProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D20, S4-29: a question waits two seconds at most; a server goes on, and says what is missing until then."""
+    assert workspace.WAIT_S == 2.0
+    monkeypatch.setattr("findling.tools.repo.WAIT_S", 0.5)
+    configure(root, ollamaUrl=ollama.url, model=MODEL)
+    with Engine.open(root=root) as engine:
+        engine.index(embed=False)
+    with Workspace(root, root=root, background=True) as opened:
+        opened.view(lambda view: view.fingerprint)  # the model is there
+        ollama.behave(delays=[1.5])
+        first = call("search_semantic", {"query": QUESTION}, opened).structured
+        assert first == {"available": True, "results": [], "result_completeness": "partial"}
+        opened.finish()
+        second = call("search_semantic", {"query": QUESTION}, opened).structured
+    assert second is not None
+    assert second["results"] and "result_completeness" not in second
+
+
+# --- finding it --------------------------------------------------------------------------------------------------
+
+
+def test_an_ollama_that_runs_is_used_where_there_is_no_other_model(
+    root: Path, tmp_path: Path, ollama: OllamaProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S4-2, D2: nobody switched anything on; and without it nothing is an error."""
+    monkeypatch.setattr("findling.embedding.bundled.MODEL_DIR", tmp_path / "no-model")
+    config = Config(semantic=Semantic(ollama_url=ollama.url))
+    assert config.semantic.enabled == "auto"
+    with Workspace(root, root=root, config=config) as opened:
+        found = call("search_semantic", {"query": QUESTION}, opened).structured
+        assert found is not None
+        assert found["available"] and found["results"]
+        assert opened.engine.status().model.startswith(f"ollama/{MODEL}/")
+        assert call("query_docs", {"query": QUESTION}, opened).structured["meta"]["used_semantic"]  # type: ignore[index]
+
+
+# --- what it made, in plain SQL ----------------------------------------------------------------------------------
+
+
+def test_its_vectors_are_there_in_plain_sql(root: Path, ollama: OllamaProcess) -> None:
+    """S1-6, S1-14, S1-24, S1-25, S4-7, S4-16, S4-17, D1: with the names and dimensions of the model."""
+    configure(root, ollamaUrl=ollama.url, model=MODEL)
+    with Engine.open(root=root) as engine:
+        engine.index()
+        exported = {(row["path"], row["start_line"]): row for row in engine.vectors()}
+        database = engine.store_dir / "index.db"
+    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+        code = connection.execute("SELECT path, start_line, content_hash, embedding, model FROM embeddings").fetchall()
+        docs = connection.execute(
+            "SELECT doc_path, model_name, model_dim, embedding FROM doc_embeddings d "
+            "JOIN vec_documents v ON v.rowid = d.vec_rowid ORDER BY doc_path"
+        ).fetchall()
+    assert len(code) == len(exported) == 4
+    for path, start_line, content_hash, embedding, model in code:
+        row = exported[path, start_line]
+        assert (content_hash, model) == (row["content_hash"], MODEL)
+        assert json.loads(embedding) == pytest.approx(row["embedding"], abs=1e-4)
+    assert [row[:3] for row in docs] == [("docs/invoices.md", MODEL, 768), ("docs/network.md", MODEL, 768)]
+    assert all(len(json.loads(row[3])) == 768 for row in docs)
+
+
+def test_a_chunk_has_one_row_whatever_models_were_tried(root: Path, ollama: OllamaProcess) -> None:
+    """S1-25, S4-16: (doc_path, chunk_index) and (path, start_line, end_line, model) are unique."""
+    with Engine.open(root=root) as engine:
+        engine.index()
+    configure(root, ollamaUrl=ollama.url, model=MODEL)
+    with Engine.open(root=root) as engine:
+        engine.index()
+        database = engine.store_dir / "index.db"
+    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+        docs = connection.execute("SELECT doc_path, chunk_index, model_name FROM doc_embeddings").fetchall()
+        assert sorted(docs) == [("docs/invoices.md", 0, MODEL), ("docs/network.md", 0, MODEL)], "of the latest model"
+        keys = connection.execute("SELECT path, start_line, end_line, model FROM embeddings").fetchall()
+    assert len(keys) == len(set(keys)) == 8

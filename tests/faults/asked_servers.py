@@ -1,0 +1,81 @@
+"""MCP servers over stdin and stdout that live on while everything around them changes, and what they hold on to."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+MAY_HAPPEN = frozenset(("index_in_progress", "index_not_ready", "ref_not_indexed"))
+"""Error codes of a server that is asked while others index, or while what it was asked about goes."""
+
+
+class Held(NamedTuple):
+    """What a process holds: private memory in megabytes, open descriptors, threads."""
+
+    megabytes: float
+    descriptors: int
+    threads: int
+
+
+class AskedServer:
+    """One `findling serve` with its watcher, asked by hand, one line a message."""
+
+    def __init__(self, root: Path) -> None:
+        self.log = Path(os.environ.get("TMPDIR", "/tmp")) / f"server-{id(self)}.log"
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "findling", "serve", "--root", str(root)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+        self._id = 0
+        client = {"name": "soak", "version": "1"}
+        self._ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client})
+        self._send({"method": "notifications/initialized"})
+
+    def tool(self, name: str, /, **arguments: Any) -> tuple[bool, str]:
+        """Whether it went well, and the answer's text."""
+        result = self._ask("tools/call", {"name": name, "arguments": arguments})["result"]
+        return not result.get("isError"), "".join(part["text"] for part in result["content"])
+
+    def _ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        self._id += 1
+        self._send({"id": self._id, "method": method, "params": params})
+        assert self.process.stdout is not None
+        while line := self.process.stdout.readline():
+            answer: dict[str, Any] = json.loads(line)
+            if answer.get("id") == self._id:
+                return answer
+        raise AssertionError(f"the server ended: {self.log.read_text()[-2000:]}")
+
+    def _send(self, message: dict[str, Any]) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        self.process.stdin.flush()
+
+    @property
+    def held(self) -> Held:
+        proc = Path(f"/proc/{self.process.pid}")
+        rollup = (proc / "smaps_rollup").read_text().splitlines()
+        private = sum(int(line.split()[1]) for line in rollup if line.startswith("Private_"))
+        return Held(private / 1000, len(os.listdir(proc / "fd")), len(os.listdir(proc / "task")))
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+    def close(self) -> str:
+        """End it as a client does; what it left on stderr that is no event of its own, '' for nothing."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        code = self.process.wait(30)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        said = self.log.read_text()
+        return f"the server ended with {code}: {said[-2000:]}" if code or "Traceback" in said else ""

@@ -1,0 +1,257 @@
+"""The n-th system call of indexing, embedding, watching or fetching fails, or ends the process: what is left then.
+
+    python tests/faults/injected.py [--work index embed watch fetch] [--fault write fsync rename read kill]
+                                    [--first 1] [--step 1] [--most 400]
+
+Needs strace, which counts calls for each thread of each process apart. Goes on, for each kind of work and of fault,
+until a run meets none. Says what it found, and stops at the first thing that is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "library"))
+
+from indexes import SMALL, contents, identity_of, integrity, make, write
+from servers import FileServer
+
+from findling import Engine
+from findling.library import Library
+
+WRITES, SYNCS = "write,pwrite64,writev", "fsync,fdatasync"
+RENAMES, READS = "rename,renameat,renameat2", "pread64"
+
+FAULTS: Mapping[str, tuple[str, str]] = {
+    "write": (WRITES, "error=ENOSPC"),
+    "fsync": (SYNCS, "error=EIO"),
+    "rename": (RENAMES, "error=EIO"),
+    "read": (READS, "error=EIO"),
+    "kill": (f"{WRITES},{SYNCS},{RENAMES}", "signal=SIGKILL"),
+}
+"""Which calls, and what becomes of the n-th. SQLite reads its files by `pread64`, Python the sources by `read`."""
+
+_BEGINS = """
+    import sys, time
+    from pathlib import Path
+    from findling import Engine, errors
+    from findling.ingest import embedding_pass, indexer
+    from findling.store import dense
+    indexer._TASK_FILES, indexer._COMMIT_FILES, indexer._MIN_SEGMENT = 1, 2, 1
+    embedding_pass._FILES_PER_BATCH, embedding_pass._COMMIT_CHUNKS, dense._FILE_ROWS = 2, 2, 1
+    root = Path(sys.argv[1])
+"""
+
+WORK: Mapping[str, str] = {
+    "index": "Engine.open(root=root).index(embed=False)",
+    "embed": "Engine.open(root=root).embed()",
+    "watch": """
+        from findling.engine.watching import Watcher
+        watcher = Watcher(lambda: Engine.open(root=root))
+        watcher.start()
+        until = time.monotonic() + 10
+        while not watcher.taken_in and time.monotonic() < until:
+            time.sleep(0.05)
+        watcher.stop()
+    """,
+    "fetch": """
+        from findling.library import Library
+        from findling.library.fetch_requests import FileRequest
+        with Library.open() as library:
+            job = library.fetch(FileRequest(sys.argv[2], "lava.md", overwrite=True))
+            until = time.monotonic() + 20
+            while time.monotonic() < until:
+                found = library.jobs.get(job.id)
+                if found.status != "running":
+                    break
+                time.sleep(0.05)
+    """,
+}
+
+OLD_LAVA, NEW_LAVA = (b"# Lava\n\nLava flows slowly.\n" * 40, b"# Lava\n\nLava flows quickly now.\n" * 60)
+
+
+def change(root: Path) -> None:
+    write(root, "src/retry.py", SMALL["src/retry.py"].replace("send_again", "send_twice") + "\nMORE = 1\n")
+    write(root, "src/added.py", "class AddedLater:\n    pass\n")
+    (root / "src/cache.py").unlink()
+    os.rename(root / "docs/guide.md", root / "docs/manual.md")
+
+
+class Outcome(NamedTuple):
+    """``met``: whether the fault came about. ``said``: what the process wrote to stderr."""
+
+    met: bool
+    said: str
+
+
+def run_with(fault: str, n: int, code: str, *arguments: str, log: Path) -> Outcome:
+    calls, what = FAULTS[fault]
+    body = textwrap.indent(textwrap.dedent(code).strip(), "    ")
+    whole = f"{textwrap.dedent(_BEGINS)}\ntry:\n{body}\nexcept errors.FindlingError:\n    pass\n"
+    tracer = f"strace -f -qq -o {log} -e trace={calls} -e inject={calls}:{what}:when={n}".split()
+    done = subprocess.run(
+        [*tracer, sys.executable, "-c", whole, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+        check=False,
+    )
+    trace = log.read_text(errors="replace")
+    met = "(INJECTED)" in trace or (fault == "kill" and "killed by SIGKILL" in trace)
+    return Outcome(met, done.stderr)
+
+
+def without_vectors(files: Mapping[str, Any]) -> dict[str, Any]:
+    return {path: {**rows, "vectors": None} for path, rows in files.items()}
+
+
+class Bench:
+    """A folder with an index, always at the same place (an index names its root), and what it is to become."""
+
+    def __init__(self, base: Path) -> None:
+        self.base = base
+        self.root = base / "work" / "p"
+        self._kept = base / "kept"
+        make(self.root)
+        with Engine.open(root=self.root) as engine:
+            engine.index(embed=False)
+            self.identity = identity_of(engine)
+            self.old = without_vectors(contents(engine)["files"])
+        self._keep("text")
+        with Engine.open(root=self.root) as engine:
+            engine.index()
+        self._keep("vectors")
+        change(self.root)
+        copy = base / "scratch" / "p"
+        shutil.copytree(self.root, copy, ignore=shutil.ignore_patterns(".findling"))
+        with Engine.open(root=copy) as engine:
+            engine.index()
+            self.whole = contents(engine)
+            self.found = self._answers(engine)
+        self.new = without_vectors(self.whole["files"])
+
+    def _keep(self, name: str) -> None:
+        shutil.copytree(self.root, self._kept / name, symlinks=True)
+
+    def lay_out(self, work: str) -> None:
+        shutil.rmtree(self.root)
+        shutil.copytree(self._kept / ("text" if work == "embed" else "vectors"), self.root, symlinks=True)
+        change(self.root)
+
+    def _answers(self, engine: Engine) -> list[object]:
+        return [
+            engine.grep("re[a-z]+", wait_s=None).files,
+            engine.symbols("retry", wait_s=None).definitions,
+            [hit.path for hit in engine.search("send it once more", mode="semantic", wait_s=None).hits],
+        ]
+
+    def check(self, *, unreadable: bool) -> None:
+        """Each document is old or new; and the next run makes of it what there would be from scratch.
+
+        ``unreadable``: the disk gave an error where it was read, which SQLite calls damage, so all was made anew.
+        """
+        with Engine.open(root=self.root) as engine:
+            engine.search("RetryPolicy", wait_s=0)
+            if not unreadable:
+                assert identity_of(engine) == self.identity, "it cost the whole index"
+            if engine.status().indexing_status == "ready":
+                for path, rows in without_vectors(contents(engine)["files"]).items():
+                    assert rows in [side[path] for side in (self.old, self.new) if path in side], path
+            assert integrity(engine) == "ok"
+        with Engine.open(root=self.root) as engine:
+            assert engine.index().complete
+            assert contents(engine) == self.whole
+            assert self._answers(engine) == self.found
+            assert integrity(engine) == "ok"
+            left = [path.name for path in engine.store_dir.rglob("*") if re.search(r"\.(part|tmp)\b", path.name)]
+            assert not left, left
+
+
+def check_fetched(data: Path) -> None:
+    """The file is the old or the new one, and the next fetch brings the new one."""
+    saved = data / "files" / "lava.md"
+    assert saved.read_bytes() in (OLD_LAVA, NEW_LAVA)
+    with Library.open() as library:
+        library.refresh()
+        text = saved.read_text()
+        passages = library.search("how does lava flow", min_score=0.0).passages
+        assert passages and all(passage.content.strip().split("\n")[-1] in text for passage in passages)
+
+
+def fetch_anew(url: str, data: Path) -> None:
+    code = textwrap.dedent(_BEGINS) + textwrap.dedent(WORK["fetch"])
+    subprocess.run([sys.executable, "-c", code, str(data), url], check=True, timeout=60)
+
+
+def fail_nth(work: str, fault: str, n: int, bench: Bench) -> bool:
+    """Whether there was an n-th call to fail. Raises `AssertionError` for whatever is wrong after it."""
+    log = bench.base / "trace"
+    if work == "fetch":
+        return _fail_nth_of_fetching(fault, n, bench.base, log)
+    bench.lay_out(work)
+    outcome = run_with(fault, n, WORK[work], str(bench.root), log=log)
+    assert "Traceback" not in outcome.said, outcome.said
+    bench.check(unreadable=fault == "read")
+    return outcome.met
+
+
+def _fail_nth_of_fetching(fault: str, n: int, base: Path, log: Path) -> bool:
+    data = base / "data"
+    shutil.rmtree(data, ignore_errors=True)
+    with FileServer({"/lava.md": OLD_LAVA}) as server:
+        config = base / "config" / "findling" / "config.toml"
+        config.parent.mkdir(parents=True, exist_ok=True)
+        config.write_text(f'[fetch]\nallowed_hosts = ["{server.host}"]\n[library]\nmaxFileProcessingConcurrency = 1\n')
+        os.environ.update({"FINDLING_DATA_DIR": str(data), "XDG_CONFIG_HOME": str(base / "config")})
+        url = f"{server.url}/lava.md"
+        fetch_anew(url, data)
+        server.answers["/lava.md"] = NEW_LAVA
+        outcome = run_with(fault, n, WORK["fetch"], str(data), url, log=log)
+        assert "Traceback" not in outcome.said, outcome.said
+        check_fetched(data)
+        fetch_anew(url, data)
+        assert (data / "files" / "lava.md").read_bytes() == NEW_LAVA
+        check_fetched(data)
+        assert os.listdir(data / "files") == ["lava.md"]
+    return outcome.met
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--work", nargs="+", choices=WORK, default=list(WORK))
+    parser.add_argument("--fault", nargs="+", choices=FAULTS, default=list(FAULTS))
+    parser.add_argument("--first", type=int, default=1)
+    parser.add_argument("--step", type=int, default=1)
+    parser.add_argument("--most", type=int, default=400)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="findling-injected-") as folder:
+        bench = Bench(Path(folder).resolve())
+        for work in options.work:
+            for fault in options.fault:
+                n, met = options.first, True
+                while met and n <= options.most:
+                    try:
+                        met = fail_nth(work, fault, n, bench)
+                    except BaseException:
+                        print(f"{work}, {fault}, call {n}:", flush=True)
+                        raise
+                    n += options.step
+                end = "there was no later one" if not met else "and there are more"
+                print(f"{work}, {fault}: up to call {n - options.step} by steps of {options.step}, {end}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
