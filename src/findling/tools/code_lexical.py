@@ -52,6 +52,7 @@ class Lexical:
 def search(call: Call, query: str, intent: Intent, *, language: str | None, limit: int) -> Lexical:
     """At most ``limit`` files from each way of asking. The first question takes in what changed on disk."""
     from findling.search.planner import literal_part
+    from findling.search.ranking.formula import NAMES_ALONE
 
     engine = call.workspace.engine
     text = engine.search(
@@ -67,18 +68,25 @@ def search(call: Call, query: str, intent: Intent, *, language: str | None, limi
     letters = literal_part(query, intent)
     exact = _ask(engine, letters, "exact", language, limit) if letters else ()
     by_text = list(text.hits)
-    by_name = [hit for hit in names if "symbol" in hit.sources]
+    by_name = [hit for hit in names if "symbol" in hit.sources and not _only_alike(hit)]
     best: dict[str, Hit] = {}
     signals: dict[str, dict[str, float]] = {}
     for hit in (*exact, *by_name, *by_text):  # the place of a quotation or a definition is surer than a passage's
         best.setdefault(hit.path, hit)
         known = signals.setdefault(hit.path, {})
         for reason in hit.reasons:
+            if reason.signal in NAMES_ALONE:
+                continue
             known[reason.signal] = max(known.get(reason.signal, reason.value), reason.value)
     sums = {path: sum(values.values()) for path, values in signals.items()}
     hits = tuple(sorted(best.values(), key=lambda hit: (-sums[hit.path], hit.path)))
     evidence = evidence_of(engine, query, intent, hits, by_name=by_name, by_text=[*exact, *by_text])
     return Lexical(hits, evidence, text)
+
+
+def _only_alike(hit: Hit) -> bool:
+    """Whether no name here is the one that was asked for: what only begins or contains it is for who asks for names."""
+    return not any(reason.signal == "named" and reason.value > 0 for reason in hit.reasons)
 
 
 def _ask(engine: Engine, text: str, mode: Mode, language: str | None, limit: int) -> tuple[Hit, ...]:

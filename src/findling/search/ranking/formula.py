@@ -57,13 +57,14 @@ SIGNALS: Mapping[str, Signal] = {
     "generated": Signal(-1.0, "it is generated"),
 }
 
-OF_NAMES = frozenset(
-    ("named", "alike", "definition", "file", "stem", "test", "example", "legacy", "platform", "generated")
-)
-"""What counts where names alone are searched; the first two nowhere else."""
+NAMES_ALONE = frozenset(("named", "alike"))
+"""What counts only where names alone are searched: beside any other evidence these would decide everything."""
 
-WITH_VECTORS = frozenset(SIGNALS) - {"passages", "named", "alike"}
-TEXT_ONLY = frozenset(SIGNALS) - {"window", "named", "alike"}
+OF_NAMES = NAMES_ALONE | {"definition", "file", "stem", "test", "example", "legacy", "platform", "generated"}
+"""What counts there."""
+
+WITH_VECTORS = frozenset(SIGNALS) - {"passages"} - NAMES_ALONE
+TEXT_ONLY = frozenset(SIGNALS) - {"window"} - NAMES_ALONE
 
 _WITHOUT_WINDOW = {"passage": 1.0}
 """Weights that differ where no vectors say what a passage is about."""
