@@ -120,6 +120,7 @@ def test_fetching_again_touches_what_changed_only(library: Library, url: str, re
     """S3-17: *.rst is taken too."""
     folder = Path(str(result(library, RepoRequest(url))["path"]))
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
+    library.refresh("acme-guide")  # what was read the moment it was written counts as changed once
     commit(
         repo, {"README.md": "# Guide\n\nNow about coffee beans.\n", "data.json": None, "new.rst": "New\n===\n\ntext\n"}
     )
