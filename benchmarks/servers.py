@@ -1,9 +1,11 @@
 """Several idle servers on one indexed folder, and how quickly a saved file can be found: memory, processor, seconds.
 
-    python benchmarks/servers.py ROOT [--servers 5] [--saves 10]
+    python benchmarks/servers.py ROOT [--servers 5] [--questions 9] [--saves 10] [--rest]
 
-ROOT must be indexed; files named ``findling_bench_*.txt`` are made in it and taken away again. Beside the servers
-stands one of the same SDK with a single tool that does nothing: what remains is findling's own.
+With ``--rest`` memory and processor are measured once more when the servers have long been idle: when what questions
+and saves have opened is closed. ROOT must be indexed; files named ``findling_bench_*.txt`` are made in it and taken
+away again. Beside the servers stands one of the same SDK with a single tool that does nothing: what remains is
+findling's own.
 """
 
 from __future__ import annotations
@@ -14,12 +16,16 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from processes import family, private_bytes
+from speed import QUERIES
 
 from findling import Engine
+from findling.engine.watching import KEPT_OPEN_S
+from findling.mcp_server.desk import REST_S
 
 BARE = """
 import asyncio
@@ -44,6 +50,9 @@ SETTLE_S = 5.0
 
 IDLE_S = 10.0
 """Over which the processor time of idle servers is counted."""
+
+LONG_IDLE_S = 60.0
+"""The same of servers that rest."""
 
 
 class Client:
@@ -111,11 +120,26 @@ def saved_until_found(root: Path, number: int) -> float:
         file.unlink()
 
 
+def each(servers: Sequence[Client]) -> str:
+    """Private memory of each of them."""
+    return " ".join(f"{megabytes(server.process.pid):7.1f}" for server in servers)
+
+
+def processor(servers: Sequence[Client], seconds: float) -> str:
+    """How much of a processor each of them takes meanwhile."""
+    before = [cpu_s(server.process.pid) for server in servers]
+    time.sleep(seconds)
+    spent = [(cpu_s(s.process.pid) - b) / seconds * 100 for s, b in zip(servers, before, strict=True)]
+    return " ".join(f"{share:7.2f}" for share in spent)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("root", type=Path)
     parser.add_argument("--servers", type=int, default=5)
+    parser.add_argument("--questions", type=int, default=1, help="how many each is asked")
     parser.add_argument("--saves", type=int, default=10)
+    parser.add_argument("--rest", action="store_true", help="measure what they take when they have rested, too")
     options = parser.parse_args()
     bare = Client([sys.executable, "-c", BARE])
     bare.ask("tools/list", {})
@@ -126,22 +150,24 @@ def main() -> None:
         server.ask("tools/list", {})
     time.sleep(SETTLE_S)
     print(f"bare server of the SDK       {megabytes(bare.process.pid):7.1f} MB private")
-    print("servers, nothing asked yet   " + " ".join(f"{megabytes(s.process.pid):7.1f}" for s in servers))
-    before = [cpu_s(server.process.pid) for server in servers]
-    time.sleep(IDLE_S)
-    spent = [(cpu_s(s.process.pid) - b) / IDLE_S * 100 for s, b in zip(servers, before, strict=True)]
-    print("processor while idle, %      " + " ".join(f"{share:7.2f}" for share in spent))
+    print(f"servers, nothing asked yet   {each(servers)}")
+    print(f"processor while idle, %      {processor(servers, IDLE_S)}", flush=True)
     for server in servers:
-        server.tool("search_code", query="where is the configuration read")
+        for number in range(options.questions):
+            server.tool("search_code", query=QUERIES[number % len(QUERIES)])
     time.sleep(SETTLE_S)
-    print("after a question each        " + " ".join(f"{megabytes(s.process.pid):7.1f}" for s in servers))
+    print(f"after the questions          {each(servers)}", flush=True)
     took = []
     for number in range(options.saves):
         took.append(saved_until_found(options.root, number))
         time.sleep(2.0)
     if took:
         print(f"saved until found, s         median {statistics.median(took):.2f}, most {max(took):.2f}")
-        print("after the saves              " + " ".join(f"{megabytes(s.process.pid):7.1f}" for s in servers))
+        print(f"after the saves              {each(servers)}", flush=True)
+    if options.rest:
+        time.sleep(max(REST_S, KEPT_OPEN_S) + SETTLE_S)
+        print(f"after a rest                 {each(servers)}", flush=True)
+        print(f"processor at rest, %         {processor(servers, LONG_IDLE_S)}", flush=True)
     for server in (bare, *servers):
         server.close()
 

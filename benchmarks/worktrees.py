@@ -5,20 +5,23 @@
 Clones REPOSITORY into a temporary folder, indexes the clone there, and measures: a linked work tree of the same commit,
 from `git worktree add` being done to its first answer and to the end of `findling sync`, and what the index grows by;
 a branch on which a hundred files differ, asked for by its name, and switched to; one changed file, named, unnamed and
-not at all (nothing changed). Each is a whole process, from start to exit, unless it says otherwise.
+not at all (nothing changed). Each is a whole process, from start to exit, unless it says otherwise; beside it stands
+the processor time of all its processes (user and system), which says more on a busy machine.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 FINDLING = (sys.executable, "-P", "-m", "findling")
 CHANGED = 100
@@ -31,14 +34,31 @@ def git(folder: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def findling(folder: Path, *arguments: str) -> float:
-    """Seconds that the command took."""
+class Took(NamedTuple):
+    """Seconds: on the clock, and of the processor."""
+
+    wall: float
+    processor: float
+
+    def __str__(self) -> str:
+        return f"{self.wall:.2f} s ({self.processor:.2f} s)"
+
+
+def findling(folder: Path, *arguments: str) -> Took:
+    """What the command took."""
+    used = _used()
     started = time.perf_counter()
     done = subprocess.run([*FINDLING, *arguments], cwd=folder, check=False, capture_output=True, text=True)
     took = time.perf_counter() - started
     if done.returncode not in (0, 1):
         raise SystemExit(f"{' '.join(arguments)} ended with {done.returncode}: {done.stderr}")
-    return took
+    return Took(took, _used() - used)
+
+
+def _used() -> float:
+    """Processor time (seconds) of all children that have ended, and of theirs."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return children.ru_utime + children.ru_stime
 
 
 def store_bytes(folder: Path) -> int:
@@ -66,8 +86,13 @@ def make_branch(root: Path) -> None:
     git(root, "checkout", "-q", "-")
 
 
-def median(runs: int, action: Callable[[int], float]) -> float:
-    return statistics.median(action(number) for number in range(runs))
+def median(runs: int, action: Callable[[int], Took]) -> Took:
+    return median_of([action(number) for number in range(runs)])
+
+
+def median_of(times: Sequence[Took]) -> Took:
+    walls, processors = zip(*times, strict=True)
+    return Took(statistics.median(walls), statistics.median(processors))
 
 
 def main() -> None:
@@ -95,15 +120,15 @@ def _worktrees(root: Path, runs: int) -> None:
         git(root, "worktree", "add", "-q", "--detach", str(tree))
         return tree
 
-    def first_answer(number: int) -> float:
+    def first_answer(number: int) -> Took:
         return findling(add(f"tree{number}"), "search", QUESTION)
 
     answer = median(runs, first_answer)
     findling(root.parent / "tree0", "sync")
     grown = (store_bytes(root) - before) / runs / before
     synced = median(runs, lambda number: findling(add(f"synced{number}"), "sync"))
-    print(f"| second work tree, first answer | {answer:.2f} s |")
-    print(f"| second work tree, sync | {synced:.2f} s |")
+    print(f"| second work tree, first answer | {answer} |")
+    print(f"| second work tree, sync | {synced} |")
     print(f"| index grows by, each | {grown:.1%} |")
 
 
@@ -112,23 +137,22 @@ def _branch(root: Path, runs: int) -> None:
     by_name = findling(root, "search", "--ref", "bench-branch", QUESTION)
     again = median(runs, lambda _: findling(root, "search", "--ref", "bench-branch", QUESTION))
     grown = (store_bytes(root) - before) / before
-    print(f"| search --ref of a branch with {CHANGED} other files, first / again | {by_name:.2f} / {again:.2f} s |")
+    print(f"| search --ref of a branch with {CHANGED} other files, first / again | {by_name} / {again} |")
     print(f"| index grows by | {grown:.1%} |")
 
-    def switch(number: int) -> float:
+    def switch(number: int) -> Took:
         git(root, "checkout", "-q", "-" if number else "bench-branch")
         return findling(root, "search", QUESTION)
 
     times = [switch(number) for number in range(2 * (runs // 2) + 2)]
-    later = statistics.median(times[1:])
-    print(f"| search after a switch to it and back, first / later ones | {times[0]:.2f} / {later:.2f} s |")
+    print(f"| search after a switch to it and back, first / later ones | {times[0]} / {median_of(times[1:])} |")
 
 
 def _files(root: Path, runs: int) -> None:
     file = root / "findling_bench_probe.py"
 
-    def changed(*arguments: str) -> Callable[[int], float]:
-        def run(number: int) -> float:
+    def changed(*arguments: str) -> Callable[[int], Took]:
+        def run(number: int) -> Took:
             file.write_text(f"def probe_{time.time_ns()}():\n    return {number}\n")
             return findling(root, "sync", *arguments)
 
@@ -136,8 +160,8 @@ def _files(root: Path, runs: int) -> None:
 
     named, unnamed = median(runs, changed(file.name)), median(runs, changed())
     nothing = median(runs, lambda _: findling(root, "sync"))
-    print(f"| sync of one changed file, named / unnamed | {named * 1000:.0f} / {unnamed * 1000:.0f} ms |")
-    print(f"| sync with nothing changed | {nothing * 1000:.0f} ms |")
+    print(f"| sync of one changed file, named / unnamed | {named} / {unnamed} |")
+    print(f"| sync with nothing changed | {nothing} |")
 
 
 if __name__ == "__main__":

@@ -416,7 +416,9 @@ def test_interrupting_the_indexer(tmp_path: Path, home: Path) -> None:
             time.sleep(0.01)
         os.killpg(process.pid, signal.SIGINT)
         _, errors = process.communicate(timeout=60)
-    assert process.returncode == 130, errors
+    # Python ends itself by the signal where it came while a string was executed, as importing dataclasses does;
+    # a shell tells 130 for both
+    assert process.returncode in (130, -signal.SIGINT), errors
     assert errors.splitlines()[-1] == "findling: interrupted"
     assert "Traceback" not in errors
     ran = findling("index", "--json", cwd=folder, home=home)

@@ -51,6 +51,7 @@ def test_every_question_takes_a_ref(root: Path) -> None:
     assert findling(root, "symbol", "on_feature")[0] == 1
     assert "a.py" in findling(root, "similar", "b.py", "--ref", "feature")[1]
     assert json.loads(findling(root, "status", "--ref", "feature", "--json")[1])["coverage"]["files"] == 2
+    assert findling(root, "grep", "on_", "b.py", "--ref", "feature", "--count")[1] == "b.py:1\n"
     status, out, err = findling(root, "search", "x", "--ref", "featur")
     assert (status, out) == (2, "")
     assert "Did you mean feature?" in err

@@ -375,11 +375,10 @@ def test_low_confidence_is_said_before_the_answer(piped: Callable[..., Ran]) -> 
 
 
 def test_notes_go_to_stderr(piped: Callable[..., Ran]) -> None:
-    stale = dataclasses.replace(ANSWER, freshness="stale", stale_reason="not_checked", notes=("two files failed",))
+    stale = dataclasses.replace(ANSWER, freshness="stale", stale_reason="2 files changed", notes=("two files failed",))
     assert piped("search", "retry", answers=[stale]).err == (
         "note: two files failed\n"
-        "note: the index may be out of date (not every file was looked at in the time there was); "
-        "'findling sync' checks everything\n"
+        "note: the index may be out of date (2 files changed); 'findling sync' checks everything\n"
     )
 
 
@@ -544,6 +543,12 @@ def test_a_scope_without_files_is_said(tmp_path: Path, arguments: tuple[str, ...
     assert told(scope=(0, ())) == "note: nothing found"
     assert told("build", scope=(0, ())) == "note: nothing found: no indexed file lies in build"
     assert told("-l", "go", scope=(0, (rule,))) == "note: nothing found: no indexed file is go"
+    if arguments[0] == "search":
+        engine = GivenAnswers(tmp_path, dataclasses.replace(answer, notes=("another",)))
+        engine.scope = (0, ())
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            assert cli.main((*arguments, "build", "--json"), open_engine=engine) == 1
+        assert json.loads(out.getvalue())["notes"] == ["another", "nothing found: no indexed file lies in build"]
     text = told("build", "--path", "*.c", scope=(0, (rule, rule)))
     assert text.startswith("note: nothing found: no indexed file lies in build and matches *.c; left out: ")
     assert text.endswith("build, ignored (.gitignore:1:build/) and 1 other")
@@ -552,6 +557,11 @@ def test_a_scope_without_files_is_said(tmp_path: Path, arguments: tuple[str, ...
 def test_context_lines_appear_once() -> None:
     numbers = [line.number for line in merged_lines(MATCHES.files[0])]
     assert numbers == [1, 2, 3, 4, 5, 0, 8, 9]
+
+
+def test_symbol_says_that_the_index_is_being_brought_up_to_date(piped: Callable[..., Ran]) -> None:
+    ran = piped("symbol", "retry", answers=[dataclasses.replace(SYMBOLS, freshness="syncing")])
+    assert "note: the index is being brought up to date\n" in ran.err
 
 
 def test_symbol_in_a_pipe(piped: Callable[..., Ran]) -> None:

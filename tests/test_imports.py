@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, distribution, metadata
+from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
@@ -48,6 +49,15 @@ def test_the_start_of_the_command_line_is_light(arguments: list[str]) -> None:
 )
 def test_light_modules_stay_light(module: str) -> None:
     assert imported_by(f"import {module}").isdisjoint(HEAVY)
+
+
+def test_a_sync_that_finds_nothing_changed_loads_neither_a_model_nor_a_parser(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("def first():\n    return 1\n")
+    sync = f"from findling import Engine\nwith Engine.open(root={str(tmp_path)!r}) as engine: engine.sync()"
+    assert {"numpy", "simsimd", "apsw"} <= imported_by(sync)  # the first, which embeds
+    again = imported_by(sync)
+    assert again.isdisjoint({"numpy", "simsimd", "tree_sitter", "semble_grammars", "logging"})
+    assert {"apsw", "findling"} <= again
 
 
 def test_plain_output_does_without_rich() -> None:

@@ -13,7 +13,7 @@ import platformdirs
 import pytest
 
 from findling.errors import RootError
-from findling.roots import Root, StoreLocation, find_root, main_worktree, store_location
+from findling.roots import Root, StoreLocation, find_root, main_worktree, own_name, store_location
 
 NOBODY = 65534
 
@@ -75,10 +75,14 @@ def test_an_index_folder_is_nearer_than_the_git_top(tmp: Path) -> None:
     assert find_root(repo / "part" / "x") == Root(repo / "part", "x")
 
 
-def test_an_index_folder_above_the_git_top_wins(tmp: Path) -> None:
+def test_a_git_top_below_an_index_folder_wins(tmp: Path) -> None:
+    """No index holds a repository below its root."""
     (tmp / ".findling").mkdir()
+    (tmp / "plain").mkdir()
     repo = repository(tmp / "repo")
-    assert find_root(repo) == Root(tmp, "repo")
+    (repo / "src").mkdir()
+    assert find_root(repo / "src") == Root(repo, "src")
+    assert find_root(tmp / "plain") == Root(tmp, "plain")
 
 
 def test_no_path_means_the_current_project_without_a_filter(tmp: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,19 +247,41 @@ def test_relative_worktree_links_are_followed(tmp: Path) -> None:
     assert main_worktree(tmp / "linked") == main
 
 
-def test_worktrees_of_a_bare_repository_keep_their_own_stores(tmp: Path) -> None:
-    source = repository(tmp / "source")
-    git(tmp, "clone", "-q", "--bare", str(source), str(tmp / "bare.git"))
-    git(tmp / "bare.git", "worktree", "add", "-q", str(tmp / "tree"))
-    assert main_worktree(tmp / "tree") is None
+def test_worktrees_of_a_bare_repository_share_its_store(tmp: Path) -> None:
+    source, bare = repository(tmp / "source"), tmp / "bare.git"
+    git(tmp, "clone", "-q", "--bare", str(source), str(bare))
+    for tree in ("tree", "other"):
+        git(bare, "worktree", "add", "-q", str(tmp / tree))
+        assert main_worktree(tmp / tree) is None
+        assert store_location(tmp / tree) == StoreLocation(bare / ".findling", "bare_repository")
+    assert store_location(bare) == StoreLocation(bare / ".findling", "root")
+    assert find_root(tmp / "tree" / "a.txt") == Root(tmp / "tree", "a.txt")
+
+
+def test_a_work_tree_of_a_submodule_has_a_store_of_its_own(tmp: Path) -> None:
+    inner, outer = repository(tmp / "inner"), repository(tmp / "outer")
+    git(outer, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner), "sub")
+    git(outer / "sub", "worktree", "add", "-q", str(tmp / "tree"))
     assert store_location(tmp / "tree") == StoreLocation(tmp / "tree" / ".findling", "root")
+
+
+def test_a_root_is_called_as_its_repository_is(tmp: Path) -> None:
+    main = repository(tmp / "project")
+    git(main, "worktree", "add", "-q", "../socket", "-b", "w")
+    git(tmp, "clone", "-q", "--bare", str(main), "other.git")
+    git(tmp / "other.git", "worktree", "add", "-q", "../timeout", "w")
+    named = {folder: own_name(tmp / folder) for folder in ("project", "socket", "timeout")}
+    assert named == {"project": "project", "socket": "project", "timeout": "other"}
+    assert own_name(tmp) == tmp.name
 
 
 def test_a_submodule_is_no_linked_worktree(tmp: Path) -> None:
     inner, outer = repository(tmp / "inner"), repository(tmp / "outer")
     git(outer, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner), "sub")
     assert (outer / "sub" / ".git").is_file()
-    assert find_root(outer / "sub") == Root(outer / "sub", "")
+    for indexed in (False, True):
+        (outer / ".findling").mkdir() if indexed else None
+        assert find_root(outer / "sub") == Root(outer / "sub", "")
     assert store_location(outer / "sub") == StoreLocation(outer / "sub" / ".findling", "root")
 
 

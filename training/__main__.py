@@ -1,4 +1,4 @@
-"""``python -m training STEP``: mine, filter, train, evaluate, calibrate, export."""
+"""``python -m training STEP``: mine, filter, teach, distil, train, merge, evaluate, export, calibrate."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from importlib import import_module
 STEPS = {
     "mine": "training.mine",
     "filter": "training.leaks",
+    "teach": "training.teach",
+    "distil": "training.distil",
     "train": "training.train",
+    "merge": "training.merge",
     "evaluate": "training.evaluate",
-    "calibrate": "training.calibrate",
     "export": "training.export",
+    "calibrate": "training.calibrate",
 }
 
 

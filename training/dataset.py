@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from findling.embedding.bundled_vocabulary import Vocabulary
-from findling.tokenizer import terms_of, words
+from findling.embedding.bundled_vocabulary import Vocabulary, model_terms
+from findling.tokenizer import words
 from training.pairs import Pair, read_pairs
 
 PAIRS_PER_LANGUAGE = 110_000
@@ -37,6 +37,8 @@ QUERY_WEIGHT = 8
 MOST_TERM_CHARS = 24
 MOST_DIGITS = 4
 SHARED_ROWS = 256
+ROWS = 30_000
+"""Words that have a row; with 256 dimensions just under the 8 MB that the package may hold."""
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 _SINGLE_CHARACTER_COUNT = 60
@@ -149,7 +151,7 @@ def vocabulary_words(data: Dataset, size: int) -> list[str]:
     for word, count in zip(data.words, counts.tolist(), strict=True):
         if count < LEAST_WORD_COUNT:
             continue
-        for term in terms_of(word):
+        for term in model_terms(word):
             terms[term] += count
             if not term.isascii():
                 for character in term:
@@ -164,6 +166,11 @@ def vocabulary_words(data: Dataset, size: int) -> list[str]:
         if len(term) <= MOST_TERM_CHARS and not (term.isdigit() and len(term) > MOST_DIGITS):
             chosen.setdefault(term)
     return list(chosen)[:size]
+
+
+def vocabulary_text(words: Sequence[str]) -> str:
+    """As a model's ``words.txt`` has them."""
+    return "\n".join(words)
 
 
 def in_rows(texts: Ragged, rows_of_word: Ragged, most: int) -> Ragged:

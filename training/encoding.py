@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from findling.embedding.bundled import META_FILE, BundledEmbedder
 from findling.embedding.bundled_vocabulary import Vocabulary
@@ -28,9 +29,8 @@ def open_model(folder: Path) -> Encode:
     return trained(np.load(folder / "table.npy"), known)
 
 
-def trained(table: NDArray[np.float32], known: Sequence[str]) -> Encode:
-    """With a table of float numbers and its words."""
-    vocabulary = Vocabulary(known, SHARED_ROWS)
+def bags(texts: Sequence[str], vocabulary: Vocabulary, table_rows: int) -> sparse.csr_matrix:
+    """Texts as weights of rows (`training.bag.bag`)."""
     remembered: dict[str, tuple[int, ...]] = {}
 
     def rows(word: str) -> tuple[int, ...]:
@@ -38,11 +38,17 @@ def trained(table: NDArray[np.float32], known: Sequence[str]) -> Encode:
             remembered[word] = vocabulary.rows(word)
         return remembered[word]
 
+    made = [[row for word in words(text) for row in rows(word)] for text in texts]
+    owners = np.repeat(np.arange(len(made)), [len(found) for found in made])
+    return bag(np.fromiter((row for found in made for row in found), np.int32), owners, len(made), table_rows)
+
+
+def trained(table: NDArray[np.float32], known: Sequence[str]) -> Encode:
+    """With a table of float numbers and its words."""
+    vocabulary = Vocabulary(known, SHARED_ROWS)
+
     def block(texts: Sequence[str]) -> NDArray[np.float32]:
-        made = [[row for word in words(text) for row in rows(word)] for text in texts]
-        owners = np.repeat(np.arange(len(made)), [len(found) for found in made])
-        flat = np.fromiter((row for found in made for row in found), np.int32)
-        return unit(bag(flat, owners, len(made), len(table)) @ table)[0]
+        return unit(bags(texts, vocabulary, len(table)) @ table)[0]
 
     def encode(texts: Sequence[str]) -> NDArray[np.float32]:
         parts = [block(texts[at : at + _BLOCK]) for at in range(0, len(texts), _BLOCK)]

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from findling.embedding.bundled import META_FILE, TABLE_FILE, TERMS_FORMAT, WORDS_FILE
+from findling.embedding.bundled_files import FORMAT, META_FILE, TABLE_FILE, WORDS_FILE
 from training.dataset import SHARED_ROWS
 
 NAME = "findling-static"
@@ -47,13 +47,13 @@ def export(source: Path, out: Path, *, version: str, exponent: float) -> dict[st
         files[name] = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
     run = json.loads((source / "run.json").read_text(encoding="utf-8"))
     meta = {
-        "format": TERMS_FORMAT,
+        "format": FORMAT,
         "name": NAME,
         "version": version,
         "dimensions": run["dimensions"],
         "words": len(words),
         "shared_rows": SHARED_ROWS,
-        "tokenizer": "findling.tokenizer terms, longest known pieces, shared rows for rare characters",
+        "tokenizer": "findling.tokenizer parts, longest known pieces, shared rows for rare characters",
         "pooling": "sum (1+ln tf) * row, l2",
         "prefix_scheme": "none",
         "similarity": {"exponent": exponent},

@@ -1,9 +1,10 @@
 """From filtered pairs to a table of rows, one per piece of a word.
 
-    python -m training train WORK --name base --seed 1 [--dimensions 256] [--rows 29500] [--epochs 1.6] …
+    python -m training train WORK --name tuned-1 --seed 1 [--start general] [--dimensions 256] [--epochs 0.8] …
 
 Reads ``WORK/filtered.jsonl`` and writes ``WORK/models/NAME/`` (table.npy, words.txt, run.json). The words of all pairs
 are numbered once and kept in ``WORK/dataset-SEED.npz``. On one core an epoch over a million pairs takes some minutes.
+Without ``--start`` the rows begin at random; with it as those of the model of that name, which has the same words.
 
 Each query is told from the passages of its batch, of which half come in groups from one repository. A passage is seen
 as its body alone or with the head that the product puts before it; at times without the words of the name it defines.
@@ -15,9 +16,10 @@ import argparse
 import json
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +28,7 @@ from findling.embedding.bundled_vocabulary import Vocabulary
 from training import dataset as datasets
 from training.bag import Floats, Table, bag, contrast, stacked, unit
 from training.dataset import SHARED_ROWS, Dataset, Ragged
+from training.tables import levelled, sampled
 
 HELD_OUT = frozenset(
     (
@@ -61,7 +64,7 @@ LEAST_RATE = 0.02
 SCALE_RATE = 1e-3
 FIRST_SCALE = 20.0
 
-HEAD_SHARE = 0.1
+HEAD_SHARE = 0.2
 """Of passages that are seen with their head."""
 
 NAME_MASKED_SHARE = 0.3
@@ -73,6 +76,9 @@ QUERY_DROP, BODY_DROP = 0.1, 0.2
 """Share of rows left out, so that no single word decides."""
 
 VALIDATED_PAIRS = 1500
+
+FREQUENT = 1e-3
+"""Share of all rows met from which on a row weighs half or less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +113,25 @@ def as_rows(data: Dataset, vocabulary: Vocabulary) -> Rows:
     )
 
 
+def rarity(rows: Rows, table_rows: int) -> Floats:
+    """What each row weighs before anything is known of it but its frequency: (table_rows, 1), at most 1."""
+    counts = np.bincount(rows.bodies.flat, minlength=table_rows) + 1.0
+    weights: Floats = (FREQUENT / (FREQUENT + counts / counts.sum())).astype(np.float32)[:, np.newaxis]
+    return weights
+
+
 def first_table(rows: Rows, table_rows: int, dimensions: int, rng: np.random.Generator) -> Floats:
     """Random, and shorter for what is frequent."""
-    counts = np.bincount(rows.bodies.flat, minlength=table_rows) + 1.0
-    rarity = 1e-3 / (1e-3 + counts / counts.sum())
     noise = rng.standard_normal((table_rows, dimensions), np.float32) / np.float32(math.sqrt(dimensions))
-    table: Floats = noise * rarity[:, np.newaxis].astype(np.float32)
+    table: Floats = noise * rarity(rows, table_rows)
+    return table
+
+
+def started(start: Floats, rows: Rows, rng: np.random.Generator) -> Floats:
+    """``start`` in the unit in which random rows begin, for which the rates were chosen."""
+    seen = sampled((rows.bodies,), len(start), seed=1)
+    length = np.median(np.linalg.norm(seen @ first_table(rows, len(start), start.shape[1], rng), axis=1))
+    table: Floats = levelled(start, seen) * np.float32(length)
     return table
 
 
@@ -185,14 +204,13 @@ def validate(table: Floats, rows: Rows, data: Dataset) -> float:
     return float(np.mean(scores)) if scores else 0.0
 
 
-def train(
-    data: Dataset, words: Sequence[str], settings: Settings, most_seconds: float = math.inf
-) -> tuple[Floats, float]:
+def train(data: Dataset, words: Sequence[str], settings: Settings, start: Floats | None = None) -> tuple[Floats, float]:
     """The table, and what `validate` says of it."""
     rng = np.random.default_rng(settings.seed)
     rows = as_rows(data, Vocabulary(words, SHARED_ROWS))
     table_rows = len(words) + SHARED_ROWS
-    table = Table(first_table(rows, table_rows, settings.dimensions, rng))
+    first = first_table(rows, table_rows, settings.dimensions, rng) if start is None else started(start, rows, rng)
+    table = Table(first)
     held_out = np.array([repo in HELD_OUT for repo in data.repos])
     usable = (np.diff(rows.bodies.ends) > 0) & (np.diff(rows.queries.ends) > 0) & ~np.isin(data.kinds, UNTRAINED_KINDS)
     trained = np.flatnonzero(~held_out[data.repo_of] & usable)
@@ -223,7 +241,7 @@ def train(
                 print(
                     f"{done}/{steps} loss {smooth:.3f} scale {scale:.1f} held out {held:.4f} {took:.0f} s", flush=True
                 )
-            if done >= steps or time.monotonic() - began > most_seconds:
+            if done >= steps:
                 return table.finished(), validate(table.finished(), rows, data)
     return table.finished(), validate(table.finished(), rows, data)
 
@@ -238,6 +256,14 @@ def _numbered_queries(rows: Rows) -> NDArray[np.int64]:
             for i in range(len(texts))
         ]
     )
+
+
+def write_model(folder: Path, table: Floats, words: str, run: Mapping[str, Any]) -> None:
+    """A model of ``WORK/models``: ``table.npy``, ``words.txt`` and how it was made (``run.json``)."""
+    folder.mkdir(parents=True, exist_ok=True)
+    np.save(folder / "table.npy", table.astype(np.float32))
+    (folder / "words.txt").write_text(words, encoding="utf-8")
+    (folder / "run.json").write_text(json.dumps(run, indent=1) + "\n", encoding="utf-8")
 
 
 def open_dataset(work: Path, seed: int) -> Dataset:
@@ -255,19 +281,24 @@ def main(argv: Sequence[str]) -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--data-seed", type=int, default=1, help="which pairs of a frequent language are taken")
     parser.add_argument("--dimensions", type=int, default=256)
-    parser.add_argument("--rows", type=int, default=29_500, help="words; further rows are shared by rare characters")
-    parser.add_argument("--epochs", type=float, default=1.6)
+    parser.add_argument("--start", default="", help="a model of WORK whose rows and words to begin with")
+    parser.add_argument("--rows", type=int, default=datasets.ROWS, help="words; rare characters share further rows")
+    parser.add_argument("--epochs", type=float, default=0.8)
     parser.add_argument("--batch", type=int, default=1024)
     parser.add_argument("--rate", type=float, default=4e-3)
     args = parser.parse_args(argv)
     data = open_dataset(args.work, args.data_seed)
+    start: Floats | None = None
     words = datasets.vocabulary_words(data, args.rows)
+    if args.start:
+        source = args.work / "models" / args.start
+        words = (source / "words.txt").read_text(encoding="utf-8").split("\n")
+        start = np.load(source / "table.npy")
+        args.dimensions = start.shape[1]
     settings = Settings(args.seed, args.dimensions, len(words), args.epochs, args.batch, args.rate)
-    table, held = train(data, words, settings)
-    folder = args.work / "models" / args.name
-    folder.mkdir(parents=True, exist_ok=True)
-    np.save(folder / "table.npy", table)
-    (folder / "words.txt").write_text("\n".join(words), encoding="utf-8")
+    table, held = train(data, words, settings, start)
     run = {**asdict(settings), "data_seed": args.data_seed, "pairs": len(data), "held_out_mrr": round(held, 4)}
-    (folder / "run.json").write_text(json.dumps(run, indent=1) + "\n", encoding="utf-8")
+    if args.start:
+        run["start"] = args.start
+    write_model(args.work / "models" / args.name, table, datasets.vocabulary_text(words), run)
     print(json.dumps(run))

@@ -6,6 +6,7 @@ failure is one line. FINDLING_DEBUG=1 shows the traceback as well. Only what the
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -25,10 +26,17 @@ FOUND: Final = 0
 ERROR: Final = 2
 INTERRUPTED: Final = 130
 
+SERVER: Final = "serve"
+GARBAGE_THRESHOLD: Final = 50_000
+"""New objects between two searches for cycles, in a process that answers one command: by default importing what the
+command needs is interrupted often enough to take a tenth longer."""
+
 
 def main(argv: Sequence[str] | None = None, *, open_engine: OpenEngine | None = None) -> int:
     """Run one command and return the exit status. ``argv`` without the program's name; None takes sys.argv."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments[:1] != [SERVER]:
+        gc.set_threshold(GARBAGE_THRESHOLD)
     try:
         status = _run(arguments, open_engine or _open_engine)
         sys.stdout.flush()
@@ -47,13 +55,16 @@ def main(argv: Sequence[str] | None = None, *, open_engine: OpenEngine | None = 
         text = f"unexpected {type(error).__name__}: {error}"
         _fail(FindlingError(text, remedy="Set FINDLING_DEBUG=1 to see where."), as_json="--json" in arguments)
         return ERROR
+    finally:
+        if argv is None:
+            gc.freeze()  # the process ends, which would look through all there is twice: a tenth of a short command
     return status
 
 
-def _open_engine(path: Path | None, *, root: Path | None, cache: bool) -> Engine:
+def _open_engine(path: Path | None, *, root: Path | None, cache: bool, ref: str | None = None) -> Engine:
     from findling.engine import Engine
 
-    engine = Engine.open(path, root=root, cache=cache)
+    engine = Engine.open(path, root=root, cache=cache, ref=ref)
     if engine.log_level:
         from findling.events import to_stderr
 

@@ -283,7 +283,7 @@ def eval_options(parser: argparse.ArgumentParser) -> None:
         metavar="mode=MODE|RUN",
         help="also ask in another mode, or read an older run; compare query by query; may be repeated",
     )
-    parser.add_argument("--plots", metavar="DIR", help="draw reliability, and quality against time, as SVG")
+    parser.add_argument("--plots", metavar="DIR", help="draw reliability, and quality against time, as SVG and PNG")
     parser.add_argument(
         "--repo",
         dest="repos",

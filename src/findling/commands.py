@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from findling.errors import FindlingError, InvalidInput, NotFound, RootError
@@ -54,8 +55,10 @@ def _search(args: Namespace, session: Session) -> int:
         def answer(result: SearchResult, how_to_finish: str) -> None:
             warning = words.low_confidence(result, session.places(engine).shown)
             session.notes([warning] if warning else [])
-            view.search(result, explain=args.explain)
             nothing = words.NOTHING_FOUND if result.total else _nothing(args, session, engine, kind=args.kind)
+            if args.json and nothing != words.NOTHING_FOUND:
+                result = replace(result, notes=(*result.notes, nothing))
+            view.search(result, explain=args.explain)
             session.notes(words.search_notes(result, how_to_finish=how_to_finish, nothing=nothing))
 
         with session.progress() as progress:
@@ -110,7 +113,8 @@ def _grep(args: Namespace, session: Session) -> int:
         with found:
             session.view(engine).grep(found, shape=shape)
         totals = found.totals
-        nothing = words.NOTHING_FOUND if totals.total_files else _nothing(args, session, engine)
+        # JSON has been written by now; it says what was searched in fields of its own.
+        nothing = words.NOTHING_FOUND if totals.total_files or args.json else _nothing(args, session, engine)
         session.notes(words.grep_notes(totals, nothing=nothing))
         return FOUND if totals.total_files else NOTHING
 
@@ -123,7 +127,7 @@ def _nothing(args: Namespace, session: Session, engine: Engine, *, kind: str | N
     asked += [f"matches {' or '.join(globs)}"] if globs else []
     asked += [f"is {args.language}"] if args.language else []
     asked += [f"counts as {kind}"] if kind else []
-    if not asked or args.json:
+    if not asked:
         return words.NOTHING_FOUND
     files, left_out = engine.in_scope(path_globs=globs, language=args.language, kind=kind)
     if files:
@@ -147,9 +151,11 @@ def _symbol(args: Namespace, session: Session) -> int:
                 limit=args.limit,
                 progress=progress,
             )
-        session.view(engine).symbols(result)
         found = bool(result.definitions or result.references)
         nothing = words.NOTHING_FOUND if found else _nothing(args, session, engine)
+        if args.json and nothing != words.NOTHING_FOUND:
+            result = replace(result, notes=(*result.notes, nothing))
+        session.view(engine).symbols(result)
         session.notes(words.symbol_notes(result, references_asked=args.refs, nothing=nothing))
         return FOUND if found else NOTHING
 

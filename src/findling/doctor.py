@@ -217,6 +217,7 @@ def _index(root: Path, cache: bool) -> Check:
 
 _BECAUSE: Final = {
     "main_worktree": " (that of the main work tree)",
+    "bare_repository": " (that of all its work trees)",
     "not_writable": " (the root cannot be written)",
     "not_a_folder": " (.findling in the root is no folder)",
 }

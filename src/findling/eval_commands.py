@@ -41,7 +41,8 @@ MODE: Final = "mode="
 """How a setting to compare with is told from the file of a run."""
 
 QUESTIONS, RUN, REPORT, CORPORA = "questions.jsonl", "run.jsonl", "report.json", "corpora"
-RELIABILITY, LATENCY = "reliability.svg", "latency.svg"
+RELIABILITY, LATENCY = "reliability", "latency"
+PICTURES = (".svg", ".png")
 
 
 class _Asked(NamedTuple):
@@ -192,7 +193,7 @@ def _from_history(args: Namespace, session: Session) -> int:
         root, below, wanted, config = engine.root, engine.scope, engine.wanted, engine.config
     # No git lists the copy: what is wanted was copied, and all of it counts.
     config = replace(config, index=replace(config.index, hidden=True, include=(), exclude=()))
-    made = [out / name for name in (QUESTIONS, RUN, REPORT, RELIABILITY, LATENCY)]
+    made = [out / name for name in (QUESTIONS, RUN, REPORT)]
     _make_folder(out)
     sample = Sample(args.commits, args.comments, args.seed)
     kept = out / CORPORA
@@ -203,7 +204,7 @@ def _from_history(args: Namespace, session: Session) -> int:
         queries = load_queries(made[0])
         corpus = Corpus(history.repo, history.root, queries)
         found = _ask_all(args, session, [corpus], made[1], others, not_over=made[0], config=config)
-    report = _with_pictures(_report(queries, found, history.said, made[:3]), out)
+    report = _with_pictures(_report(queries, found, history.said, made), out)
     _write(made[2], json.dumps(to_json(report), ensure_ascii=False, indent=1) + "\n")
     session.view(Root(root, "")).evaluation(report)
     return FOUND
@@ -251,11 +252,19 @@ def _with_pictures(report: Report, folder: Path) -> Report:
     _make_folder(folder)
     written = [*report.written]
     if report.evaluation.reliability:
-        written.append(_write(folder / RELIABILITY, plots.reliability(report.evaluation.reliability)))
+        written += _draw(folder / RELIABILITY, plots.reliability(report.evaluation.reliability))
     points = plots.points(report)
     if points:
-        written.append(_write(folder / LATENCY, plots.latency(points)))
+        written += _draw(folder / LATENCY, plots.latency(points))
     return replace(report, written=tuple(written))
+
+
+def _draw(path: Path, picture: str) -> list[str]:
+    """A picture in each of `PICTURES`; which files that are."""
+    from findling.evaluation.png import png
+
+    drawn = [_write(path.with_suffix(PICTURES[0]), picture)]
+    return [*drawn, _write(path.with_suffix(PICTURES[1]), png(picture))]
 
 
 def _make_folder(folder: Path) -> None:
@@ -265,9 +274,9 @@ def _make_folder(folder: Path) -> None:
         raise InvalidInput(f"{folder} cannot be made: {error.strerror or error}.", remedy="Name another.") from error
 
 
-def _write(path: Path, text: str) -> str:
+def _write(path: Path, data: str | bytes) -> str:
     try:
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(data.encode("utf-8") if isinstance(data, str) else data)
     except OSError as error:
         raise InvalidInput(f"{path} cannot be written: {error.strerror or error}.") from error
     return str(path)

@@ -41,6 +41,7 @@ _GIT_ENVIRONMENT = {
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",  # a commit's id must mean the same for ever, whatever refs/replace says
     "GIT_PAGER": "cat",
     "LC_ALL": "C",
 }
@@ -103,13 +104,16 @@ def run_git(
     timeout_s: float = GIT_TIMEOUT_S,
     input: bytes | None = None,
     max_output: int = MAX_OUTPUT_BYTES,
+    little_memory: bool = False,
 ) -> GitOutput:
     """Run git in ``cwd`` and wait for it. Never raises for anything git does; see ``GitOutput.status``.
 
     ``args`` are literal words; a caller who passes on names from elsewhere puts ``--end-of-options`` or ``--``
     before them.
     """
-    return start_git(args, cwd=cwd, timeout_s=timeout_s, input=input, max_output=max_output).wait()
+    return start_git(
+        args, cwd=cwd, timeout_s=timeout_s, input=input, max_output=max_output, little_memory=little_memory
+    ).wait()
 
 
 def start_git(
@@ -119,17 +123,19 @@ def start_git(
     timeout_s: float = GIT_TIMEOUT_S,
     input: bytes | None = None,
     max_output: int = MAX_OUTPUT_BYTES,
+    little_memory: bool = False,
     server: GitServer | None = None,
 ) -> GitProcess:
     """Start git and return at once; its output is collected meanwhile. ``timeout_s`` runs from now.
 
-    ``server``: the only one that it may reach; none without.
+    ``little_memory``: it fails where it would take more than `MAX_FETCH_MEMORY`. ``server``: the only one that it may
+    reach; none without.
     """
     program = _find_program("git")
     process: subprocess.Popen[bytes] | None = None
     if program is not None:
         # OSError: not executable after all, or ``cwd`` vanished or is no folder. Either way git cannot answer.
-        with contextlib.suppress(OSError), _memory_bounded() if server else contextlib.nullcontext():
+        with contextlib.suppress(OSError), _memory_bounded() if server or little_memory else contextlib.nullcontext():
             process = subprocess.Popen(
                 [program, *_GIT_OPTIONS, *(server.options if server else ()), *args],
                 cwd=cwd,
@@ -143,7 +149,7 @@ def start_git(
 
 @contextlib.contextmanager
 def _memory_bounded() -> Iterator[None]:
-    """For programs started meanwhile, and what they start: what a server sends may unpack to anything. Linux only."""
+    """For programs started meanwhile, and what they start: a repository may unpack to anything. Linux only."""
     if sys.platform != "linux":
         yield
         return

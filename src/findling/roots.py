@@ -3,8 +3,9 @@
 Answers from the file system alone: git's files are read, git is never started, because this runs at the start
 of every command. Must not know what is inside a store.
 
-The root of a path is the nearest ancestor with a ``.findling/`` folder, else the top of its git work tree, else
-the path itself (for a file: its folder). Three refinements keep that rule safe:
+The root of a path is the nearest ancestor that has a ``.findling/`` folder or, where none has one below it, is the top
+of a git work tree; else the path itself (for a file: its folder). What is nearest counts, because no index holds a
+repository below its root, be it a submodule. Three refinements keep that rule safe:
 
 * The top of a linked work tree has a ``.findling/`` if its main work tree has one: that is its store.
 * A ``.findling/`` or ``.git`` above the path counts only if it belongs to the current user, to the superuser or to the
@@ -38,6 +39,9 @@ _COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _NO_ROOM: Final = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
 # git writes one short path into each of these files; whatever is longer is something else.
 _LINK_FILE_BYTES: Final = 4096
+# A configuration of hundreds of remotes; in a longer one nobody looks.
+_CONFIG_BYTES: Final = 65_536
+_BARE: Final = re.compile(r"^\s*bare\s*=\s*true\b", re.IGNORECASE | re.MULTILINE)
 # Enough of the folder's name to recognise it in the cache; the hash makes it unique.
 _CACHE_NAME_CHARS: Final = 40
 _CACHE_HASH_CHARS: Final = 16
@@ -63,7 +67,8 @@ class Root(NamedTuple):
 class StoreLocation(NamedTuple):
     """Where a root's index lies, and why there.
 
-    ``reason``: ``root`` (in the root), ``main_worktree`` (in the main work tree of a linked one), ``cache_requested``,
+    ``reason``: ``root`` (in the root), ``main_worktree`` (in the main work tree of a linked one), ``bare_repository``
+    (in that of a linked work tree), ``cache_requested``,
     ``not_writable`` (the root is read-only), ``not_a_folder`` (``.findling`` is a file or a symbolic link).
     """
 
@@ -71,12 +76,19 @@ class StoreLocation(NamedTuple):
     reason: str
 
 
-def find_root(path: Path | None, *, root: Path | None = None) -> Root:
+def find_root(path: Path | None, *, root: Path | None = None, may_be_gone: bool = False) -> Root:
     """The root of ``path``, and the part of it that ``path`` names.
 
     ``path`` None means the current folder with no filter. ``root`` is taken literally, system folder or not; then
-    ``path`` must lie in it. Raises RootError.
+    ``path`` must lie in it. ``may_be_gone``: another version of the root's files may have ``path``, so it need not be
+    on disk. Raises RootError.
     """
+    if may_be_gone and path is not None and not os.path.lexists(path):
+        gone = Path(os.path.realpath(path))
+        above = next(folder for folder in gone.parents if folder.is_dir())
+        found = _folder(root) if root is not None else _ancestor_root(above)
+        if found is not None:
+            return Root(found, _scope(gone, found))
     if root is not None:
         literal = _folder(root)
         return Root(literal, "" if path is None else _scope(_existing(path), literal))
@@ -118,8 +130,8 @@ def store_location(root: Path, *, cache: bool = False, create: bool = True) -> S
     and whether the root takes files is judged by its permissions. Raises RootError when neither the root nor the
     user's cache folder can be written, StorageFull when the disk has no room.
     """
-    main = main_worktree(root)
-    owner, reason = (root, "root") if main is None else (main, "main_worktree")
+    owner = index_owner(root)
+    reason = "root" if owner == root else "bare_repository" if is_bare(owner) else "main_worktree"
     if cache:
         return _cache_location(owner, "cache_requested", create)
     directory = owner / STORE_NAME
@@ -150,6 +162,24 @@ def main_worktree(worktree: Path) -> Path | None:
     Linked means that both sides say so: ``.git`` names ``COMMON/worktrees/NAME``, and that folder names this ``.git``.
     So a ``.git`` file that came with somebody's archive cannot point at another repository.
     """
+    common = _linked_to(worktree)
+    # A bare repository has no main work tree, a submodule's lies where its configuration says.
+    if common is None or common.name != ".git" or not common.parent.is_dir():
+        return None
+    return common.parent
+
+
+def index_owner(root: Path) -> Path:
+    """The folder whose index a root's lies in: of a linked work tree the main one, or the bare repository."""
+    main = main_worktree(root)
+    if main is not None:
+        return main
+    common = _linked_to(root)
+    return root if common is None or not (is_bare(common) and _says_bare(common)) else common
+
+
+def _linked_to(worktree: Path) -> Path | None:
+    """The folder that all work trees of a repository share, for a linked one."""
     git_file = worktree / ".git"
     git_dir = _git_dir_of_file(git_file)
     if git_dir is None:
@@ -161,16 +191,45 @@ def main_worktree(worktree: Path) -> Path | None:
     common = Path(os.path.realpath(git_dir / common_text))
     linked = git_dir.parent == common / "worktrees"
     answered = os.path.realpath(git_dir / back_text) == os.path.realpath(git_file)
-    # A bare repository has no main work tree, a submodule's lies where its configuration says.
-    main = common.parent
-    if not (linked and answered) or common.name != ".git" or not main.is_dir():
+    return common if linked and answered else None
+
+
+def _says_bare(repository: Path) -> bool:
+    """Whether its configuration calls it bare, as that of a submodule does not."""
+    config = _short_file(repository / "config", _CONFIG_BYTES)
+    return config is not None and _BARE.search(config) is not None
+
+
+def is_bare(root: Path) -> bool:
+    """Whether the folder itself is a repository without a work tree."""
+    return not (root / ".git").exists() and (root / "HEAD").is_file() and (root / "objects").is_dir()
+
+
+def own_name(root: Path) -> str:
+    """What a root is called: of a linked work tree the repository, whatever the work tree's folder is called."""
+    main = main_worktree(root)
+    if main is not None:
+        return main.name
+    folders = git_folders(root)
+    if folders is None or folders[0].parent != folders[1] / "worktrees":
+        return root.name
+    common = folders[1]  # a bare repository: "name.git", or hidden in the project's folder
+    return (common.parent if common.name.startswith(".") else common).name.removesuffix(".git")
+
+
+def git_folders(top: Path) -> tuple[Path, Path] | None:
+    """The folder in which git keeps what belongs to the work tree with this top folder, and the one of all work trees
+    of the repository, which is the same where there is only one. None where there is no repository."""
+    git_dir = _git_dir_of_file(top / ".git") or top / ".git"
+    if not git_dir.is_dir():
         return None
-    return main
+    common = _short_file(git_dir / "commondir")
+    return git_dir, Path(os.path.realpath(git_dir / common)) if common else git_dir
 
 
 def checked_out(root: Path) -> str:
-    """The checked-out branch's name; a short commit when none is; ``live`` without git."""
-    for folder in (root, *root.parents):
+    """The checked-out branch's name; a short commit when none is; ``live`` without git or a work tree."""
+    for folder in () if is_bare(root) else (root, *root.parents):
         git_dir = _git_dir_of_file(folder / ".git") or folder / ".git"
         head = _short_file(git_dir / "HEAD")
         if head is None:
@@ -183,17 +242,16 @@ def checked_out(root: Path) -> str:
 
 def _ancestor_root(folder: Path) -> Path | None:
     trusted = _trusted_owners(folder)
-    git_top: Path | None = None
     for candidate in (folder, *folder.parents):
         near = candidate == folder
         if _has_store(candidate) and (near or _owner(candidate / STORE_NAME) in trusted):
             return candidate
+        # A repository of the home folder says nothing of a folder in it.
+        if not near and _is_protected(candidate):
+            continue
         if _is_git_top(candidate) and (near or _owner(candidate / ".git") in trusted):
-            main = main_worktree(candidate)
-            if main is not None and _has_store(main):
-                return candidate
-            git_top = git_top or candidate
-    return None if git_top is not None and git_top != folder and _is_protected(git_top) else git_top
+            return candidate
+    return None
 
 
 def _has_store(folder: Path) -> bool:
@@ -219,17 +277,17 @@ def _git_dir_of_file(git_file: Path) -> Path | None:
     return git_dir if git_dir.is_dir() else None
 
 
-def _short_file(path: Path) -> str | None:
+def _short_file(path: Path, most: int = _LINK_FILE_BYTES) -> str | None:
     """The stripped text of a small regular file; None for anything else, a pipe in its place included."""
     mode = _mode(path)
     if mode is None or not stat.S_ISREG(mode):
         return None
     try:
         with path.open("rb") as file:
-            data = file.read(_LINK_FILE_BYTES + 1)
+            data = file.read(most + 1)
     except OSError:
         return None
-    if len(data) > _LINK_FILE_BYTES or b"\0" in data:
+    if len(data) > most or b"\0" in data:
         return None
     return os.fsdecode(data).strip()
 

@@ -43,7 +43,10 @@ class Session:
     def open(self, path: str | None) -> Engine:
         """The engine for what was typed as PATH, with --root and --cache."""
         root = self._args.root
+        ref = getattr(self._args, "ref", None)
         try:
+            if path and ref is not None and not os.path.lexists(path):  # it may be there at the ref
+                return self._open_engine(as_path(path), root=as_path(root), cache=self._args.cache, ref=ref)
             return self._open_engine(as_path(path), root=as_path(root), cache=self._args.cache)
         except RootError as error:
             words = getattr(self._args, "query", None) or getattr(self._args, "pattern", None)

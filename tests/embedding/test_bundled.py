@@ -20,18 +20,21 @@ from hypothesis import strategies as st
 from findling.embedding import BUNDLED, Fingerprint, open_embedder
 from findling.embedding import bundled as bundled_module
 from findling.embedding.bundled import MODEL_DIR, TABLE_FILE, WORDS_FILE, BundledEmbedder
+from findling.embedding.bundled_vocabulary import Vocabulary, model_terms
 from findling.errors import EmbedderUnavailable
+from findling.tokenizer import term_key, words
 
 EMBEDDER = BundledEmbedder.open()
+DIMENSIONS = EMBEDDER.fingerprint.dimensions
 
 # Text -> SHA-256 of its vector as little-endian float32. These hold on every platform; when one must change, so must
 # ARITHMETIC_VERSION or the model's version.
 STORED = {
-    "where do we retry failed requests": "e66598857869509eaeb2c4160977a1e72f315ccbb27dcc46bd46b896858cf933",
-    "def parseHTTPResponse2(raw: bytes) -> Reply:": "29f180b8f1ec1b32ffd7240fc440622e2202ec4238fb11a3f1c39c0ff7d98804",
-    "x": "e5f1c350da9323b42381a170c4a7248408256beef086ac1e7d53606923cd605d",
-    "naïve 日本語 qwxzzkjv flibbertigibbet_handler": "95b876c6aa18a32e65d9e57bb7edf62b7026b68f2a3ab440d2495bf9b8f1b397",
-    "the " * 5000 + "error ERR_CONN_RESET 0x7fff": "aa3049097306ee19e3b4139eaf3bceef579ed7cf96e4d4d16006b95cfb052d84",
+    "where do we retry failed requests": "692398cc055a94f701bdb33c359efc1a632f4060804ffad139e5af42e4c07772",
+    "def parseHTTPResponse2(raw: bytes) -> Reply:": "46c2cb32eeb20adbb527ff2beb81a533c18fe692f45f3f96bf93fcd4c3ac614a",
+    "x": "2a02c27c75849793c4beda122d2e51310783524e8780ee747bfb8b56ed3727e7",
+    "naïve 日本語 qwxzzkjv flibbertigibbet_handler": "dc7f2563934c73d0f5e97d28a724393ce5423acc8cc5eaae95dabc2b68732da5",
+    "the " * 5000 + "error ERR_CONN_RESET 0x7fff": "64e544f95ab4452c3ce5c35068ea71282552a0e8dc894b07dbf054057da8c814",
 }
 
 SNIPPETS = st.text(alphabet=st.sampled_from("abcXYZ019_ .(\né字"), max_size=80)
@@ -40,17 +43,21 @@ SNIPPETS = st.text(alphabet=st.sampled_from("abcXYZ019_ .(\né字"), max_size=80
 def plain_arithmetic(text: str) -> np.ndarray:
     """The model as its description reads, in float64 and without any shortcut."""
     table = np.load(MODEL_DIR / TABLE_FILE)
-    ids = {word: row for row, word in enumerate((MODEL_DIR / WORDS_FILE).read_text(encoding="ascii").split("\n"))}
+    known = (MODEL_DIR / WORDS_FILE).read_text(encoding="utf-8").split("\n")
+    ids = {word: row for row, word in enumerate(known)}
     pieces: Counter[int] = Counter()
-    for part in re.findall(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+", text):
-        rest = part.lower()
+    for part in (part for word in words(text) for part in model_terms(word)):
+        rest = part
         while rest:
-            whole = len(rest) if rest == part.lower() else 0
+            whole = len(rest) if rest == part else 0
             length = next((n for n in (whole, *range(min(len(rest), 24), 0, -1)) if rest[:n] in ids), 0)
             if length:
                 pieces[ids[rest[:length]]] += 1
+            elif rest[0].isalnum():
+                pieces[len(known) + term_key(rest[0]) % (len(table) - len(known))] += 1
             rest = rest[length or 1 :]
-    total = sum(((1 + math.log(n)) * table[row].astype(np.float64) for row, n in pieces.items()), np.zeros(256))
+    zeros = np.zeros(table.shape[1])
+    total = sum(((1 + math.log(n)) * table[row].astype(np.float64) for row, n in pieces.items()), zeros)
     return total / (np.linalg.norm(total) or 1)
 
 
@@ -80,8 +87,8 @@ def test_related_texts_are_nearer_than_unrelated_ones() -> None:
 @given(st.lists(SNIPPETS, max_size=6))
 def test_rows_have_length_one_or_are_flagged(texts: list[str]) -> None:
     rows = EMBEDDER.encode(texts)
-    assert rows.shape == (len(texts), 256) and rows.dtype == np.float32
-    has_word = [bool(re.search("[A-Za-z0-9]", text)) for text in texts]
+    assert rows.shape == (len(texts), DIMENSIONS) and rows.dtype == np.float32
+    has_word = [any(char.isalnum() for char in text) for text in texts]
     assert rows.any(axis=1).tolist() == has_word
     assert np.allclose(np.linalg.norm(rows, axis=1), has_word, atol=1e-6)
 
@@ -101,11 +108,41 @@ def test_texts_beyond_one_block_keep_their_places() -> None:
 
 def test_long_texts_are_summed_exactly() -> None:
     """Past the bound of float32 the sums are made in float64; a whole file of different words goes there."""
-    words = (MODEL_DIR / WORDS_FILE).read_text(encoding="ascii").split("\n")[:20_000]
-    table = np.load(MODEL_DIR / TABLE_FILE)[:20_000].astype(np.int64)
-    expected = table.sum(axis=0)
-    vector = EMBEDDER.encode_query(" ".join(words))
+    known = (MODEL_DIR / WORDS_FILE).read_text(encoding="utf-8").split("\n")
+    vocabulary = Vocabulary(known, 1)
+    rows = [row for row, word in enumerate(known) if vocabulary.rows(word) == (row,)]
+    assert len(rows) > 20_000
+    expected = np.load(MODEL_DIR / TABLE_FILE)[rows].astype(np.int64).sum(axis=0)
+    vector = EMBEDDER.encode_query(" ".join(known[row] for row in rows))
     assert np.array_equal(vector, (expected / np.sqrt(float((expected**2).sum()))).astype(np.float32))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "日本語の検索",
+        "한국어 문서",
+        "поиск по смыслу",
+        "ऐतिहासिक",
+        "qwxzzkjv",
+        "0x7fffdeadbeef",
+        "31415926535",
+        "²",
+        "ꙮ",
+    ],
+)
+def test_rare_words_numbers_and_other_scripts_have_vectors(text: str) -> None:
+    assert EMBEDDER.encode_query(text).any()
+
+
+@pytest.mark.parametrize("text", ["", " \n", "-> {}();", "🎉", "___"])
+def test_a_text_without_letters_and_digits_is_zeros(text: str) -> None:
+    assert not EMBEDDER.encode_query(text).any()
+
+
+def test_names_meet_in_every_spelling() -> None:
+    one, *others = EMBEDDER.encode(["flatHashMap", "flat_hash_map", "FlatHashMap", "FLAT_HASH_MAP"])
+    assert all(np.array_equal(one, other) for other in others)
 
 
 def test_sums_too_large_to_square_keep_their_direction() -> None:
@@ -124,7 +161,7 @@ def test_forgetting_words_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_no_texts_give_no_rows() -> None:
-    assert EMBEDDER.encode([]).shape == (0, 256)
+    assert EMBEDDER.encode([]).shape == (0, DIMENSIONS)
 
 
 def test_the_door_opens_the_bundled_model() -> None:

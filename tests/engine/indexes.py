@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import apsw
 
 from findling import Engine
+from findling.store import count_rows
 from findling.store.schema import CHUNK_BITS
 from findling.types import SearchResult
 
@@ -38,14 +40,16 @@ def contents(engine: Engine) -> dict[str, Any]:
         "SELECT path, blob_id, entry_id FROM manifest_files JOIN entries USING (entry_id) WHERE manifest_id=?",
         manifest,
     ):
-        chunk_range = (blob_id << CHUNK_BITS, (blob_id + 1 << CHUNK_BITS) - 1)
+        sections = (blob_id << CHUNK_BITS, (blob_id + 1 << CHUNK_BITS) - 1)
         files[path] = {
             "blob": rows(engine, "SELECT * FROM blobs WHERE blob_id=?", blob_id)[0][1:],
             "terms": rows(engine, "SELECT data FROM terms WHERE blob_id=?", blob_id),
-            "chunks": [
-                (row[0] - chunk_range[0], *row[1:])
-                for row in rows(engine, "SELECT * FROM chunks WHERE chunk_id BETWEEN ? AND ? ORDER BY 1", *chunk_range)
+            "chunks": rows(engine, "SELECT lines, places, hashes FROM chunks WHERE blob_id=?", blob_id),
+            "sections": [
+                (row[0] - sections[0], *row[1:])
+                for row in rows(engine, "SELECT * FROM sections WHERE chunk_id BETWEEN ? AND ? ORDER BY 1", *sections)
             ],
+            "texts": rows(engine, "SELECT texts FROM doc_texts WHERE blob_id=?", blob_id),
             "symbols": rows(engine, "SELECT data FROM symbols WHERE blob_id=?", blob_id),
             "definitions": rows(engine, "SELECT squashed FROM definitions WHERE blob_id=? ORDER BY 1", blob_id),
             "vectors": rows(engine, "SELECT text_hashes, data FROM vectors WHERE entry_id=?", entry_id),
@@ -63,10 +67,13 @@ _NOT_COMPARED = ("manifest_id", "root", "ref", "synced_at", "counts")
 
 def term_counts(engine: Engine, manifest: int) -> dict[int, int]:
     sql = (
-        "SELECT term, sum(files) AS n FROM term_counts WHERE manifest_id=?1 "
-        "OR manifest_id=(SELECT counts FROM manifests WHERE manifest_id=?1) GROUP BY term HAVING n<>0"
+        "SELECT bucket, counts FROM term_counts WHERE manifest_id=?1 "
+        "OR manifest_id=(SELECT counts FROM manifests WHERE manifest_id=?1)"
     )
-    return dict(rows(engine, sql, manifest))
+    found: Counter[int] = Counter()
+    for bucket, row in rows(engine, sql, manifest):
+        found.update(dict(count_rows.counted(bucket, row)))
+    return {term: files for term, files in found.items() if files}
 
 
 def manifest_row(engine: Engine) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from findling.config import Config
 from findling.config.options import Semantic
 from findling.errors import IndexNotReady
 from findling.ingest.chunks import ChunkLimits, DocLimits
+from findling.store import chunk_rows
 from findling.tools import Workspace, call
 
 PROSE = "# Long\n\n" + " ".join(f"Sentence number {n} says something about retrying." for n in range(60)) + "\n"
@@ -106,7 +107,8 @@ def test_nor_does_a_server_after_its_answer(root: Path) -> None:
 
 def sizes(engine: Engine, path: str) -> list[tuple[int, int, int]]:
     """(first line, last line, bytes) of a file's chunks."""
-    return [(row[1], row[2], row[4] - row[3]) for row in contents(engine)["files"][path]["chunks"]]
+    (packed,) = contents(engine)["files"][path]["chunks"]
+    return [(chunk[0], chunk[1], chunk[3] - chunk[2]) for chunk in chunk_rows.unpack(*packed[:2])]
 
 
 def test_documents_and_code_are_cut_by_the_configured_sizes(root: Path) -> None:

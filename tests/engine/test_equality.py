@@ -159,14 +159,35 @@ def test_earlier_versions_of_a_file_neither_pile_up_nor_crowd_it_out(tmp_path: P
             engine.sync()
         stored = rows(engine, "SELECT count(*) FROM entries WHERE path='busy.py'")[0][0]
         assert stored < rounds / 2
-        dead = "SELECT {} FROM {} WHERE {} >> {} NOT IN (SELECT blob_id FROM blobs)"
-        assert not rows(engine, "SELECT 1 FROM symbols WHERE blob_id NOT IN (SELECT blob_id FROM blobs)")
-        assert not rows(engine, dead.format("1", "chunks", "chunk_id", CHUNK_BITS))
-        assert not rows(engine, "SELECT 1 FROM definitions WHERE blob_id NOT IN (SELECT blob_id FROM blobs)")
+        for table in ("symbols", "chunks", "definitions", "doc_texts"):
+            assert not rows(engine, f"SELECT 1 FROM {table} WHERE blob_id NOT IN (SELECT blob_id FROM blobs)")
+        assert not rows(
+            engine, f"SELECT 1 FROM sections WHERE chunk_id >> {CHUNK_BITS} NOT IN (SELECT blob_id FROM blobs)"
+        )
         for mode in ("auto", "keyword", "semantic", "symbol"):
             assert engine.search("RetryPolicy backoff", mode=mode).hits[0].path == "busy.py", mode
         with build_again(root, tmp_path / "again") as scratch:
             assert_same(engine, scratch)
+
+
+def test_what_is_in_no_file_any_more_changes_no_order(tmp_path: Path) -> None:
+    """The best passage that there is decides what the others are worth: of those that are searched."""
+    asked = "idle connection timeout pool"
+    filler = "filler words here and there\n" * 30
+    write(tmp_path, "b.md", f"# Other things\n\nThe pool keeps a connection and drops idle sockets.\n{filler}")
+    write(tmp_path, "idle_timeout.py", "def close_all():\n    return 1\n")
+    for number in range(12):
+        write(tmp_path, f"n{number}.md", f"# Note {number}\n\nsome unrelated text number {number}\n")
+    with Engine.open(root=tmp_path) as engine:
+        engine.index(embed=False)
+        before = engine.search(asked, mode="keyword", wait_s=0.0)
+        write(tmp_path, "ghost.md", f"# {asked}\n\n{asked}\n")
+        engine.sync(["ghost.md"])
+        (tmp_path / "ghost.md").unlink()
+        engine.sync(["ghost.md"])
+        after = engine.search(asked, mode="keyword", wait_s=0.0)
+        assert [hit.path for hit in after.hits] == [hit.path for hit in before.hits]
+        assert values(after) == pytest.approx(values(before), abs=0.1)
 
 
 def test_ids_are_handed_back_when_they_were_not_used(tmp_path: Path) -> None:

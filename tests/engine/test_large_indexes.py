@@ -57,6 +57,24 @@ def test_what_is_new_is_proposed_beside_a_written_sign_bit_file(
         (tmp_path / "zebra.md").write_text("# Feeding\n\nHow the zoo feeds its zebras at noon.\n")
         engine.sync(["zebra.md"])
         assert engine.search("feeding zebras at the zoo", mode="semantic").hits[0].path == "zebra.md"
+        (about,) = engine.store_dir.glob("dense-*.json")
+    expected = nearest(tmp_path)
+    state = about.read_text()
+    about.write_text(state.replace("in_columns", "width"))  # as a file that is laid out otherwise says it
+    assert nearest(tmp_path) == expected
+    with Engine.open(root=tmp_path) as engine:
+        (tmp_path / "zebra.md").unlink()
+        engine.index()
+        (tmp_path / "zoo.md").write_text("# Feeding\n\nHow the zoo feeds its zebras at noon.\n")
+        engine.index()
+    assert "in_columns" in about.read_text()
+
+
+def nearest(root: Path) -> list[tuple[str, float]]:
+    """Asked of an index that is opened anew."""
+    with Engine.open(root=root) as engine:
+        hits = engine.search("feeding zebras at the zoo", mode="semantic", wait_s=0.0).hits
+    return [(hit.path, hit.rank_value) for hit in hits]
 
 
 def test_the_manifest_of_a_folder_that_is_gone_goes_too(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,9 @@ from indexes import make, write
 
 from findling import Engine, errors
 from findling.engine import freshness
-from findling.ingest import indexer
+from findling.files import Files
+from findling.ingest import indexer, pool
+from findling.store.lock import WriterLock
 from findling.types import SkippedFile
 
 
@@ -35,6 +39,72 @@ def test_a_file_that_failed_is_looked_at_when_it_is_changed(root: Path, monkeypa
         assert not engine.grep("def first").files
         write(root, "odd.py", "def edited_since():\n    pass\n")
         assert [file.path for file in engine.grep("edited_since").files] == ["odd.py"]
+
+
+def test_a_question_waits_a_moment_for_another_writer(root: Path) -> None:
+    with Engine.open(root=root) as engine:
+        engine.index()
+        write(root, "new.py", "def newcomer():\n    pass\n")
+        begun = threading.Event()
+
+        def hold() -> None:
+            writer = WriterLock(engine.store_dir, wait_s=0)
+            begun.set()
+            time.sleep(0.1)
+            writer.release()
+
+        other = threading.Thread(target=hold)
+        other.start()
+        begun.wait()
+        found = engine.search("newcomer", mode="keyword", wait_s=60.0)
+        other.join()
+    assert (found.freshness, [hit.path for hit in found.hits][:1]) == ("fresh", ["new.py"])
+
+
+def test_how_long_a_question_waits_for_a_writer() -> None:
+    far = time.monotonic() + 60
+    assert freshness.writer_wait_s(far, freshness.BUSY_WAIT_S) == freshness.BUSY_WAIT_S
+    assert freshness.writer_wait_s(time.monotonic() - 1, freshness.BUSY_WAIT_S) == 0
+    assert freshness.writer_wait_s(None, freshness.BUSY_WAIT_S) == freshness.WRITER_WAIT_S
+
+
+def test_the_first_batch_is_waited_for(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker that starts slowly costs one question time, and not every question its newest files."""
+    start = pool.Worker.start
+
+    def slow(self: pool.Worker) -> object:
+        time.sleep(0.2)
+        return start(self)
+
+    with Engine.open(root=root) as engine:
+        engine.index()
+        write(root, "new.py", "def newcomer():\n    pass\n")
+        monkeypatch.setattr(indexer, "_FIRST_BATCH_S", 60.0)
+        monkeypatch.setattr(pool.Worker, "start", slow)
+        report = indexer.Indexer(root, engine.store_dir).sync(paths=["new.py"], deadline=time.monotonic())
+        assert (report.changed, report.complete) == (1, True)
+
+
+def test_what_cannot_be_read_is_not_tried_at_every_question(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read, broken = indexer.read_file, {"src/cache.py"}
+    tries: list[str] = []
+
+    def failing(files: Files, path: str, most: int) -> object:
+        if path in broken:
+            tries.append(path)
+            return SkippedFile(path, "unreadable", "Input/output error")
+        return read(files, path, most)
+
+    monkeypatch.setattr(indexer, "read_file", failing)
+    with Engine.open(root=root) as engine:
+        engine.index(embed=False)
+        for _ in range(4):
+            assert engine.search("evict", mode="keyword").coverage.skipped == {"unreadable": 1}
+        assert tries == ["src/cache.py"] * 2, "when all was indexed, and once more"
+        broken.clear()
+        monkeypatch.setattr(freshness, "UNREAD_PAUSE_S", 0.0)
+        engine._store.unread_until.clear()
+        assert engine.search("evict", mode="keyword").hits[0].path == "src/cache.py"
 
 
 def test_only_runs_are_followed_by_another_look(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,3 +147,13 @@ def test_what_others_put_beside_the_index_stays(root: Path) -> None:
         engine.index(force=True)
         assert (engine.store_dir / "notes/mine.txt").exists()
         assert (engine.store_dir / "todo.txt").exists()
+
+
+def test_a_document_of_too_many_passages_is_named(tmp_path: Path) -> None:
+    parts = "".join(f"# Part {number}\n\nIt says {number}.\n\n" for number in range(510))
+    root = make(tmp_path / "root", {"long.md": parts, "short.md": "# Short\n", "data.csv": "1,2\n" * 50_000})
+    with Engine.open(root=root) as engine:
+        notes = engine.index(embed=False).notes
+        assert [note.partition(":")[0] for note in notes] == ["long.md"]
+        assert "500 passages" in notes[0]
+        assert engine.index(embed=False).notes == ()

@@ -56,6 +56,53 @@ def test_every_question_takes_a_ref(repo: Path) -> None:
         assert git(repo, "status", "--porcelain") == ""
 
 
+def test_a_ref_that_was_opened_moves_on_when_it_is_named(repo: Path) -> None:
+    with Engine.open(root=repo, ref="feature") as engine:
+        assert found(engine, "only_in_feature") == {"src/retry.py": 1}
+        git(repo, "checkout", "-q", "feature")
+        write(repo, "moved.py", "def after_move():\n    pass\n")
+        commit(repo)
+        git(repo, "checkout", "-q", "main")
+        assert found(engine, "after_move", "feature") == {"moved.py": 1}
+        assert found(engine, "after_move") == {}, "without a name it is the commit that was opened"
+
+
+def test_a_part_that_is_not_on_disk_is_searched_at_a_ref(repo: Path) -> None:
+    with Engine.open(repo / "src" / "lru.py", root=repo, ref="feature") as engine:
+        assert (engine.scope, found(engine, "class")) == ("src/lru.py", {"src/lru.py": 1})
+    shutil.rmtree(repo / "docs")
+    with Engine.open(repo / "docs" / "guide.md", ref="v1") as engine:
+        assert (engine.root, engine.scope) == (repo, "docs/guide.md")
+    with pytest.raises(errors.RootError, match="no file or folder"):
+        Engine.open(repo / "docs")
+    with pytest.raises(errors.RootError, match="does not lie in"):
+        Engine.open(repo / "docs", root=repo / "src", ref="v1")
+    with pytest.raises(errors.RootError, match="no file or folder"):
+        Engine.open(repo.parent / "nowhere", ref="v1")
+
+
+def test_what_is_asked_of_a_commit_s_files_is_not_answered_from_disk(repo: Path) -> None:
+    write(repo, "only_on_disk.md", "# New\n")
+    write(repo, "new/folder.py", "")
+    (repo / "src" / "cache.py").unlink()
+    with Engine.open(root=repo) as engine:
+        at = engine.at("v1")
+        assert (at.why("src/cache.py").reason, at.why("src/cache.py").indexed) == ("not_indexed_yet", False)
+        at.index()
+        known = at.why(str(repo / "src" / "cache.py"))
+        assert (known.path, known.indexed, known.reason, known.language) == ("src/cache.py", True, "", "python")
+        assert (at.why("src").kind, at.why("src").files) == ("folder", 2)
+        for path in ("only_on_disk.md", "new", "src/lru.py"):
+            assert (at.why(path).indexed, at.why(path).reason) == (False, "not_found")
+        assert at.why("..").reason == "outside_root"
+        assert at.changed(["src/cache.py", "only_on_disk.md"]) == ([], {"only_on_disk.md"})
+        assert at.in_scope(path_globs=["src/*"]) == (2, ())
+    write(repo, "ignored/x.py", "")
+    write(repo, ".gitignore", "ignored/\n")
+    with Engine.open(repo / "ignored", root=repo) as engine:
+        assert engine.at("v1").in_scope() == (0, ())
+
+
 @pytest.mark.parametrize("ref", ["feature", "v1", "refs/heads/feature", "feature~1"])
 def test_a_ref_answers_like_its_checkout(ref: str, repo: Path, tmp_path: Path) -> None:
     beside = tmp_path / "beside" / repo.name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import subprocess
 from hashlib import sha256
@@ -51,6 +52,12 @@ def test_a_work_tree_of_a_bare_repository(repo: Path, tmp_path: Path) -> None:
     with Engine.open(root=tree) as engine:
         assert found(engine, "LruCache") == {"src/cache.py": 1}
         assert found(engine, "LruCache", "feature") == {"src/lru.py": 1}
+    git(bare, "worktree", "add", "-q", str(tmp_path / "other"), "feature")
+    with Engine.open(root=tmp_path / "other") as other, Engine.open(root=bare) as itself:
+        assert other.store_dir == itself.store_dir == bare / ".findling"
+        assert found(other, "LruCache") == {"src/lru.py": 1}
+        assert itself.at("feature").index().changed == 0, "indexed when the other work tree was asked"
+        git(bare, "fsck", "--strict")
 
 
 def test_a_shallow_clone(repo: Path, tmp_path: Path) -> None:
@@ -75,6 +82,68 @@ def test_a_partial_clone_fetches_nothing_and_names_what_it_lacks(repo: Path, tmp
         assert engine.status(ref="origin/feature").coverage.skipped == {"unreadable": 1}
         assert "partial" in engine.status(ref="origin/feature").skipped[0].detail
     assert git(partial, "count-objects", "-v") == before
+
+
+@pytest.mark.parametrize("promised", [True, False])
+def test_what_a_partial_clone_lacked_is_taken_in_once_it_is_there(promised: bool, repo: Path, tmp_path: Path) -> None:
+    git(repo, "config", "uploadpack.allowFilter", "true")
+    partial = tmp_path / "partial"
+    git(tmp_path, "clone", "-q", "--filter=blob:none", "--no-checkout", f"file://{repo}", str(partial))
+    if not promised:  # then git says that it is missing, and does not end over it
+        for name in ("remote.origin.promisor", "remote.origin.partialclonefilter", "extensions.partialClone"):
+            subprocess.run(["git", "config", "--unset-all", name], cwd=partial, check=False)
+    content = git(repo, "rev-parse", "feature:src/retry.py")
+    with Engine.open(root=partial) as engine:
+        result = engine.grep("only_in_feature", ref="origin/feature")
+        assert not result.files
+        assert ("src/retry.py", "unreadable") in [(file.path, file.reason) for file in result.skipped]
+        text = subprocess.run(["git", "cat-file", "blob", content], cwd=repo, check=True, capture_output=True).stdout
+        came = subprocess.run(
+            ["git", "hash-object", "-w", "--stdin"], cwd=partial, input=text, check=True, capture_output=True
+        )
+        assert came.stdout.decode().strip() == content
+        assert found(engine, "only_in_feature", "origin/feature") == {"src/retry.py": 1}
+
+
+def test_a_bare_repository_in_the_work_tree_of_another(repo: Path, tmp_path: Path) -> None:
+    outer = repository(tmp_path / "outer")
+    git(outer, "checkout", "-q", "-b", "work")
+    bare = outer / "in" / "bare.git"
+    git(outer, "clone", "-q", "--bare", str(repo), str(bare))
+    git(bare, "branch", "work", "feature")
+    with Engine.open(root=bare) as engine:
+        assert found(engine, "LruCache", "feature") == {"src/lru.py": 1}
+        assert found(engine, "LruCache", "work") == {"src/lru.py": 1}, "what the outer one has checked out is no matter"
+
+
+def test_a_replaced_object_changes_no_commit(repo: Path) -> None:
+    git(repo, "replace", git(repo, "rev-parse", "v1"), git(repo, "rev-parse", "feature"))
+    with Engine.open(root=repo) as engine:
+        assert found(engine, "LruCache", git(repo, "rev-parse", "v1")) == {"src/cache.py": 1}
+
+
+def test_one_of_many_names_is_suggested_and_few_are_compared(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[int] = []
+
+    def counted(asked: str, names: list[str], most: int) -> list[str]:
+        compared.append(len(names))
+        return real(asked, names, most)
+
+    real = difflib.get_close_matches
+    monkeypatch.setattr(difflib, "get_close_matches", counted)
+    commit_id = git(repo, "rev-parse", "v1")
+    refs = "".join(f"{commit_id} refs/tags/team-{number % 7}/release-{number}\n" for number in range(1, 3000))
+    (repo / ".git" / "packed-refs").write_text("# pack-refs with: peeled fully-peeled sorted\n" + refs)
+    with Engine.open(root=repo) as engine, pytest.raises(errors.RefNotIndexed, match="mean team-3/release-1501"):
+        engine.at("taem-3/relaese-1501")
+    assert compared == [500]
+
+
+def test_what_is_no_commit_is_not_suggested_for_itself(repo: Path) -> None:
+    git(repo, "tag", "contents", git(repo, "rev-parse", "v1:src/retry.py"))
+    with Engine.open(root=repo) as engine, pytest.raises(errors.RefNotIndexed, match="no commit") as raised:
+        engine.at("contents")
+    assert "Did you mean" not in str(raised.value)
 
 
 def test_submodules_are_named_and_searched_by_themselves(repo: Path, tmp_path: Path) -> None:

@@ -25,3 +25,31 @@ def test_only_what_changed_is_embedded(tmp_path: Path) -> None:
         assert engine.index().changed == 1
         coverage = engine.status().coverage
         assert coverage.embedded_chunks == coverage.chunks == 12
+
+
+def test_coverage_counts_what_has_vectors(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.py").write_text(f"def {name}():\n    return '{name}'\n")
+    with Engine.open(root=tmp_path) as engine:
+        engine.index()
+        (tmp_path / "three.py").write_text("def three():\n    return 3\n")
+        coverage = engine.search("three", mode="keyword").coverage  # taken in, and embedded when that is needed
+        assert (coverage.chunks, coverage.embedded_chunks) == (3, 2)
+        coverage = engine.search("three", mode="hybrid").coverage
+        assert (coverage.chunks, coverage.embedded_chunks) == (3, 3)
+        (tmp_path / "one.py").unlink()
+        coverage = engine.search("three", mode="hybrid").coverage
+        assert (coverage.chunks, coverage.embedded_chunks) == (2, 2)
+
+
+def test_rows_of_contents_are_read_once_whatever_is_written_meanwhile(tmp_path: Path) -> None:
+    (tmp_path / "kept.py").write_text("def kept():\n    return 1\n")
+    (tmp_path / "changed.py").write_text("def before():\n    return 1\n")
+    with Engine.open(root=tmp_path) as engine, Engine.open(root=tmp_path) as other:
+        engine.index()
+        assert [hit.name for hit in engine.search("kept", wait_s=0.0).hits][:1] == ["kept"]
+        (tmp_path / "changed.py").write_text("def after():\n    return kept()\n")
+        other.index()
+        assert [hit.name for hit in engine.search("after", wait_s=0.0).hits][:1] == ["after"]
+        assert not engine.symbols("before", wait_s=0.0).definitions
+        assert [hit.name for hit in engine.search("kept", wait_s=0.0).hits][:1] == ["kept"]

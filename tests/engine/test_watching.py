@@ -162,6 +162,26 @@ def test_installed_packages_and_ignored_folders_are_not_listened_to(root: Path) 
     assert listening.folders_of(root, ["a.py", "src/deep/x.py", "src/new/y.py"]) == {"", "src", "src/new"}
 
 
+def test_an_empty_folder_made_before_it_listens_is_listened_to(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    listened: list[set[str]] = []
+
+    def changes(root: Path, folders: set[str], stop: threading.Event) -> Iterator[dict[str, bool]]:
+        listened.append(set(folders))
+        (root / "src" / "made" / "below").mkdir(parents=True, exist_ok=True)
+        (root / "build").mkdir(exist_ok=True)
+        yield {}
+        stop.wait()
+
+    monkeypatch.setattr(listening, "changes", changes)
+    watcher = Watcher(lambda: Engine.open(root=root))
+    watcher.start()
+    try:
+        until(lambda: len(listened) > 1)
+    finally:
+        watcher.stop()
+    assert listened[1] - listened[0] == {"src/made", "src/made/below"}
+
+
 def test_where_the_system_does_not_tell_it_looks_by_itself(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def limited(*_: object) -> Iterator[dict[str, bool]]:
         raise listening.CannotWatch("OS file watch limit reached.")

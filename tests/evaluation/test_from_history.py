@@ -7,11 +7,12 @@ import os
 import signal
 import subprocess
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
-from findling import cli, eval_commands
+from findling import cli, eval_commands, outbound
 from findling.errors import InvalidInput, NotFound
 from findling.evaluation import history
 from findling.evaluation.from_history import History, Sample, answers, from_history
@@ -290,7 +291,8 @@ def test_the_command_writes_all_of_it(
     printed = json.loads(capsys.readouterr().out)
     out = tmp_path / "out"
     assert {file.name for file in out.iterdir()} == {
-        "questions.jsonl", "run.jsonl", "run.keyword.jsonl", "report.json", "reliability.svg", "latency.svg", "corpora",
+        "questions.jsonl", "run.jsonl", "run.keyword.jsonl", "report.json", "reliability.svg", "reliability.png",
+        "latency.svg", "latency.png", "corpora",
     }  # fmt: skip
     queries = load_queries(out / "questions.jsonl")
     assert printed["all"]["queries"] == len(queries) == 10
@@ -332,6 +334,7 @@ def test_the_command_writes_all_of_it(
     assert cli.main(pair) == 0
     assert "run.jsonl minus it" in capsys.readouterr().out
     assert (tmp_path / "p/latency.svg").is_file()
+    assert (tmp_path / "p/latency.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_the_copy_is_gone_when_the_command_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -367,3 +370,21 @@ def test_what_does_not_go_together(
     assert cli.main(arguments) == 2
     assert words in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_looking_for_renames_takes_bounded_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git(tmp_path, "init", "-q", "-b", "main")
+    commit(tmp_path, "one", {"old.py": "def moved():\n    pass\n"})
+    commit(tmp_path, "two", {"old.py": None, "new.py": "def moved():\n    pass\n"})
+    asked: list[tuple[bool, bool]] = []
+
+    def run(arguments: list[str], **options: Any) -> outbound.GitOutput:
+        asked.append(("--find-renames" in arguments, options["little_memory"]))
+        if asked[-1][0]:
+            return outbound.GitOutput("failed", 128, b"", b"fatal: Out of memory, malloc failed (tried to allocate 9)")
+        return outbound.run_git(arguments, **options)
+
+    assert [change.paths for change in history.commits(tmp_path)] == [{"new.py": "new.py"}, {"old.py": "new.py"}]
+    monkeypatch.setattr(history, "run_git", run)
+    assert [change.paths["old.py"] for change in history.commits(tmp_path)] == [None, None]
+    assert asked == [(True, True), (False, True)]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from findling.ingest.chunk_docs import LIBRARY, DocLimits, chunk_docs
-from findling.ingest.outline import Heading, headings, markdown_headings
+from findling.ingest.outline import Heading, headings
 from findling.ingest.spans import MAX_CHUNKS, too_many
 from findling.types import Chunk
 
@@ -90,7 +90,7 @@ def test_markdown_headings(text: str, expected: list[tuple[int, str, int]]) -> N
 
 def test_heading_positions_are_bytes_of_the_text() -> None:
     text = "é😀\n\n# Title\n"
-    assert markdown_headings(text) == [Heading(1, "Title", len("é😀\n\n".encode()), 3)]
+    assert headings(text) == [Heading(1, "Title", len("é😀\n\n".encode()), 3)]
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def test_pictures_do_not_make_a_notebook_a_minified_file() -> None:
     picture = {"cell_type": "code", "source": "draw()", "outputs": [{"image/png": "iVBORw0K" * 20_000}]}
     whole = json.dumps({"cells": [picture], "metadata": {}}, indent=1).encode()
     made = prepare("a.ipynb", whole)
-    assert isinstance(made, Prepared) and len(made.chunks) == 1
+    assert isinstance(made, Prepared) and made.chunk_count == 1
     for path, data in (("a.json", whole), ("a.ipynb", b"[" * 200_000)):
         left_out = prepare(path, data)
         assert isinstance(left_out, SkippedFile) and left_out.reason == "minified", path

@@ -541,3 +541,33 @@ def test_look_at_missing_foreign_and_changed_paths(tmp_path: Path, kind: str) ->
     assert set(told.values()) - {"no_files"} == {"outside_root"}
     shutil.rmtree(root / "sub")
     assert look_at(root, ["sub"], before).gone == ["sub/b.py", "sub/c.py"]
+
+
+def test_a_path_in_conflict_is_found_once(tmp_path: Path) -> None:
+    root = lay(tmp_path / "r", "a.py", "b.py", "new.py")
+    git(root, "init", "-q")
+    git(root, "add", "a.py", "b.py")
+    blob = git(root, "rev-parse", ":a.py").strip()
+    rows = "".join(f"100644 {blob} {stage}\ta.py\n" for stage in (1, 2, 3))
+    given = f"0 {'0' * len(blob)}\ta.py\n{rows}"
+    subprocess.run(["git", "update-index", "--index-info"], cwd=root, input=given, text=True, check=True)
+    git(root, "update-index", "--skip-worktree", "b.py")
+    everything = [path for path, _, _ in look_at(root, ["a.py", "b.py", "new.py"]).found]
+    assert sorted(everything) == sorted(path for path, _, _ in discover(root).files) == ["a.py", "b.py", "new.py"]
+
+
+def test_a_listing_begun_before_gives_the_same(tmp_path: Path) -> None:
+    root = lay(tmp_path / "r", "a.py", "sub/b.py")
+    assert discovery.begin(root) is None
+    git(root, "init", "-q")
+    git(root, "add", "a.py")
+    assert discovery.begin(root, DiscoveryOptions(files=("a.py",))) is None
+    found = discover(root)
+    assert discover(root, begun=discovery.begin(root)) == found
+    before = known(found)
+    (root / "a.py").write_text("changed\n")
+    (root / "sub/b.py").unlink()
+    lay(root, "c.py")
+    assert check(root, before, begun=discovery.begin(root)) == check(root, before)
+    few = DiscoveryOptions(most_files=1)
+    assert check(root, before, few, begun=discovery.begin(root, few)) == check(root, before, few)

@@ -18,6 +18,7 @@ from shelf import write
 from findling import outbound
 from findling.errors import FetchRefused, FindlingError, InvalidInput
 from findling.library import Job, Library, repo_home, repo_tree
+from findling.library.disk import Quota
 from findling.library.fetch_names import path_problem, repository_name
 from findling.library.fetch_requests import RepoRequest
 from findling.library.fetching import run_here
@@ -54,6 +55,25 @@ def url(repo: Path, tmp_path: Path, local: Callable[..., None]) -> Iterator[str]
     with git_server(tmp_path / "served") as base:
         local(base.removeprefix("http://"))
         yield f"{base}/acme/guide/.git"
+
+
+def test_what_a_kill_leaves_half_written_is_none_of_the_files(repo: Path, tmp_path: Path) -> None:
+    def fetched() -> set[str]:
+        arguments = (repo / ".git", "HEAD", folder, tmp_path / "state.json", ("*.md", "*.txt"), ("node_modules/",))
+        repo_tree.write_tree(*arguments, Quota((folder,), 1 << 20), lambda _: None)
+        return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+    class Killed(BaseException):
+        pass
+
+    def replace(*_: object) -> None:
+        raise Killed
+
+    folder = tmp_path / "files"
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(Path, "replace", replace)
+        repo_tree._write(folder, "docs/new.md", b"half of", tmp_path / "state.partial")
+    assert fetched() == {"README.md", "docs/deep/notes.txt"}
 
 
 def done(library: Library, request: RepoRequest) -> Job:

@@ -80,14 +80,15 @@ def test_a_job_whose_process_was_killed_has_failed(tmp_path: Path) -> None:
     assert JobRecords(tmp_path).get(id).facts() == job.facts()
 
 
-def test_a_request_that_nobody_took_is_not_kept(tmp_path: Path) -> None:
+@pytest.mark.parametrize("age", [2 * STARTING_S, -3600.0], ids=["long ago", "before the clock was set back"])
+def test_a_request_that_nobody_took_is_not_kept(age: float, tmp_path: Path) -> None:
     """It may hold a token in its URL."""
     records = JobRecords(tmp_path)
     job, folder = records.hand_over("fetch_file", {"url": "https://example.org/?key=TOPSECRET"})
     assert records.get(job.id).status == "running"
     assert (folder / REQUEST).exists()
-    long_ago = time.time() - 2 * STARTING_S
-    os.utime(folder / STARTING, (long_ago, long_ago))
+    began = time.time() - age
+    os.utime(folder / STARTING, (began, began))
     assert (records.get(job.id).status, records.get(job.id).error) == ("failed", ENDED)
     assert not (folder / REQUEST).exists()
     assert b"TOPSECRET" not in b"".join(path.read_bytes() for path in folder.iterdir())

@@ -10,6 +10,7 @@ from shelf import write
 
 from findling import Engine, Library
 from findling.errors import ConfigError, InvalidInput, NotFound, RootError
+from findling.types import Progress
 
 
 def tree(folder: Path) -> dict[str, bytes | None]:
@@ -24,6 +25,17 @@ def found(library: Library, query: str) -> list[tuple[str, str]]:
 
 def files(library: Library, query: str = "water flour oven") -> set[str]:
     return {name for _, name in found(library, query)}
+
+
+def test_what_is_removed_while_it_is_added_is_gone_and_said_to_be(library: Library, bread: Path, data: Path) -> None:
+    def remove(progress: Progress) -> None:
+        with Library(data) as other:
+            if progress.stage == "indexing" and other.collections():
+                other.remove("bread")
+
+    with pytest.raises(NotFound, match="'bread' was removed while it was indexed"):
+        library.add(bread, progress=remove)
+    assert (library.collections(), list((data / "indexes").iterdir())) == ((), [])
 
 
 def test_looking_makes_nothing(library: Library, data: Path) -> None:

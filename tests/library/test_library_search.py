@@ -11,6 +11,7 @@ from shelf import BREAD, write
 
 from findling import Library
 from findling.errors import InvalidInput, NotFound
+from findling.store.lock import WriterLock
 from findling.tools import Workspace
 
 BIG = 120
@@ -157,6 +158,20 @@ def test_a_source_without_vectors_is_told_of_once(library: Library, bread: Path,
         workspace.engine.reembed(["tea.md"], anew=False)
         whole = library.search("water below boiling", min_score=0.0, also=[workspace.documents], wait_s=None)
         assert (whole.complete, whole.notes) == (True, ()), "code has no part in it"
+
+
+def test_what_another_writer_keeps_out_is_told_of(library: Library, bread: Path) -> None:
+    library.add(bread)
+    store = library._source(library.collections()[0]).engine.store_dir
+    (bread / "new.md").write_text("# Zanzibar\n\nThe zanzibar handshake.\n")
+    writer = WriterLock(store, wait_s=0)
+    try:
+        busy = library.search("zanzibar handshake", min_score=0.0, wait_s=0.1)
+    finally:
+        writer.release()
+    assert (busy.complete, busy.notes) == (False, ("bread: another process is indexing.",))
+    free = library.search("zanzibar handshake", min_score=0.0)
+    assert (free.complete, Path(free.passages[0].file_path).name) == (True, "new.md")
 
 
 def test_words_decide_where_the_model_knows_none(library: Library, bread: Path) -> None:

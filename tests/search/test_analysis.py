@@ -90,6 +90,12 @@ def test_adjacent_words_may_be_one_name() -> None:
         ("package exports", {"init"}),
         ("how do I start it", {"advice"}),
         ("why does it stop?", {"advice"}),
+        ("如何配置服务器", {"advice"}),
+        ("服务器在哪里？", {"advice"}),
+        ("ログはどこに保存されますか", {"advice"}),
+        ("サーバーを止めるには。", {"advice"}),
+        ("サーバーの設定", set()),
+        ("服务器配置", set()),
         ("what? stop it", set()),
         ("contest", set()),
     ],
@@ -98,10 +104,12 @@ def test_what_is_wanted(text: str, wants: set[str]) -> None:
     assert analyse(text).wants == wants
 
 
-def test_the_repositorys_own_name_says_nothing_unless_nothing_else_is_said() -> None:
+def test_the_repositorys_own_name_says_little_unless_nothing_else_is_said() -> None:
     assert analyse("skerry cache", own_name="skerry").words == ("cache",)
     assert analyse("Skerry cache", own_name="skerry").names == ()
     assert analyse("skerry", own_name="skerry").words == ("skerry",)
+    little = analyse("skerry cache", own_name="skerry").terms
+    assert 0 < little[tokenizer.stem("skerry")] < 0.2 < little[tokenizer.stem("cache")]
     assert analyse("sker_ry", own_name="Skerry").words == ("sker_ry",)
 
 

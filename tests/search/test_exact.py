@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sources import FolderSource, MemorySource
 
 from findling.errors import InvalidInput, InvalidPattern
 from findling.files import RootFiles
 from findling.search import exact
 from findling.search.exact import FileRef, GrepRequest, Scope, grep, grep_files
-from findling.search.exact_sources import FolderSource, MemorySource, read_indexed
 from findling.search.file_scan import MAX_SPANS
+from findling.search.indexed_files import read_indexed
 from findling.store.trigrams import TrigramIndex, file_trigrams
 from findling.types import GrepResult, LineMatch
 

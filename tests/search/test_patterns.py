@@ -16,7 +16,7 @@ from findling.errors import InvalidPattern
 from findling.search.pattern_cost import STEP_BUDGET
 from findling.search.pattern_plan import needles
 from findling.search.pattern_syntax import MAX_PATTERN_CHARS
-from findling.search.patterns import CompiledPattern, PatternTimeout, compile_pattern, plan
+from findling.search.patterns import CompiledPattern, PatternTimeout, compile_pattern
 from findling.store.trigram_plan import trigram_codes
 from findling.store.trigrams import file_trigrams
 
@@ -72,7 +72,7 @@ def test_every_text_that_matches_satisfies_the_plan_and_holds_the_needles(
     compiled = compile_pattern(expression, ignore_case=ignore_case)
     if re.search(expression, text, re.IGNORECASE if ignore_case else 0) is None:
         return
-    assert plan(compiled).holds(set(array("I", file_trigrams(text.encode()))))
+    assert compiled.plan.holds(set(array("I", file_trigrams(text.encode()))))
     if not compiled.folds_case:
         assert all(needle in text.encode() for needle in compiled.needles)
     elif text.isascii():
@@ -109,7 +109,7 @@ def test_a_literal_means_itself(literal: str, text: str, ignore_case: bool, word
     expression = rf"(?<!\w){re.escape(literal)}(?!\w)" if word else re.escape(literal)
     expected = [match.span() for match in re.finditer(expression, line, re.IGNORECASE if ignore_case else 0)]
     assert spans(compiled, line) == expected == interrupted(compiled, line)
-    assert plan(compiled).holds(set(array("I", file_trigrams(line.encode()))))
+    assert compiled.plan.holds(set(array("I", file_trigrams(line.encode()))))
 
 
 # --- meaning --------------------------------------------------------------------------------------------------
@@ -169,7 +169,7 @@ def test_characters_taken_as_certain_match_only_themselves_when_case_is_ignored(
 
 
 def holds(expression: str, text: str, **options: bool) -> bool:
-    return plan(compile_pattern(expression, **options)).holds(set(array("I", file_trigrams(text.encode()))))
+    return compile_pattern(expression, **options).plan.holds(set(array("I", file_trigrams(text.encode()))))
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_a_plan_rules_files_out(expression: str, satisfying: str, failing: str) 
     "expression", [r"\w+", "ab", "a.c", r"(abc)?", r"abc|\d", "(?!abc)", r"[a-z]{40}", "^$", "a|b"]
 )
 def test_without_three_certain_bytes_a_plan_admits_everything(expression: str) -> None:
-    assert plan(compile_pattern(expression)).admits_everything
+    assert compile_pattern(expression).plan.admits_everything
 
 
 def test_letters_outside_ascii_match_ascii_text_when_case_is_ignored() -> None:
@@ -208,14 +208,14 @@ def test_letters_outside_ascii_match_ascii_text_when_case_is_ignored() -> None:
 
 
 def test_ignoring_case_leaves_ascii_texts_certain() -> None:
-    assert not plan(compile_pattern("Deprecated", literal=True, ignore_case=True)).admits_everything
-    assert plan(compile_pattern("ÄÖÜ", literal=True, ignore_case=True)).admits_everything
-    assert not plan(compile_pattern("中文字", literal=True, ignore_case=True)).admits_everything
+    assert not compile_pattern("Deprecated", literal=True, ignore_case=True).plan.admits_everything
+    assert compile_pattern("ÄÖÜ", literal=True, ignore_case=True).plan.admits_everything
+    assert not compile_pattern("中文字", literal=True, ignore_case=True).plan.admits_everything
 
 
 def test_a_long_literal_is_planned_quickly_and_whole() -> None:
     text = "".join(chr(97 + number % 23) for number in range(MAX_PATTERN_CHARS))
-    assert plan(compile_pattern(text, literal=True)).codes == trigram_codes(text.encode())
+    assert compile_pattern(text, literal=True).plan.codes == trigram_codes(text.encode())
 
 
 # --- refusals -------------------------------------------------------------------------------------------------

@@ -15,14 +15,20 @@ from findling.search.ranking.ranker import WINDOW, _best_window
 from findling.search.ranking.signals import (
     ABBREVIATION,
     K1,
+    STANDS_IN,
+    SYNONYM,
     Lengths,
     StemMatcher,
+    beginning,
+    beginnings,
     bm25f,
+    held,
     inverse_document_frequency,
     likeness,
     name_parts,
     path_words,
     rare_coverage,
+    with_synonyms,
 )
 from findling.search.ranking.votes import votes
 from findling.store.term_rows import IN_NAMES, IN_TOP_NAMES
@@ -32,7 +38,7 @@ MEANS = Lengths(100.0, 10.0)
 
 
 def value(
-    *found: tuple[int, int], paths: Iterable[int] = (), body: float = 100, names: float = 10, path_terms: int = 6
+    *found: tuple[float, int], paths: Iterable[int] = (), body: float = 100, names: float = 10, path_terms: int = 6
 ) -> float:
     in_path = list(paths) or [0] * len(found)
     return bm25f(found, in_path, [1.0] * len(found), Lengths(body, names), MEANS, path_terms)[0]
@@ -253,6 +259,23 @@ def test_what_a_path_says_against_a_file(path: str, flags: set[str]) -> None:
     assert priors.path_flags(path) == flags
 
 
+@pytest.mark.parametrize(
+    ("path", "language", "prose"),
+    [
+        ("docs/guide.md", "markdown", True),
+        ("extras/tool.1", "man", True),
+        ("README", "text", True),
+        ("docs/notes.txt", "text", True),
+        ("publicsuffix/public_suffix_list.dat", "text", False),
+        ("Test.globalconfig", "text", False),
+        ("src/Input.tsx.old", "text", False),
+        ("debian/overrides", "text", False),
+    ],
+)
+def test_what_is_written_to_be_read(path: str, language: str, prose: bool) -> None:
+    assert priors.is_prose(path, language) == prose
+
+
 @given(st.text(max_size=40))
 def test_any_path_has_known_flags(path: str) -> None:
     assert priors.path_flags(path) <= set(formula.SIGNALS)
@@ -278,10 +301,18 @@ def test_a_name_is_like_a_query_that_it_says_and_that_says_it() -> None:
     assert likeness(["budget", "x"], WEIGHTS) == likeness([], WEIGHTS) == likeness(["retry"], {}) == 0
 
 
-@given(st.text("abcdeginrstuylRS_ é", min_size=1, max_size=16))
-def test_no_name_is_passed_over_that_says_the_query(name: str) -> None:
-    for part in name_parts(name):
-        assert likeness([name], {part: 1.0}) > 0
+@given(st.lists(st.text("abcdeginrstuylRS_12 é", max_size=16), min_size=1, max_size=4))
+def test_no_name_is_passed_over_that_says_the_query(names: list[str]) -> None:
+    for name in names:
+        for part in name_parts(name):
+            assert name in beginning("\n".join(names), beginnings([part]))
+            assert likeness([name], {part: 1.0}) > 0
+
+
+def test_names_that_cannot_say_the_query_are_passed_over() -> None:
+    names = "RetryPolicy\nupdate\nsecretries\nre_try\nHTTPRetry"
+    assert beginning(names, beginnings(["retri"])) == {"RetryPolicy", "HTTPRetry"}
+    assert beginning(names, beginnings([])) == beginning("", beginnings(["retri"])) == set()
 
 
 @given(
@@ -291,13 +322,39 @@ def test_likeness_is_a_share(names: list[str], weights: dict[str, float]) -> Non
     assert 0 <= likeness(names, weights) <= 1 + 1e-9
 
 
+def coverage(*found: tuple[float, int], paths: Iterable[int] = (), weights: Iterable[float] = (1.0, 3.0)) -> float:
+    in_path = list(paths) or [0] * len(found)
+    return rare_coverage(held(found, in_path), list(weights), [False] * len(found))
+
+
 def test_what_is_rare_is_the_point() -> None:
-    common, rare = (1, 0), (0, 0)
-    assert rare_coverage([common, rare], [0, 0], [1.0, 3.0]) == pytest.approx(0.1)
-    assert rare_coverage([rare, common], [0, 0], [1.0, 3.0]) == pytest.approx(0.9)
-    assert rare_coverage([rare, rare], [0, 1], [1.0, 3.0]) == pytest.approx(0.9)
-    assert rare_coverage([(0, IN_NAMES), common], [0, 0], [1.0, 3.0]) == 1
-    assert rare_coverage([], [], []) == rare_coverage([common], [0], [0.0]) == 0
+    there, absent = (1, 0), (0, 0)
+    assert coverage(there, absent) == pytest.approx(0.1)
+    assert coverage(absent, there) == pytest.approx(0.9)
+    assert coverage(absent, absent, paths=[0, 1]) == pytest.approx(0.9)
+    assert coverage((0, IN_NAMES), there) == 1
+    assert coverage() == coverage(there, weights=[0.0]) == 0
+
+
+def test_a_proper_name_that_is_missing_counts_double() -> None:
+    shares = held([(1, 0), (0, 0)], [0, 0])
+    assert rare_coverage(shares, [1.0, 1.0], [False, False]) == pytest.approx(1 / 2)
+    assert rare_coverage(shares, [1.0, 1.0], [False, True]) == pytest.approx(1 / 3)
+    assert rare_coverage(shares, [1.0, 1.0], [True, False]) == pytest.approx(2 / 3)
+
+
+def test_a_synonym_stands_in_for_a_word_but_not_for_its_name() -> None:
+    said, unsaid = (2, IN_NAMES), (0, 0)
+    found = with_synonyms([said, unsaid], [(4, IN_NAMES), (0, 0)], [[0, 1], [1]])
+    assert found == [(2 + 4 * SYNONYM, IN_NAMES), (4 * SYNONYM, 0)]
+    assert held(found, [0, 0], held([said, unsaid], [0, 0])) == [1.0, STANDS_IN]
+    assert held(found, [0, 1], held([said, unsaid], [0, 1])) == [1.0, 1.0]
+    assert with_synonyms([said], [], []) == [said]
+
+
+def test_synonyms_never_outdo_the_word_itself() -> None:
+    word, others = value((8, 0)), value(*with_synonyms([(0, 0)], [(8, 0)], [[0]]))
+    assert 0 < others < word
 
 
 @pytest.mark.parametrize(

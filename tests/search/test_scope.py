@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import random
 from pathlib import Path
 
 import pytest
@@ -147,4 +148,23 @@ def test_few_allowed_files_are_listed_and_many_are_not(project: Path) -> None:
             proposals = [*sorted(everything.values(), reverse=True), 10**9]
             assert go.keep(reader, proposals, 2) == [entry for entry in proposals if entry in go.allowed][:2]
             assert Scope(None, None, 1).keep(reader, [10**9, proposals[0], proposals[0]], 5) == [proposals[0]]
+        reader.close()
+
+
+@given(scores=st.lists(st.integers(-3, 0), max_size=60), most=st.integers(1, 9), seed=st.randoms(use_true_random=False))
+def test_the_best_proposals_are_kept(project: Path, scores: list[int], most: int, seed: random.Random) -> None:
+    with Engine.open(root=project) as engine:
+        reader = IndexReader(engine.store_dir, str(project))
+    try:
+        with reader.snapshot():
+            paths = {file.entry_id: file.path for file in reader.all_files()}
+            entries = [*paths, *range(900_000, 900_020)]  # some of no file
+            seed.shuffle(entries)
+            proposals = {entry: float(score) for entry, score in zip(entries, scores, strict=False)}
+            ours = [entry for entry in proposals if entry in paths]
+            wanted = Scope(None, None, 8)  # looks at all of them
+            best = sorted(ours, key=lambda entry: (-proposals[entry], paths[entry]))
+            assert wanted.keep(reader, proposals, most) == best[:most]
+            assert wanted.keep(reader, list(proposals), most) == ours[:most]
+    finally:
         reader.close()

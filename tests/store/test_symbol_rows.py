@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from findling.store import symbol_rows
+from findling.store.deflated import deflate, inflate
 from findling.types import SYMBOL_KINDS
 
 names = st.text(st.characters(blacklist_characters="\n"), min_size=1, max_size=12)
@@ -46,7 +47,10 @@ def _follows(found: list[symbol_rows.PackedSymbol], parent: int) -> str:
 @given(definitions())
 def test_what_was_packed_comes_back(packed: list[symbol_rows.PackedSymbol]) -> None:
     rows = symbol_rows.unpack(7, symbol_rows.pack(packed))
-    assert symbol_rows.named(symbol_rows.pack(packed)) == [(row.name, row.kind) for row in rows]
+    named = symbol_rows.named(symbol_rows.pack(packed))
+    assert [SYMBOL_KINDS[kind] for kind in named.kinds] == [row.kind for row in rows]
+    assert named.text == "\n".join(row.name for row in rows)
+    assert named.squashed == [row.squashed for row in rows]
     assert [row[2:] for row in rows] == packed
     assert [(row.blob_id, row.position) for row in rows] == [(7, i) for i in range(len(packed))]
 
@@ -55,7 +59,7 @@ def test_a_scope_that_follows_from_the_enclosing_definitions_takes_no_room() -> 
     outer = ("Outer", "class", -1, 1, 90, 1, "", "")
     inner = ("inner", "method", 0, 2, 9, 2, "Outer", "")
     elsewhere = ("inner", "method", 0, 2, 9, 2, "Some.Other.Place", "")
-    assert b"Outer" not in symbol_rows.pack([outer, inner]).partition(b"Outer")[2]
+    assert inflate(symbol_rows.pack([outer, inner]))[0].count(b"Outer") == 1
     assert symbol_rows.unpack(1, symbol_rows.pack([outer, elsewhere]))[1].qualified_name == "Some.Other.Place.inner"
 
 
@@ -69,3 +73,31 @@ def test_a_row_that_was_cut_is_refused(cut: int) -> None:
 def test_spellings_of_a_name_have_one_key() -> None:
     rows = [(name, "fn", -1, 1, 1, 1, "", "") for name in ("fooBar", "foo_bar", "FooBar", "other")]
     assert symbol_rows.keys(rows) == ["foobar", "other"]
+
+
+@given(definitions(), st.integers(-9, 9), st.integers(-9, 9))
+def test_a_row_is_a_sequence(packed: list[symbol_rows.PackedSymbol], start: int, stop: int) -> None:
+    rows = symbol_rows.unpack(7, symbol_rows.pack(packed))
+    every = list(rows)
+    assert rows[start:stop] == every[start:stop]
+    assert [rows[place] for place in range(-len(rows), len(rows))] == every + every
+    with pytest.raises(IndexError):
+        rows[len(rows)]
+
+
+@given(definitions())
+def test_definitions_are_found_by_their_key(packed: list[symbol_rows.PackedSymbol]) -> None:
+    data = symbol_rows.pack(packed)
+    every = list(symbol_rows.unpack(7, data))
+    wanted = {row.squashed for row in every[::2]}
+    assert symbol_rows.fitting(7, data, wanted.__contains__) == [row for row in every if row.squashed in wanted]
+
+
+def test_definitions_that_enclose_each_other_are_refused() -> None:
+    packed = symbol_rows.pack([("a", "fn", -1, 1, 2, 1, "", ""), ("b", "fn", 0, 2, 3, 2, "a", "")])
+    row = bytearray(inflate(packed)[0])
+    parents = row.index(b"\xff\xff\x00\x00")
+    row[parents : parents + 4] = (1).to_bytes(2, "little") + (0).to_bytes(2, "little")
+    rows = symbol_rows.unpack(1, deflate(bytes(row)))
+    with pytest.raises(ValueError, match="later one"):
+        list(rows)

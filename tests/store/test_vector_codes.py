@@ -55,3 +55,13 @@ def test_numbers_beyond_the_outermost_level_are_the_outermost_level() -> None:
     decoded = vector_codes.decode(vector_codes.encode(row).tobytes(), DIMENSIONS)
     assert decoded[0, 0] == 127
     assert decoded[0, 1] == -127
+
+
+def test_sign_bits_are_those_of_the_decoded_rows() -> None:
+    rows = np.random.default_rng(5).normal(size=(40, 64)).astype(np.float32)
+    rows[3] = -np.abs(rows[3])
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    rows[7] = 0
+    data = vector_codes.encode(rows).tobytes()
+    wanted = np.packbits(vector_codes.decode(data, 64) >= 0, axis=1)
+    assert np.array_equal(vector_codes.sign_bits(data, 64), wanted)

@@ -68,6 +68,9 @@ def test_top_by_bits_is_the_sorted_scan(seed: int, size: tuple[int, int], k: int
     expected = [row for row in np.argsort(distances, kind="stable").tolist() if allowed is None or allowed[row]]
     assert np.array_equal(vectors.hamming(bits, query), distances)
     assert vectors.top_by_bits(bits, query, k, allowed).tolist() == expected[:k]
+    columns = vectors.in_columns(bits)
+    assert np.array_equal(vectors.hamming(columns, query), distances)
+    assert vectors.top_by_bits(columns, query, k, allowed).tolist() == expected[:k]
 
 
 @FROM_SEED

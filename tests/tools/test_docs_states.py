@@ -192,7 +192,7 @@ def mismatch(root: Path) -> Path:
 
 
 MISMATCH = (
-    "Config model 'static-code' (256 dim) doesn't match stored embeddings (1024 dim). "
+    "Config model 'findling-static' (256 dim) doesn't match stored embeddings (1024 dim). "
     "Run reindex_vectors with force: true."
 )
 

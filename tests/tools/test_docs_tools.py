@@ -8,7 +8,11 @@ from typing import Any
 
 import pytest
 
+from findling.search.extract import Excerpt
+from findling.search.passages import Passage
+from findling.store.rows import ChunkRow, FileRow
 from findling.tools import Workspace, call
+from findling.tools.docs_answer import answered_by
 
 DOCUMENTS: Mapping[str, str] = {
     "README.md": "# Porter\n\nPorter carries parcels between warehouses. Start with the guide.\n",
@@ -301,6 +305,16 @@ def test_an_answer_is_taken_from_the_right_passage(porter: Workspace) -> None:
     for source in answer["sources"]:
         assert len(source["snippet"]) <= 200
         assert source["snippet"].removesuffix("...").rstrip()[:60] in answer["answer"]
+
+
+def test_the_confidence_is_of_the_passage_that_answers() -> None:
+    def passage(path: str, start: int, end: int) -> Passage:
+        file = FileRow(1, 1, path, "markdown", "docs", 1, end, False, 1, 1)
+        return Passage(file, 0, ChunkRow(start, end, 0, 1, "prose", -1, ()), 1.0)
+
+    found = [passage("a.md", 1, 9), passage("b.md", 1, 9), passage("b.md", 10, 20)]
+    assert answered_by(found, [Excerpt("b.md", "", 12, 13, "text", 1.0)]) is found[2]
+    assert answered_by(found, [Excerpt("b.md", "", 12, 13, "", 1.0), Excerpt("a.md", "", 3, 3, "", 0.5)]) is found[0]
 
 
 def test_what_a_paragraph_introduces_comes_with_it(porter: Workspace) -> None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from findling.engine import watching
+from findling.engine import freshness, watching
+from findling.ingest import discovery
 from findling.store.lock import WriterLock
 from findling.tools import Workspace
+from findling.tools.jobs import Jobs
 from findling.tools.registry import call
 from findling.tools.workspaces import Workspaces, open_workspace
 
@@ -142,6 +145,52 @@ def test_strict_answers_are_fresh_or_refused(workspace: Workspace, monkeypatch: 
         lock.release()
     found = facts("search_code", workspace, query="added_later", freshness_policy="strict")
     assert found["results"][0]["path"] == "later.py"
+
+
+@pytest.fixture
+def huge(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every tree is too large to be looked at as a whole in any bounded time."""
+    check = discovery.check
+
+    def hurried(*arguments: Any, **options: Any) -> discovery.Changes:
+        found = check(*arguments, **options)
+        return found if arguments[3] is None else found._replace(added=[], complete=False, skipped=[])
+
+    monkeypatch.setattr(discovery, "check", hurried)
+    monkeypatch.setattr(freshness, "CHECK_PAUSE", 1_000_000)
+    monkeypatch.setattr("findling.tools.code_lexical.WAIT_S", 2.0)
+
+
+def test_a_passage_of_a_commit_is_as_old_as_the_commit(workspace: Workspace) -> None:
+    asked = {"query": "backoff", "options": {"minScore": 0}, "ref": "feature"}
+    found = json.loads(call("search_documents", asked, workspace).text_blocks[1])
+    seconds = subprocess.run(
+        ["git", "log", "-1", "--format=%ct", "feature"], cwd=workspace.engine.root, check=True, capture_output=True
+    )
+    modified = [datetime.fromisoformat(row["metadata"]["lastModified"]).timestamp() for row in found["results"]]
+    assert modified and set(modified) == {float(seconds.stdout)}
+
+
+@pytest.mark.usefixtures("huge")
+def test_strict_looks_at_all_files(workspace: Workspace) -> None:
+    balanced = facts("search_code", workspace, query="only_on_main")
+    assert balanced["metadata"]["freshness_status"] == "stale"
+    strict = facts("search_code", workspace, query="only_on_main", freshness_policy="strict")
+    assert strict["metadata"]["freshness_status"] == "fresh"
+
+
+@pytest.mark.usefixtures("huge")
+def test_what_was_not_looked_at_starts_one_job_in_a_while(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[str] = []
+    run = Jobs._run
+    monkeypatch.setattr(Jobs, "_run", lambda self, job, *options: (started.append(job.mode), run(self, job, *options)))
+    with Workspace(root=workspace.engine.root, background=True) as served:
+        for query in ("only_on_main", "backoff", "return"):
+            assert facts("search_code", served, query=query)["metadata"]["freshness_status"] != "fresh"
+            served.jobs.wait()
+        assert (started, served.jobs.recent()) == (["incremental"], []), "it found nothing to do"
 
 
 def test_what_is_not_searched_is_counted(workspace: Workspace) -> None:

@@ -229,6 +229,20 @@ def test_get_file_is_verbatim(project: Path) -> None:
         assert facts(call("get_file", {"path": "empty.txt"}, workspace))["content"] == ""
 
 
+def test_secrets_and_version_control_are_not_handed_out(project: Path) -> None:
+    (project / ".env").write_text("TOKEN=hunter2hunter2\n")
+    (project / "notes").write_text("-----BEGIN PRIVATE KEY-----\n" + "MII" * 100 + "\n-----END PRIVATE KEY-----\n")
+    (project / "link.txt").symlink_to(".env")
+    (project / "left_out.log").write_text("merely not indexed\n")
+    (project / ".ignore").write_text("*.log\n")
+    with Workspace(project, root=project) as workspace:
+        for path in (".env", "link.txt", "notes", ".git/HEAD", "src/../.git/HEAD"):
+            result = call("get_file", {"path": path}, workspace)
+            assert result.is_error, path
+            assert "TOKEN" not in str(result.text_blocks) and "refs/" not in str(result.text_blocks)
+        assert "merely" in facts(call("get_file", {"path": "left_out.log"}, workspace))["content"]
+
+
 def test_a_long_file_is_cut_by_lines_and_says_so(project: Path) -> None:
     (project / "long.txt").write_text("".join(f"line {number}\n" for number in range(1, 10_001)))
     with Workspace(project, root=project) as workspace:

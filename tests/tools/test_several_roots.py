@@ -173,7 +173,9 @@ def test_search_code_decides_on_the_list_that_it_shows(both: Workspaces) -> None
     found = facts(both, "search_code", query="how is a failed request sent again", limit=3)
     metadata = found["metadata"]
     assert metadata["top_score"] == found["results"][0]["score"]
-    assert metadata["score_margin"] == pytest.approx(found["results"][0]["score"] - found["results"][1]["score"])
+    assert metadata["score_margin"] == pytest.approx(
+        found["results"][0]["score"] - found["results"][1]["score"], abs=2e-6
+    )
     outline = next(a for a in found["suggested_next_actions"] if a["tool"] == "get_file_outline")
     assert not call("get_file_outline", outline["arguments"], both).is_error, "what is suggested can be called"
 

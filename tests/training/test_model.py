@@ -9,15 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("scipy", reason="training needs findling[training]")
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from findling.embedding.bundled import BundledEmbedder
-from training import export, train
-from training.bag import bag, contrast
+from training import distil, export, merge, teach, train
+from training.bag import bag, contrast, unit
 from training.dataset import SHARED_ROWS, dataset, save, vocabulary_words
 from training.encoding import open_model
 from training.pairs import Pair
+from training.tables import evened, turned
 
 SUBJECTS = (
     "door hinge",
@@ -80,6 +80,100 @@ def test_training_learns_what_belongs_together_and_is_repeatable(work: Path) -> 
     asked = encode([f"how to mend a {subject.split()[0]}" for subject in SUBJECTS])
     found = encode([f"{subject.split()[1]}.fix()" for subject in SUBJECTS])
     assert (np.argmax(asked @ found.T, axis=1) == np.arange(len(SUBJECTS))).all()
+
+
+@pytest.fixture(scope="module")
+def taught(work: Path) -> Path:
+    """A teacher that knows which tool belongs to which noun, and nothing else."""
+    words = (work / "models" / "first" / "words.txt").read_text().split("\n")
+    rng = np.random.default_rng(3)
+    meanings = {word: rng.standard_normal(24) for word in words}
+    for subject in SUBJECTS:
+        noun, tool = subject.split()
+        meanings[tool] = meanings[noun]
+    texts = [f"the {word} of {subject}" for subject in SUBJECTS for word in subject.split()] * 80
+
+    def vectors(said: list[str]) -> np.ndarray:
+        sums = np.array([sum(meanings.get(word, np.zeros(24)) for word in text.split()) for text in said])
+        return (sums / np.linalg.norm(sums, axis=1, keepdims=True)).astype(np.float32)
+
+    teach.save(teach.Lessons(words, vectors(words), texts, vectors(texts)), work / "teacher.npz")
+    distil.main([str(work), "--name", "general", "--dimensions", "16"])
+    return work
+
+
+def test_a_distilled_table_means_what_its_teacher_says(taught: Path) -> None:
+    encode = open_model(taught / "models" / "general")
+    nouns, tools = (encode([subject.split()[part] for subject in SUBJECTS]) for part in (0, 1))
+    assert (np.argmax(nouns @ tools.T, axis=1) == np.arange(len(SUBJECTS))).all()
+
+
+def test_lessons_come_back_as_they_were_kept(taught: Path) -> None:
+    found = teach.load(taught / "teacher.npz")
+    assert found.words == (taught / "models" / "first" / "words.txt").read_text().split("\n")
+    assert len(found.texts) == len(found.text_vectors) and found.texts[0] == "the door of door hinge"
+    assert np.allclose(np.linalg.norm(found.text_vectors, axis=1), 1, atol=1e-2)
+
+
+def test_texts_for_the_teacher_are_none_of_those_held_out(tmp_path: Path) -> None:
+    held_out = sorted(train.HELD_OUT)[0]
+    made = [
+        Pair("comment", f"what number {n} is for", "body()", "", (), "a.py", "python", name)
+        for name in ("some/repo", held_out)
+        for n in range(50 * (name == held_out), 50 * (name == held_out) + 50)
+    ]
+    made.append(Pair("heading", "How it is set up", "Write one line.", "", (), "a.md", "markdown", "some/repo"))
+    (tmp_path / "pairs.jsonl").write_text("".join(pair.line() + "\n" for pair in made))
+    texts = teach.chosen_texts(tmp_path / "pairs.jsonl", queries=40, passages=5, seed=1)
+    assert len(set(texts)) == 26 and {"How it is set up", "Write one line."} <= set(texts)
+    assert not any(f"number {n} " in text for text in texts for n in range(50, 100))
+
+
+def test_training_can_start_from_a_table_and_runs_can_be_merged(taught: Path) -> None:
+    arguments = ["--start", "general", "--epochs", "2", "--batch", "64", "--rate", "0.002"]
+    for seed in ("1", "2"):
+        train.main([str(taught), "--name", f"tuned-{seed}", "--seed", seed, *arguments])
+    merge.main([str(taught), "--name", "final", "--of", "tuned-1", "--of", "tuned-2", "--of", "general=0.5"])
+    start, tuned, final = (np.load(taught / "models" / name / "table.npy") for name in ("general", "tuned-1", "final"))
+    assert start.shape == tuned.shape == final.shape and not np.allclose(tuned, start)
+    encode = open_model(taught / "models" / "final")
+    asked, found = (encode([subject.split()[part] for subject in SUBJECTS]) for part in (0, 1))
+    assert (np.argmax(asked @ found.T, axis=1) == np.arange(len(SUBJECTS))).all()
+    run = json.loads((taught / "models" / "final" / "run.json").read_text())
+    assert [part["weight"] for part in run["of"]] == [1.0, 1.0, 0.5] and run["of"][0]["start"] == "general"
+
+
+def test_tables_of_other_words_cannot_be_added_up(work: Path, tmp_path: Path) -> None:
+    (work / "models" / "other").mkdir()
+    for name in ("table.npy", "run.json"):
+        (work / "models" / "other" / name).write_bytes((work / "models" / "first" / name).read_bytes())
+    (work / "models" / "other" / "words.txt").write_text("a\nb")
+    with pytest.raises(ValueError, match="same words"):
+        merge.main([str(work), "--name", "never", "--of", "first", "--of", "other"])
+
+
+def test_turning_keeps_cosines_where_nothing_is_cut() -> None:
+    rng = np.random.default_rng(0)
+    table = rng.standard_normal((50, 12)).astype(np.float32) @ rng.standard_normal((12, 30)).astype(np.float32)
+    texts = bag(rng.integers(0, 50, 900).astype(np.int32), np.repeat(np.arange(90), 10), 90, 50)
+    narrow, kept = turned(table, texts, 12)
+    assert kept == pytest.approx(1.0, abs=1e-5) and narrow.shape == (50, 12)
+    before, after = (unit(texts @ each)[0] for each in (table, narrow))
+    assert np.allclose(before @ before.T, after @ after.T, atol=1e-4)
+
+
+def test_evening_takes_away_what_all_texts_share_and_no_direction_stands_out() -> None:
+    rng = np.random.default_rng(0)
+    table = rng.standard_normal((500, 32)).astype(np.float32) * (0.8 ** np.arange(32)).astype(np.float32)
+    own = table.copy()
+    table[:, 5] = 50  # in every text
+    own[:, 5] = 0
+    texts = bag(rng.integers(0, 500, 900).astype(np.int32), np.repeat(np.arange(90), 10), 90, 500)
+    even = evened(table, texts, seed=1)
+    shared, left, without = (unit(texts @ each)[0] for each in (table, even, own))
+    assert (shared @ shared.T).mean() > 0.9 > 0.1 > (left @ left.T).mean()
+    assert np.corrcoef((left @ left.T).ravel(), (without @ without.T).ravel())[0, 1] > 0.95
+    assert (even**2).mean(axis=0).max() < 6 * (even**2).mean() < (own**2).mean(axis=0).max()
 
 
 def test_what_is_exported_opens_as_the_bundled_model(work: Path, tmp_path: Path) -> None:

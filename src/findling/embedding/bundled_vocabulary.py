@@ -1,8 +1,8 @@
 """Which rows of the bundled model's table a word is made of. Pure; the same when training and when asking.
 
-A word is split into terms as the text index splits it (`findling.tokenizer`). A term that is in the vocabulary is its
-row; one that is not is the longest pieces that are; a character that is in none shares a row with others. So a word
-always has rows. The whole of a name of several parts counts beside its parts where the vocabulary has it.
+A word is split where `findling.tokenizer` splits it, but its parts stay whole: endings are part of what a word means.
+A part that is in the vocabulary is its row; one that is not is the longest pieces that are; a character that is in none
+shares a row with others. So a word always has rows.
 """
 
 from __future__ import annotations
@@ -10,10 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
-from findling.tokenizer import squash, term_key, terms_of
+from findling.tokenizer import MAX_WORD, parts, squash, term_key, terms_of
 
 MAX_PIECE_CHARS = 24
 """The longest piece that is looked for in a term that is not in the vocabulary, which has hardly any longer."""
+
+
+def model_terms(word: str) -> Sequence[str]:
+    """What a word says to the model: its parts, unstemmed; other scripts' and overlong words as the index has them."""
+    if word.isascii() and len(word) <= MAX_WORD:
+        return parts(word)
+    terms = terms_of(word)
+    return terms[:-1] if len(terms) > 1 and terms[-1] == squash(word) else terms
 
 
 class Vocabulary:
@@ -31,15 +39,11 @@ class Vocabulary:
 
     def rows(self, word: str) -> tuple[int, ...]:
         """The rows of one word as `findling.tokenizer.words` gives it; () where it holds neither letter nor digit."""
-        terms = terms_of(word)
         known = self._rows.get
-        if len(terms) == 1:
-            row = known(terms[0])
-            return (row,) if row is not None else tuple(self._pieces(terms[0]))
-        if len(terms) > 1 and terms[-1] not in self._rows and terms[-1] == squash(word):
-            terms = terms[:-1]
         return tuple(
-            chain.from_iterable((row,) if (row := known(term)) is not None else self._pieces(term) for term in terms)
+            chain.from_iterable(
+                (row,) if (row := known(term)) is not None else self._pieces(term) for term in model_terms(word)
+            )
         )
 
     def _pieces(self, term: str) -> Iterator[int]:

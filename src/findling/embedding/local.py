@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import importlib.util
 import json
 import os
 import sys
@@ -110,16 +109,6 @@ def fetch(model: str, config: Config) -> str:
             reason="missing",
         ) from error
     return hub
-
-
-def missing_library(model: str, config: Config) -> str:
-    """The optional library that the model needs and that is not installed; '' when nothing is missing."""
-    name = model or PROFILES.get(config.embedding.profile, "")
-    hub = IDS.get(name, name)
-    folder = _folder(name)
-    static = all((folder / file).is_file() for file in _STATIC_FILES[:2]) if folder is not None else _is_static(hub)
-    library = "model2vec" if static else "fastembed"
-    return "" if importlib.util.find_spec(library) else library
 
 
 def install_command(library: str) -> str:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from findling import errors
+from findling import errors, roots
 from findling.engine import scope as scopes
 from findling.engine.shown import ShownText
 from findling.engine.state import coverage
@@ -138,13 +138,15 @@ class Answers:
         if definitions.unqualified:
             notes += (f"No {name!r} is defined under just this name; found {definitions.unqualified!r}.",)
         found, total = definitions.found, definitions.total
+        if definitions.cut:
+            notes += (f"Only the first {total:,} definitions of names like {name!r} were looked at; there are more.",)
         return SymbolResult(
             name=name,
             definitions=tuple(found),
             references=uses.found,
             total_definitions=total,
             total_references=uses.total,
-            truncated=total > len(found) or uses.total > len(uses.found) or uses.cut,
+            truncated=definitions.cut or total > len(found) or uses.total > len(uses.found) or uses.cut,
             freshness=freshness,
             completeness="partial" if pending else "complete",
             took_ms=(time.monotonic() - started) * 1000,
@@ -158,7 +160,7 @@ class Answers:
             self._searcher = Searcher(
                 self._store.reader,
                 self._shown.lines,
-                own_name=self._store.root.name,
+                own_name=roots.own_name(self._store.root),
                 semantic=self._store.semantics.channel,
                 exact_files=lambda: self._store.indexed_files(""),
             )

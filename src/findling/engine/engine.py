@@ -100,9 +100,10 @@ class Engine:
 
         ``root`` is taken literally; ``cache`` keeps the index in the user's cache folder. ``config`` is obeyed instead
         of the root's files, the user's and the environment, which are read otherwise, when something first depends on
-        them (then a wrong one is a `ConfigError`). ``ref``: as for `at`. Raises `RootError` and `RefNotIndexed`.
+        them (then a wrong one is a `ConfigError`). ``ref``: as for `at`; ``path`` need not be on disk then. Raises
+        `RootError` and `RefNotIndexed`.
         """
-        found = roots.find_root(Path(path) if path is not None else None, root=root)
+        found = roots.find_root(Path(path) if path is not None else None, root=root, may_be_gone=ref is not None)
         location = roots.store_location(found.root, cache=cache, create=False)
         # Nothing is open yet, so an engine that another is made from needs no closing.
         return cls(found.root, found.scope, location.directory, cache=cache, config=config).at(ref)
@@ -172,6 +173,14 @@ class Engine:
         """The commit that is searched here; None for the folder on disk."""
         return self._store.ref if isinstance(self._store, RefStore) else None
 
+    @cached_property
+    def committed_at(self) -> float | None:
+        """When what is searched here was committed, in seconds since 1970; None for the folder on disk. Raises
+        `RefNotIndexed` where git cannot say."""
+        from findling.engine.refs import committed_at
+
+        return None if self.ref is None else committed_at(self.root, self.ref)
+
     def at(self, ref: str | None) -> Engine:
         """The engine for a branch, tag or commit, or for the folder with ``live`` and what is checked out; this one
         for what it has, and None.
@@ -181,10 +190,11 @@ class Engine:
         """
         from findling.engine.refs import find_ref
 
-        if self.ref is not None and ref in (None, self.ref.name, self.ref.commit_id):
+        here = self.ref.commit_id if self.ref is not None else None
+        if here is not None and ref in (None, here):
             return self
-        found = find_ref(self.root, ref)
-        if found is None and self.ref is None:
+        found = find_ref(self.root, ref)  # anew each time: a branch moves
+        if (found and found.commit_id) == here:
             return self
         key = roots.LIVE if found is None else found.commit_id
         engine = self._refs.pop(key, None)
@@ -322,11 +332,13 @@ class Engine:
         explain: bool = False,
         ref: str | None = None,
         wait_s: float | None = 1.5,
+        look_at_all: bool = False,
         progress: OnProgress | None = None,
     ) -> SearchResult:
         """The places that answer ``text``, best first. Raises `InvalidInput` and the index's errors.
 
         ``wait_s`` bounds the indexing that may go before: 0 answers at once from what is there, None waits for all.
+        ``look_at_all``: all files are looked at before, however many there are.
         ``ref``: a branch, tag or commit to search instead of the folder on disk (see `at`), as in every question.
         """
         from findling.engine.answers import WITHOUT_VECTORS
@@ -344,7 +356,9 @@ class Engine:
             explain=explain,
         )
         started = time.monotonic()
-        freshness, why = self._freshen(wait_s, progress, text, embed=mode not in WITHOUT_VECTORS)
+        freshness, why = self._freshen(
+            wait_s, progress, text, embed=mode not in WITHOUT_VECTORS, look_at_all=look_at_all
+        )
         return self._answers.search(query, freshness, why, started)
 
     @_rebuilds
@@ -482,16 +496,29 @@ class Engine:
 
         return status(self._store if ref is None else self.at(ref)._store)
 
+    @property
+    def only_unlooked(self) -> bool:
+        """Whether nothing is known to have changed that the last question did not take in: not all was looked at."""
+        return self._store.only_unlooked
+
+    @property
+    def last_whole_look(self) -> tuple[float, float] | None:
+        """When a question last compared all files with the disk (monotonic seconds), and the seconds it took."""
+        return self._store.last_whole_look
+
     def known_paths(self) -> list[str]:
         """Every file that is listed in the index, those among them whose contents are left out."""
         with self._store.reader.snapshot():
             return list(self._store.reader.known_files())
 
     def changed(self, paths: Sequence[str]) -> tuple[list[str], set[str]]:
-        """Which of these (relative to the root) are new, changed or gone, and which are no files to index."""
+        """Which of these (relative to the root) are new, gone, changed or not surely as they were (read too soon after
+        they were written), and which are no files to index."""
         from findling.ingest import discovery
 
         with self._store.reader.snapshot():
+            if self.ref is not None:  # nothing changes in a commit
+                return [], {path for path in paths if self._store.reader.state_of(path) is None}
             known = {path: state for path in paths if (state := self._store.reader.state_of(path)) is not None}
         looked = discovery.look_at(self.root, paths, known, self._store.configuration.wanted)
         refused = {skip.path for skip in looked.skipped if skip.reason != "not_found"}
@@ -512,11 +539,17 @@ class Engine:
     # --- parts ----------------------------------------------------------------------------------------------
 
     def _freshen(
-        self, wait_s: float | None, progress: OnProgress | None, query: str, *, embed: bool = True
+        self,
+        wait_s: float | None,
+        progress: OnProgress | None,
+        query: str,
+        *,
+        embed: bool = True,
+        look_at_all: bool = False,
     ) -> tuple[Freshness, str]:
         from findling.engine.freshness import freshen
 
-        return freshen(self._store, wait_s, progress, query, embed=embed)
+        return freshen(self._store, wait_s, progress, query, embed=embed, look_at_all=look_at_all)
 
     @cached_property
     def _answers(self) -> Answers:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from findling import errors
+from findling.engine.refs import RefStore
 from findling.engine.store import OpenStore
 from findling.reports import Explanation
 from findling.types import SkippedFile
@@ -51,6 +52,9 @@ def explain(store: OpenStore, path: str) -> Explanation:
     """See `Explanation`. ``path``: absolute, or relative to the root. Raises `ConfigError`."""
     from findling.ingest.explain import judge
 
+    if isinstance(store, RefStore):
+        found = _in_commit(store, path)
+        return replace(found, root=str(store.root), remedy=_REMEDIES.get(found.reason, ""), notes=store.take_notes())
     verdict = judge(store.root, path, store.configuration.wanted)
     reader = _reader(store)
     if reader is None:
@@ -65,6 +69,42 @@ def explain(store: OpenStore, path: str) -> Explanation:
             else:
                 found = _file(store, verdict, reader)
     return replace(found, root=str(store.root), remedy=_REMEDIES.get(found.reason, ""), notes=store.take_notes())
+
+
+def _in_commit(store: RefStore, path: str) -> Explanation:
+    """Of a commit only its manifest is asked: what stands on disk is something else, and the commit never changes."""
+    from findling.ingest.explain import from_root
+
+    inside = from_root(store.root, path)
+    if isinstance(inside, SkippedFile):
+        return _not_indexed(inside)
+    reader = _reader(store)
+    if reader is None:
+        return _not_indexed(SkippedFile(inside, NOT_YET, "this folder has no index yet"))
+    with reader.snapshot():
+        if (file := reader.file_at(inside)) is not None:
+            from findling.ingest.marks import classify
+
+            marks = set(classify(inside)) | ({"generated"} if file.generated else set())
+            return Explanation(inside, "file", True, True, language=file.language, marks=tuple(sorted(marks)), files=1)
+        skipped = [SkippedFile(*row) for row in reader.skipped()]
+        if own := next((skip for skip in skipped if skip.path.rstrip("/") == inside), None):
+            return _not_indexed(replace(own, path=inside))
+        prefix = "" if inside == "." else inside
+        files = sum(1 for _ in reader.all_files(prefix=prefix))
+        left_out = Counter(skip.reason for skip in skipped if not prefix or skip.path.startswith(f"{prefix}/"))
+        if files or left_out:
+            reason = "" if files else "no_files"
+            counts = dict(left_out.most_common())
+            indexed = bool(files)
+            return Explanation(inside, "folder", indexed, indexed, reason=reason, files=files, left_out=counts)
+        if reader.manifest is None or not reader.manifest.complete:
+            return _not_indexed(SkippedFile(inside, NOT_YET, "this commit is not indexed as a whole yet"))
+    return _not_indexed(SkippedFile(inside, "not_found", "the commit holds no such file or folder"))
+
+
+def _not_indexed(skip: SkippedFile) -> Explanation:
+    return Explanation(skip.path, "file", False, False, reason=skip.reason, detail=skip.detail)
 
 
 def _reader(store: OpenStore) -> IndexReader | None:
@@ -87,11 +127,11 @@ def _file(store: OpenStore, verdict: Verdict, reader: IndexReader | None) -> Exp
     known = reader.file_at(path) if reader is not None and not _unaskable(verdict) else None
     if verdict.refusal is None:
         from findling.ingest.marks import classify
+        from findling.search.as_indexed import is_as_indexed
 
         _, size, mtime_ns = verdict.found[0]
         state = reader.state_of(path) if reader is not None else None
-        # One nanosecond apart: how a file is remembered that was read too soon after it was written.
-        unchanged = state is not None and state[0] == size and abs(state[1] - mtime_ns) <= 1
+        unchanged = is_as_indexed(state, size, mtime_ns)
         refusal = None if unchanged else _refusal_of_content(store, path, reader)
         if refusal is None:
             marks = set(classify(path)) | ({"generated"} if known is not None and known.generated else set())

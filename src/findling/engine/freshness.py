@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,8 +29,11 @@ WHOLE_CHECK_S = 1.0
 CHECK_PAUSE = 10
 """Looking at a large tree whole takes at most one part in so many of the time between questions."""
 
-SMALL_TREE = 8_000
+SMALL_TREE = 12_000
 SMALL_CHECK_S = 0.5
+
+UNREAD_PAUSE_S = 60.0
+"""How long a file that cannot be read is left alone: each try is a run of the indexer."""
 
 SYNC_S = 1.0
 """Changes that are taken in before a question is answered must fit this."""
@@ -53,22 +56,36 @@ LOOK_AGAIN: tuple[Freshness, str] = ("stale", "files change faster than they are
 
 BUSY: tuple[Freshness, str] = ("syncing", "another process is indexing")
 
+NOT_CHECKED: tuple[Freshness, str] = ("stale", "not every file was looked at in the time there was")
+
+BUSY_WAIT_S = 0.5
+"""How long a question waits for another that takes a few files in; a long run is not worth waiting for."""
+
 
 def freshen(
-    store: OpenStore, wait_s: float | None, progress: OnProgress | None, query: str, *, embed: bool = True
+    store: OpenStore,
+    wait_s: float | None,
+    progress: OnProgress | None,
+    query: str,
+    *,
+    embed: bool = True,
+    look_at_all: bool = False,
 ) -> tuple[Freshness, str]:
     """Index what is new if that is quick; the freshness of what will be searched, and why it is not fresh.
 
     ``wait_s``: 0 looks at nothing, None waits for everything. ``query`` decides what is indexed first, at first.
-    Raises `IndexNotReady` where there is no index and a question may not make it.
+    ``look_at_all``: however long it takes to look at all files. Raises `IndexNotReady` where there is no index and a
+    question may not make it.
     """
     for _ in range(ROUNDS):
         try:
-            found = _freshen(store, wait_s, progress, query, embed=embed)
+            found = _freshen(store, wait_s, progress, query, embed=embed, look_at_all=look_at_all)
         except errors.StorageFull:
-            if _nothing_indexed(store):
+            if nothing_indexed(store):
                 raise
             return "stale", DISK_FULL
+        if wait_s != 0:
+            store.only_unlooked = found is NOT_CHECKED
         if found is not LOOK_AGAIN:
             return found
     return LOOK_AGAIN
@@ -80,22 +97,28 @@ def _after(began: float) -> tuple[Freshness, str]:
 
 
 def _freshen(
-    store: OpenStore, wait_s: float | None, progress: OnProgress | None, query: str, *, embed: bool
+    store: OpenStore,
+    wait_s: float | None,
+    progress: OnProgress | None,
+    query: str,
+    *,
+    embed: bool,
+    look_at_all: bool,
 ) -> tuple[Freshness, str]:
     if isinstance(store, RefStore):
         return freshen_ref(store, wait_s, progress, query, embed=embed)
     if not store.configuration.auto_index:
-        return _only_look(store, wait_s)
+        return _only_look(store, None if look_at_all and wait_s != 0 else wait_s)
     store.ready()
     reader = store.reader
     started = time.monotonic()
     if wait_s == 0:
-        return "stale", "not_checked"
+        return NOT_CHECKED
     known = _known_files(store)
     if known is None:
         deadline = None if wait_s is None else started + wait_s
         return _first_run(store, deadline, progress, query)
-    changes, changed = _look(store, known, wait_s)
+    changes, changed = _look(store, known, None if look_at_all else wait_s)
     unlisted = changes.skipped if changes.complete else None
     with reader.snapshot():
         left_out = reader.unlisted()
@@ -103,7 +126,7 @@ def _freshen(
     embed = embed and store.semantics.mismatch() is None
     if not changed and same:
         if not changes.complete:
-            return "stale", "not_checked"
+            return NOT_CHECKED
         began = time.monotonic()
         if embed:
             fill_in_vectors(store, progress, None if wait_s is None else started + SYNC_S)
@@ -118,7 +141,7 @@ def _freshen(
             paths=None if many else changed,
             embed=embed,
             progress=progress,
-            wait_s=WRITER_WAIT_S if wait_s is None else 0.0,
+            wait_s=writer_wait_s(None if wait_s is None else started + wait_s, BUSY_WAIT_S),
             deadline=None if wait_s is None else started + SYNC_S,
             unlisted=unlisted,
         )
@@ -126,25 +149,31 @@ def _freshen(
         return BUSY
     if report.complete and changes.complete:
         return _after(began)
-    return "stale", "not_checked" if report.complete else f"{count(len(changed), 'file')} changed"
+    return NOT_CHECKED if report.complete else ("stale", f"{count(len(changed), 'file')} changed")
+
+
+def writer_wait_s(deadline: float | None, most_s: float) -> float:
+    """How long a question that is to be answered by then (monotonic seconds) waits for another writer."""
+    return WRITER_WAIT_S if deadline is None else max(0.0, min(most_s, deadline - time.monotonic()))
 
 
 def _only_look(store: OpenStore, wait_s: float | None) -> tuple[Freshness, str]:
     """The freshness where a question takes nothing in."""
-    if _nothing_indexed(store):
+    if nothing_indexed(store):
         raise errors.IndexNotReady(f"{store.root} is not indexed, and {OFF}.", remedy="Run 'findling index'.")
     if wait_s == 0:
-        return "stale", "not_checked"
+        return NOT_CHECKED
     known = _known_files(store)
     if known is None:
         return "stale", f"not all files are indexed as they should be, and {OFF}"
     changes, changed = _look(store, known, wait_s)
     if changed:
         return "stale", f"{count(len(changed), 'file')} changed, and {OFF}"
-    return ("fresh", "") if changes.complete else ("stale", "not_checked")
+    return ("fresh", "") if changes.complete else NOT_CHECKED
 
 
-def _nothing_indexed(store: OpenStore) -> bool:
+def nothing_indexed(store: OpenStore) -> bool:
+    """Whether there is nothing yet to answer from."""
     if not store.exists:
         return True
     store.ready()
@@ -179,7 +208,22 @@ def _look(store: OpenStore, known: Mapping[str, tuple[int, int]], wait_s: float 
     if budget != CHECK_S:
         now = time.monotonic()
         store.last_look = (now, now - started)
-    return changes, to_look_at(store.root, changes, known)
+        if changes.complete:
+            store.last_whole_look = store.last_look
+    paths = to_look_at(store.root, changes, known)
+    tried = _tried_lately(store, set(paths).difference(changes.removed), known)
+    return changes, [path for path in paths if path not in tried] if tried else paths
+
+
+def _tried_lately(store: OpenStore, paths: Set[str], known: Mapping[str, tuple[int, int]]) -> set[str]:
+    """Those that could not be read a moment ago, though their permissions allow it: a disk or a server fails."""
+    from findling.store.schema import UNREAD
+
+    now = time.monotonic()
+    unread = {path for path in paths if known.get(path, (0, 0))[1] == UNREAD}
+    lately = {path for path in unread if now < store.unread_until.get(path, now)}
+    store.unread_until.update(dict.fromkeys(unread - lately, now + UNREAD_PAUSE_S))
+    return lately
 
 
 def to_look_at(root: Path, changes: Changes, known: Mapping[str, tuple[int, int]]) -> list[str]:
@@ -208,7 +252,7 @@ def _first_run(
             paths=None,
             embed=True,
             progress=progress,
-            wait_s=WRITER_WAIT_S if deadline is None else 0.0,
+            wait_s=writer_wait_s(deadline, WRITER_WAIT_S if nothing_indexed(store) else BUSY_WAIT_S),
             deadline=deadline,
             first=query or None,
         )

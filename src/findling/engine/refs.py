@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -30,6 +30,9 @@ _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _SHOWN_NAMES = 3
 _NAMES_BYTES = 4_000_000
 """Names of a repository's branches and tags that are compared with one that is not there."""
+
+_COMPARED_NAMES = 500
+"""Of these as many are compared letter by letter, which would take three seconds for 50,000."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,22 @@ def find_ref(root: Path, asked: str | None) -> Ref | None:
     raise _unknown(root, asked)
 
 
+def committed_at(root: Path, ref: Ref) -> float:
+    """When a ref's commit was made, in seconds since 1970. Raises `RefNotIndexed` where git cannot say."""
+    from findling.ingest.git_objects import git_arguments
+    from findling.outbound import run_git
+
+    words = ["log", "-1", "--no-show-signature", "--format=%ct", ref.commit_id, "--"]
+    output = run_git([*git_arguments(root), *words], cwd=root)
+    seconds = output.stdout.strip()
+    if not output.ok or not seconds.isdigit():
+        raise errors.RefNotIndexed(f"git cannot say when {ref.name!r} was committed ({output.status}).")
+    return float(seconds)
+
+
 def _unknown(root: Path, asked: str) -> errors.RefNotIndexed:
+    from difflib import get_close_matches
+
     from findling.ingest.git_objects import git_arguments
     from findling.outbound import run_git
 
@@ -86,13 +104,27 @@ def _unknown(root: Path, asked: str) -> errors.RefNotIndexed:
         max_output=_NAMES_BYTES,
     )
     names = listed.stdout.decode("utf-8", "replace").split() if listed.ok else []
-    near = get_close_matches(asked, names, _SHOWN_NAMES)
+    if asked in names:
+        return errors.RefNotIndexed(f"{asked!r} stands for what is no commit here.", remedy="Name a branch or tag.")
+    near = get_close_matches(asked, _likely(asked, names), _SHOWN_NAMES)
     near += [name for name in names if name.rpartition("/")[2] == asked and name not in near]
     hint = f"Did you mean {' or '.join(near[:_SHOWN_NAMES])}?" if near else "'git branch -a' and 'git tag' list those."
     shallow = run_git([*bare, "rev-parse", "--is-shallow-repository"], cwd=root)
     if shallow.stdout.strip() == b"true":
         hint += " This clone is shallow: older commits are not in it ('git fetch --unshallow' gets them)."
     return errors.RefNotIndexed(f"There is no branch, tag or commit {asked!r} in this clone.", remedy=hint)
+
+
+def _likely(asked: str, names: Sequence[str]) -> Sequence[str]:
+    """The names to compare letter by letter: those of about the same letters and length."""
+    if len(names) <= _COMPARED_NAMES:
+        return names
+    from heapq import nsmallest
+
+    letters = set(asked)
+    return nsmallest(
+        _COMPARED_NAMES, names, key=lambda name: len(letters.symmetric_difference(name)) + abs(len(name) - len(asked))
+    )
 
 
 # --- the store ----------------------------------------------------------------------------------------------------
@@ -110,7 +142,7 @@ class RefStore(OpenStore):
     @property
     def manifest_key(self) -> tuple[str, str]:
         # One for all work trees: what a commit holds does not depend on where it is asked for.
-        return str(roots.main_worktree(self.root) or self.root), self.ref.commit_id
+        return str(roots.index_owner(self.root)), self.ref.commit_id
 
     @cached_property
     def _files(self) -> RefFiles:
@@ -139,10 +171,6 @@ class RefStore(OpenStore):
         finally:
             writer.close()
 
-    def close(self) -> None:
-        super().close()
-        self._end_git()
-
     def _end_git(self) -> None:
         self._files.close()
 
@@ -151,7 +179,7 @@ class RefStore(OpenStore):
 
 
 def up_to_date(store: RefStore) -> bool:
-    """Whether the commit is indexed as a whole, as the configuration wants it now."""
+    """Whether the commit is indexed as a whole, as the configuration wants it now, but for what git still lacks."""
     from findling.ingest.indexer import wanted_id
 
     reader = store.reader
@@ -162,7 +190,17 @@ def up_to_date(store: RefStore) -> bool:
             and manifest.complete
             and manifest.wanted == wanted_id(store.configuration.wanted)
             and not store.cut_otherwise
+            and not (reader.any_unread and _objects_came(store.root, manifest.synced_at))
         )
+
+
+def _objects_came(root: Path, synced_at: str) -> bool:
+    """Whether the repository was given objects since: perhaps those that were missing."""
+    from datetime import datetime
+
+    from findling.ingest.git_objects import objects_changed_at
+
+    return objects_changed_at(root) > datetime.fromisoformat(synced_at).timestamp()
 
 
 def freshen_ref(
@@ -198,7 +236,9 @@ def freshen_ref(
             paths=None,
             embed=embed or wait_s is None,
             progress=progress,
-            wait_s=WRITER_WAIT_S if deadline is None else 0.0,
+            wait_s=freshness.writer_wait_s(
+                deadline, WRITER_WAIT_S if freshness.nothing_indexed(store) else freshness.BUSY_WAIT_S
+            ),
             deadline=deadline,
             first=query or None,
         )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from findling.engine.refs import RefStore
@@ -14,8 +16,10 @@ from findling.types import IndexReport, Progress, SkippedFile
 
 if TYPE_CHECKING:
     from findling.embedding import Embedder, Fingerprint
+    from findling.ingest.chunks import ChunkLimits
     from findling.ingest.embedding_pass import EmbeddedFile
     from findling.ingest.indexer import Commit, Indexer
+    from findling.ingest.pool import Worker
 
 OnProgress = Callable[[Progress], None]
 
@@ -39,24 +43,28 @@ def run(
     ``first``: a question whose likely files come first. The others as for `Indexer.sync`. Where the configuration
     cuts files otherwise by now, everything is taken in anew. Raises `IndexBusy` and the index's errors.
     """
-    from findling.ingest.indexer import by_query
-    from findling.store.schema import CutOtherwise
+    with _worker_for(store, paths) as ahead:
+        from findling.store.schema import CutOtherwise
 
-    store.repair()
-    if store.start_over_if_cut_otherwise(wait_s):
-        paths = None
-    order = by_query(first) if first else None
-    try:
-        report = _indexer(store, progress).sync(
-            paths=paths, deadline=deadline, order=order, wait_s=wait_s, unlisted=unlisted
-        )
-    except CutOtherwise:  # a second time it is the caller's: two that disagree would cut all files by turns
-        store.close_if_replaced()
+        store.repair()
         if store.start_over_if_cut_otherwise(wait_s):
             paths = None
-        report = _indexer(store, progress).sync(
-            paths=paths, deadline=deadline, order=order, wait_s=wait_s, unlisted=unlisted
-        )
+        order = None
+        if first:
+            from findling.ingest.file_order import by_query
+
+            order = by_query(first)
+        try:
+            report = _indexer(store, progress, embed=embed, ahead=ahead).sync(
+                paths=paths, deadline=deadline, order=order, wait_s=wait_s, unlisted=unlisted
+            )
+        except CutOtherwise:  # a second time it is the caller's: two that disagree would cut all files by turns
+            store.close_if_replaced()
+            if store.start_over_if_cut_otherwise(wait_s):
+                paths = None
+            report = _indexer(store, progress, embed=embed).sync(
+                paths=paths, deadline=deadline, order=order, wait_s=wait_s, unlisted=unlisted
+            )
     embedded = 0
     failed: list[EmbeddedFile] = []
     if embed and (deadline is None or time.monotonic() < deadline):
@@ -68,7 +76,23 @@ def run(
     return replace(report, embedded=embedded, notes=(*report.notes, *notes))
 
 
-def _indexer(store: OpenStore, progress: OnProgress | None) -> Indexer:
+@contextmanager
+def _worker_for(store: OpenStore, paths: Sequence[str] | None) -> Iterator[Worker | None]:
+    """A worker that starts while the indexer is imported, where some of ``paths`` most likely have new contents."""
+    if not any(os.path.lexists(store.root / path) for path in paths or ()):
+        yield None
+        return
+    from findling.ingest.pool import start_ahead
+
+    with start_ahead(_limits(store)) as worker:
+        yield worker
+
+
+def _limits(store: OpenStore) -> ChunkLimits | None:
+    return store.configuration.limits if store.configuration.chunking else None
+
+
+def _indexer(store: OpenStore, progress: OnProgress | None, *, embed: bool, ahead: Worker | None = None) -> Indexer:
     from findling.ingest.indexer import Indexer
 
     configuration = store.configuration
@@ -78,9 +102,19 @@ def _indexer(store: OpenStore, progress: OnProgress | None) -> Indexer:
         options=configuration.wanted,
         on_progress=progress,
         workers=configuration.workers,
-        limits=configuration.limits,
+        limits=_limits(store),
         commit=_commit(store),
+        meanwhile=partial(_open_to_embed, store) if embed else None,
+        ahead=ahead,
     )
+
+
+def _open_to_embed(store: OpenStore) -> None:
+    """Import and open what the vectors of new contents take, where that asks nobody for anything."""
+    if store.semantics.expected() is not None:
+        import findling.ingest.embedding_pass  # noqa: F401 - for the one who embeds
+
+        store.semantics.embedder()
 
 
 def _commit(store: OpenStore) -> Commit | None:
@@ -106,9 +140,28 @@ def add_vectors(
     apart = store.semantics.for_documents()
     if apart is not None and (documents := documents_to_embed(store, apart, paths)):
         done += _add_vectors(store, apart, progress, wait_s, deadline, documents, on_file)  # quick, so first
+    fingerprint = store.semantics.expected()
+    if fingerprint is None and (embedder := store.semantics.embedder()) is not None:
+        fingerprint = embedder.fingerprint
+    if fingerprint is None or not _lacks_vectors(store, fingerprint, paths):
+        return done
     if (embedder := store.semantics.embedder()) is not None:
         done += _add_vectors(store, embedder, progress, wait_s, deadline, paths, on_file)
     return done
+
+
+def _lacks_vectors(store: OpenStore, fingerprint: Fingerprint, paths: Sequence[str] | None) -> bool:
+    """Whether some of the files ``paths`` (None: of all) have no vectors of an embedder."""
+    reader = store.reader
+    with reader.snapshot():
+        model_id = reader.model_id(fingerprint.id)
+        if model_id is None:
+            return True
+        if paths is None:
+            return reader.count_unembedded(model_id) > 0
+        from findling.embedding import takes_documents
+
+        return bool(reader.unembedded(model_id, paths, docs=takes_documents(fingerprint)))
 
 
 def documents_to_embed(
@@ -138,10 +191,6 @@ def _add_vectors(
     from findling.store.writer import IndexWriter
 
     reader = store.reader
-    with reader.snapshot():
-        model_id = reader.model_id(embedder.fingerprint.id)
-        if paths is None and model_id is not None and not reader.count_unembedded(model_id):
-            return 0
     done = 0
 
     def told(file: EmbeddedFile) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from findling import errors
+from findling.engine.refs import RefStore
 from findling.engine.store import OpenStore
 from findling.types import SkippedFile
 
@@ -82,13 +83,13 @@ def file_at(store: OpenStore, path: str) -> FileRow | None:
 
 def left_out(store: OpenStore, folder: str, path_globs: Sequence[str]) -> tuple[SkippedFile, ...]:
     """The files in a folder and globs that are not indexed, and why. Within the reader's snapshot."""
-    from findling.search.scope import glob_matcher
+    from findling.search.scope import glob_matcher, lies_in
 
     matches = glob_matcher(path_globs)
     return tuple(
         SkippedFile(path, reason, detail)
         for path, reason, detail in store.reader.skipped()
-        if (not folder or path == folder or path.startswith(f"{folder}/")) and matches(path.rstrip("/"))
+        if lies_in(path, folder) and matches(path.rstrip("/"))
     )
 
 
@@ -96,19 +97,19 @@ def in_scope(
     store: OpenStore, folder: str, *, path_globs: Sequence[str], language: str | None, kind: str | None
 ) -> tuple[int, tuple[SkippedFile, ...]]:
     """How many indexed files these filters leave, and which in the folder are left out."""
-    from findling.search.scope import glob_matcher
+    from findling.search.scope import glob_matcher, lies_in
 
     reader, matches, language = store.reader, glob_matcher(path_globs), language_id(language)
     with reader.snapshot():
         files = sum(
-            (not folder or file.path == folder or file.path.startswith(f"{folder}/"))
+            lies_in(file.path, folder)
             and (language is None or file.language == language)
             and (kind is None or (file.kind == "docs") == (kind == "docs"))
             and matches(file.path)
             for file in reader.all_files()
         )
         skipped = left_out(store, folder, path_globs)
-    if not files and not skipped and folder:
+    if not files and not skipped and folder and not isinstance(store, RefStore):
         from findling.ingest import discovery
 
         skipped = tuple(discovery.look_at(store.root, [folder], None, store.configuration.wanted).skipped)

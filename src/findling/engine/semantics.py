@@ -132,12 +132,12 @@ class Semantics:
 
     def __init__(self, store: OpenStore) -> None:
         from findling.embedding.lazy import LazyEmbedder
+        from findling.search.kept_channel import KeptChannel
 
         self._store = store
         self._lazy = LazyEmbedder(self._open, self._stored)
         self._for_documents = LazyEmbedder(self._open_for_documents, self._stored)
-        self._channel: SemanticChannel | None = None
-        self._channel_of = ""
+        self._channel = KeptChannel()
 
     @property
     def enabled(self) -> bool:
@@ -151,6 +151,25 @@ class Semantics:
     def embedder(self) -> Embedder | None:
         """None when none is wanted, or it does not answer; then `problem` says why. Opens the store."""
         return self._lazy.get()
+
+    def expected(self) -> Fingerprint | None:
+        """Of the embedder that `embedder` would give; None where only opening it can tell. Imports no numpy."""
+        if self._lazy.failure is not None:
+            return None
+        if self._lazy.opened is not None:
+            return self._lazy.opened.fingerprint
+        if self._store.configuration.config is not None:
+            return None
+        from findling.embedding import BUNDLED
+        from findling.embedding.bundled_files import MODEL_DIR, described
+
+        stored = self._stored()
+        if stored is not None and not stored.startswith(f"{BUNDLED}/"):
+            return None
+        try:
+            return described(MODEL_DIR, verify=False).fingerprint
+        except errors.EmbedderUnavailable:
+            return None  # which another may stand in for
 
     def required(self) -> Embedder:
         """The same. Raises `EmbedderUnavailable` where there is none."""
@@ -204,16 +223,8 @@ class Semantics:
         embedder = self.embedder()
         if embedder is None:
             return None
-        if self._channel is None or self._channel_of != embedder.fingerprint.id:
-            reader = self._store.reader
-            model_id = reader.model_id(embedder.fingerprint.id)
-            if model_id is None:
-                return None
-            from findling.search.semantic import SemanticChannel
-
-            self._channel = SemanticChannel(reader, embedder, model_id)
-            self._channel_of = embedder.fingerprint.id
-        return self._channel
+        reader = self._store.reader
+        return self._channel.of(reader, embedder, reader.model_id)
 
     def model_of_vectors(self) -> int | None:
         """The model whose vectors count, within the reader's snapshot.
@@ -226,6 +237,6 @@ class Semantics:
 
     def forget_opened(self) -> None:
         """What was made of a reader that is closed now, and what is quickly opened again."""
-        self._channel = None
+        self._channel.forget()
         self._lazy.let_go()
         self._for_documents.let_go()

@@ -23,8 +23,9 @@ class ShownText:
     def __init__(self, store: OpenStore) -> None:
         self._store = store
         self._texts: dict[str, tuple[tuple[int, int], str]] = {}
+        self._bytes = 0
         self.stale: set[str] = set()
-        store.on_close.append(self._texts.clear)
+        store.on_close.append(self._forget)
 
     def lines(self, file: FileRow) -> Sequence[str] | None:
         """A file's lines as they are now, None when it cannot be read."""
@@ -32,6 +33,7 @@ class ShownText:
             return self._converted(file)
         from findling.ingest.decoding import Decoded, decode
         from findling.ingest.reading import read_file
+        from findling.search.as_indexed import is_as_indexed
 
         state = self._store.reader.state_of(file.path)
         known = self._texts.get(file.path)
@@ -45,8 +47,7 @@ class ShownText:
             self.stale.add(file.path)
             return None
         now = (read[0].size, read[0].mtime_ns)
-        # One nanosecond apart: how a file is remembered that was read too soon after it was written.
-        if state is None or now[0] != state[0] or abs(now[1] - state[1]) > 1:
+        if not is_as_indexed(state, *now):
             self.stale.add(file.path)
         decoded = decode(read[1])
         if not isinstance(decoded, Decoded):
@@ -56,21 +57,27 @@ class ShownText:
 
     def _converted(self, file: FileRow) -> Sequence[str] | None:
         """The lines of the text that a document was converted to; only whether it has changed is asked of the disk."""
-        text = self._store.reader.doc_text(file.blob_id)
+        from findling.search.as_indexed import converted_text
+
         with self._store.open_files() as files:
-            status = files.status(file.path)
-        state = self._store.reader.state_of(file.path)
-        if isinstance(status, NotRead):
+            found = converted_text(self._store.reader, files, file)
+        if isinstance(found, NotRead) or not found.unchanged:
             self.stale.add(file.path)
-            return None
-        if state is None or status.st_size != state[0] or abs(status.st_mtime_ns - state[1]) > 1:
-            self.stale.add(file.path)
-        return None if text is None else text.decode("utf-8", "replace").split("\n")
+        return None if isinstance(found, NotRead) or found.text is None else found.text.split("\n")
 
     def _remember(self, path: str, state: tuple[int, int], text: str) -> None:
         if state[0] > TEXT_BYTES // 8:
             return
-        self._texts.pop(path, None)
+        self._drop(path)
         self._texts[path] = (state, text)
-        while sum(size for (size, _), _ in self._texts.values()) > TEXT_BYTES:
-            del self._texts[next(iter(self._texts))]
+        self._bytes += state[0]
+        while self._bytes > TEXT_BYTES:
+            self._drop(next(iter(self._texts)))
+
+    def _drop(self, path: str) -> None:
+        if (known := self._texts.pop(path, None)) is not None:
+            self._bytes -= known[0][0]
+
+    def _forget(self) -> None:
+        self._texts.clear()
+        self._bytes = 0

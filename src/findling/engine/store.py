@@ -54,7 +54,14 @@ class OpenStore:
         self._cache = cache
         self._reader: IndexReader | None = None
         self.last_look = (time.monotonic(), FIRST_LOOK_S)
-        """When all files were last compared with the disk (monotonic seconds), and how long that took."""
+        """When a question last had the time to compare all files with the disk (monotonic seconds), and how long it
+        took."""
+        self.last_whole_look: tuple[float, float] | None = None
+        """The same of one that came to its end."""
+        self.unread_until: dict[str, float] = {}
+        """Files that could not be read, and when (monotonic seconds) a question may try again."""
+        self.only_unlooked = False
+        """Whether nothing is known to have changed that the last question did not take in: not all was looked at."""
 
     @property
     def reader(self) -> IndexReader:
@@ -68,7 +75,7 @@ class OpenStore:
     @property
     def manifest_key(self) -> tuple[str, str]:
         """The root and ref that the manifest stands under."""
-        return str(self.root), "live"
+        return str(self.root), roots.LIVE
 
     @property
     def in_cache(self) -> bool:
@@ -176,8 +183,12 @@ class OpenStore:
         Raises `IndexBusy` when another process writes for longer than ``wait_s``.
         """
         with self.reader.snapshot():
-            if not self.cut_otherwise:
-                return False
+            empty = self.reader.chunking is None
+            otherwise = self.cut_otherwise
+        if empty:
+            self.close()  # only what nobody else has open can be prepared for many files
+        if not otherwise:
+            return False
         from findling.store import soundness
 
         def settled() -> bool:

@@ -69,6 +69,8 @@ class Watcher:
         self._thread: threading.Thread | None = None
         self._refused: set[str] = set()
         self._free_at = 0.0
+        self._heard_until = 0.0
+        """Up to when (seconds since 1970) nothing was missed."""
         self._engine: Engine | None = None
         self.watch = Watch("stopped")
         self.taken_in = 0
@@ -129,6 +131,7 @@ class Watcher:
         from findling.ingest.watching import CannotWatch, changes
 
         extra: set[str] = set()
+        self._heard_until = time.time()
         while not self._stop.is_set() and role.stands:
             folders = self._folders(root) | {folder for folder in extra if (root / folder).is_dir()}
             try:
@@ -140,7 +143,7 @@ class Watcher:
 
     def _listen(self, root: Path, heard: Iterable[Mapping[str, bool]], folders: set[str], role: WriterLock) -> set[str]:
         """Take in what is heard until there are folders to listen to that are not; those."""
-        from findling.ingest.watching import new_folders
+        from findling.ingest.watching import new_folders, unheard_folders
 
         first = True
         waiting: dict[str, bool] = {}
@@ -151,8 +154,10 @@ class Watcher:
                 first = False
                 self.watch = Watch("watching", count(len(folders), "folder"))
                 self._take_in(root, None)  # what changed before anybody listened
-                if missed := self._folders(root) - folders:
+                missed = self._folders(root) - folders
+                if missed := missed | unheard_folders(root, folders, self._heard_until):
                     return missed
+            self._heard_until = time.time()
             if batch:
                 since = since if waiting else now
                 last = now

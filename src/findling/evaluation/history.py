@@ -29,6 +29,7 @@ RENAMES_COMPARED: Final = 200
 
 _STATUS = re.compile(rb"[AMDTUXB]|[RC]\d*")
 _HEADER = b"\x01"
+_OUT_OF_MEMORY = re.compile(rb"out of memory|cannot allocate memory", re.IGNORECASE)
 
 
 class Commit(NamedTuple):
@@ -54,6 +55,8 @@ def commits(root: Path) -> list[Commit]:
     output = _log(root, MOST_COMMITS)
     if output.status in ("timed_out", "too_large"):
         output = _log(root, FEWER_COMMITS)
+    if output.status == "failed" and _OUT_OF_MEMORY.search(output.stderr):
+        output = _log(root, FEWER_COMMITS, renames=False)  # files too large to be compared were moved
     if not output.ok:
         words = output.stderr.decode("utf-8", "replace").strip().split("\n")[0][:200]
         if output.status == "missing" or "not a git repository" in words:
@@ -62,7 +65,7 @@ def commits(root: Path) -> list[Commit]:
     return list(_at_present(_parsed(output.stdout)))
 
 
-def _log(root: Path, most: int) -> GitOutput:
+def _log(root: Path, most: int, *, renames: bool = True) -> GitOutput:
     return run_git(
         [
             *git_arguments(root),
@@ -77,8 +80,7 @@ def _log(root: Path, most: int) -> GitOutput:
             "--no-notes",
             "--encoding=UTF-8",
             "--name-status",
-            "--find-renames",
-            f"-l{RENAMES_COMPARED}",
+            *(("--find-renames", f"-l{RENAMES_COMPARED}") if renames else ("--no-renames",)),
             "--relative",
             "-z",
             "--format=%x01%H %s",
@@ -89,6 +91,7 @@ def _log(root: Path, most: int) -> GitOutput:
         cwd=root,
         timeout_s=LOG_S,
         max_output=MAX_OUTPUT,
+        little_memory=True,  # the files that are compared are read as a whole
     )
 
 

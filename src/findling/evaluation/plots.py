@@ -1,4 +1,5 @@
-"""Numbers of an evaluation as pictures: SVG as text. Pure; any browser and most programs for documents show it.
+"""Numbers of an evaluation as pictures: SVG as text. Pure; any browser and most programs for documents show it, and
+`png` makes pixels of it.
 
 A picture brings its own light ground, so that it can be read on a page of any colour.
 """
@@ -140,7 +141,7 @@ def _legend(rows: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _dot(x: float, y: float, colour: str, said: str) -> list[str]:
-    return [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{_DOT}" fill="{colour}"><title>{escape(said)}</title></circle>']
+    return [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{_DOT}" fill="{colour}"><title>{_escaped(said)}</title></circle>']
 
 
 def _bar(x: float, y: _Axis, low: float | None, high: float | None, colour: str) -> list[str]:
@@ -156,13 +157,18 @@ def _line(x1: float, y1: float, x2: float, y2: float, *, colour: str = _INK, das
 
 def _text(x: float, y: float, words: str, *, anchor: str = "start", turned: bool = False) -> str:
     turn = f' transform="rotate(-90 {x:.1f} {y:.1f})"' if turned else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{turn}>{escape(words)}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{turn}>{_escaped(words)}</text>'
+
+
+def _escaped(words: str) -> str:
+    """As XML; what no XML may hold, which a file's name may, becomes a question mark."""
+    return escape("".join(char if char.isprintable() else "?" for char in words))
 
 
 def _picture(title: str, parts: Sequence[str]) -> str:
     heading = _text(_LEFT, 22, title)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" fill="{_INK}" '
-        f'font-family="sans-serif" font-size="12">\n<title>{escape(title)}</title>\n'
+        f'font-family="sans-serif" font-size="12">\n<title>{_escaped(title)}</title>\n'
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="{_GROUND}"/>\n' + "\n".join((heading, *parts)) + "\n</svg>\n"
     )

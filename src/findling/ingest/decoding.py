@@ -10,6 +10,8 @@ import codecs
 import re
 from typing import NamedTuple
 
+from findling.text_encodings import DECLARABLE
+
 
 class Decoded(NamedTuple):
     """Text without its byte-order mark, and the encoding it was read by.
@@ -56,17 +58,6 @@ _DECLARED = re.compile(
     rb"""coding[=:][ \t]*([-\w.]+) | <\?xml[^>]{0,80}\bencoding=["']([-\w.]+) | \bcharset=["']?([-\w.]+)""", re.VERBOSE
 )
 _DECLARED_BYTES = 1024  # a declaration stands in the first lines
-
-# Only codecs that map bytes to characters: Python also has some that unpack or run code-like formats.
-_DECLARABLE = frozenset(
-    (
-        *(f"cp{page}" for page in (437, 850, 866, 874, 932, 949, 950, *range(1250, 1259))),
-        *(f"iso8859-{part}" for part in (*range(1, 12), *range(13, 17))),
-        *("ascii", "big5", "big5hkscs", "euc_jp", "euc_jis_2004", "euc_jisx0213", "euc_kr", "gb2312", "gbk", "gb18030"),
-        *("hz", "iso2022_jp", "iso2022_kr", "johab", "koi8-r", "koi8-u", "koi8-t", "kz1048", "mac-roman"),
-        *("mac-cyrillic", "ptcp154", "shift_jis", "shift_jis_2004", "shift_jisx0213", "tis-620"),
-    )
-)
 
 
 def decode(data: bytes) -> Decoded | SkipReason:
@@ -135,7 +126,7 @@ def _legacy(data: bytes, sample: bytes) -> Decoded | SkipReason:
             codec = codecs.lookup(name).name
         except LookupError:
             codec = ""
-        if codec in _DECLARABLE:
+        if codec in DECLARABLE:
             text = _strictly(data, codec)
             if text is not None:
                 return text

@@ -79,14 +79,25 @@ class Changes(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def discover(root: Path, options: DiscoveryOptions | None = None) -> Discovery:
-    """All files of ``root`` that are to be indexed. Order: as git lists them, or folder by folder."""
+def begin(root: Path, options: DiscoveryOptions | None = None) -> GitListing | None:
+    """git's listing of ``root``, under way while its caller does something else; for `discover` or `check`, and a
+    context in any case. None where git is not asked."""
+    real = os.path.realpath(root)
+    top = None if options is not None and options.files else find_git_top(real)
+    return None if top is None else GitListing(real, top)
+
+
+def discover(root: Path, options: DiscoveryOptions | None = None, *, begun: GitListing | None = None) -> Discovery:
+    """All files of ``root`` that are to be indexed. Order: as git lists them, or folder by folder.
+
+    ``begun``: what `begin` gave for the same root and options.
+    """
     options = options or DiscoveryOptions()
-    listing = _discover(Selection(os.path.realpath(root), options))
+    listing = _discover(Selection(os.path.realpath(root), options), begun)
     return listing if options.most_files is None else _cut(listing, options.most_files)
 
 
-def _discover(selection: Selection) -> Discovery:
+def _discover(selection: Selection, begun: GitListing | None = None) -> Discovery:
     if selection.options.files:
         named = _named(selection)
         return Discovery(named.files, named.skipped, "walk")
@@ -94,7 +105,7 @@ def _discover(selection: Selection) -> Discovery:
     notes: tuple[str, ...] = ()
     if top is not None:
         try:
-            found = _discover_with_git(selection, top)
+            found = _discover_with_git(selection, begun or GitListing(selection.root, top), top)
         except ListingFailed as failure:
             notes = (f"git could not list this folder, so it was walked: {failure}",)
         else:
@@ -120,11 +131,11 @@ def _cut(listing: Discovery, most: int) -> Discovery:
     return listing._replace(files=files[:most], skipped=[*listing.skipped, *left_out])
 
 
-def _discover_with_git(selection: Selection, top: str) -> Discovery | None:
+def _discover_with_git(selection: Selection, begun: GitListing, top: str) -> Discovery | None:
     """None when the root has to be walked because git ignores it as a whole."""
     files: list[Found] = []
     skipped: list[SkippedFile] = []
-    with GitListing(selection.root, top) as listing:
+    with begun as listing:
         if listing.root_is_ignored():
             return None
         tracked = listing.tracked()
@@ -164,24 +175,28 @@ def check(
     known: Mapping[str, tuple[int, int]],
     options: DiscoveryOptions | None = None,
     budget_s: float | None = None,
+    *,
+    begun: GitListing | None = None,
 ) -> Changes:
     """What differs from ``known``: path -> (size, mtime_ns).
 
     ``known`` holds every path that was handed out before, also those whose contents turned out not to be wanted;
-    else these are found anew each time. With ``budget_s`` the check ends about then, ``complete`` or not.
+    else these are found anew each time. With ``budget_s`` the check ends about then, ``complete`` or not. ``begun``:
+    what `begin` gave for the same root and options, not before ``known`` was settled.
     """
     deadline = None if budget_s is None else time.monotonic() + budget_s
     selection = Selection(os.path.realpath(root), options or DiscoveryOptions())
     if selection.options.files:
         return _compare(_named(selection), known, ())
     if selection.options.most_files is not None:  # which are the first can only be told from all
-        whole = discover(root, options)
+        whole = discover(root, options, begun=begun)
         return _compare(Walked(whole.files, whole.skipped, True), known, whole.notes)
     top = find_git_top(selection.root)
     notes: tuple[str, ...] = ()
     if top is not None:
         try:
-            changes = _check_with_git(selection, top, known, deadline)
+            listing = begun or GitListing(selection.root, top, deadline)
+            changes = _check_with_git(selection, listing, top, known, deadline)
         except ListingFailed as failure:
             notes = (f"git could not list this folder, so it was walked: {failure}",)
         else:
@@ -209,10 +224,14 @@ def _compare(walked: Walked, known: Mapping[str, tuple[int, int]], notes: tuple[
 
 
 def _check_with_git(
-    selection: Selection, top: str, known: Mapping[str, tuple[int, int]], deadline: float | None
+    selection: Selection,
+    begun: GitListing,
+    top: str,
+    known: Mapping[str, tuple[int, int]],
+    deadline: float | None,
 ) -> Changes | None:
     """None when the root has to be walked. The status of known files is read while git lists."""
-    with GitListing(selection.root, top, deadline) as listing:
+    with begun as listing:
         differing, missing, all_seen = _differing(selection, known, deadline)
         if not all_seen:
             return _partial(selection, differing, missing)

@@ -4,24 +4,25 @@ What is embedded is a chunk in its context: its folders, its file's stem, what e
 whose text is the same as in an earlier version of the file keeps its vector. A chunk that cannot be embedded has none,
 and costs no other its own.
 
-An embedder that is asked over a connection may take hours: then the writer role is taken for each commit only, so that
-files that change meanwhile are taken in.
+Any other embedder than the bundled one may take hours: then the writer role is taken for each commit only, so that
+files that change meanwhile are taken in. What is made of a file before time runs out is kept for the next run.
 """
 
 from __future__ import annotations
 
 import hashlib
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from findling import errors, events, plurals
-from findling.embedding import BUNDLED, IN_PROCESS, Embedder, Fingerprint, takes_documents
+from findling import errors, plurals
+from findling.embedding import BUNDLED, Embedder, Fingerprint, takes_documents
 from findling.files import Files
-from findling.ingest import chunks as chunking
 from findling.ingest.decoding import Decoded, decode
-from findling.ingest.formats import outlined_as
+from findling.ingest.documents import readable
+from findling.ingest.format_names import outlined_as
 from findling.ingest.languages import LANGUAGES
 from findling.ingest.reading import read_file
 from findling.store import vector_codes
@@ -49,7 +50,7 @@ _POLL_S = 0.05
 _MAX_ENCLOSING = 3
 _MAX_DEFINED = 6
 
-_NO_MODEL = -1
+_NO_MODEL = 0
 """No model has this number, so every file lacks vectors of it."""
 
 _FAILED = bytes(HASH_BYTES)
@@ -113,6 +114,8 @@ def embed(
             looked_at += taken
             whole = _embed_group(embedder, group, deadline)
             writing.add([file for file in group[:whole] if not file.problem])
+            if whole < len(group) and not anew:
+                writing.begin(group[whole])
             share_ms = (time.monotonic() - began) * 1000 / max(1, len(group))
             for file in group[:whole]:
                 _tell(file, share_ms, on_file)
@@ -125,7 +128,7 @@ def embed(
 class _Writing:
     """Vectors on their way into the tables: committed when there are many, and after some seconds.
 
-    The writer role is kept throughout for an embedder in this process, which is quick. ``identity``: of the index that
+    The writer role is kept throughout for the bundled model, which is quick. ``identity``: of the index that
     the vectors are for; no other one that stands in its place is written to.
     """
 
@@ -135,9 +138,10 @@ class _Writing:
         self._open = open_writer
         self._identity = identity
         self._fingerprint = fingerprint
-        self._keeps = fingerprint.provider in IN_PROCESS
+        self._keeps = fingerprint.provider == BUNDLED
         self._writer: IndexWriter | None = None
         self._rows: list[tuple[int, bytes, bytes]] = []
+        self._begun: list[tuple[int, bytes, bytes]] = []
         self._chunks = 0
         self._committed_at = time.monotonic()
 
@@ -176,13 +180,20 @@ class _Writing:
         if self._chunks >= _COMMIT_CHUNKS or (due and not self._keeps):
             self.commit()
 
+    def begin(self, file: _File) -> None:
+        """Keep what was made of a file that is not whole yet."""
+        made = {key: file.known[key] for key in file.hashes if key in file.known}
+        if made:
+            self._begun.append((file.entry_id, b"".join(made), b"".join(made.values())))
+
     def commit(self) -> None:
-        if self._rows:
+        if self._rows or self._begun:
             self._writer = self._writer or self._take(_COMMIT_WAIT_S)
             self._writer.add_vectors(self.model_id, self._rows)
+            self._writer.begin_vectors(self.model_id, self._begun)
             self._writer.commit()
             self.embedded += self._chunks
-            self._rows, self._chunks = [], 0
+            self._rows, self._begun, self._chunks = [], [], 0
             self._let_go(anyway=not self._keeps)
         self._committed_at = time.monotonic()
 
@@ -199,7 +210,7 @@ class _Writing:
             time.sleep(_POLL_S)
         if writer.identity != self._identity:
             writer.close()
-            self._rows, self._chunks = [], 0  # of entries that are gone
+            self._rows, self._begun, self._chunks = [], [], 0  # of entries that are gone
             raise errors.IndexBusy(
                 "Another process has built the index anew meanwhile.", remedy="Embed again for what lacks vectors."
             )
@@ -275,7 +286,7 @@ class _Gathering:
         return file
 
     def _earlier(self, path: str, wanted: set[bytes]) -> Iterator[tuple[bytes, bytes]]:
-        """Vectors of the same texts in whatever version of the file."""
+        """Vectors of the same texts in whatever version of the file, those of one that was only begun among them."""
         for hashes, data in self._reader.text_hashes(path, self._model_id):
             count = len(hashes) // HASH_BYTES
             size = len(data) // count if count else 0
@@ -295,6 +306,12 @@ def _embed_group(embedder: Embedder, group: Sequence[_File], deadline: float | N
     at = 0
     for whole, file in enumerate(group):
         if at + len(file.missing) > len(made.rows):
+            begun = list(file.missing)[: len(made.rows) - at]
+            file.known |= {
+                file.hashes[place]: coded[number].tobytes()
+                for number, place in enumerate(begun, at)
+                if number not in made.failed
+            }
             return whole
         failed: set[bytes] = set()
         for place in file.missing:
@@ -319,7 +336,10 @@ def _tell(file: _File, latency_ms: float, on_file: Callable[[EmbeddedFile], None
     of = plurals.count(count, "passage")
     problem = f"{len(file.failed)} of {of} could not be embedded: {file.failed[0]}" if file.failed else ""
     on_file(EmbeddedFile(file.path, count - len(file.failed), file.kept, problem, len(file.failed)))
-    events.semantic_index(doc_path=file.path, chunk_count=count, latency_ms=latency_ms, skipped_unchanged=file.kept)
+    if "logging" in sys.modules:  # else nobody can have asked to be told
+        from findling import events
+
+        events.semantic_index(doc_path=file.path, chunk_count=count, latency_ms=latency_ms, skipped_unchanged=file.kept)
 
 
 def _texts(
@@ -338,7 +358,7 @@ def _texts(
         piece = raw[chunk.start_byte : chunk.end_byte]
         piece = piece if isinstance(piece, str) else piece.decode("utf-8", "surrogatepass")
         as_chunk = Chunk(chunk.start_line, chunk.end_line, chunk.start_byte, chunk.end_byte, chunk.kind)
-        piece = chunking.readable(piece, as_chunk, language)
+        piece = readable(piece, as_chunk, language)
         found.append(embedded_text(path, language, chunk, symbols, piece))
     return found
 

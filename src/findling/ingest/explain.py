@@ -38,15 +38,26 @@ class Verdict(NamedTuple):
 def judge(root: Path, path: str, options: DiscoveryOptions) -> Verdict:
     """``path``: absolute, or relative to the root. Only status and ignore files are read."""
     selection = Selection(os.path.realpath(root), options)
-    relative = _relative(selection.root, path)
-    if relative is None:
-        return _refused(SkippedFile(shown(path), "outside_root", f"it does not lie in {shown(selection.root)}"))
+    relative = from_root(root, path)
+    if isinstance(relative, SkippedFile):
+        return _refused(relative)
     is_folder, impossible = _reach(selection, relative)
     if impossible is not None:
         return _refused(impossible, path=relative)
     looked = look_at(root, [relative], None, options)
     refusal = _refusal(selection, relative, is_folder, looked.found, looked.skipped)
     return Verdict(relative, is_folder, refusal, looked.found, looked.skipped if is_folder else [])
+
+
+def from_root(root: Path, path: str) -> str | SkippedFile:
+    """A path (absolute, or from the root) as the index writes it, "." for the root; why it cannot be in an index."""
+    real = os.path.realpath(root)
+    relative = _relative(real, path)
+    if relative is None:
+        return SkippedFile(shown(path), "outside_root", f"it does not lie in {shown(real)}")
+    if not is_text(relative):
+        return SkippedFile(relative, "undecodable_name", "its name is not valid UTF-8")
+    return relative
 
 
 def content_refusal(root: Path, path: str, options: DiscoveryOptions) -> SkippedFile | None:
@@ -91,8 +102,6 @@ def _relative(root: str, path: str) -> str | None:
 
 def _reach(selection: Selection, path: str) -> tuple[bool, SkippedFile | None]:
     """Whether it is a folder, and what keeps it from being asked about."""
-    if not is_text(path):
-        return False, SkippedFile(shown(path), "undecodable_name", "its name is not valid UTF-8")
     parts = [] if path == "." else path.split("/")
     is_folder = True
     for depth in range(1, len(parts) + 1):

@@ -91,7 +91,7 @@ class GitListing:
 
     def tracked(self) -> Listed:
         """Files in git's index, existing or not, each once; raises ListingFailed."""
-        listed = _parse(self._checked(self._tracked.wait()))
+        listed = _parse(self._checked(self._tracked.wait()).stdout)
         # A path in conflict is listed once for each of its versions.
         return listed._replace(paths=list(dict.fromkeys(listed.paths)))
 
@@ -99,7 +99,7 @@ class GitListing:
         """Files that git would offer to add; a nested repository appears as its folder with a slash."""
         output = self._checked(self._untracked.wait())
         self.unreadable = _unreadable_folders(output.stderr)
-        return _parse(output)
+        return _parse(output.stdout)
 
     def _checked(self, output: GitOutput) -> GitOutput:
         if output.ok:
@@ -126,13 +126,14 @@ def is_root_ignored(root: str, git_top: str) -> bool:
 
 def list_paths(root: str, paths: Sequence[str]) -> tuple[Listed, Listed]:
     """Like a whole listing, of ``paths`` only (files or folders): tracked, untracked. Raises ListingFailed."""
-    results = []
-    for kind in (["--cached"], ["--others", "--exclude-standard"]):
-        output = run_git(["--literal-pathspecs", "ls-files", "-z", *kind, "--", *paths], cwd=root)
-        if not output.ok:
-            raise ListingFailed(output.stderr.decode("utf-8", "replace").strip()[:200] or output.status)
-        results.append(_parse(output))
-    return results[0], results[1]
+    kinds = ["-t", "--cached", "--others", "--exclude-standard"]
+    output = run_git(["--literal-pathspecs", "ls-files", "-z", *kinds, "--", *paths], cwd=root)
+    if not output.ok:
+        raise ListingFailed(output.stderr.decode("utf-8", "replace").strip()[:200] or output.status)
+    rows = output.stdout.split(b"\0")[:-1]  # each begins with a letter, "?" for what is untracked, and a space
+    tracked = dict.fromkeys(row[2:] for row in rows if not row.startswith(b"?"))  # in conflict: once for each version
+    untracked = [row[2:] for row in rows if row.startswith(b"?")]
+    return _parse(b"\0".join((*tracked, b""))), _parse(b"\0".join((*untracked, b"")))
 
 
 def ignoring_rule(root: str, path: str) -> str:
@@ -145,8 +146,7 @@ def ignoring_rule(root: str, path: str) -> str:
     return f"{pattern} ({source} line {line})"
 
 
-def _parse(output: GitOutput) -> Listed:
-    data = output.stdout
+def _parse(data: bytes) -> Listed:
     try:
         joined = data.decode("utf-8")
         text_only = True

@@ -1,4 +1,4 @@
-"""Git's objects as files: what a commit holds, read without a checkout; and what git says a work tree's files are.
+"""Git's objects as files: what a commit holds, read without a checkout.
 
 git runs through `findling.outbound` and decides nothing about what is indexed. Nothing is fetched: an object that is
 not in the clone is a file that cannot be read, and said so.
@@ -14,12 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple, Self
 
+from findling import roots
 from findling.files import NotRead
 from findling.ingest.git_listing import ListingFailed, find_git_top
 from findling.ingest.ignore_files import OWN_IGNORE_FILES, IgnoreTree
 from findling.ingest.ignore_rules import RuleSet
 from findling.ingest.selection import DiscoveryOptions, Found, Selection, wanted
-from findling.outbound import GitDialogue, GitOutput, run_git
+from findling.outbound import GitDialogue, GitOutput, run_git, start_git
+from findling.outbound_process import GitProcess
+from findling.roots import is_bare as is_bare
 from findling.types import SkippedFile
 
 LIST_TIMEOUT_S = 60.0
@@ -42,16 +45,31 @@ def git_arguments(root: Path) -> list[str]:
     return ["--git-dir", os.fspath(root)] if is_bare(root) else []
 
 
-def is_bare(root: Path) -> bool:
-    """Whether the folder itself is a repository without a work tree."""
-    return not (root / ".git").exists() and (root / "HEAD").is_file() and (root / "objects").is_dir()
+def objects_changed_at(root: Path) -> float:
+    """When the repository of a folder was last given objects, by the clock, in seconds; 0 where that cannot be said."""
+    top = find_git_top(os.path.realpath(root))
+    folders = (root, root) if is_bare(root) else roots.git_folders(Path(top)) if top is not None else None
+    if folders is None:
+        return 0.0
+    try:
+        with os.scandir(folders[1] / "objects") as entries:  # new ones lie in folders of theirs, or in packs
+            return max((entry.stat().st_mtime for entry in entries), default=0.0)
+    except OSError:
+        return 0.0
 
 
-def object_format(root: Path) -> ObjectFormat | None:
-    """How the repository of a folder names contents; None where there is none, or git cannot be asked."""
+def ask_object_format(root: Path) -> GitProcess | None:
+    """Begin to ask how the repository of a folder names contents; None where there is none."""
     if find_git_top(os.path.realpath(root)) is None and not is_bare(root):
         return None
-    output = run_git([*git_arguments(root), "rev-parse", "--show-object-format"], cwd=root)
+    return start_git([*git_arguments(root), "rev-parse", "--show-object-format"], cwd=root)
+
+
+def object_format(asked: GitProcess | None) -> ObjectFormat | None:
+    """The answer; None where there is no repository, or git cannot say."""
+    if asked is None:
+        return None
+    output = asked.wait()
     name = output.stdout.strip() if output.ok else b""
     return "sha1" if name == b"sha1" else "sha256" if name == b"sha256" else None
 
@@ -121,7 +139,13 @@ class RefFiles:
     def read(self, path: str, max_bytes: int) -> tuple[os.stat_result, bytes] | NotRead:
         name = self._name(path)
         data = name if isinstance(name, NotRead) else self._objects.read(name, max_bytes)
-        return data if isinstance(data, NotRead) else (_status(len(data)), data)
+        if isinstance(data, NotRead):
+            return _NO_ANSWER if data is _UNKNOWN and self._is_listed(path) else data
+        return _status(len(data)), data
+
+    def _is_listed(self, path: str) -> bool:
+        """Whether the commit's tree names the content, so that it is missing where git does not know it."""
+        return self._git_ids is not None and path in self._git_ids
 
     def _name(self, path: str) -> bytes | NotRead:
         if self._git_ids is not None and path in self._git_ids:
@@ -152,6 +176,8 @@ def _status(size: int) -> os.stat_result:
 
 def prefix(root: Path) -> str:
     """A folder's path from the top of its work tree, with a slash at its end; '' for the top."""
+    if is_bare(root):
+        return ""  # it may lie in another one's work tree
     real = os.path.realpath(root)
     top = find_git_top(real)
     below = os.path.relpath(real, top) if top is not None else "."
@@ -258,22 +284,3 @@ class _CommittedRules(IgnoreTree):
 def _own_rules(root: Path, files: RefFiles, paths: Iterable[str]) -> IgnoreTree | None:
     folders = {path.rpartition("/")[0] for path in paths if path.rpartition("/")[2] in OWN_IGNORE_FILES}
     return _CommittedRules(root, files, folders) if folders else None
-
-
-# --- what git says of the files on disk ---------------------------------------------------------------------------
-
-
-def staged_ids(root: Path) -> dict[str, bytes]:
-    """path -> git's id of the contents that the tracked files had when they were last staged or checked out.
-
-    Whether they still have them is for the caller to see: git, asked to compare, may run what the repository's own
-    configuration names as a filter. {} where git cannot say.
-    """
-    rows = run_git(["ls-files", "-z", "-s"], cwd=root, timeout_s=LIST_TIMEOUT_S)
-    found: dict[str, bytes] = {}
-    for row in rows.stdout.split(b"\0") if rows.ok else ():
-        facts, _, name = row.partition(b"\t")
-        parts = facts.split()
-        if len(parts) == 3 and parts[0] in _FILE_MODES and parts[2] == b"0":  # stage 0: not in conflict
-            found[os.fsdecode(name)] = bytes.fromhex(parts[1].decode("ascii"))
-    return found

@@ -68,10 +68,6 @@ class RuleSet:
         return bool(self._rules)
 
     @property
-    def has_negation(self) -> bool:
-        return any(rule.negated for rule in self._rules)
-
-    @property
     def needs_path(self) -> bool:
         """Whether some rule looks at more than a path's last name."""
         return self._any_path_rule

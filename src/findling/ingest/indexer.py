@@ -8,24 +8,38 @@ from __future__ import annotations
 
 import hashlib
 import posixpath
-import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from findling import tokenizer
-from findling.files import Files, RootFiles
+from findling.files import Files
 from findling.ingest import discovery
-from findling.ingest.chunks import ChunkLimits
-from findling.ingest.git_objects import ObjectFormat, RefFiles, content_id, list_tree, object_format, staged_ids
-from findling.ingest.pool import Answer, Task, WorkerPool
-from findling.ingest.prepare import Prepared
+from findling.ingest.adoption import adopt
+from findling.ingest.checkout import Checkout
+from findling.ingest.file_order import Order
+from findling.ingest.git_objects import (
+    ObjectFormat,
+    RefFiles,
+    ask_object_format,
+    content_id,
+    list_tree,
+    object_format,
+)
+from findling.ingest.pool import Answer, Task, Worker, WorkerPool
+from findling.ingest.prepared import Prepared
 from findling.ingest.reading import read_file
-from findling.store.schema import FAILED, UNREAD
+from findling.ingest.spans import MAX_CHUNKS, MAX_PLACED_CHUNKS, too_many
+from findling.plurals import count
+from findling.store.schema import CONVERTED, FAILED, UNREAD
 from findling.store.writer import IndexWriter
 from findling.types import FileState, IndexReport, Progress, SkippedFile
+
+if TYPE_CHECKING:
+    from findling.ingest.chunks import ChunkLimits
+    from findling.ingest.git_listing import GitListing
 
 _TASK_BYTES = 256_000
 """Source text per message to a worker: large enough that the pipe's cost vanishes, small enough to share evenly."""
@@ -47,16 +61,24 @@ _LEAST_S = 1.0
 """Half as long as the listing took, but not longer, files are taken in even if it took all the time there was: else a
 question about a very large folder on a slow machine would never get on, however often it is asked."""
 
+_FIRST_BATCH_S = 2.0
+"""The first batch is waited for at most so long after the deadline: where starting a worker takes longer than a
+question has, none would ever get on."""
+
 _STOP_MARGIN_S = 0.25
 """Kept free before a deadline for committing what was done."""
 
+_MEANWHILE_S = 0.5
+"""With less time before a deadline nothing else is done while workers are busy: their answers would be lost."""
+
 _LARGE_RUN = 400
-"""From this many files on the text index gets its large buffer and is merged afterwards."""
+"""From this many files on the text index gets its large buffer and, after a whole run, is merged."""
+
+_GROWN_SHOWN = 3
+"""Documents that are named because they reached the greatest number of chunks."""
 
 _KEPT_REFS = 8
 """Refs that are kept indexed, the newest: what an older one shares with these costs nothing to index again."""
-
-Order = Callable[[list[discovery.Found]], list[discovery.Found]]
 
 
 class Commit(NamedTuple):
@@ -92,12 +114,16 @@ class _Run:
     skipped: list[SkippedFile] = field(default_factory=list)
     failed: list[SkippedFile] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    grown: list[tuple[str, int]] = field(default_factory=list)
+    """Documents with as many chunks as there may be, and how many that is."""
 
 
 class Indexer:
     """Indexes one folder into one store. ``on_progress`` is called from the calling thread.
 
-    ``limits``: how files are cut; the same for all of a store's life. ``commit``: index that and not what is on disk.
+    ``limits``: how files are cut, None for the default; the same for all of a store's life. ``commit``: index that and
+    not what is on disk. ``meanwhile`` is called once if contents are new, while workers are busy with the first.
+    ``ahead``: a worker that was started before (`pool.start_ahead`), for one run.
     """
 
     def __init__(
@@ -110,9 +136,13 @@ class Indexer:
         workers: int | None = None,
         limits: ChunkLimits | None = None,
         commit: Commit | None = None,
+        meanwhile: Callable[[], None] | None = None,
+        ahead: Worker | None = None,
     ) -> None:
         self._root = root
         self._commit = commit
+        self._meanwhile = meanwhile
+        self._ahead = ahead
         self._files: Path | Files = root
         self._git_ids: dict[str, bytes] = {}
         self._format: ObjectFormat | None = None
@@ -120,13 +150,12 @@ class Indexer:
         self._options = options or discovery.DiscoveryOptions()
         self._progress = on_progress or (lambda _: None)
         self._workers = workers
-        self._limits = limits or ChunkLimits()
+        self._limits = limits
 
     def sync(
         self,
         *,
         paths: Sequence[str] | None = None,
-        force: bool = False,
         deadline: float | None = None,
         order: Order | None = None,
         wait_s: float = 0.0,
@@ -134,34 +163,51 @@ class Indexer:
     ) -> IndexReport:
         """Index what is new or changed and forget what is gone.
 
-        ``paths`` names the files to look at (relative to the root) instead of the whole folder. ``force`` reads
-        every file again. ``deadline`` (monotonic seconds) ends the run early with what is done; then the report's
-        ``complete`` is False. ``order`` decides which files come first. ``wait_s`` is how long to wait for another
-        writer (`IndexBusy` after that). ``unlisted``: what a listing of everything left out, if ``paths`` are from one.
+        ``paths`` names the files to look at (relative to the root) instead of the whole folder. ``deadline``
+        (monotonic seconds) ends the run early with what is done; then the report's ``complete`` is False. ``order``
+        decides which files come first. ``wait_s`` is how long to wait for another writer (`IndexBusy` after that).
+        ``unlisted``: what a listing of everything left out, if ``paths`` are from one.
         """
         run = _Run()
-        with WorkerPool(self._workers, limits=self._limits) as pool:
+        with WorkerPool(self._workers, limits=self._limits, ahead=self._ahead) as pool, ExitStack() as begun:
             if paths is not None:
                 pool.warm_up(min(1, len(paths)))
-            writer = IndexWriter(self._store, large=paths is None, wait_s=wait_s)
+            writer = IndexWriter(self._store, wait_s=wait_s)
             try:
-                writer.note_chunking(self._limits.id)
+                # Not before the writer role is taken: another writer may know of files that git has not seen by then.
+                listing = discovery.begin(self._root, self._options) if paths is None and not self._commit else None
+                if listing is not None:
+                    begun.enter_context(listing)
+                writer.note_chunking(self._limits.id if self._limits else "")
                 if self._commit is None:
                     manifest = writer.manifest(str(self._root))
                 else:
                     manifest = writer.manifest(self._commit.owner, self._commit.commit_id)
                 was_complete, was_pending = writer.state(manifest)
                 known = writer.known_files(manifest, None if paths is None else [posixpath.normpath(p) for p in paths])
-                if paths is None and not known:  # else most likely nothing has changed: workers wait for a change
+                asked = checkout = None
+                if self._commit is None and (paths is not None or not known):  # else most likely nothing has changed
+                    asked = ask_object_format(self._root)
+                    if asked is not None:
+                        begun.enter_context(asked)
+                    if asked is not None and paths is None and writer.has_others(manifest):
+                        checkout = begun.enter_context(Checkout(self._root))
+                if paths is None and not known and checkout is None:
                     pool.warm_up()
                 if self._commit is not None:
                     found, gone, skipped, notes = self._of_commit(writer, manifest, self._commit)
                 else:
-                    found, gone, skipped, notes = self._changes(known, paths, force)
+                    found, gone, skipped, notes = self._changes(known, paths, listing)
                     if found:
-                        self._format = object_format(self._root)
-                    if found and paths is None and not known and not force and self._format is not None:
-                        found = self._adopt(writer, manifest, found, deadline)
+                        self._format = object_format(asked or ask_object_format(self._root))
+                    if found and checkout is not None and self._format is not None:
+                        pool.warm_up(1)  # some are not taken over, such as those whose contents are left out
+                        stop_at = None if deadline is None else deadline - _STOP_MARGIN_S
+                        found = adopt(
+                            writer, manifest, self._root, found, checkout, self._format, self._options, stop_at
+                        )
+                if not known:
+                    writer.expect(sum(size for _, size, _ in found))
                 run.notes.extend(notes)
                 run.skipped.extend(skipped)
                 run.removed = writer.remove(manifest, gone) if gone else 0
@@ -170,6 +216,7 @@ class Indexer:
                     writer.replace_unlisted(manifest, unlisted)
                 if order is not None:
                     found = order(found)
+                writer.large = len(found) >= _LARGE_RUN
                 left = self._index(writer, manifest, pool, found, run, deadline)
                 if found or gone or paths is None:
                     whole = paths is None or was_complete  # named files say nothing about the others
@@ -211,46 +258,18 @@ class Indexer:
         ]
         return found, [path for path in standing if path not in tree.git_ids], tree.skipped, ()
 
-    def _adopt(
-        self, writer: IndexWriter, manifest: int, found: list[discovery.Found], deadline: float | None
-    ) -> list[discovery.Found]:
-        """Let the manifest of a work tree begin as that of another one, as far as their files are the same; what is
-        left to index. git says which may be; each is read, as it may have been changed since it was checked out."""
-        if self._format is None or not writer.has_others(manifest):
-            return found
-        git_ids = staged_ids(self._root)
-        nearest = writer.nearest(manifest, git_ids) if git_ids else None
-        if nearest is None:
-            return found
-        other, files = nearest
-        same: dict[str, int] = {}
-        left: list[discovery.Found] = []
-        with RootFiles(self._root) as own:
-            for path, size, mtime_ns in found:
-                file = files.get(path)
-                late = deadline is not None and time.monotonic() >= deadline - _STOP_MARGIN_S
-                if not late and file is not None and file.git_id == git_ids.get(path, b"") and file.size == size:
-                    read = read_file(own, path, self._options.limit(path))
-                    if not isinstance(read, SkippedFile) and content_id(read[1], self._format) == file.git_id:
-                        same[path] = read[0].mtime_ns
-                        continue
-                left.append((path, size, mtime_ns))
-        writer.begin_from(manifest, other, files, same)
-        return left
-
     def _changes(
-        self, known: dict[str, tuple[int, int]], paths: Sequence[str] | None, force: bool
+        self, known: dict[str, tuple[int, int]], paths: Sequence[str] | None, begun: GitListing | None
     ) -> tuple[list[discovery.Found], list[str], list[SkippedFile], tuple[str, ...]]:
         """What to index, what is gone, what is left out and why, and what there is to say about the listing."""
         self._progress(Progress("listing", 0, 0))
         if paths is not None:
-            looked = discovery.look_at(self._root, paths, {} if force else known, self._options)
+            looked = discovery.look_at(self._root, paths, known, self._options)
             return looked.found, looked.gone, looked.skipped, ()
-        if force or not known:
-            listing = discovery.discover(self._root, self._options)
-            names = {path for path, _, _ in listing.files}
-            return listing.files, [path for path in known if path not in names], listing.skipped, listing.notes
-        changes = discovery.check(self._root, known, self._options, None)
+        if not known:
+            listing = discovery.discover(self._root, self._options, begun=begun)
+            return listing.files, [], listing.skipped, listing.notes
+        changes = discovery.check(self._root, known, self._options, None, begun=begun)
         return [*changes.added, *changes.changed], changes.removed, changes.skipped, changes.notes
 
     def _index(
@@ -270,21 +289,30 @@ class Indexer:
         most = _TASK_FILES if stop_at is None else min(_TASK_FILES, _HURRIED_FILES)
         batches = self._tasks(writer, manifest, found, states, run, most)
         exhausted = False
+        answered = late = False  # the first batch is begun in any case
         while True:
-            late = stop_at is not None and time.monotonic() >= stop_at
             while not exhausted and not late and pool.in_flight < pool.size * _QUEUED_PER_WORKER:
                 batch = next(batches, None)
                 if batch is None:
                     exhausted = True
                 elif batch:
                     pool.submit(batch)
+                    if self._meanwhile is not None and (stop_at is None or time.monotonic() < stop_at - _MEANWHILE_S):
+                        self._meanwhile()
+                        self._meanwhile = None
                 late = stop_at is not None and time.monotonic() >= stop_at
-            if late or (exhausted and not pool.in_flight):
+            if exhausted and not pool.in_flight:
                 break
-            timeout = None if stop_at is None else max(0.0, stop_at - time.monotonic())
-            answers = pool.collect(timeout)
+            end_at = stop_at
+            if stop_at is not None and pool.in_flight and not answered:
+                end_at = stop_at + _FIRST_BATCH_S
+            if end_at is not None and time.monotonic() >= end_at:
+                break
+            answers = pool.collect(None if end_at is None else max(0.0, end_at - time.monotonic()))
+            late = stop_at is not None and time.monotonic() >= stop_at
             if answers is None:
                 continue
+            answered = True
             for key, answer in answers:
                 self._write(writer, manifest, states.pop(key), answer, run)
             self._progress(Progress("indexing", run.changed, len(found), run.bytes_read))
@@ -362,8 +390,11 @@ class Indexer:
         run.batch_bytes += file.size
         if isinstance(answer, Prepared):
             writer.add(manifest, file, content.digest, answer, content.git_id)
-            run.chunks += len(answer.chunks)
+            run.chunks += answer.chunk_count
             run.symbols += answer.symbol_count
+            most = MAX_PLACED_CHUNKS if answer.encoding == CONVERTED else MAX_CHUNKS
+            if answer.kind == "docs" and too_many(range(answer.chunk_count), most):
+                run.grown.append((file.path, most))
             return
         if answer.reason == "failed":  # perhaps the machine's fault and not the file's: the next full run tries again
             file = FileState(file.path, file.size, FAILED - file.mtime_ns)
@@ -385,35 +416,21 @@ class Indexer:
             failed=tuple(run.failed),
             complete=not left,
             took_ms=(time.monotonic() - run.started) * 1000,
-            notes=tuple(run.notes),
+            notes=(*run.notes, *_said_of_grown(run.grown)),
         )
+
+
+def _said_of_grown(grown: Sequence[tuple[str, int]]) -> Iterator[str]:
+    """A sentence for each of the first, and one for the rest."""
+    for path, most in grown[:_GROWN_SHOWN]:
+        yield f"{path}: cut into {most:,} passages, the most there may be of a file, so they may be longer than others."
+    if len(grown) > _GROWN_SHOWN:
+        yield f"So it is with {count(len(grown) - _GROWN_SHOWN, 'more document')}."
 
 
 def wanted_id(options: discovery.DiscoveryOptions) -> str:
     """Tells one word on files from another."""
     return hashlib.sha256(repr(options).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
-_BEGINNING = 3
-"""Letters of a word that no ending touches (`tokenizer.stem`)."""
-
-
-def by_query(text: str) -> Order:
-    """Files whose path has words of a question first, then the newest: what a first answer most likely needs."""
-    asked = set(tokenizer.terms(text))
-    asked = {term for term in asked if len(term) >= _BEGINNING} or asked  # "do" and "is" say nothing
-    # A term begins as its word does, so most paths need not be taken apart.
-    may_have = re.compile("|".join(sorted(re.escape(term[:_BEGINNING]) for term in asked)), re.IGNORECASE).search
-
-    def order(found: list[discovery.Found]) -> list[discovery.Found]:
-        def key(file: discovery.Found) -> tuple[int, int]:
-            if file[0].isascii() and not may_have(file[0]):
-                return 0, -file[2]
-            return -len(asked.intersection(tokenizer.terms(file[0]))), -file[2]
-
-        return sorted(found, key=key)
-
-    return order
 
 
 _MIN_SEGMENT = 256

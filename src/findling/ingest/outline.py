@@ -62,11 +62,6 @@ def headings(text: str, language: str = "markdown") -> list[Heading]:
     return [Heading(mark.level, mark.title, *places[mark.start]) for mark in marks]
 
 
-def markdown_headings(text: str) -> list[Heading]:
-    """ATX and setext headings outside of fences, HTML comments and front matter."""
-    return headings(text, "markdown")
-
-
 def outline(text: str, language: str = "markdown") -> Outline:
     """The outline of ``text``, by the rules of ``language`` (an id of the language table); prose when unknown."""
     return _READERS.get(language, _text)(text)

@@ -13,16 +13,17 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
-from findling.ingest.chunks import ChunkLimits
 from findling.ingest.format_names import format_of
-from findling.ingest.prepare import Prepared
+from findling.ingest.prepared import Prepared
 from findling.ingest.worker import COMMENTS, DOCUMENTED, read_frame, write_frame
 from findling.types import SkippedFile
 
 if TYPE_CHECKING:
+    from findling.ingest.chunks import ChunkLimits
     from findling.ingest.syntax_docs import Documented
 
 _BATCH_S = 20.0
@@ -49,8 +50,8 @@ class Task:
     data: bytes
 
 
-class _Worker:
-    """One process and the pipe to it. ``arguments`` are the worker's."""
+class Worker:
+    """One process and the pipe to it; a context that ends it. ``arguments`` are the worker's."""
 
     def __init__(self, arguments: Sequence[str] = ()) -> None:
         self._arguments = arguments
@@ -96,6 +97,13 @@ class _Worker:
             self.stop()
         return cast("list[Answer | str] | None", answers)
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+        self.stop()
+
     def end(self) -> None:
         """Stop, and never start again."""
         with self._lock:
@@ -130,19 +138,33 @@ def environment() -> dict[str, str]:
     return {**os.environ, **threads, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))}
 
 
+def start_ahead(limits: ChunkLimits | None = None) -> Worker:
+    """A worker for a pool with the same ``limits``, started now: it imports while its parent does. A context."""
+    worker = Worker(_arguments(limits))
+    with suppress(OSError):  # then there is none, and whoever needs one says so
+        worker.start()
+    return worker
+
+
+def _arguments(limits: ChunkLimits | None) -> tuple[str, ...]:
+    return (limits.id,) if limits is not None else ()
+
+
 class WorkerPool:
     """``size`` workers behind two queues. Use as a context manager; leaving kills what still runs.
 
-    ``limits``: how files are cut.
+    ``limits``: how files are cut. ``ahead``: one that was started before.
     """
 
-    def __init__(self, size: int | None = None, *, limits: ChunkLimits | None = None) -> None:
+    def __init__(
+        self, size: int | None = None, *, limits: ChunkLimits | None = None, ahead: Worker | None = None
+    ) -> None:
         self.size = size or max(1, min(os.cpu_count() or 1, _MAX_WORKERS))
         self._tasks: queue.SimpleQueue[list[Task] | None] = queue.SimpleQueue()
         self._answers: queue.SimpleQueue[list[tuple[int, Answer]]] = queue.SimpleQueue()
-        arguments = (limits.id,) if limits is not None else ()
         self._pages = limits is not None and limits.pages
-        self._workers = [_Worker(arguments) for _ in range(self.size)]
+        first = [ahead] if ahead is not None else []
+        self._workers = [*first, *(Worker(_arguments(limits)) for _ in range(self.size - len(first)))]
         self._threads: list[threading.Thread] = []
         self._closed = False
         self.in_flight = 0
@@ -187,7 +209,7 @@ class WorkerPool:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _serve(self, worker: _Worker) -> None:
+    def _serve(self, worker: Worker) -> None:
         while (batch := self._tasks.get()) is not None and not self._closed:
             try:
                 answers = self._prepare(worker, batch)
@@ -196,7 +218,7 @@ class WorkerPool:
                 answers = [(task.key, SkippedFile(task.path, "failed", problem)) for task in batch]
             self._answers.put(answers)
 
-    def _prepare(self, worker: _Worker, batch: list[Task]) -> list[tuple[int, Answer]]:
+    def _prepare(self, worker: Worker, batch: list[Task]) -> list[tuple[int, Answer]]:
         converted = sum(bool(format_of(task.path, pages=self._pages)) for task in batch)
         time_s = _BATCH_S + (_CONVERT_S if converted else 0.0)
         answers = worker.ask([(task.path, task.data, True) for task in batch], time_s)
@@ -209,7 +231,7 @@ class WorkerPool:
             found.append((task.key, self._prepare_alone(worker, task)))
         return found
 
-    def _prepare_alone(self, worker: _Worker, task: Task) -> Answer:
+    def _prepare_alone(self, worker: Worker, task: Task) -> Answer:
         if format_of(task.path, pages=self._pages):
             answers = worker.ask([(task.path, task.data, False)], _CONVERT_S)
             if answers is not None:
@@ -227,7 +249,7 @@ class CommentFinder:
     """Where the comments of source files are, asked of a process that may be lost. Use as a context manager."""
 
     def __init__(self) -> None:
-        self._worker = _Worker((COMMENTS,))
+        self._worker = Worker((COMMENTS,))
 
     def spans(self, path: str, text_utf8: bytes) -> list[tuple[int, int]] | None:
         """As `syntax_comments.comment_spans`; None also when the process had to be ended."""
@@ -238,15 +260,14 @@ class CommentFinder:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._worker.end()
-        self._worker.stop()
+        self._worker.__exit__()
 
 
 class DocFinder:
     """Which definitions are documented and where, asked of a process that may be lost. Use as a context manager."""
 
     def __init__(self) -> None:
-        self._worker = _Worker((DOCUMENTED,))
+        self._worker = Worker((DOCUMENTED,))
 
     def documented(self, path: str, text_utf8: bytes) -> list[Documented] | None:
         """As `syntax_docs.documented`; None also when the process had to be ended."""
@@ -257,8 +278,7 @@ class DocFinder:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._worker.end()
-        self._worker.stop()
+        self._worker.__exit__()
 
 
 def _settle(task: Task, answer: Answer | str) -> Answer:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from findling import tokenizer
 from findling.ingest import chunks as chunking
@@ -17,11 +17,12 @@ from findling.ingest.formats import NotConverted, convert, format_of, outlined_a
 from findling.ingest.languages import Language, language_of
 from findling.ingest.marks import content_marks, looks_secret
 from findling.ingest.notebooks import notebook_cells
+from findling.ingest.prepared import Prepared as Prepared
 from findling.ingest.syntax import parse
-from findling.store import signatures, symbol_rows, term_rows
-from findling.store.schema import CONVERTED
+from findling.store import chunk_rows, section_rows, signatures, symbol_rows, term_rows
+from findling.store.schema import CHUNK_KINDS, CONVERTED
 from findling.store.trigrams import file_trigrams
-from findling.store.trigrams import readable as as_indexed
+from findling.text_encodings import UTF8, as_utf8
 from findling.types import Chunk, SkippedFile, Symbol
 
 HEAD_BYTES = 4096
@@ -36,35 +37,7 @@ _UNPARSED_BYTES = 1_000_000
 
 _LIMITS = chunking.ChunkLimits()
 
-ChunkRow = tuple[int, int, int, int, str, int, bytes, tuple[str, ...]]
-"""start line, end line, start byte, end byte, kind, symbol, SHA-256 of the chunk's text, headings (prose only)."""
-
-
-@dataclass(slots=True)
-class Prepared:
-    """Everything that the index keeps of one content; lists are in file order.
-
-    ``symbols`` is a packed row (`symbol_rows`), ``defines`` the squashed names in it. ``documents`` are (body,
-    context) term strings, one per chunk; ``text`` is a document's own, UTF-8, and b'' for code. ``problem`` says
-    why there are no symbols ('' when nothing went wrong).
-    """
-
-    language: str
-    kind: str
-    lines: int
-    encoding: str
-    generated: bool
-    problem: str
-    symbols: bytes
-    symbol_count: int
-    defines: list[str]
-    chunks: list[ChunkRow]
-    documents: list[tuple[str, str]]
-    terms: bytes
-    body_terms: int
-    name_terms: int
-    trigrams: bytes
-    text: bytes
+_CHUNK_KINDS = {kind: position for position, kind in enumerate(CHUNK_KINDS)}
 
 
 def prepare(
@@ -135,11 +108,11 @@ def _rows(
     counted: Counter[str] = Counter()
     starts = [symbol.start_line for symbol in symbols]
     first = 0
-    rows_of_chunks: list[ChunkRow] = []
+    hashes: list[bytes] = []
     for chunk in cut:
         own = raw[chunk.start_byte : chunk.end_byte]
         piece = own.decode("utf-8", "surrogatepass")
-        rows_of_chunks.append(_chunk_row(chunk, hashlib.sha256(own).digest(), language.kind))
+        hashes.append(hashlib.sha256(own).digest())
         words = tokenizer.words(chunking.readable(piece, chunk, language.id))
         counted.update(words)
         while first < len(starts) and starts[first] < chunk.start_line:
@@ -154,6 +127,12 @@ def _rows(
     lines = text.split("\n") if symbols else ()
     packed, body_terms, name_terms = _pack_terms(counted, symbols)
     rows = [_symbol_row(symbol, lines) for symbol in symbols]
+    chunk_lines, chunk_places = chunk_rows.pack([_place(chunk) for chunk in cut])
+    sections: list[section_rows.Section] = []
+    texts = b""
+    if language.kind == "docs":
+        spans = [(chunk.start_byte, chunk.end_byte) for chunk in cut]
+        sections, texts = section_rows.cut(raw, spans, hashes, ["\n".join(chunk.breadcrumb) for chunk in cut])
     return Prepared(
         language=language.id,
         kind=language.kind,
@@ -164,13 +143,18 @@ def _rows(
         symbols=symbol_rows.pack(rows),
         symbol_count=len(rows),
         defines=symbol_rows.keys(rows),
-        chunks=rows_of_chunks,
+        chunk_count=len(cut),
+        chunk_bytes=sum(chunk.end_byte - chunk.start_byte for chunk in cut),
+        chunk_lines=chunk_lines,
+        chunk_places=chunk_places,
+        chunk_hashes=b"" if sections else b"".join(hashes),
+        sections=sections,
+        texts=texts,
         documents=documents,
         terms=packed,
         body_terms=body_terms,
         name_terms=name_terms,
-        trigrams=file_trigrams(as_indexed(data)),
-        text=raw if language.kind == "docs" else b"",
+        trigrams=file_trigrams(as_utf8(data) if encoding == UTF8 else raw),  # the same, but for damaged bytes
     )
 
 
@@ -188,18 +172,9 @@ def _symbol_row(symbol: Symbol, lines: Sequence[str]) -> symbol_rows.PackedSymbo
     )
 
 
-def _chunk_row(chunk: Chunk, content_hash: bytes, kind: str) -> ChunkRow:
-    headings = chunk.breadcrumb if kind == "docs" else ()
-    return (
-        chunk.start_line,
-        chunk.end_line,
-        chunk.start_byte,
-        chunk.end_byte,
-        chunk.kind,
-        chunk.symbol,
-        content_hash,
-        headings,
-    )
+def _place(chunk: Chunk) -> chunk_rows.Place:
+    kind = _CHUNK_KINDS[chunk.kind]
+    return chunk.start_line, chunk.end_line, chunk.start_byte, chunk.end_byte, kind, chunk.symbol
 
 
 class _Keys(dict[str, tuple[int, ...]]):

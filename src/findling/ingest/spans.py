@@ -150,7 +150,7 @@ def grow(chunks: list[Chunk], limit: int = MAX_CHUNKS) -> list[Chunk]:
     return grown
 
 
-def too_many(chunks: Sequence[Chunk], limit: int = MAX_CHUNKS) -> bool:
+def too_many(chunks: Sequence[object], limit: int = MAX_CHUNKS) -> bool:
     """Whether the file reached the cap, so that its chunks may be longer than the rules say (worth a warning)."""
     return len(chunks) >= limit
 

@@ -22,7 +22,8 @@ from findling.types import Symbol
 if TYPE_CHECKING:
     from tree_sitter import Tree
 
-# A file that takes longer is generated or hostile; it is still searchable as text.
+# A file that takes longer is generated or hostile; it is still searchable as text. Of the processor, not of the clock:
+# a busy machine must not cost a file its symbols.
 DEADLINE_S = 1.0
 # Less than this unparsed is not worth a second parse.
 RETRY_BYTES = 64
@@ -55,8 +56,8 @@ def supported_languages() -> tuple[str, ...]:
 
 
 def parse(text_utf8: bytes, language: str, *, deadline_s: float = DEADLINE_S) -> Syntax:
-    """The symbols of a file. ``deadline_s`` bounds parsing and walking together. No text makes it raise."""
-    found = _read(text_utf8, language, time.monotonic() + deadline_s)[0]
+    """The symbols of a file. ``deadline_s`` bounds the processor time of it all. No text makes it raise."""
+    found = _read(text_utf8, language, time.thread_time() + deadline_s)[0]
     return Syntax(tuple(found.symbols), found.problem in ("", "parse_error"), found.problem)
 
 
@@ -68,7 +69,7 @@ def references(
     Lines are 1-based, columns 0-based in characters. Comments, strings and the name's own definitions are no uses.
     Empty when the language has no grammar or the deadline passes.
     """
-    deadline = time.monotonic() + deadline_s
+    deadline = time.thread_time() + deadline_s
     found, text, table = _read(text_utf8, language, deadline)
     if table is None or not name:
         return []

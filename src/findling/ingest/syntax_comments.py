@@ -23,7 +23,7 @@ def comment_spans(path: str, text_utf8: bytes, *, deadline_s: float = DEADLINE_S
         return []
     if row is None or row.grammar is None:
         return None
-    tree = parse_tree(text_utf8, row.grammar, time.monotonic() + deadline_s)
+    tree = parse_tree(text_utf8, row.grammar, time.thread_time() + deadline_s)
     if tree is None:
         return None
     found: list[tuple[int, int]] = []

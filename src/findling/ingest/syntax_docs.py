@@ -64,7 +64,7 @@ def documented(path: str, text_utf8: bytes, *, deadline_s: float = DEADLINE_S) -
     ]
     if not symbols:
         return []
-    places = _places(text_utf8, row.grammar, time.monotonic() + deadline_s)
+    places = _places(text_utf8, row.grammar, time.thread_time() + deadline_s)
     if places is None:
         return None
     comments, strings = places

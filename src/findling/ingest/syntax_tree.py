@@ -57,11 +57,11 @@ def _parser(name: str) -> Parser | None:
 
 
 def parse_tree(text: bytes, name: str, deadline: float) -> Tree | None:
-    """The tree of ``text``; None when the grammar is missing or ``deadline`` (``time.monotonic``) passed."""
+    """The tree of ``text``; None when the grammar is missing or ``deadline`` (of ``time.thread_time``) passed."""
     parser = _parser(name)
     if parser is None:
         return None
-    clock = time.monotonic
+    clock = time.thread_time
     late = False
 
     # The deadline works with a read callback only; for bytes the library ignores it.

@@ -32,7 +32,7 @@ def uses_of(root: Node, text: bytes, name: str, found: Found, deadline: float) -
     starts = [symbol.start_byte for symbol in found.symbols]
     uses: list[tuple[int, int, str]] = []
     for match in re.finditer(re.escape(needle), text):
-        if len(uses) >= MAX_USES or time.monotonic() > deadline:
+        if len(uses) >= MAX_USES or time.thread_time() > deadline:
             break
         start, end = match.span()
         if _goes_on(text, start, end) or start in definitions or not _is_code(root, start, end):

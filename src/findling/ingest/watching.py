@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import platform
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from pathlib import Path
 
 from findling.ingest.folders import NEVER_FOLDERS, untracked_folder_reason
@@ -25,6 +25,9 @@ TURN_MS = 1_000
 
 MOST_NEW_FOLDERS = 5_000
 """Folders looked for below new ones at once; more (an unpacked archive) wait for the next listing."""
+
+CLOCK_S = 2.0
+"""By so much a file system's times may lie behind this process's clock."""
 
 RULE_FILES = frozenset((".gitignore", ".ignore", ".findlingignore", ".gitattributes", ".gitmodules", "findling.toml"))
 """A change of one of these may concern any file."""
@@ -63,6 +66,23 @@ def new_folders(root: Path, names: Iterable[str]) -> set[str]:
         except OSError:
             continue  # it is gone again
     return set(found) - _ignored(root, found)
+
+
+def unheard_folders(root: Path, folders: Set[str], since: float) -> set[str]:
+    """Folders to listen to that are not among ``folders`` but lie in one of these, where something came or went after
+    ``since`` (seconds since 1970). Empty ones are in no list of files, and nobody was told of them."""
+    found: list[str] = []
+    for folder in folders:
+        place = root / folder
+        try:
+            if place.stat().st_mtime < since - CLOCK_S:
+                continue
+            with os.scandir(place) as entries:
+                names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+        except OSError:
+            continue  # it is gone, which is heard of
+        found += [f"{folder}/{name}" if folder else name for name in names]
+    return new_folders(root, [name for name in found if name not in folders]) - folders
 
 
 def _is_folder(root: Path, name: str) -> bool:

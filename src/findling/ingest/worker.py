@@ -13,6 +13,7 @@ import os
 import pickle
 import struct
 import sys
+from collections.abc import Callable
 from typing import BinaryIO
 
 COMMENTS = "comments"
@@ -43,23 +44,29 @@ def write_frame(stream: BinaryIO, value: object) -> None:
     stream.flush()
 
 
+def _finder(asked: str) -> Callable[[str, bytes], object]:
+    if asked == DOCUMENTED:
+        from findling.ingest.syntax_docs import documented
+
+        return documented
+    from findling.ingest.syntax_comments import comment_spans
+
+    return comment_spans
+
+
 def main() -> None:
     """Serve until standard input ends."""
+    gc.disable()  # nothing here makes cycles, and the remembered words would be gone through again and again
     inlet = sys.stdin.buffer
     outlet = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints goes to stderr, not into the frames
     from findling.ingest.chunks import ChunkLimits
     from findling.ingest.prepare import prepare
-    from findling.ingest.syntax_comments import comment_spans
-    from findling.ingest.syntax_docs import documented
     from findling.ingest.worker_limits import limit_memory
 
     limit_memory()
     asked = " ".join(sys.argv[1:])
     limits = ChunkLimits.from_id(asked) if asked not in (COMMENTS, DOCUMENTED) else None
-    find = documented if asked == DOCUMENTED else comment_spans
-
-    gc.disable()  # nothing here makes cycles, and the remembered words would be gone through again and again
 
     while (task := read_frame(inlet)) is not None:
         answers: list[object] = []
@@ -68,7 +75,7 @@ def main() -> None:
                 answers.append(
                     prepare(path, data, with_syntax=with_syntax, limits=limits)
                     if limits is not None
-                    else find(path, data)
+                    else _finder(asked)(path, data)
                 )
             except Exception as error:  # noqa: BLE001 - one bad file costs itself, and is reported
                 answers.append(f"{type(error).__name__}: {error}")

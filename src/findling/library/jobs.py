@@ -199,7 +199,8 @@ def taken(folder: Path) -> tuple[RunningJob, dict[str, Any]]:
 def _is_starting(folder: Path) -> bool:
     """Whether the process that is to run a job may still be on its way."""
     try:
-        return time.time() - (folder / STARTING).stat().st_mtime < STARTING_S
+        # abs: the clock may have been set back since
+        return abs(time.time() - (folder / STARTING).stat().st_mtime) < STARTING_S
     except OSError:
         return False
 

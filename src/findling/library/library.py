@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from findling.errors import FindlingError, InvalidInput, NotFound
+from findling.errors import Cancelled, FindlingError, InvalidInput, NotFound
 from findling.library import state
 from findling.library.collections import Collection, Collections, check_name, index_name, name_for
 from findling.library.dates import iso_date
@@ -338,8 +338,6 @@ class Library:
         return done if done is not None and done.collection == known else self._index(known, progress)
 
     def _refreshed(self, collection: Collection, progress: OnProgress | None, fetch: bool) -> Indexed:
-        from findling.errors import Cancelled
-
         try:
             return self._refresh(collection, progress, fetch)
         except Cancelled:
@@ -354,8 +352,29 @@ class Library:
                 f"{collection.path} is not there any more; the index of {collection.name!r} is kept.",
                 remedy=f"`findling library remove {collection.name}` forgets it.",
             )
-        self._latest = Indexed(collection, self._source(collection).engine.index(progress=progress))
+        try:
+            self._latest = Indexed(collection, self._source(collection).engine.index(progress=progress))
+        except Cancelled:
+            raise
+        except FindlingError:  # what is missing in an index that was deleted says nothing to anybody
+            self._check_kept(collection)
+            raise
+        self._check_kept(collection)
         return self._latest
+
+    def _check_kept(self, collection: Collection) -> None:
+        """Raises `NotFound` for a collection that was removed while it was indexed; nothing of it stays then."""
+        if any(row.index == collection.index for row in self.collections()):
+            return
+        from findling.store.layout import discard
+
+        self._close(collection.index)
+        with suppress(OSError):  # another process has it open where that matters; nothing refers to it any more
+            discard(self._collections.folder_of(collection))
+        raise NotFound(
+            f"{collection.name!r} was removed while it was indexed.",
+            remedy=f"`findling library add {collection.path}` adds it again.",
+        )
 
     def _forget(self, collections: Sequence[Collection]) -> Removed:
         counts = [state.counts(collection, self._collections.folder_of(collection)) for collection in collections]

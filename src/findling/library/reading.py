@@ -17,16 +17,16 @@ from findling.errors import EmbedderUnavailable
 from findling.files import Files, NotRead, RootFiles
 from findling.library.results import CHARS_PER_TOKEN
 from findling.plurals import count
+from findling.roots import LIVE
+from findling.search.as_indexed import converted_text, is_as_indexed
 from findling.search.open_index import OpenIndex
+from findling.search.scope import lies_in
 
 if TYPE_CHECKING:
     from findling.embedding import Embedder
     from findling.search.semantic import SemanticChannel
     from findling.store.reader import IndexReader
     from findling.store.rows import ChunkRow, FileRow
-
-_SAME_NS = 1
-"""How a file is remembered that was read too soon after it was written: a nanosecond off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class IndexedPassages:
         """``key``, ``new_files``: as of the `Engine`; those of the folder on disk without."""
         self.store_dir = store_dir
         self._new_files = new_files or (lambda: RootFiles(root))
-        self._index = OpenIndex(store_dir, key or (str(root), "live"), open_embedder)
+        self._index = OpenIndex(store_dir, key or (str(root), LIVE), open_embedder)
         self._folder = folder
         self._kind = kind
 
@@ -217,7 +217,7 @@ class IndexedPassages:
         if state is None:
             return None
         read = self._converted(file) if file.converted else self._read(path, state[0])
-        if read is None or read[1] != state[0] or abs(read[2] - state[1]) > _SAME_NS:
+        if read is None or not is_as_indexed(state, *read[1:]):
             return None
         text, size, mtime_ns = read
         raw = text if text.isascii() else text.encode("utf-8", "surrogatepass")
@@ -241,13 +241,13 @@ class IndexedPassages:
     def _converted(self, file: FileRow) -> tuple[str, int, int] | None:
         """The same of a document whose text the index has."""
         reader = self._index.reader
-        with closing(self._new_files()) as files:
-            status = files.status(file.path)
-        if reader is None or isinstance(status, NotRead):
+        if reader is None:
             return None
-        with reader.snapshot():
-            text = reader.doc_text(file.blob_id)
-        return None if text is None else (text.decode("utf-8", "replace"), status.st_size, status.st_mtime_ns)
+        with reader.snapshot(), closing(self._new_files()) as files:
+            found = converted_text(reader, files, file)
+        if isinstance(found, NotRead) or found.text is None:
+            return None
+        return found.text, found.status.st_size, found.status.st_mtime_ns
 
     def _files(self, reader: IndexReader) -> list[FileRow]:
         rows = reader.listing() if not self._folder else reader.all_files(prefix=self._folder)
@@ -257,7 +257,7 @@ class IndexedPassages:
         return found
 
     def _allows(self, file: FileRow) -> bool:
-        inside = not self._folder or file.path == self._folder or file.path.startswith(f"{self._folder}/")
+        inside = lies_in(file.path, self._folder)
         return inside and (self._kind is None or file.kind == self._kind)
 
 

@@ -66,7 +66,8 @@ def write_tree(
     quota: Quota,
     step: Callable[[float], None],
 ) -> Tree:
-    """Make ``folder`` hold the wanted files of ``commit``, and no others. ``state`` remembers what it holds.
+    """Make ``folder`` hold the wanted files of ``commit``, and no others. ``state`` remembers what it holds, for one
+    process at a time; it lies on the same disk.
 
     ``step`` is told the share that is done, and may raise. Raises `FetchRefused` for what is too much,
     `StorageFull` for more than ``quota`` allows.
@@ -94,7 +95,7 @@ def write_tree(
         elif looks_secret(data, path):
             tree.leave_out(path, "it contains a private key or a token")
         else:
-            _write(folder, path, data)
+            _write(folder, path, data, state.with_suffix(".partial"))
             written[path] = waiting[path]
             tree.changed += 1
             continue
@@ -211,9 +212,9 @@ def _is_there(folder: Path, path: str) -> bool:
     return target.is_file() and not target.is_symlink()
 
 
-def _write(folder: Path, path: str, data: bytes) -> None:
+def _write(folder: Path, path: str, data: bytes, partial: Path) -> None:
+    """``partial``: where it is written first, apart from the files: there a kill leaves what is not whole."""
     target = folder / path
-    partial = target.with_name(f"{target.name}.{os.getpid()}.tmp"[-200:])
     try:
         make_folder(target.parent)
         with partial.open("wb") as out:

@@ -103,15 +103,15 @@ def search(
             notes.append(f"{source.name}: the folder {source.root} is not there; it was not searched.")
             continue
         try:
-            pending = source.freshen(query, _share(wait_s, started, len(sources) - at), progress)
+            source.freshen(query, _share(wait_s, started, len(sources) - at), progress)
         except Cancelled:
             raise
         except FindlingError as error:
             notes.append(f"{source.name}: not searched: {error}")
             failure = error
             continue
-        complete = complete and not pending
-        notes += [f"{source.name}: {pending}."] if pending else []
+        complete = complete and not source.left
+        notes += [f"{source.name}: {left}." for left in source.left]
         ready.append(source)
     if not ready and failure is not None:
         raise failure
@@ -255,7 +255,8 @@ def _read(places: Sequence[_Place], limit: int) -> tuple[list[Passage], list[str
 
 
 def passage(source: Source, text: Text, score: float) -> Passage:
-    """A text of a source as it is shown."""
+    """A text of a source as it is shown; of a commit's files all are as old as the commit."""
+    committed = source.engine.committed_at
     return Passage(
         collection=source.name,
         file_path=source.absolute(text.path),
@@ -263,7 +264,7 @@ def passage(source: Source, text: Text, score: float) -> Passage:
         content=text.content,
         score=score,
         file_size=text.file_size,
-        modified=text.modified,
+        modified=text.modified if committed is None else committed,
         chunk_offset=text.offset,
         token_count=text.tokens,
         headings=text.headings,

@@ -28,6 +28,8 @@ class Source:
     kind: str | None = None
     fetched: bool = False
     passages: IndexedPassages = field(init=False)
+    left: tuple[str, ...] = field(init=False, default=())
+    """What the last `freshen` did not take in, in words; empty where that is nothing."""
 
     def __post_init__(self) -> None:
         self.passages = self._passages()
@@ -48,16 +50,17 @@ class Source:
                 return named.relative_to(base).as_posix()
         return None
 
-    def freshen(self, query: str, wait_s: float | None, progress: Callable[[Progress], None] | None) -> str:
-        """Take in what changed on disk within ``wait_s`` (None: all of it); what is not indexed then, '' for nothing.
+    def freshen(self, query: str, wait_s: float | None, progress: Callable[[Progress], None] | None) -> None:
+        """Take in what changed on disk within ``wait_s`` (None: all of it), and note in ``left`` what is left.
 
         Raises the index's errors.
         """
-        self.engine.refresh(query=query, wait_s=wait_s, progress=progress)
+        freshness, why = self.engine.refresh(query=query, wait_s=wait_s, progress=progress)
         if self.passages.store_dir != self.engine.store_dir:  # it moved to where it can be written
             self.passages.close()
             self.passages = self._passages()
-        return self.passages.pending()
+        unfresh = "" if freshness == "fresh" else why or "not all changes are taken in"
+        self.left = tuple(filter(None, (self.passages.pending(), unfresh)))
 
     def by_words(self, query: str, limit: int) -> SearchResult:
         """The places that have the words of a text, one for each file."""

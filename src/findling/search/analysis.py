@@ -7,10 +7,12 @@ written apart may be one name ("web socket" and ``WebSocket``), and whether test
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from findling import tokenizer
 from findling.search.other_languages import in_english
+from findling.search.synonyms import synonyms
 
 STOP_WORDS = frozenset(
     """
@@ -36,12 +38,18 @@ WEAK_WEIGHT = 0.3
 CAPITALISED_WEIGHT = 0.7
 """A capitalised word inside a sentence is often a name, but not surely one."""
 
+OWN_NAME_WEIGHT = 0.1
+"""Of the repository's own name, which stands everywhere in it and may yet be what a question is about."""
+
 QUALIFIER_WEIGHT = 0.5
 """``Outer`` in ``Outer.inner``: the last part is what is asked for."""
 
 TRANSLATED_WEIGHT, FOREIGN_WEIGHT = 1.0, 0.1
 """Of the English words for what is said in another language, and of the words that were said: they may be names, but
 most of them stand nowhere."""
+
+MIN_SAID = 3
+"""Words that say something, from which on a question is a description: shorter ones are names, and are meant so."""
 
 _SAME_EVERYWHERE = re.compile(r"[A-Z0-9_]")
 
@@ -58,8 +66,12 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_ADVICE = re.compile(r"\b(?:i|my|me|we|our|you|your)\b|\?\s*$", re.IGNORECASE)
-"""Who speaks of himself or asks outright wants to be told what to do: documentation, before code."""
+_ADVICE = re.compile(
+    r"\b(?:i|my|me|we|our|you|your)\b|[?？]\s*$|如何|怎么|怎样|什么|哪|吗|どう|どこ|なぜ|(?:か|には|たい)[。\s]*$",
+    re.IGNORECASE,
+)
+"""Who speaks of himself or asks outright, in Chinese or Japanese by the words of a question, wants to be told what to
+do: documentation, before code."""
 
 _VERSION = re.compile(r"[vV]\d+")
 
@@ -101,7 +113,8 @@ class QueryTerms:
 
     ``words`` are the lower-case content words; ``meant`` is the text with English words for what it says in another
     language; ``wants`` the kinds of place it speaks of: test, example, legacy,
-    superseded, changes, history, platform, generated, init, advice.
+    superseded, changes, history, platform, generated, init, advice. ``synonyms``: for some of the terms others, none of
+    them in ``terms``, that may stand in their place. ``proper``: those of the terms that are written like proper names.
     """
 
     text: str
@@ -111,6 +124,8 @@ class QueryTerms:
     compounds: tuple[str, ...]
     wants: frozenset[str]
     meant: str = ""
+    synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    proper: frozenset[str] = frozenset()
 
     @property
     def keys(self) -> dict[int, float]:
@@ -118,13 +133,14 @@ class QueryTerms:
 
 
 def analyse(text: str, *, own_name: str = "") -> QueryTerms:
-    """Analyse any text. ``own_name`` is the repository's own name: it says nothing unless nothing else is said."""
+    """Analyse any text. ``own_name`` is the repository's own name: it says little unless nothing else is said."""
     words = tokenizer.words(text)
     content = [word for word in words if word.lower() not in STOP_WORDS] or words
     own = tokenizer.squash(own_name)
-    content = _without(content, own) or content
+    said = _without(content, own) or content
+    weighted = {term: OWN_NAME_WEIGHT for word in set(content).difference(said) for term in tokenizer.terms_of(word)}
+    content = said
     english = in_english(text)
-    weighted: dict[str, float] = {}
     for word in content:
         weight = WEAK_WEIGHT if word.lower() in WEAK_WORDS else 1.0
         if english and not (word.isascii() and _SAME_EVERYWHERE.search(word)):
@@ -149,7 +165,29 @@ def analyse(text: str, *, own_name: str = "") -> QueryTerms:
         compounds=compounds,
         wants=wants,
         meant=f"{text} {' '.join(english)}" if english else text,
+        synonyms=_synonyms((*content, *english), weighted),
+        proper=_proper(words[:1], content) if not english else frozenset(),
     )
+
+
+def _proper(first: Sequence[str], content: Iterable[str]) -> frozenset[str]:
+    """The terms of words with a capital letter, which in a sentence's first word has to be a later one."""
+    return frozenset(
+        term
+        for word in content
+        if any(map(str.isupper, word[1:] if word in first else word))
+        for term in tokenizer.terms_of(word)
+    )
+
+
+def _synonyms(words: Iterable[str], terms: Mapping[str, float]) -> dict[str, tuple[str, ...]]:
+    """By term of a plain word, what else it may be called; {} for what is no description."""
+    plain = {tokenizer.stem(word) for word in words if word.islower() and word.isalpha() and word.isascii()}
+    plain &= {term for term, weight in terms.items() if weight > FOREIGN_WEIGHT}
+    if len(plain) < MIN_SAID:
+        return {}
+    found = {term: tuple(other for other in synonyms(term) if other not in terms) for term in terms if term in plain}
+    return {term: others for term, others in found.items() if others}
 
 
 def _without(content: list[str], own: str) -> list[str]:

@@ -13,16 +13,16 @@ from collections.abc import Sequence
 
 from findling.search.ranking import RankedFile
 
-BIAS = -2.35
+BIAS = -2.3
 COVERAGE = 4.0
-COSINE = 4.0
+COSINE = 3.0
 DEFINITION = 2.0
 """Round, and set so that one in twelve right answers is below one half."""
 
 FIRST = 3
 """Files whose nearest passage and whose definitions count."""
 
-TYPICAL_COSINE = 0.42
+TYPICAL_COSINE = 0.54
 """Of a right answer's best passage; stands in where there are no vectors."""
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from findling.errors import InvalidInput
 from findling.remembered import remembered
 from findling.search.front_matter import normal_tag
+from findling.search.scope import lies_in
 from findling.store.rows import FileRow
 
 PLANS = "plans"
@@ -100,7 +101,7 @@ def _outside(prefix: str) -> InvalidInput:
 def _below(files: list[FileRow], prefix: str) -> list[FileRow]:
     """What a prefix names: a folder or a file where there is one of that name, else whatever begins so."""
     name = prefix.rstrip("/")
-    inside = [file for file in files if file.path == name or file.path.startswith(f"{name}/")]
+    inside = [file for file in files if lies_in(file.path, name)]
     if inside or prefix.endswith("/"):
         return inside
     return [file for file in files if file.path.startswith(prefix)]

@@ -78,7 +78,7 @@ class ExactSource(Protocol):
         ...
 
     def read(self, ref: FileRef) -> bytes | None:
-        """The file's text as it is now, the form that was indexed (see ``readable``); None when it has vanished.
+        """The file's text as it is now, in the form that was indexed: UTF-8 without a mark. None when it has vanished.
 
         Raises OSError when it cannot be read.
         """

@@ -106,7 +106,7 @@ def extract(
     best = max(candidates, key=lambda item: (item.score, [-n for n in item.place]))
     excerpts: list[Excerpt] = []
     said: set[str] = set()
-    used: set[tuple[int, int, int]] = set()
+    used: set[tuple[str, int, int]] = set()
     room = ANSWER_CHARS
     for item in _continued(best, candidates):
         chars = min(room, FIRST_CHARS - sum(len(excerpt.text) for excerpt in excerpts))
@@ -148,7 +148,7 @@ def _take(
     room: int,
     excerpts: list[Excerpt],
     said: set[str],
-    used: set[tuple[int, int, int]],
+    used: set[tuple[str, int, int]],
 ) -> int:
     """Add a group to the answer, cut to ``chars``; the room that is left."""
     text, start, end = trimmed(item.group, weights, chars)
@@ -161,8 +161,8 @@ def _take(
     return room - len(text) - 2
 
 
-def _place_key(item: _Candidate) -> tuple[int, int, int]:
-    return (hash(item.passage.path), item.group.start_line, item.group.end_line)
+def _place_key(item: _Candidate) -> tuple[str, int, int]:
+    return (item.passage.path, item.group.start_line, item.group.end_line)
 
 
 def _groups(passages: Sequence[PassageText], least: int) -> list[tuple[PassageText, Group, tuple[int, int]]]:

@@ -5,18 +5,33 @@ Of documents that were converted (PDF and the like) the index has the only text.
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Iterable, Iterator
 
-from findling.files import Files
+from findling.files import Files, NotRead
 from findling.search.exact import FileRef, Scope
-from findling.search.exact_sources import read_indexed
-from findling.search.scope import glob_matcher
+from findling.search.scope import glob_matcher, lies_in
 from findling.store.reader import IndexReader
 from findling.store.rows import FileRow
+from findling.store.schema import CONVERTED
 from findling.store.trigram_plan import TrigramPlan
+from findling.text_encodings import UTF8, as_utf8
 
 _MANY = 400
 """From this many candidate contents on, going through the remembered listing is quicker than asking for each."""
+
+
+def read_indexed(files: Files, path: str, max_bytes: int, encoding: str = UTF8) -> bytes | None:
+    """A file's text in the form that was indexed; None when no such file stands there any more.
+
+    ``encoding``: what it was read by then. Raises OSError when it cannot be read or is longer than ``max_bytes`` bytes.
+    """
+    read = files.read(path, max_bytes)
+    if not isinstance(read, NotRead):
+        return as_utf8(read[1], encoding)
+    if read.reason in ("unreadable", "too_large"):
+        raise OSError(errno.EFBIG if read.reason == "too_large" else errno.EIO, read.detail)
+    return None
 
 
 class IndexedFiles:
@@ -27,21 +42,23 @@ class IndexedFiles:
         self._files = files
         self._folder = folder
         self._max_bytes = max_bytes
-        self._converted: set[int] = set()
+        self._encodings: dict[int, str] = {}
+        """Of the candidates that are not UTF-8."""
 
     def candidate_files(self, plan: TrigramPlan, scope: Scope) -> Iterable[FileRef]:
         self._files.close()  # folders may have been replaced since the last question
         allowed = self._filter(scope)
         for file in self._candidates(plan):
             if allowed(file):
-                if file.converted:
-                    self._converted.add(file.blob_id)
+                if file.other_encoding is not None:
+                    self._encodings[file.blob_id] = file.other_encoding
                 yield FileRef(file.path, file.blob_id, file.size, file.language)
 
     def read(self, ref: FileRef) -> bytes | None:
-        if ref.blob_id in self._converted:
+        encoding = self._encodings.get(ref.blob_id, UTF8)
+        if encoding == CONVERTED:
             return self._reader.doc_text(ref.blob_id)
-        return read_indexed(self._files, ref.path, self._max_bytes)
+        return read_indexed(self._files, ref.path, self._max_bytes, encoding)
 
     def _candidates(self, plan: TrigramPlan) -> Iterator[FileRow]:
         reader = self._reader
@@ -60,7 +77,7 @@ class IndexedFiles:
         folder = self._folder
 
         def allowed(file: FileRow) -> bool:
-            if folder and file.path != folder and not file.path.startswith(f"{folder}/"):
+            if not lies_in(file.path, folder):
                 return False
             if scope.language is not None and file.language != scope.language:
                 return False

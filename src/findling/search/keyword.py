@@ -15,6 +15,9 @@ FILE_FIELDS = (("path", 1.0),)
 COMPOUND_WEIGHT = 0.5
 """Two words of the query that stand as one name. Such names are rare, so their idf already weighs a lot."""
 
+SYNONYM_WEIGHT = 0.3
+"""A word that may stand for one of the query. 0.2 to 0.5 measured about the same."""
+
 _MAX_TERMS = 48
 """Terms of a very long query that are looked up; the rest adds time, not meaning."""
 
@@ -40,8 +43,17 @@ def search(
     weighted += [
         (compound, COMPOUND_WEIGHT) for compound in query.compounds[:_MAX_TERMS] if compound not in query.terms
     ]
+    weighted += list(_synonyms(query).items())[:_MAX_TERMS]
     chunks: dict[int, dict[int, float]] = {}
     for unit, score in reader.search(weighted, CHUNK_FIELDS, chunk_limit, entries):
         chunks.setdefault(unit >> CHUNK_BITS, {})[unit & ((1 << CHUNK_BITS) - 1)] = score
     files = {unit >> CHUNK_BITS: score for unit, score in reader.search(weighted, FILE_FIELDS, file_limit, entries)}
     return KeywordHits(chunks, files)
+
+
+def _synonyms(query: QueryTerms) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for term, others in query.synonyms.items():
+        for other in others:
+            found[other] = max(found.get(other, 0.0), SYNONYM_WEIGHT * query.terms[term])
+    return found

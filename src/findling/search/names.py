@@ -6,14 +6,16 @@ import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal
 
 from findling import tokenizer
 from findling.errors import InvalidInput
 from findling.search.exact import ExactSource, FileRef, Scope
 from findling.search.patterns import compile_pattern
+from findling.search.scope import lies_in
 from findling.store import signatures
-from findling.store.reader import IndexReader, SymbolRow
+from findling.store.reader import IndexReader, OnlyThese, SymbolRow
 from findling.store.rows import FileRow
 from findling.types import SYMBOL_KINDS, Reference, SymbolHit
 
@@ -42,11 +44,13 @@ class References:
 
 @dataclass(frozen=True, slots=True)
 class Definitions:
-    """``total`` counts all there are. ``unqualified`` is the last part of the name where only that was found."""
+    """``total`` counts all there are, unless ``cut``: then there are more. ``unqualified`` is the last part of the name
+    where only that was found."""
 
     found: list[SymbolHit]
     total: int
     unqualified: str
+    cut: bool
 
 
 def definitions(
@@ -72,19 +76,27 @@ def definitions(
     squashed = tokenizer.squash(last)
     if kind is not None and kind not in SYMBOL_KINDS:
         raise InvalidInput(f"kind must be one of {', '.join(SYMBOL_KINDS)}, not {kind!r}.")
+
+    def counts(file: FileRow) -> bool:
+        return lies_in(file.path, folder) and (language is None or file.language == language)
+
+    blobs = None
+    if folder or language is not None:
+        own = reader.file_at(folder) if folder else None
+        blobs = {file.blob_id for file in chain(reader.all_files(prefix=folder), [own] if own else ()) if counts(file)}
+    only = OnlyThese(blobs, kind)
+    exact = reader.named([squashed], _MOST_EXACT, only)
+    begins, holds = (
+        reader.named_like(squashed, prefix=prefix, limit=_MOST_DEFINITIONS, only=only) for prefix in (True, False)
+    )
+    cut = len(exact) >= _MOST_EXACT or max(len(begins), len(holds)) >= _MOST_DEFINITIONS
     symbols: dict[tuple[int, int], SymbolRow] = {}
-    for found in (
-        reader.named([squashed], _MOST_EXACT),
-        reader.named_like(squashed, prefix=True, limit=_MOST_DEFINITIONS),
-        reader.named_like(squashed, prefix=False, limit=_MOST_DEFINITIONS),
-    ):
-        for symbol in found:
-            symbols.setdefault((symbol.blob_id, symbol.position), symbol)
-    wanted = [symbol for symbol in symbols.values() if kind is None or symbol.kind == kind]
+    for symbol in (*exact, *begins, *holds):
+        symbols.setdefault((symbol.blob_id, symbol.position), symbol)
+    wanted = symbols.values()
     files: dict[int, list[FileRow]] = {}
     for file in reader.files_of_blobs({symbol.blob_id for symbol in wanted}):
-        inside = not folder or file.path == folder or file.path.startswith(f"{folder}/")
-        if inside and (language is None or file.language == language):
+        if counts(file):
             files.setdefault(file.blob_id, []).append(file)
     found_at = [
         (symbol, file, _match(symbol.squashed, squashed)) for symbol in wanted for file in files.get(symbol.blob_id, ())
@@ -104,7 +116,7 @@ def definitions(
             texts[file.path] = read_lines(file)
         signature = signatures.of(symbol.signature, texts.get(file.path), symbol.name_line, symbol.name)
         hits.append(_hit(symbol, file, match, signature))
-    return Definitions(hits, len(found_at), unqualified)
+    return Definitions(hits, len(found_at), unqualified, cut)
 
 
 def _parts(name: str) -> list[str]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from findling import errors
 from findling.embedding.lazy import LazyEmbedder
+from findling.search.kept_channel import KeptChannel
 from findling.store.reader import IndexReader
 from findling.store.schema import DATABASE
 
@@ -62,8 +63,7 @@ class OpenVectors:
     def __init__(self, index: OpenIndex, open_embedder: Callable[[str | None], Embedder]) -> None:
         self._index = index
         self._lazy = LazyEmbedder(open_embedder, self.stored)
-        self._channel: SemanticChannel | None = None
-        self._channel_of = ""
+        self._channel = KeptChannel()
 
     @property
     def embedder(self) -> Embedder | None:
@@ -97,16 +97,12 @@ class OpenVectors:
         reader, embedder = self._index.reader, self.embedder
         if reader is None or embedder is None:
             return None
-        if self._channel is None or self._channel_of != embedder.fingerprint.id:
-            with reader.snapshot():
-                model_id = reader.model_id(embedder.fingerprint.id)
-            if model_id is None:
-                return None
-            from findling.search.semantic import SemanticChannel
 
-            self._channel = SemanticChannel(reader, embedder, model_id)
-            self._channel_of = embedder.fingerprint.id
-        return self._channel
+        def model_id(fingerprint: str) -> int | None:
+            with reader.snapshot():
+                return reader.model_id(fingerprint)
+
+        return self._channel.of(reader, embedder, model_id)
 
     def stored(self) -> str | None:
         """The id of the model of the index's newest vectors; of an index that cannot be read there are none."""
@@ -118,5 +114,5 @@ class OpenVectors:
 
     def forget_reader(self) -> None:
         """What was made of a reader that is closed."""
-        self._channel = None
+        self._channel.forget()
         self._lazy.let_go()

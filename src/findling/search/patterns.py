@@ -153,8 +153,3 @@ def compile_pattern(
         message = error.msg if isinstance(error, re.error) else "nested too deeply or repeated too often"
         raise InvalidPattern(f"The expression does not compile: {message}.") from error
     return compiled
-
-
-def plan(pattern: CompiledPattern) -> TrigramPlan:
-    """What the pattern requires of a file; admits everything when it has no certain text of three bytes."""
-    return pattern.plan

@@ -28,11 +28,13 @@ _OF_OTHERS = 4
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """``entries`` is None when nothing restricts, or when too many files are allowed to list."""
+    """``entries`` is None when nothing restricts, or when too many files are allowed to list; ``blobs`` are the
+    contents of the ``allowed`` files."""
 
     allowed: frozenset[int] | None
     entries: tuple[int, ...] | None
     over_fetch: int
+    blobs: frozenset[int] | None = None
 
     def keep(self, reader: IndexReader, proposals: Mapping[int, float] | Iterable[int], most: int) -> list[int]:
         """The first ``most`` proposals that belong to the manifest and the scope.
@@ -42,36 +44,49 @@ class Scope:
         wanted = list(dict.fromkeys(proposals))
         if self.allowed is not None:
             wanted = [entry for entry in wanted if entry in self.allowed]
-        if isinstance(proposals, Mapping):
-            wanted.sort(key=lambda entry: -proposals[entry])
-        known = reader.files(wanted[: most * max(_OVER_TAKEN, _OF_OTHERS * self.over_fetch)])
-        kept = [entry for entry in wanted if entry in known]
-        if isinstance(proposals, Mapping):
-            kept.sort(key=lambda entry: (-proposals[entry], known[entry].path))
+        scores = proposals if isinstance(proposals, Mapping) else dict.fromkeys(wanted, 0.0)
+        wanted.sort(key=lambda entry: -scores[entry])
+        wanted = wanted[: most * max(_OVER_TAKEN, _OF_OTHERS * self.over_fetch)]
+        known: dict[int, FileRow] = {}
+        kept: list[int] = []
+        for start in range(0, len(wanted), most):
+            some = wanted[start : start + most]
+            if len(kept) >= most and (scores is not proposals or scores[some[0]] < scores[kept[most - 1]]):
+                break  # none of these comes before those that there are
+            known.update(reader.files(some))
+            kept += [entry for entry in some if entry in known]
+        if scores is proposals:
+            kept.sort(key=lambda entry: (-scores[entry], known[entry].path))
         return kept[:most]
+
+
+def lies_in(path: str, folder: str) -> bool:
+    """Whether a path is a folder or a file, or lies in it; '' is the root. Both are relative to the root."""
+    return not folder or path == folder or path.startswith(f"{folder}/")
 
 
 def resolve(reader: IndexReader, query: Query, scope_path: str) -> Scope:
     """The files that a query may look at."""
     if not (scope_path or query.path_globs or query.language or query.kind):
-        return Scope(None, None, _over_fetch(reader.crowding))
+        return Scope(None, None, over_fetch(reader.crowding))
     matches = glob_matcher(query.path_globs)
     total = 0
-    allowed: set[int] = set()
+    allowed: dict[int, int] = {}
     for file in reader.all_files(prefix=scope_path):
         if _allows(file, query) and matches(file.path):
-            allowed.add(file.entry_id)
+            allowed[file.entry_id] = file.blob_id
     exact = reader.file_at(scope_path) if scope_path and not allowed else None
     if exact is not None and _allows(exact, query):
-        allowed.add(exact.entry_id)
+        allowed[exact.entry_id] = exact.blob_id
     manifest = reader.manifest
     total = manifest.files if manifest else 0
     entries = tuple(sorted(allowed)) if len(allowed) <= FEW else None
     share = max(1, total) / max(1, len(allowed))
-    return Scope(frozenset(allowed), entries, _over_fetch(share * reader.crowding))
+    return Scope(frozenset(allowed), entries, over_fetch(share * reader.crowding), frozenset(allowed.values()))
 
 
-def _over_fetch(share: float) -> int:
+def over_fetch(share: float) -> int:
+    """How many times as many proposals are taken where one in ``share`` of what is proposed is wanted."""
     return min(_MAX_OVER_FETCH, max(1, round(share)))
 
 

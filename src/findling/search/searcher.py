@@ -19,7 +19,7 @@ from findling.search.intent import IntentGuess, classify
 from findling.search.planner import Plan, plan
 from findling.search.ranking import Evidence, RankedFile, rank
 from findling.search.scope import Scope, resolve
-from findling.store.reader import IndexReader
+from findling.store.reader import IndexReader, OnlyThese
 from findling.store.rows import FileRow
 from findling.types import Channel, Hit, Query
 
@@ -122,7 +122,7 @@ class Searcher:
             scoped = scope.allowed is not None
             definitions = symbol.search(reader, terms, scoped=scoped)
             if chosen.mode == "symbol":
-                definitions = symbol.search_alike(reader, terms) | definitions
+                definitions = symbol.search_alike(reader, terms, OnlyThese(scope.blobs)) | definitions
             firsts = {blob: found[0] for blob, found in definitions.items()}
             strongest = sorted(firsts, key=lambda blob: (firsts[blob].alike, -firsts[blob].strength, blob))
             owners = reader.files_of_blobs(strongest if scoped else strongest[: SYMBOL_FILES * 4])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from findling import tokenizer
 from findling.search.analysis import QueryTerms
-from findling.store.reader import IndexReader, SymbolRow
+from findling.store.reader import IndexReader, OnlyThese, SymbolRow
 
 KIND_WEIGHTS = {
     "class": 1.0,
@@ -97,7 +97,7 @@ def search(reader: IndexReader, query: QueryTerms, *, scoped: bool = False) -> d
     return found
 
 
-def search_alike(reader: IndexReader, query: QueryTerms) -> dict[int, list[Definition]]:
+def search_alike(reader: IndexReader, query: QueryTerms, only: OnlyThese) -> dict[int, list[Definition]]:
     """Definitions by blob whose names begin with a word of the query or contain it, but are none that `search` finds.
 
     ``strength`` in (0, 1) grows with the share of the query's words that are in the name and of the name that they are.
@@ -109,7 +109,7 @@ def search_alike(reader: IndexReader, query: QueryTerms) -> dict[int, list[Defin
     symbols: dict[tuple[int, int], SymbolRow] = {}
     for word in asked:
         for prefix in (True, False):
-            for symbol in reader.named_like(word, prefix=prefix, limit=_MAX_ALIKE):
+            for symbol in reader.named_like(word, prefix=prefix, limit=_MAX_ALIKE, only=only):
                 if symbol.squashed not in same:
                     symbols.setdefault((symbol.blob_id, symbol.position), symbol)
     found: dict[int, list[Definition]] = {}

@@ -7,13 +7,13 @@ file is old or new, never half. Must not know what a batch is made of.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from findling.store import fulltext, layout, manifests, schema, term_rows
+from findling.store import count_rows, fulltext, layout, manifests, schema, term_rows
 from findling.store.lock import WriterLock
 from findling.store.trigrams import TrigramIndex
 
@@ -61,7 +61,8 @@ class BatchWriter:
             self._db.close()
             self._lock.release()
             raise
-        self._large = large
+        self.large = large
+        """May be said later, before the first file is added."""
         self._text: fulltext.FulltextWriter | None = None
         self._ids: dict[str, list[int]] = {}
         self._open_batch = False
@@ -110,17 +111,20 @@ class BatchWriter:
         self._sums.clear()
 
     def _write_counts(self, manifest_id: int, counts: Mapping[int, int]) -> None:
-        changed = sorted((term, files) for term, files in counts.items() if files)
-        own, manifest_id = manifest_id, manifests.counted_under(self._db, manifest_id)
-        self._db.executemany(
-            "INSERT INTO term_counts VALUES (?, ?, ?) "
-            "ON CONFLICT(manifest_id, term) DO UPDATE SET files = files + excluded.files",
-            [(manifest_id, term, files) for term, files in changed],
-        )
-        self._db.executemany(
-            "DELETE FROM term_counts WHERE manifest_id=? AND term=? AND files=0",
-            [(manifest_id, term) for term, files in changed if files < 0 or manifest_id == own],
-        )
+        changes: dict[int, dict[int, int]] = defaultdict(dict)
+        for term, files in counts.items():
+            if files:
+                changes[count_rows.bucket(term)][term] = files
+        under = manifests.counted_under(self._db, manifest_id)
+        for bucket, of_bucket in sorted(changes.items()):
+            row = self._db.execute(
+                "SELECT counts FROM term_counts WHERE manifest_id=? AND bucket=?", (under, bucket)
+            ).fetchone()
+            now = count_rows.changed(bytes(row[0]) if row else b"", of_bucket)
+            if now:
+                self._db.execute("INSERT OR REPLACE INTO term_counts VALUES (?, ?, ?)", (under, bucket, now))
+            elif row:
+                self._db.execute("DELETE FROM term_counts WHERE manifest_id=? AND bucket=?", (under, bucket))
 
     def rollback(self) -> None:
         """Forget the batch."""
@@ -175,7 +179,7 @@ class BatchWriter:
     def _fulltext(self) -> fulltext.FulltextWriter:
         if self._text is None:
             self._text = fulltext.FulltextWriter(
-                self._directory / schema.FULLTEXT, schema.identity(self._db), large=self._large
+                self._directory / schema.FULLTEXT, schema.identity(self._db), large=self.large
             )
         return self._text
 

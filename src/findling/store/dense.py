@@ -1,8 +1,8 @@
 """Which chunks may be near a query: sign bits of every vector, derived from the table of vectors.
 
-The bits of a large index stand in a file that is mapped; what was written since is read from the table. Both are in
-the order of the table's rows, so a file that lags behind is right as far as it goes, and one that was made for
-another model or store is made anew.
+The bits of a large index stand in a file that is mapped, column after column of words; what was written since is read
+from the table. Both are in the order of the table's rows, so a file that lags behind is right as far as it goes, and
+one that was made for another model or store is made anew.
 """
 
 from __future__ import annotations
@@ -21,14 +21,23 @@ from findling.store import vector_codes, vectors
 from findling.store.reader import IndexReader
 from findling.store.schema import CHUNK_BITS, Coding, map_os_error
 
-_FILE_ROWS = 30_000
-"""Below this reading the table takes no longer than 20 ms, and a file is not worth its bytes."""
+_FILE_ROWS = 100_000
+"""Below this reading the table takes no longer than 40 ms, and a file is not worth its bytes, a twentieth of those of
+the text."""
 
-_AT_ONCE = 1_000
-"""Rows of the table, each a file's vectors, whose bits are made together: a few megabytes."""
+_COUNT_MASK = (1 << CHUNK_BITS) - 1
+"""In the file an entry's units are told by one word: its id, and in these bits how many there are."""
+
+_AT_ONCE = 250
+"""Rows of the table, each a file's vectors, whose bits are made together: for more than some 100 kB memory would come
+anew from the system each time, which takes longer than the work."""
 
 _LAG_SHARE = 0.1
 """A file that lacks a larger share of the rows is written anew."""
+
+
+_FEW_SHARE = 0.01
+"""A file that lacks no larger share is not looked at for deleted rows: one changed file must not take 30 ms longer."""
 
 
 class DenseIndex:
@@ -43,7 +52,8 @@ class DenseIndex:
         self._last = 0
         self._mapped_rows = 0
         self._units: list[NDArray[np.int64]] = []
-        self._bits: list[NDArray[np.uint8]] = []
+        self._bits: list[NDArray[Any]] = []
+        """As `vectors.in_columns`."""
         self._load()
         self._take_in()
         self._read_rows = self.rows
@@ -71,9 +81,10 @@ class DenseIndex:
             self._last = some[-1][0]
         if units:
             self._units.append(np.concatenate(units))
-            self._bits.append(np.concatenate(bits))
+            self._bits.append(vectors.in_columns(np.concatenate(bits)))
         if len(self._units) > 1 and not self._mapped_rows:
-            self._units, self._bits = [np.concatenate(self._units)], [np.concatenate(self._bits)]
+            self._units = [np.concatenate(self._units)]
+            self._bits = [np.asfortranarray(np.concatenate(self._bits))]
 
     def _of(
         self, rows: Sequence[tuple[int, int, bytes]], coding: Coding
@@ -84,9 +95,7 @@ class DenseIndex:
         data = b"".join([data for _, _, data in rows])
         if len(data) != counts.sum() * size:
             raise ValueError("a stored vector has another length than its model's")
-        before = np.cumsum(counts) - counts
-        firsts = np.array([entry_id << CHUNK_BITS for _, entry_id, _ in rows], np.int64)
-        units = np.repeat(firsts - before, counts) + np.arange(counts.sum())
+        units = _counted(np.array([entry_id << CHUNK_BITS for _, entry_id, _ in rows], np.int64), counts)
         return units, vector_codes.sign_bits(data, self._dimensions, coding)
 
     @property
@@ -134,14 +143,19 @@ class DenseIndex:
         try:
             state: dict[str, Any] = json.loads(about.read_text())
             rows = int(state["rows"])
-            if state["store"] != self._reader.identity.hex() or state["width"] != self._width:
-                return
-            if rows * 8 != units_path.stat().st_size:
+            if state["store"] != self._reader.identity.hex() or state["in_columns"] != self._width:
                 return
             if rows * self._width != bits_path.stat().st_size:
                 return
-            units = np.memmap(units_path, np.int64, "r", shape=(rows,))
-            bits = np.memmap(bits_path, np.uint8, "r", shape=(rows, self._width))
+            if units_path.stat().st_size > rows * 8:
+                return
+            words = np.fromfile(units_path, np.int64)
+            counts = words & _COUNT_MASK
+            if counts.sum() != rows:
+                return
+            units = _counted(words - counts, counts)
+            word = vectors.word_of(self._width)
+            bits = np.memmap(bits_path, word, "r", shape=(rows, self._width // word.itemsize), order="F")
             self._last = int(state["last"])
         except (OSError, ValueError, KeyError, TypeError):
             return  # missing or damaged: the table is read instead, and `save` writes it anew
@@ -152,6 +166,9 @@ class DenseIndex:
 
         When many of the rows are of vectors that were deleted since, all are read from the table again first.
         """
+        new = self.rows - self._mapped_rows
+        if self._mapped_rows and new <= self._mapped_rows * _FEW_SHARE:
+            return  # whether many others were deleted takes longer to count than it may save
         if self.rows >= _FILE_ROWS:
             live = self._reader.vector_count(self._model_id)
             if self.rows - live > live * _LAG_SHARE:
@@ -168,7 +185,11 @@ class DenseIndex:
     def _write(self, rows: int) -> None:
         about, units_path, bits_path = self._paths
         about.unlink(missing_ok=True)
-        for path, parts in ((units_path, self._units), (bits_path, self._bits)):
+        columns = range(self._bits[0].shape[1])
+        for path, parts in (
+            (units_path, [_words(part) for part in self._units]),
+            (bits_path, (part[:, column] for column in columns for part in self._bits)),
+        ):
             partial = path.with_suffix(path.suffix + ".part")
             partial.unlink(missing_ok=True)
             with partial.open("xb") as file:
@@ -176,6 +197,19 @@ class DenseIndex:
                     file.write(np.ascontiguousarray(part).tobytes())
             partial.replace(path)
         partial = about.with_suffix(".part")
-        state = {"rows": rows, "width": self._width, "last": self._last, "store": self._reader.identity.hex()}
+        state = {"rows": rows, "in_columns": self._width, "last": self._last, "store": self._reader.identity.hex()}
         partial.write_text(json.dumps(state))
         os.replace(partial, about)  # noqa: PTH105
+
+
+def _counted(firsts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The units of entries whose first ones are given, as many of each as ``counts`` says."""
+    before = np.cumsum(counts) - counts
+    units: NDArray[np.int64] = np.repeat(firsts - before, counts) + np.arange(counts.sum())
+    return units
+
+
+def _words(units: NDArray[np.int64]) -> NDArray[np.int64]:
+    """A word for each run of units that are `_counted`."""
+    begins = np.flatnonzero(np.concatenate((np.ones(min(1, len(units)), bool), np.diff(units) != 1)))
+    return units[begins] | np.diff(begins, append=len(units))

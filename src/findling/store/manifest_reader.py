@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from findling.roots import LIVE
 from findling.store import schema
 from findling.store.rows import (
     FILE_FROM_ENTRY_SQL,
@@ -24,12 +25,13 @@ _REMEMBERED = 6_000
 class ManifestReader(SnapshotReader):
     """Reads the manifest of a root and ref in one store."""
 
-    def __init__(self, directory: Path, root: str, ref: str = "live") -> None:
+    def __init__(self, directory: Path, root: str, ref: str = LIVE) -> None:
         super().__init__(directory)
         self._root, self._ref = root, ref
         self._manifest: ManifestRow | None = None
         self._files: dict[int, FileRow | None] = {}
         self._listing: list[FileRow] | None = None
+        self._known: dict[str, tuple[int, int]] | None = None
         self._crowding: float | None = None
         self._unlisted: frozenset[tuple[str, str]] | None = None
 
@@ -39,7 +41,7 @@ class ManifestReader(SnapshotReader):
 
     def _forget(self) -> None:
         super()._forget()
-        self._manifest = self._listing = None
+        self._manifest = self._listing = self._known = None
         self._crowding = self._unlisted = None
         self._files.clear()
 
@@ -57,12 +59,17 @@ class ManifestReader(SnapshotReader):
         return manifest.manifest_id if manifest else -1
 
     def known_files(self) -> dict[str, tuple[int, int]]:
-        """path -> (size, mtime_ns) of every file listed, those skipped for their content included."""
-        known: dict[str, tuple[int, int]] = {}
-        for sql in (schema.SKIPPED_STATES, schema.FILE_STATES):
-            for path, size, mtime_ns in self._db.execute(sql, (self._manifest_id,)):
-                known[path] = (size, mtime_ns)
-        return known
+        """path -> (size, mtime_ns) of every file listed, those skipped for their content included.
+
+        Remembered, as every question compares it with the disk: not to be changed.
+        """
+        if self._known is None:
+            known: dict[str, tuple[int, int]] = {}
+            for sql in (schema.SKIPPED_STATES, schema.FILE_STATES):
+                for path, size, mtime_ns in self._db.execute(sql, (self._manifest_id,)):
+                    known[path] = (size, mtime_ns)
+            self._known = known
+        return self._known
 
     def state_of(self, path: str) -> tuple[int, int] | None:
         """(size, mtime_ns) that the index knows of a path."""
@@ -87,6 +94,12 @@ class ManifestReader(SnapshotReader):
             sql = "SELECT path, reason FROM skipped_files WHERE manifest_id=? AND mtime_ns=?"
             self._unlisted = frozenset(self._db.execute(sql, (self._manifest_id, schema.UNLISTED)))
         return self._unlisted
+
+    @property
+    def any_unread(self) -> bool:
+        """Whether there are files that could not be read."""
+        sql = "SELECT 1 FROM skipped_files WHERE manifest_id=? AND mtime_ns=? LIMIT 1"
+        return self._value(sql, self._manifest_id, schema.UNREAD) is not None
 
     def skipped_counts(self) -> dict[str, int]:
         return dict(

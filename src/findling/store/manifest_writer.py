@@ -30,7 +30,7 @@ class ManifestWriter(BatchWriter):
     # --- which there are ------------------------------------------------------------------------------------
 
     @typed
-    def manifest(self, root: str, ref: str = "live") -> int:
+    def manifest(self, root: str, ref: str = manifests.LIVE) -> int:
         """The id of the manifest of a root and ref, made when it is new."""
         found = self._db.execute("SELECT manifest_id FROM manifests WHERE root=? AND ref=?", (root, ref)).fetchone()
         if found:

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 import apsw
 
-LIVE = "live"
-"""The ref of a folder on disk; any other is a commit's id."""
+from findling.roots import LIVE as LIVE
 
 
 class Standing(NamedTuple):
@@ -76,7 +75,7 @@ def begin_from(db: apsw.Connection, manifest_id: int, other: int, rows: Iterable
     )
     _drop_unshared(db, before[0])
     db.execute(
-        "INSERT INTO term_counts SELECT ?, term, files FROM term_counts WHERE manifest_id=?", (manifest_id, other)
+        "INSERT INTO term_counts SELECT ?, bucket, counts FROM term_counts WHERE manifest_id=?", (manifest_id, other)
     )
     db.executemany(
         "INSERT INTO manifest_files VALUES (?, ?, ?, ?)",

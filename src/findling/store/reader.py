@@ -6,46 +6,84 @@ Everything belongs to one committed generation (`snapshots`).
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from findling.store import schema, symbol_rows, term_rows
+from findling.roots import LIVE
+from findling.store import chunk_rows, count_rows, schema, section_rows, symbol_rows, term_rows
 from findling.store.rows import ChunkRow, chunk_row
 from findling.store.snapshots import batches
+from findling.store.symbol_rows import DefinedNames
 from findling.store.symbol_rows import SymbolRow as SymbolRow
 from findling.store.vector_reader import VectorReader
+
+_CONTENTS = 2_000
+"""Contents whose rows are kept between queries, from one generation to the next too: about 7 kB each."""
+
+_CHUNK_LISTS = 500
+"""Contents whose chunks are, about 8 kB each: only what is shown needs them."""
+
+_DERIVED = 10_000
+"""The same of `IndexReader.derived`, about 0.3 kB each."""
+
+_AT_ONCE = 100
+"""Contents whose definitions are looked through together."""
+
+
+class OnlyThese(NamedTuple):
+    """Which definitions count: those in some contents, those of a kind; None for any."""
+
+    blobs: Container[int] | None = None
+    kind: str | None = None
+
+
+_ANY = OnlyThese()
+
+_SHA256 = 32
+"""Bytes of one."""
+
+
+def _ids(blob_id: int) -> tuple[int, int]:
+    """The first and last id that a chunk of a content can have."""
+    first = blob_id << schema.CHUNK_BITS
+    return first, first + schema.FILE_UNIT
 
 
 class IndexReader(VectorReader):
     """Reads one root's manifest in one store. Not to be shared between threads."""
 
-    def __init__(self, directory: Path, root: str, ref: str = "live") -> None:
+    def __init__(self, directory: Path, root: str, ref: str = LIVE) -> None:
         super().__init__(directory, root, ref)
         self._terms: dict[int, Sequence[int]] = {}
-        self._symbols: dict[int, list[SymbolRow]] = {}
-        self._defined_names: dict[int, list[tuple[str, str]]] = {}
+        self._names: dict[int, DefinedNames] = {}
         self._chunks: dict[int, list[ChunkRow]] = {}
         self._counts: dict[int, int] = {}
         self._definers: dict[str, int] = {}
         self._uncovered: list[int] | None = None
         self._uncovered_by: frozenset[int] | None = None
         self._only_ours: bool | None = None
-        self.derived: dict[tuple[str, int], frozenset[int]] = {}
-        """What others work out from a content's rows and want remembered as long as these."""
+        self.derived: dict[int, Sequence[int]] = {}
+        """Numbers that others work out from a content's definitions."""
+
+    @property
+    def _of_contents(self) -> tuple[dict[int, Any], ...]:
+        return self._terms, self._names, self._chunks
+
+    @property
+    def _remembers_much(self) -> bool:
+        much = any(len(cache) > _CONTENTS for cache in self._of_contents)
+        return super()._remembers_much or much or len(self.derived) > _DERIVED
 
     def _forget(self) -> None:
         super()._forget()
-        for cache in (
-            self._terms,
-            self._symbols,
-            self._defined_names,
-            self._chunks,
-            self._counts,
-            self._definers,
-            self.derived,
-        ):
-            cache.clear()
+        for cache in self._of_contents:  # what is in a content is the same in every generation
+            if len(cache) > _CONTENTS:
+                cache.clear()
+        if len(self.derived) > _DERIVED:
+            self.derived.clear()
+        self._counts.clear()
+        self._definers.clear()
         self._only_ours = self._uncovered = None
 
     def uncovered_blobs(self) -> list[int]:
@@ -68,77 +106,98 @@ class IndexReader(VectorReader):
         )
 
     def doc_text(self, blob_id: int) -> bytes | None:
-        """The text of a document, UTF-8; None of what is no document."""
-        found = self._value("SELECT text FROM doc_texts WHERE blob_id=?", blob_id)
-        return found if isinstance(found, bytes) else None
+        """The text of a document, UTF-8; None of what is no document, or has none."""
+        texts = self._value("SELECT texts FROM doc_texts WHERE blob_id=?", blob_id)
+        if not isinstance(texts, bytes):
+            return None
+        rows: list[Any] = self._db.execute(
+            "SELECT length, coded FROM sections WHERE chunk_id BETWEEN ? AND ? ORDER BY chunk_id", _ids(blob_id)
+        ).fetchall()
+        starts = [chunk.start_byte for chunk in self.chunks(blob_id)]
+        return section_rows.joined(texts, [row[0] for row in rows], [row[1] for row in rows], starts)
 
     def chunks(self, blob_id: int) -> list[ChunkRow]:
         """A content's chunks in order."""
         known = self._chunks.get(blob_id)
         if known is None:
-            low, high = blob_id << schema.CHUNK_BITS, (blob_id + 1 << schema.CHUNK_BITS) - 1
-            known = self._chunks[blob_id] = [
-                chunk_row(row)
-                for row in self._db.execute(
-                    "SELECT start_line, end_line, start_byte, end_byte, kind, symbol, breadcrumb FROM chunks "
-                    "WHERE chunk_id BETWEEN ? AND ? ORDER BY chunk_id",
-                    (low, high),
+            if len(self._chunks) >= _CHUNK_LISTS:
+                self._chunks.clear()
+            lines, places, hashes = self._chunk_columns(blob_id)
+            found = chunk_rows.unpack(lines, places) if places else []
+            if hashes:
+                known = [chunk_row(place) for place in found]
+            else:
+                headings = self._db.execute(
+                    "SELECT headings FROM sections WHERE chunk_id BETWEEN ? AND ? ORDER BY chunk_id", _ids(blob_id)
                 )
-            ]
+                known = [chunk_row(place, of[0]) for place, of in zip(found, headings, strict=True)]
+            self._chunks[blob_id] = known
         return known
+
+    def _chunk_columns(self, blob_id: int) -> tuple[bytes, bytes, bytes]:
+        """Lines, places and hashes of a content's chunks; the last of documents none."""
+        row: Any = self._db.execute("SELECT lines, places, hashes FROM chunks WHERE blob_id=?", (blob_id,)).fetchone()
+        return row or (b"", b"", b"")
 
     def chunk_places(self, blob_id: int) -> list[tuple[int, int, bytes]]:
         """(first line, last line, SHA-256 of the own text) of a blob's chunks, in order."""
-        first = blob_id << schema.CHUNK_BITS
-        return list(
-            self._db.execute(
-                "SELECT start_line, end_line, content_hash FROM chunks "
-                "WHERE chunk_id BETWEEN ? AND ? ORDER BY chunk_id",
-                (first, first + schema.FILE_UNIT),
-            )
+        hashes = self._chunk_columns(blob_id)[2]
+        own = [hashes[at : at + _SHA256] for at in range(0, len(hashes), _SHA256)]
+        if not own:
+            sections = "SELECT content_hash FROM sections WHERE chunk_id BETWEEN ? AND ? ORDER BY chunk_id"
+            own = [row[0] for row in self._db.execute(sections, _ids(blob_id))]
+        return [
+            (chunk.start_line, chunk.end_line, content_hash)
+            for chunk, content_hash in zip(self.chunks(blob_id), own, strict=True)
+        ]
+
+    def symbols(self, blob_id: int) -> Sequence[SymbolRow]:
+        """A content's definitions in order."""
+        data = self._value("SELECT data FROM symbols WHERE blob_id=?", blob_id)
+        return symbol_rows.unpack(blob_id, data or b"")
+
+    def defined_names(self, blob_ids: Iterable[int]) -> dict[int, DefinedNames]:
+        """Names and kinds of contents' definitions; much less to take apart than `symbols`. Without any: absent."""
+        return self._remember(
+            self._names,
+            blob_ids,
+            lambda ids: ((blob_id, symbol_rows.named(data)) for blob_id, data in self._definition_rows(ids)),
         )
 
-    def symbols(self, blob_id: int) -> list[SymbolRow]:
-        """A content's definitions in order."""
-        known = self._symbols.get(blob_id)
-        if known is None:
-            data = self._value("SELECT data FROM symbols WHERE blob_id=?", blob_id)
-            known = self._symbols[blob_id] = symbol_rows.unpack(blob_id, data or b"")
-        return known
+    def _definition_rows(self, ids: str) -> Iterable[tuple[int, bytes]]:
+        return self._db.execute(f"SELECT blob_id, data FROM symbols WHERE blob_id IN ({ids})")
 
-    def defined_names(self, blob_id: int) -> list[tuple[str, str]]:
-        """Name and kind of a content's definitions in order; much less to read than `symbols`."""
-        known = self._defined_names.get(blob_id)
-        if known is None:
-            data = self._value("SELECT data FROM symbols WHERE blob_id=?", blob_id)
-            known = self._defined_names[blob_id] = symbol_rows.named(data or b"")
-        return known
-
-    def named(self, squashed: Iterable[str], limit: int) -> list[SymbolRow]:
+    def named(self, squashed: Iterable[str], limit: int, only: OnlyThese = _ANY) -> list[SymbolRow]:
         """Definitions whose squashed name is one of these, in the manifest's contents; at most about ``limit``."""
         wanted = list(dict.fromkeys(squashed))
         marks = ",".join("?" * len(wanted))
-        return self._defined(f"d.squashed IN ({marks})", wanted, set(wanted).__contains__, limit) if wanted else []
+        fits = set(wanted).__contains__
+        return self._defined(f"d.squashed IN ({marks})", wanted, fits, limit, only) if wanted else []
 
-    def named_like(self, squashed: str, *, prefix: bool, limit: int) -> list[SymbolRow]:
+    def named_like(self, squashed: str, *, prefix: bool, limit: int, only: OnlyThese = _ANY) -> list[SymbolRow]:
         """Definitions whose squashed name begins with (``prefix``) or contains a text; at most about ``limit``."""
         if prefix:
             bounds = (squashed, squashed + "\U0010ffff")
             return self._defined(
-                "d.squashed >= ? AND d.squashed < ?", bounds, lambda name: name.startswith(squashed), limit
+                "d.squashed >= ? AND d.squashed < ?", bounds, lambda name: name.startswith(squashed), limit, only
             )
-        return self._defined("instr(d.squashed, ?) > 0", (squashed,), lambda name: squashed in name, limit)
+        return self._defined("instr(d.squashed, ?) > 0", (squashed,), lambda name: squashed in name, limit, only)
 
     def _defined(
-        self, condition: str, values: Sequence[str], fits: Callable[[str], bool], limit: int
+        self, condition: str, values: Sequence[str], fits: Callable[[str], bool], limit: int, only: OnlyThese
     ) -> list[SymbolRow]:
-        sql = f"SELECT DISTINCT d.blob_id FROM definitions d WHERE {condition} {self._ours} LIMIT {limit:d}"
+        most = f"LIMIT {limit:d}" if only == _ANY else ""
+        sql = f"SELECT DISTINCT d.blob_id FROM definitions d WHERE {condition} {self._ours} {most}"
+        blobs: list[int] = [row[0] for row in self._db.execute(sql, values)]
+        if only.blobs is not None:
+            blobs = [blob_id for blob_id in blobs if blob_id in only.blobs]
         found: list[SymbolRow] = []
-        blobs: list[Any] = self._db.execute(sql, values).fetchall()
-        for (blob_id,) in blobs:
-            found += [symbol for symbol in self.symbols(blob_id) if fits(symbol.squashed)]
-            if len(found) >= limit:
-                break
+        for start in range(0, len(blobs), _AT_ONCE):
+            ids = ",".join([f"{blob_id:d}" for blob_id in blobs[start : start + _AT_ONCE]])
+            for blob_id, data in self._definition_rows(ids):
+                found += symbol_rows.fitting(blob_id, data, fits, only.kind)
+                if len(found) >= limit:
+                    return found
         return found
 
     @property
@@ -169,12 +228,15 @@ class IndexReader(VectorReader):
     def term_counts(self, keys: Iterable[int]) -> dict[int, int]:
         """Files of the manifest that have a term, by term key; 0 for none."""
         keys = list(keys)
-        missing = [key for key in keys if key not in self._counts]
-        for ids in batches(missing):
-            sql = (
-                "SELECT term, sum(files) FROM term_counts "
-                f"WHERE manifest_id IN (?, ?) AND term IN ({ids}) GROUP BY term"
-            )
-            shared = self.manifest.counts if self.manifest else 0
-            self._counts.update(self._db.execute(sql, (self._manifest_id, shared)))
-        return {key: self._counts.setdefault(key, 0) for key in keys}
+        found = {key: 0 for key in keys if key not in self._counts}
+        wanted: dict[int, list[int]] = {}
+        for key in found:
+            wanted.setdefault(count_rows.bucket(key), []).append(key)
+        shared = self.manifest.counts if self.manifest else 0
+        for ids in batches(wanted):
+            sql = f"SELECT bucket, counts FROM term_counts WHERE manifest_id IN (?, ?) AND bucket IN ({ids})"
+            for bucket, row in self._db.execute(sql, (self._manifest_id, shared)):
+                for key, files in zip(wanted[bucket], count_rows.lookup(row, wanted[bucket]), strict=True):
+                    found[key] += files
+        self._counts.update(found)
+        return {key: self._counts[key] for key in keys}

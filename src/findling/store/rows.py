@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from findling.store.chunk_rows import Place
 from findling.store.schema import CHUNK_KINDS, CONVERTED
+from findling.text_encodings import UTF8
 
 
 class FileRow(NamedTuple):
-    """A file of the manifest. The term counts are what BM25 normalises by. ``converted``: its text is not its bytes'
-    (a PDF), and is kept in the index (`IndexReader.doc_text`)."""
+    """A file of the manifest. The term counts are what BM25 normalises by. ``other_encoding``: what it is read by, None
+    for UTF-8."""
 
     entry_id: int
     blob_id: int
@@ -21,7 +23,12 @@ class FileRow(NamedTuple):
     generated: bool
     body_terms: int
     name_terms: int
-    converted: bool = False
+    other_encoding: str | None = None
+
+    @property
+    def converted(self) -> bool:
+        """Whether its text is not its bytes' (a PDF), and is kept in the index (`IndexReader.doc_text`)."""
+        return self.other_encoding == CONVERTED
 
 
 class ChunkRow(NamedTuple):
@@ -53,7 +60,7 @@ class ManifestRow(NamedTuple):
 
 FILE_SQL = (
     "SELECT m.entry_id, e.blob_id, e.path, b.language, b.kind, b.size, b.lines, b.generated, "
-    f"b.body_terms, b.name_terms, b.encoding='{CONVERTED}' "
+    f"b.body_terms, b.name_terms, nullif(b.encoding, '{UTF8}') "
     "FROM manifest_files m CROSS JOIN entries e USING (entry_id) JOIN blobs b USING (blob_id) "
 )
 """Gives what `file_row` takes."""
@@ -73,15 +80,14 @@ MANIFEST_SQL = (
 
 def file_row(row: Any) -> FileRow:
     values: list[Any] = [*row]
-    values[7], values[10] = bool(values[7]), bool(values[10])
+    values[7] = bool(values[7])
     return FileRow(*values)
 
 
-def chunk_row(row: Any) -> ChunkRow:
-    values: list[Any] = [*row]
-    values[4] = CHUNK_KINDS[values[4]]
-    values[6] = tuple(values[6].split("\n")) if values[6] else ()
-    return ChunkRow(*values)
+def chunk_row(place: Place, headings: str = "") -> ChunkRow:
+    """``headings``: one a line."""
+    first, last, start, end, kind, symbol = place
+    return ChunkRow(first, last, start, end, CHUNK_KINDS[kind], symbol, tuple(headings.split("\n")) if headings else ())
 
 
 def manifest_row(row: Any) -> ManifestRow:

@@ -2,17 +2,23 @@
 
 The only module that may create tables. What the rows mean:
 
-* ``blobs``: one content in one language; ``git_id`` is git's name of it, where there is git. ``chunks``, ``symbols``
-  (`symbol_rows`), ``terms`` (`term_rows`) and ``definitions`` (which contents define a name) belong to it alone.
-  ``doc_texts`` keeps the text of documents, for the views (`views`); code is only ever read from its file.
+* ``blobs``: one content in one language; ``git_id`` is git's name of it, where there is git. ``chunks`` (`chunk_rows`,
+  with the SHA-256 of each one's text unless it is a document's), ``symbols`` (`symbol_rows`), ``terms`` (`term_rows`)
+  and ``definitions`` (which contents define a name) belong to it alone.
+* ``sections``: what is kept of a document's chunks besides (``chunk_id`` is ``blob_id << CHUNK_BITS | ordinal``): the
+  SHA-256 of the text, the headings above it, and where the text itself stands in ``doc_texts``, for the views (`views`)
+  and for documents that were converted; code is only ever read from its file. A text goes on to where the next chunk
+  begins, so that nothing between them is lost, and begins ``skip`` bytes before the chunk, whose ``size`` bytes follow.
+  ``coded``: in the bytes that ``text_codes`` explains (`text_codes`).
 * ``entries``: a blob at a path. What also sees the path (text index documents, vectors) belongs to an entry.
 * ``manifests`` and ``manifest_files``: which entries, one at a path, stand in a folder or ref, with the size and
   modification time that prove them unchanged. A ref's manifest stands under its commit's id and holds what ``wanted``
   says (the configuration's word on files); its files have no time.
-* ``term_counts`` counts files per term. What manifests have in common is counted once, under the number ``counts`` of
-  theirs (below 0), and what one differs by under its own id; the sum of both is its count.
+* ``term_counts`` counts files per term (`count_rows`). What manifests have in common is counted once, under the number
+  ``counts`` of theirs (below 0), and what one differs by under its own id; the sum of both is its count.
 * ``vectors``: an entry's chunk vectors of one model (`vector_codes`), in chunk order, with the hash of each embedded
-  text (zeros: it could not be embedded). ``models`` says how they are coded, ``vector_levels`` what the digits of
+  text (zeros: it could not be embedded). Under the number of a model below 0 (`begun`) stand those of entries that do
+  not have all yet. ``models`` says how they are coded, ``vector_levels`` what the digits of
   those mean that have four bits a dimension, ``docs`` whether documents have any.
 
 Ids of blobs and entries are handed out by ``meta`` counters and never used twice, so that a derived index which
@@ -48,11 +54,12 @@ class CutOtherwise(errors.IndexBusy):
     """Another process has filled the store meanwhile, and cuts files by other sizes."""
 
 
-FORMAT_VERSION = 2
-"""History: 1, the first. 2: definitions in one row a file, vectors at four bits a dimension, paths stored once."""
+FORMAT_VERSION = 3
+"""History: 1, the first. 2: definitions in one row a file, vectors at four bits a dimension, paths stored once.
+3: chunks in one row a file, shorter rows and texts of documents, small pages."""
 
 CONVERTED = "converted"
-"""In place of an encoding: the file's bytes are no text, and ``doc_texts`` has the only one that there is."""
+"""In place of an encoding: the file's bytes are no text, and ``sections`` has the only one that there is."""
 
 CHUNK_BITS = 12
 """A unit id is ``entry_id << CHUNK_BITS | chunk ordinal``; 4,095 chunks are far above the cap of a file."""
@@ -91,6 +98,16 @@ _MMAP_BYTES = 1 << 30
 _NO_ROOM_BYTES = 1 << 16
 """SQLite reports some writes to a full disk as other failures; with less room than this they are no mystery."""
 
+SHORT_HASH = "substr(hash, 1, 8)"
+SHORT_GIT_ID = "substr(git_id, 1, 8)"
+"""What contents are indexed by: of hashes, the first bytes find them as quickly as all."""
+
+_PAGE_BYTES = 1024
+"""Most tables of most repositories are small, and no page belongs to two of them."""
+
+_LARGE_PAGE_BYTES = 8192
+"""Of a large index: a row a file fits its pages better, a twentieth less in all."""
+
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE blobs (
@@ -100,15 +117,18 @@ CREATE TABLE blobs (
   body_terms INTEGER NOT NULL, name_terms INTEGER NOT NULL,
   problem TEXT NOT NULL DEFAULT '', git_id BLOB
 );
-CREATE UNIQUE INDEX idx_embeddings_hash ON blobs(hash, language);
-CREATE INDEX blobs_git ON blobs(git_id) WHERE git_id IS NOT NULL;
+CREATE INDEX idx_embeddings_hash ON blobs({short_hash});
+CREATE INDEX blobs_git ON blobs({short_git_id}) WHERE git_id IS NOT NULL;
 CREATE TABLE chunks (
-  chunk_id INTEGER PRIMARY KEY, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL,
-  start_byte INTEGER NOT NULL, end_byte INTEGER NOT NULL, kind INTEGER NOT NULL, symbol INTEGER NOT NULL,
-  content_hash BLOB NOT NULL, breadcrumb TEXT
+  blob_id INTEGER PRIMARY KEY, lines BLOB NOT NULL, places BLOB NOT NULL, hashes BLOB NOT NULL
 );
-CREATE INDEX idx_content_hash ON chunks(content_hash) WHERE kind={section};
-CREATE TABLE doc_texts (blob_id INTEGER PRIMARY KEY, text BLOB NOT NULL);
+CREATE TABLE sections (
+  chunk_id INTEGER PRIMARY KEY, content_hash BLOB NOT NULL, headings TEXT NOT NULL, skip INTEGER NOT NULL,
+  size INTEGER NOT NULL, coded INTEGER NOT NULL, place INTEGER NOT NULL, length INTEGER NOT NULL
+);
+CREATE TABLE doc_texts (blob_id INTEGER PRIMARY KEY, texts BLOB NOT NULL);
+CREATE INDEX idx_content_hash ON sections(substr(content_hash, 1, 8));
+CREATE TABLE text_codes (code BLOB PRIMARY KEY, text BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE symbols (blob_id INTEGER PRIMARY KEY, data BLOB NOT NULL);
 CREATE TABLE definitions (
   squashed TEXT NOT NULL, blob_id INTEGER NOT NULL, PRIMARY KEY (squashed, blob_id)
@@ -136,7 +156,7 @@ CREATE TABLE skipped_files (
   size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, PRIMARY KEY (manifest_id, path)
 ) WITHOUT ROWID;
 CREATE TABLE term_counts (
-  manifest_id INTEGER NOT NULL, term INTEGER NOT NULL, files INTEGER NOT NULL, PRIMARY KEY (manifest_id, term)
+  manifest_id INTEGER NOT NULL, bucket INTEGER NOT NULL, counts BLOB NOT NULL, PRIMARY KEY (manifest_id, bucket)
 ) WITHOUT ROWID;
 CREATE TABLE models (
   model_id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, name TEXT NOT NULL, dimensions INTEGER NOT NULL,
@@ -151,7 +171,7 @@ CREATE TABLE vectors (
   created_at INTEGER NOT NULL, text_hashes BLOB NOT NULL, data BLOB NOT NULL
 );
 CREATE UNIQUE INDEX vectors_entry ON vectors(entry_id, model_id);
-""".replace("{section}", str(CHUNK_KINDS.index("section")))
+""".replace("{short_hash}", SHORT_HASH).replace("{short_git_id}", SHORT_GIT_ID)
 
 FILE_STATES = (
     "SELECT e.path, m.size, m.mtime_ns FROM manifest_files m CROSS JOIN entries e USING (entry_id) "
@@ -171,6 +191,11 @@ SKIPPED_STATES = f"SELECT path, size, mtime_ns FROM skipped_files WHERE manifest
 _TABLE_NAMES = tuple(re.findall(r"CREATE TABLE (\w+)", _TABLES))
 
 
+def begun(model_id: int) -> int:
+    """The number that a model's vectors of entries stand under that do not have all yet."""
+    return -model_id
+
+
 def connect(path: Path) -> apsw.Connection:
     """Open (or create) the database file. Raises the typed errors of ``findling.errors`` only.
 
@@ -182,6 +207,7 @@ def connect(path: Path) -> apsw.Connection:
     try:
         connection = open_unlinked(path, create=True)
         connection.set_busy_timeout(_BUSY_MS)
+        connection.execute(f"PRAGMA page_size={_PAGE_BYTES}")  # of an empty file; any other keeps its own
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute(f"PRAGMA synchronous=NORMAL; PRAGMA mmap_size={_MMAP_BYTES}; PRAGMA temp_store=MEMORY")
         version = _scalar(connection, "PRAGMA user_version")
@@ -258,6 +284,20 @@ def identity(connection: apsw.Connection) -> bytes:
 def chunking(connection: apsw.Connection) -> str:
     """The sizes that the files were cut by (`findling.ingest.chunks`), '' for the default ones."""
     return str(_scalar(connection, "SELECT value FROM meta WHERE key='chunking'") or "")
+
+
+def enlarge_pages(connection: apsw.Connection) -> None:
+    """Large pages for an index without files that is to become large; left as it is while others have it open."""
+    connection.set_busy_timeout(0)
+    try:
+        connection.execute("PRAGMA journal_mode=DELETE")  # pages cannot change their size beside a log of them
+        connection.execute(f"PRAGMA page_size={_LARGE_PAGE_BYTES}")
+        connection.execute("VACUUM")
+        connection.execute("PRAGMA journal_mode=WAL")
+    except (apsw.BusyError, apsw.LockedError):
+        connection.execute("PRAGMA journal_mode=WAL")
+    finally:
+        connection.set_busy_timeout(_BUSY_MS)
 
 
 def _create(connection: apsw.Connection) -> None:

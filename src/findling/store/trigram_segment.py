@@ -1,14 +1,15 @@
 """The file format of one immutable piece of the exact-text index: which of up to 8,192 blobs hold a trigram.
 
-Layout, little-endian: a fixed header; the postings of every trigram in code order; the directory, one 64-bit
-entry per trigram (code << 32 | offset of its postings) and a closing entry; the blob ids; the fences (the first
-directory entry of every directory block); a CRC-32 per block of postings and directory. Postings are local blob
-numbers, each as its distance from the one before in one byte or two (7 bits in the first, whose eighth says that
-the upper ones follow), or a bitmap where that is no longer than the list: the length alone tells which.
+Layout, little-endian: a fixed header; the postings of every trigram in code order; the directory; the groups (which
+two first bytes trigrams have; before them how many trigrams, and how many bytes of postings); the blob ids; a CRC-32
+per block of postings and directory. The directory has for each group the third bytes of its trigrams, then how long
+the postings of each are, in one byte where bitmaps fit it and two otherwise. Postings are local blob numbers, each as
+its distance from the one before in one byte or two (7 bits in the first, whose eighth says that the upper ones follow),
+or a bitmap where that is no longer than the list: the length alone tells which.
 
-Opening checks the header, blob ids, fences and block checksums (some tens of kilobytes). Everything else is
-checked block by block when first touched, so damage anywhere is noticed before it can hide a match. Reading needs
-no numpy, whose import would cost a cold process more than the whole search. Knows nothing of patterns or paths.
+Opening checks the header, groups, blob ids and block checksums (some tens of kilobytes). Everything else is checked
+block by block when first touched, so damage anywhere is noticed before it can hide a match. Reading needs no numpy,
+whose import would cost a cold process more than the whole search. Knows nothing of patterns or paths.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ import os
 import struct
 import zlib
 from array import array
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable
-from itertools import accumulate, compress
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate, compress, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,16 +33,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAGIC = b"FNDLTRI1"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 5
 #: Local blob numbers need 13 bits, so a distance fits two bytes; the bitmap of a whole segment is 1 KiB, one cheap
 #: integer operation.
 MAX_SEGMENT_BLOBS = 8192
 #: Unit of damage detection: small enough that checking what a query touches costs microseconds per trigram.
 BLOCK_BYTES = 4096
-ENTRIES_PER_BLOCK = BLOCK_BYTES // 8
-
-# magic, version, blobs, trigrams, postings bytes, identity, CRC of the trusted tail, CRC of the header before it
-_HEADER = struct.Struct("<8sIIIQ16sII")
+# magic, version, blobs, trigrams, groups, postings bytes, identity, CRC of the trusted tail, of the header before it
+_HEADER = struct.Struct("<8sIIIIQ16sII")
 _HEADER_BYTES = 64
 _BITS_TO_FLAGS = bytes.maketrans(b"01", b"\0\1")
 
@@ -55,8 +54,9 @@ def bitmap_bytes(blobs: int) -> int:
     return -(-blobs // 8)
 
 
-def _padded(size: int) -> int:
-    return -(-size // BLOCK_BYTES) * BLOCK_BYTES
+def _length_bytes(blobs: int) -> int:
+    """Bytes that the length of a trigram's postings takes in the directory; none are longer than a bitmap."""
+    return 1 if bitmap_bytes(blobs) <= 0xFF else 2
 
 
 class TrigramSegment:
@@ -81,7 +81,7 @@ class TrigramSegment:
 
     def _read_header(self, size: int, identity: bytes) -> None:
         head = self._map[:_HEADER_BYTES]
-        magic, version, blobs, trigrams, postings, owner, tail_crc, head_crc = _HEADER.unpack_from(head)
+        magic, version, blobs, trigrams, groups, postings, owner, tail_crc, head_crc = _HEADER.unpack_from(head)
         if magic != MAGIC:
             raise SegmentDamaged("not a trigram segment")
         if version != FORMAT_VERSION:
@@ -90,28 +90,30 @@ class TrigramSegment:
             raise SegmentDamaged("header checksum differs")
         if owner != identity:
             raise SegmentDamaged("belongs to another store")
-        directory_start = _padded(postings)
-        blocks = (directory_start + _padded((trigrams + 1) * 8)) // BLOCK_BYTES
-        fences = -(-(trigrams + 1) // ENTRIES_PER_BLOCK)
-        tail_start = _HEADER_BYTES + blocks * BLOCK_BYTES
-        tail_bytes = fences * 8 + blobs * 4 + blocks * 4
+        body_bytes = postings + trigrams * (1 + _length_bytes(blobs))
+        blocks = -(-body_bytes // BLOCK_BYTES)
+        tail_start = _HEADER_BYTES + body_bytes
+        counts = 4 * (groups + 1)
+        tail_bytes = 2 * groups + 2 * counts + 4 * blobs + 4 * blocks
         if not 0 < blobs <= MAX_SEGMENT_BLOBS or size != tail_start + tail_bytes:
             raise SegmentDamaged(f"{size} bytes long, expected {tail_start + tail_bytes}")
         tail = self._map[tail_start:]
         if zlib.crc32(tail) != tail_crc:
             raise SegmentDamaged("table checksum differs")
         self.trigram_count: int = trigrams
-        self.size = size
-        self._fences = array("Q", tail[: fences * 8])
-        self.blob_ids = array("I", tail[fences * 8 : fences * 8 + blobs * 4])
-        self._block_crcs = array("I", tail[fences * 8 + blobs * 4 :])
+        parts = [2 * groups, counts, counts, 4 * blobs, 4 * blocks]
+        columns = [tail[end - size : end] for size, end in zip(parts, accumulate(parts), strict=True)]
+        self._prefixes = array("H", columns[0])
+        self._trigrams_before = array("I", columns[1])
+        self._postings_before = array("I", columns[2])
+        self.blob_ids = array("I", columns[3])
+        self._block_crcs = array("I", columns[4])
         self._body = memoryview(self._map)[_HEADER_BYTES:tail_start]
-        self._directory_block = directory_start // BLOCK_BYTES
-        self._entries = self._body[directory_start : directory_start + (trigrams + 1) * 8].cast("Q")
+        self._directory_start = postings
+        self._length_bytes = _length_bytes(blobs)
         self._bitmap_bytes = bitmap_bytes(blobs)
 
     def close(self) -> None:
-        self._entries.release()
         self._body.release()
         self._map.close()
 
@@ -198,21 +200,27 @@ class TrigramSegment:
 
     def _locate(self, code: int) -> tuple[int, int] | None:
         """Byte range of the code's postings, None when no blob holds it."""
-        wanted = code << 32
-        block = bisect_right(self._fences, wanted | 0xFFFFFFFF) - 1
-        if block < 0:
+        group = bisect_left(self._prefixes, code >> 8)
+        if group == len(self._prefixes) or self._prefixes[group] != code >> 8:
             return None
-        self._check(self._directory_block + block, self._directory_block + block)
-        first = block * ENTRIES_PER_BLOCK
-        position = bisect_left(self._entries, wanted, first, min(first + ENTRIES_PER_BLOCK, self.trigram_count))
-        if position >= self.trigram_count:
+        start, end = self._directory_of(group, group + 1)
+        self._check(start // BLOCK_BYTES, (end - 1) // BLOCK_BYTES)
+        members = bytes(self._body[start:end])
+        count = len(members) // (1 + self._length_bytes)
+        place = members.find(code & 0xFF, 0, count)
+        if place < 0:
             return None
-        entry = self._entries[position]
-        if entry >> 32 != code:
-            return None
-        following = self._directory_block + (position + 1) // ENTRIES_PER_BLOCK
-        self._check(following, following)
-        return entry & 0xFFFFFFFF, self._entries[position + 1] & 0xFFFFFFFF
+        lengths: Sequence[int] = members[count:]
+        if self._length_bytes == 2:
+            lengths = memoryview(members)[count:].cast("H")
+        begin = self._postings_before[group] + sum(lengths[:place])
+        return begin, begin + lengths[place]
+
+    def _directory_of(self, first: int, after: int) -> tuple[int, int]:
+        """Where the directory of some groups lies in the body."""
+        a_trigram = 1 + self._length_bytes
+        before = self._trigrams_before
+        return self._directory_start + before[first] * a_trigram, self._directory_start + before[after] * a_trigram
 
     def _bitmap(self, start: int, end: int) -> int:
         self._check(start // BLOCK_BYTES, (end - 1) // BLOCK_BYTES)
@@ -236,21 +244,20 @@ class TrigramSegment:
     def postings_between(self, low: int, high: int) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         """All (code, local blob number) pairs with low <= code < high, in no particular order.
 
-        Raises SegmentDamaged.
+        Both bounds begin a group. Raises SegmentDamaged.
         """
         import numpy as np
 
-        self._check(self._directory_block, len(self._block_crcs) - 1)
-        first = bisect_left(self._entries, low << 32, 0, self.trigram_count)
-        last = bisect_left(self._entries, high << 32, 0, self.trigram_count)
+        first = bisect_left(self._prefixes, low >> 8)
+        last = bisect_left(self._prefixes, high >> 8)
         if first == last:
             return np.empty(0, np.uint32), np.empty(0, np.int64)
-        entries = np.frombuffer(self._entries, np.uint64)[first : last + 1]
-        offsets = (entries & np.uint64(0xFFFFFFFF)).astype(np.int64)
-        codes = (entries[:-1] >> np.uint64(32)).astype(np.uint32)
-        self._check(int(offsets[0]) // BLOCK_BYTES, (int(offsets[-1]) - 1) // BLOCK_BYTES)
-        body = np.frombuffer(self._body[int(offsets[0]) : int(offsets[-1])], np.uint8)
-        lengths = np.diff(offsets)
+        codes, lengths = self._trigrams_of(first, last)
+        begin, end = self._postings_before[first], self._postings_before[last]
+        self._check(begin // BLOCK_BYTES, (end - 1) // BLOCK_BYTES)
+        body = np.frombuffer(self._body[begin:end], np.uint8)
+        if int(lengths.sum()) != len(body):
+            raise SegmentDamaged("the directory differs from the groups")
         dense = lengths == self._bitmap_bytes
         in_bitmap = np.repeat(dense, lengths)
         bits = np.unpackbits(body[in_bitmap].reshape(-1, self._bitmap_bytes), axis=1, bitorder="little")
@@ -260,6 +267,26 @@ class TrigramSegment:
             np.concatenate((np.repeat(codes[~dense], counts), codes[dense][rows])),
             np.concatenate((listed, numbers)),
         )
+
+    def _trigrams_of(self, first: int, after: int) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+        """The codes of some groups' trigrams, and how long the postings of each are."""
+        import numpy as np
+
+        start, end = self._directory_of(first, after)
+        self._check(start // BLOCK_BYTES, (end - 1) // BLOCK_BYTES)
+        directory = np.frombuffer(self._body[start:end], np.uint8)
+        before = np.frombuffer(self._trigrams_before, np.uint32)[first : after + 1].astype(np.int64)
+        sizes = np.diff(before)
+        own = np.repeat(before[:-1] - before[0], sizes)  # trigrams before each one's group
+        inside = np.arange(len(own)) - own
+        at = own * (1 + self._length_bytes)
+        thirds = directory[at + inside]
+        at += np.repeat(sizes, sizes) + inside * self._length_bytes
+        lengths = directory[at].astype(np.int64)
+        if self._length_bytes == 2:
+            lengths |= directory[at + 1].astype(np.int64) << 8
+        prefixes = np.repeat(np.frombuffer(self._prefixes, np.uint16)[first:after], sizes)
+        return prefixes.astype(np.uint32) << np.uint32(8) | thirds, lengths
 
 
 def _numbers(postings: bytes) -> Iterable[int]:
@@ -307,7 +334,7 @@ def write_segment(path: Path, blob_ids: array[int], batches: Iterable[NDArray[np
 
     width = bitmap_bytes(len(blob_ids))
     crcs = array("I")
-    entries: list[NDArray[np.uint64]] = []
+    found: list[tuple[NDArray[np.uint64], NDArray[np.int64]]] = []
     written = 0
     with path.open("xb") as file:
         file.write(bytes(_HEADER_BYTES))
@@ -316,8 +343,7 @@ def write_segment(path: Path, blob_ids: array[int], batches: Iterable[NDArray[np
             if not len(keys):
                 continue
             codes, lengths, postings = _pack(keys, width)
-            offsets = written + np.cumsum(lengths) - lengths
-            entries.append(codes << np.uint64(32) | offsets.astype(np.uint64))
+            found.append((codes, lengths))
             written += int(lengths.sum())
             if written > 0xFFFFFFFF:
                 raise OSError("trigram postings of one segment exceed 4 GiB")
@@ -325,19 +351,38 @@ def write_segment(path: Path, blob_ids: array[int], batches: Iterable[NDArray[np
             whole = len(rest) // BLOCK_BYTES * BLOCK_BYTES
             _write_blocks(file.write, rest[:whole], crcs)
             rest = rest[whole:]
-        _write_blocks(file.write, rest.ljust(_padded(len(rest)), b"\0"), crcs)
-        directory = np.concatenate((*entries, np.array([0xFFFFFFFF << 32 | written], np.uint64)))
-        raw = directory.tobytes()
-        _write_blocks(file.write, raw.ljust(_padded(len(raw)), b"\0"), crcs)
-        tail = directory[::ENTRIES_PER_BLOCK].tobytes() + blob_ids.tobytes() + crcs.tobytes()
+        all_codes = np.concatenate([np.empty(0, np.uint64), *(codes for codes, _ in found)])
+        all_lengths = np.concatenate([np.empty(0, np.int64), *(lengths for _, lengths in found)])
+        groups, directory = _directory(all_codes, all_lengths, _length_bytes(len(blob_ids)))
+        _write_blocks(file.write, rest + directory, crcs)
+        tail = b"".join((*(column.tobytes() for column in groups), blob_ids.tobytes(), crcs.tobytes()))
         file.write(tail)
-        head = _HEADER.pack(
-            MAGIC, FORMAT_VERSION, len(blob_ids), len(directory) - 1, written, identity, zlib.crc32(tail), 0
-        )[:-4]
+        sizes = len(blob_ids), len(all_codes), len(groups[0]), written
+        head = _HEADER.pack(MAGIC, FORMAT_VERSION, *sizes, identity, zlib.crc32(tail), 0)[:-4]
         file.seek(0)
         file.write(head + struct.pack("<I", zlib.crc32(head)))
         file.flush()
         os.fsync(file.fileno())
+
+
+def _directory(
+    codes: NDArray[np.uint64], lengths: NDArray[np.int64], length_bytes: int
+) -> tuple[tuple[NDArray[np.uint16], NDArray[np.uint32], NDArray[np.uint32]], bytes]:
+    """The columns of the groups (first two bytes; trigrams before, postings before, both with their sum), and the
+    directory."""
+    import numpy as np
+
+    prefixes = codes >> np.uint64(8)
+    begins = np.flatnonzero(np.concatenate((np.ones(min(1, len(codes)), bool), prefixes[1:] != prefixes[:-1])))
+    ends = np.append(begins, len(codes))
+    before = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))[ends]
+    thirds = (codes & np.uint64(0xFF)).astype(np.uint8).tobytes()
+    sizes = lengths.astype(f"<u{length_bytes}").tobytes()
+    parts = []
+    for begin, end in pairwise(ends.tolist()):
+        parts += [thirds[begin:end], sizes[begin * length_bytes : end * length_bytes]]
+    groups = prefixes[begins].astype(np.uint16), ends.astype(np.uint32), before.astype(np.uint32)
+    return groups, b"".join(parts)
 
 
 def _write_blocks(write: Callable[[bytes], int], data: bytes, crcs: array[int]) -> None:

@@ -9,9 +9,9 @@ One process writes at a time; any number may read while it does.
 
 from __future__ import annotations
 
-import codecs
 import errno
 import os
+import sys
 from array import array
 from collections.abc import Container, Iterable, Iterator
 from contextlib import suppress
@@ -35,6 +35,9 @@ MAX_BUFFERED_BYTES = 48 << 20
 SMALL_SEGMENT_BLOBS = 2048
 #: More small segments than this slow a query measurably (each costs some 20 µs per trigram looked up).
 MAX_SMALL_SEGMENTS = 4
+#: A process that goes through no more than this, such as one that prepares a single changed file, does so in less time
+#: than importing numpy takes.
+MAX_SPARED_BYTES = 64 << 10
 #: First bytes at which a build is cut into parts, so that sorting never holds more than about a tenth of it.
 _PART_EDGES = (0, 32, 33, 42, 48, 91, 97, 100, 102, 105, 109, 111, 113, 115, 116, 118, 256)
 _SUFFIX = ".tri"
@@ -43,33 +46,46 @@ _SUFFIX = ".tri"
 _FOLD_TO_ASCII = (("ſ".encode(), b"s"), ("\u212a".encode(), b"k"), ("\u0130".encode(), b"i"), ("ı".encode(), b"i"))
 
 
-def readable(data: bytes) -> bytes:
-    """A file's bytes in the form that is indexed and searched: UTF-16 with a byte-order mark recoded, no mark.
-
-    Anything else is taken for UTF-8 and left as it is. Applying it twice does no harm.
-    """
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and not data.startswith(codecs.BOM_UTF32_LE):
-        return data.decode("utf-16", "replace").encode("utf-8", "replace")
-    return data.removeprefix(codecs.BOM_UTF8)
-
-
 def file_trigrams(data: bytes) -> bytes:
     """The file's trigrams for ``TrigramIndex.add``: sorted unique little-endian uint32 codes, packed.
 
-    ``data``: the bytes on disk, or those that a search reads (``readable``). Serves case-sensitive and
+    ``data``: the text that a search reads, as UTF-8 (`text_encodings.as_utf8`). Serves case-sensitive and
     case-insensitive search alike.
     """
-    import numpy as np
-
-    lowered = readable(data).lower()
-    codes = _unique_codes(lowered)
+    lowered = data.lower()
+    folded = lowered
     if not lowered.isascii():
-        folded = lowered
         for letter, ascii_letter in _FOLD_TO_ASCII:
             folded = folded.replace(letter, ascii_letter)
-        if len(folded) != len(lowered):
-            codes = np.union1d(codes, _unique_codes(folded))
+    if _spare_numpy(len(lowered)):
+        return _few_codes(lowered, folded)
+    import numpy as np
+
+    codes = _unique_codes(lowered)
+    if len(folded) != len(lowered):
+        codes = np.union1d(codes, _unique_codes(folded))
     return codes.astype("<u4", copy=False).tobytes()
+
+
+_spared = 0
+
+
+def _spare_numpy(size: int) -> bool:
+    """Whether so many bytes more are quicker gone through without importing numpy for them."""
+    global _spared
+    if "numpy" in sys.modules or _spared + size > MAX_SPARED_BYTES:
+        return False
+    _spared += size
+    return True
+
+
+def _few_codes(*texts: bytes) -> bytes:
+    """As `file_trigrams`, of lowered texts."""
+    found = {triple for text in set(texts) for triple in zip(text, text[1:], text[2:], strict=False)}
+    codes = array("I", sorted(a << 16 | b << 8 | c for a, b, c in found if UNINDEXED_BYTES.isdisjoint((a, b, c))))
+    if sys.byteorder == "big":
+        codes.byteswap()
+    return codes.tobytes()
 
 
 def _unique_codes(lowered: bytes) -> NDArray[np.uint32]:
@@ -200,15 +216,6 @@ class TrigramIndex:
         self._problems[name] = SegmentProblem(segment.path, reason)
         self._covered = None
         segment.close()
-
-    @property
-    def segment_count(self) -> int:
-        return len(self._segments)
-
-    @property
-    def size_on_disk(self) -> int:
-        """Bytes of the segments in use."""
-        return sum(segment.size for segment in self._segments.values())
 
     def close(self) -> None:
         """Release the files. What was added and not flushed is forgotten."""

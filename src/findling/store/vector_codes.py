@@ -31,6 +31,10 @@ _PAIRS = np.stack((_DECODED[np.arange(256) >> 4], _DECODED[np.arange(256) & 15])
 """A byte's two levels, the first dimension in the upper half."""
 
 
+_DIGITS_A_BYTE = 8
+"""Dimensions whose signs fill a byte."""
+
+
 def encode(unit_rows: NDArray[np.float32], coding: Coding = FOUR_BITS) -> NDArray[np.uint8]:
     """float32 (n, d) of length 1, or zeros where there is no vector, to uint8 (n, `row_bytes`).
 
@@ -71,8 +75,21 @@ def decode_floats(data: bytes, dimensions: int, coding: Coding = FOUR_BITS) -> N
 
 def sign_bits(data: bytes, dimensions: int, coding: Coding = FOUR_BITS) -> NDArray[np.uint8]:
     """The same as bits, set where a number is not negative: uint8 (n, d / 8 rounded up). Raises `ValueError`."""
+    if coding == FOUR_BITS and dimensions % _DIGITS_A_BYTE == 0:
+        return _upper_bits(np.frombuffer(data, np.uint8).reshape(-1, dimensions // 2))
     rows = _halves(data, dimensions) if coding == FLOAT16 else decode(data, dimensions, coding)
     return np.packbits(rows >= 0, axis=1)
+
+
+def _upper_bits(packed: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """The upper bit of every four, which says that a number is not negative; all of them where there is no vector."""
+    pairs = (packed & np.uint8(0x80)) | ((packed & np.uint8(0x08)) << np.uint8(3))
+    bits: NDArray[np.uint8] = pairs[:, 0::4].copy()
+    for place in (1, 2, 3):
+        bits |= pairs[:, place::4] >> np.uint8(2 * place)
+    suspects = np.flatnonzero(~bits.any(axis=1))
+    bits[suspects[~packed[suspects].any(axis=1)]] = 0xFF
+    return bits
 
 
 def row_bytes(dimensions: int, coding: Coding = FOUR_BITS) -> int:

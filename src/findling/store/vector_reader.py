@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from findling.roots import LIVE
 from findling.store import schema
 from findling.store.manifest_reader import ManifestReader
 from findling.store.rows import ManifestRow
@@ -16,7 +17,7 @@ from findling.store.snapshots import batches
 class VectorReader(ManifestReader):
     """Reads the vectors of a manifest's files."""
 
-    def __init__(self, directory: Path, root: str, ref: str = "live") -> None:
+    def __init__(self, directory: Path, root: str, ref: str = LIVE) -> None:
         super().__init__(directory, root, ref)
         self._vectors: dict[int, bytes] = {}
         self._vectors_of = -1
@@ -63,7 +64,8 @@ class VectorReader(ManifestReader):
     def latest_model(self, *, docs: bool = True) -> int | None:
         """The model that was used last to make vectors, without ``docs`` other than of documents; None for none."""
         code = "" if docs else "JOIN entries e ON e.entry_id=v.entry_id AND NOT e.docs "
-        row = self._db.execute(f"SELECT model_id FROM vectors v {code}ORDER BY vector_id DESC LIMIT 1").fetchone()
+        sql = f"SELECT model_id FROM vectors v {code}WHERE model_id>0 ORDER BY vector_id DESC LIMIT 1"
+        row = self._db.execute(sql).fetchone()
         return int(row[0]) if row else None
 
     def models(self, name: str | None = None) -> list[tuple[int, str, int]]:
@@ -82,9 +84,19 @@ class VectorReader(ManifestReader):
         return self._embedded[model_id]
 
     def _count_embedded(self, model_id: int, manifest: ManifestRow) -> int:
+        all_kinds = bool(self._value("SELECT docs FROM models WHERE model_id=?", model_id))
         everything = self._value("SELECT count(*) FROM vectors WHERE model_id=?", model_id)
-        all_kinds = self._value("SELECT docs FROM models WHERE model_id=?", model_id)
-        if (everything >= manifest.files or not all_kinds) and not self.count_unembedded(model_id):
+        if everything == self._value("SELECT count(*) FROM entries"):  # of whatever manifest
+            return manifest.chunks
+        if all_kinds:
+            # What is missing is little, mostly: the files that were just written.
+            missing = (
+                "SELECT total(b.chunks) FROM (SELECT m.entry_id FROM manifest_files m WHERE m.manifest_id=? "
+                "EXCEPT SELECT v.entry_id FROM vectors v WHERE v.model_id=?) "
+                "CROSS JOIN entries USING (entry_id) CROSS JOIN blobs b USING (blob_id)"
+            )
+            return manifest.chunks - int(self._value(missing, self._manifest_id, model_id))
+        if not self.count_unembedded(model_id):
             return manifest.chunks
         return int(
             self._value(
@@ -103,29 +115,39 @@ class VectorReader(ManifestReader):
         ``paths``: only among these. ``failed_too``: also those some of whose texts could not be embedded.
         ``docs``: documents too.
         """
-        whole = f"AND NOT instr(v.text_hashes, zeroblob({HASH_BYTES:d}))" if failed_too else ""
+        manifest = self._manifest_id
+        if failed_too:
+            whole = f"AND NOT instr(v.text_hashes, zeroblob({HASH_BYTES:d}))"
+            lacking = f"NOT EXISTS (SELECT 1 FROM vectors v WHERE v.entry_id=m.entry_id AND v.model_id=? {whole})"
+        elif paths is not None:
+            lacking = "NOT EXISTS (SELECT 1 FROM vectors v WHERE v.entry_id=m.entry_id AND v.model_id=?)"
+        else:  # a third of the time that looking each file up takes
+            every = f"SELECT entry_id FROM manifest_files WHERE manifest_id={manifest:d}"
+            lacking = f"m.entry_id IN ({every} EXCEPT SELECT v.entry_id FROM vectors v WHERE v.model_id=?)"
+        # A path has few entries; left alone, SQLite goes through all files of the manifest for each.
+        joined = "manifest_files m JOIN entries e" if paths is None else "entries e CROSS JOIN manifest_files m"
         sql = (
-            "SELECT m.entry_id, e.blob_id, e.path, b.hash FROM manifest_files m "
-            "JOIN entries e USING (entry_id) JOIN blobs b USING (blob_id) WHERE m.manifest_id=? AND NOT EXISTS "
-            f"(SELECT 1 FROM vectors v WHERE v.entry_id=m.entry_id AND v.model_id=? {whole}) "
+            f"SELECT m.entry_id, e.blob_id, e.path, b.hash FROM {joined} "
+            f"USING (entry_id) JOIN blobs b USING (blob_id) WHERE m.manifest_id=? AND {lacking} "
             f"{'' if docs else 'AND NOT e.docs '}"
         )
         if paths is None:
             order = "ORDER BY m.mtime_ns DESC, e.path"
-            return list(self._db.execute(sql + order, (self._manifest_id, model_id)))
+            return list(self._db.execute(sql + order, (manifest, model_id)))
         found: list[Any] = []
         for path in paths:
-            found += self._db.execute(sql + "AND e.path=?", (self._manifest_id, model_id, path))
+            found += self._db.execute(sql + "AND e.path=?", (manifest, model_id, path))
         return found
 
     def count_unembedded(self, model_id: int) -> int:
         """Number of files that lack vectors which they should have."""
-        every = "SELECT count(*) FROM manifest_files m "
+        every = "SELECT m.entry_id FROM manifest_files m "
         if not self._value("SELECT docs FROM models WHERE model_id=?", model_id):
             every += "JOIN entries e ON e.entry_id=m.entry_id AND NOT e.docs "
+        # A third of the time that looking each file up takes.
         sql = (
-            f"{every} WHERE m.manifest_id=? AND NOT EXISTS "
-            "(SELECT 1 FROM vectors v WHERE v.entry_id=m.entry_id AND v.model_id=?)"
+            f"SELECT count(*) FROM ({every} WHERE m.manifest_id=? "
+            "EXCEPT SELECT v.entry_id FROM vectors v WHERE v.model_id=?)"
         )
         return int(self._value(sql, self._manifest_id, model_id))
 
@@ -174,11 +196,11 @@ class VectorReader(ManifestReader):
         )
 
     def text_hashes(self, path: str, model_id: int) -> Iterator[tuple[bytes, bytes]]:
-        """(hashes, vectors) of all entries at a path, to carry over what did not change."""
+        """(hashes, vectors) of all entries at a path, to carry over what did not change, and those that are begun."""
         return iter(
             self._db.execute(
                 "SELECT v.text_hashes, v.data FROM entries e JOIN vectors v USING (entry_id) "
-                "WHERE e.path=? AND v.model_id=?",
-                (path, model_id),
+                "WHERE e.path=? AND v.model_id IN (?, ?)",
+                (path, model_id, schema.begun(model_id)),
             )
         )

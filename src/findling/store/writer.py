@@ -7,16 +7,23 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from findling import tokenizer
-from findling.store import garbage, schema
+from findling.store import garbage, schema, text_codes
 from findling.store.batches import typed
 from findling.store.manifest_writer import ManifestWriter
+from findling.store.section_rows import Section
 from findling.types import FileState
 
-_CHUNK_KINDS = {kind: position for position, kind in enumerate(schema.CHUNK_KINDS)}
+_SHORT_HASH = f"{schema.SHORT_HASH} = substr(?1, 1, 8)"
+_SHORT_GIT_ID = f"{schema.SHORT_GIT_ID} = substr(?1, 1, 8)"
+"""What the indexes on them look up; the whole value is compared besides."""
+
+
+_LARGE_BYTES = 8_000_000
+"""From this much text on large pages take less room; half as much makes no difference."""
 
 
 class PreparedFile(Protocol):
-    """What the indexer hands over for one content (`findling.ingest.prepare.Prepared`)."""
+    """What the indexer hands over for one content (`findling.ingest.prepared.Prepared`)."""
 
     language: str
     kind: str
@@ -27,13 +34,18 @@ class PreparedFile(Protocol):
     symbols: bytes
     symbol_count: int
     defines: list[str]
-    chunks: list[tuple[int, int, int, int, str, int, bytes, tuple[str, ...]]]
+    chunk_count: int
+    chunk_bytes: int
+    chunk_lines: bytes
+    chunk_places: bytes
+    chunk_hashes: bytes
+    sections: list[Section]
+    texts: bytes
     documents: list[tuple[str, str]]
     terms: bytes
     body_terms: int
     name_terms: int
     trigrams: bytes
-    text: bytes
 
 
 class IndexWriter(ManifestWriter):
@@ -59,10 +71,17 @@ class IndexWriter(ManifestWriter):
             self._db.execute("INSERT OR REPLACE INTO meta VALUES ('chunking', ?)", (limits,))
 
     @typed
+    def expect(self, size: int) -> None:
+        """Prepare an index without files for as many bytes of text as are coming."""
+        if size >= _LARGE_BYTES and self._db.execute("SELECT 1 FROM entries LIMIT 1").fetchone() is None:
+            schema.enlarge_pages(self._db)
+
+    @typed
     def entry_of(self, path: str, blob_hash: bytes) -> int | None:
         """The entry of this content at this path, if it was indexed before."""
         row = self._db.execute(
-            "SELECT e.entry_id FROM blobs b JOIN entries e USING (blob_id) WHERE b.hash=? AND e.path=?",
+            f"SELECT e.entry_id FROM blobs b JOIN entries e USING (blob_id) "
+            f"WHERE {_SHORT_HASH} AND b.hash=?1 AND e.path=?2",
             (blob_hash, path),
         ).fetchone()
         return int(row[0]) if row else None
@@ -71,7 +90,8 @@ class IndexWriter(ManifestWriter):
     def entry_by_git(self, path: str, git_id: bytes) -> int | None:
         """The entry at this path of the content that git calls so, if it was indexed before."""
         row = self._db.execute(
-            "SELECT e.entry_id FROM blobs b JOIN entries e USING (blob_id) WHERE b.git_id=? AND e.path=?",
+            f"SELECT e.entry_id FROM blobs b JOIN entries e USING (blob_id) "
+            f"WHERE {_SHORT_GIT_ID} AND b.git_id=?1 AND e.path=?2",
             (git_id, path),
         ).fetchone()
         return int(row[0]) if row else None
@@ -109,7 +129,8 @@ class IndexWriter(ManifestWriter):
 
     def _blob(self, blob_hash: bytes, prepared: PreparedFile, git_id: bytes | None) -> int:
         row = self._db.execute(
-            "SELECT blob_id FROM blobs WHERE hash=? AND language=?", (blob_hash, prepared.language)
+            f"SELECT blob_id FROM blobs b WHERE {_SHORT_HASH} AND hash=?1 AND language=?2",
+            (blob_hash, prepared.language),
         ).fetchone()
         if row:
             if git_id is not None:
@@ -123,9 +144,9 @@ class IndexWriter(ManifestWriter):
                 blob_hash,
                 prepared.language,
                 prepared.kind,
-                prepared.body_terms and sum(chunk[3] - chunk[2] for chunk in prepared.chunks),
+                prepared.body_terms and prepared.chunk_bytes,
                 prepared.lines,
-                len(prepared.chunks),
+                prepared.chunk_count,
                 prepared.symbol_count,
                 prepared.encoding,
                 int(prepared.generated),
@@ -135,24 +156,30 @@ class IndexWriter(ManifestWriter):
                 git_id,
             ),
         )
-        base = blob_id << schema.CHUNK_BITS
-        self._db.executemany(
-            "INSERT INTO chunks VALUES (?,?,?,?,?,?,?,?,?)",
-            [
-                (base | ordinal, *chunk[:4], _CHUNK_KINDS[chunk[4]], *chunk[5:7], "\n".join(chunk[7]) or None)
-                for ordinal, chunk in enumerate(prepared.chunks)
-            ],
+        self._db.execute(
+            "INSERT INTO chunks VALUES (?, ?, ?, ?)",
+            (blob_id, prepared.chunk_lines, prepared.chunk_places, prepared.chunk_hashes),
         )
+        if prepared.sections:
+            self._add_sections(blob_id, prepared.sections, prepared.texts)
         if prepared.symbols:
             self._db.execute("INSERT INTO symbols VALUES (?, ?)", (blob_id, prepared.symbols))
             self._db.executemany(
                 "INSERT INTO definitions VALUES (?, ?)", [(name, blob_id) for name in prepared.defines]
             )
         self._db.execute("INSERT INTO terms VALUES (?, ?)", (blob_id, prepared.terms))
-        if prepared.text:
-            self._db.execute("INSERT INTO doc_texts VALUES (?, ?)", (blob_id, prepared.text))
         self._trigrams.add(blob_id, prepared.trigrams)
         return blob_id
+
+    def _add_sections(self, blob_id: int, sections: Iterable[Section], texts: bytes) -> None:
+        if self._db.execute("SELECT 1 FROM text_codes LIMIT 1").fetchone() is None:
+            self._db.executemany("INSERT INTO text_codes VALUES (?, ?)", text_codes.rows())
+        base = blob_id << schema.CHUNK_BITS
+        self._db.executemany(
+            "INSERT INTO sections VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            [(base | ordinal, *section) for ordinal, section in enumerate(sections)],
+        )
+        self._db.execute("INSERT INTO doc_texts VALUES (?, ?)", (blob_id, texts))
 
     # --- vectors --------------------------------------------------------------------------------------------
 
@@ -190,20 +217,24 @@ class IndexWriter(ManifestWriter):
 
         An entry that was deleted since gets none.
         """
+        added = list(rows)
+        self._put_vectors(model_id, added)
+        self._db.executemany(
+            "DELETE FROM vectors WHERE entry_id=? AND model_id=?", [(row[0], schema.begun(model_id)) for row in added]
+        )
+
+    @typed
+    def begin_vectors(self, model_id: int, rows: Iterable[tuple[int, bytes, bytes]]) -> None:
+        """As `add_vectors`, of entries for some of whose texts vectors are still to be made; in any order."""
+        self._put_vectors(schema.begun(model_id), rows)
+
+    def _put_vectors(self, model_id: int, rows: Iterable[tuple[int, bytes, bytes]]) -> None:
         self._begin(ids=False)
         now = int(time.time())
         self._db.executemany(
             "INSERT OR REPLACE INTO vectors(entry_id, model_id, created_at, text_hashes, data) "
             "SELECT entry_id, ?, ?, ?, ? FROM entries WHERE entry_id=?",
             [(model_id, now, hashes, data, entry_id) for entry_id, hashes, data in rows],
-        )
-
-    @typed
-    def drop_vectors(self, model_id: int, entry_ids: Iterable[int]) -> None:
-        """Forget vectors, so that the next embedding run makes them anew."""
-        self._begin(ids=False)
-        self._db.executemany(
-            "DELETE FROM vectors WHERE entry_id=? AND model_id=?", [(entry_id, model_id) for entry_id in entry_ids]
         )
 
     # --- after a run ----------------------------------------------------------------------------------------

@@ -24,7 +24,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TextIO
 
-from findling.reports import Diagnosis, Explanation, Report
 from findling.terminal import evaluation_words, words
 from findling.terminal.lines import body_lines, merged_lines, shortened
 from findling.terminal.places import Places
@@ -33,6 +32,7 @@ from findling.types import GrepStream, Hit, IndexReport, SearchResult, Status, S
 
 if TYPE_CHECKING:
     from findling.config import Loaded
+    from findling.reports import Diagnosis, Explanation, Report
 
 _NONE: Final = "-"
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from findling.plurals import count as count
-from findling.reports import Check, Explanation
 from findling.types import (
     LOW_CONFIDENCE,
     Coverage,
@@ -23,10 +22,11 @@ from findling.types import (
 
 if TYPE_CHECKING:
     from findling.config import Loaded
+    from findling.reports import Check, Explanation
 
 NOTHING_FOUND = "nothing found"
 
-_STALE_REASONS: Mapping[str, str] = {"not_checked": "not every file was looked at in the time there was"}
+_SYNCING = "the index is being brought up to date"
 _MARKS: Mapping[str, str] = {"ok": "✓", "off": "○", "broken": "✗"}
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
@@ -58,12 +58,10 @@ def search_notes(result: SearchResult, *, how_to_finish: str = "", nothing: str 
         notes.append(matched if result.total else nothing)
     notes += list(result.notes)
     if result.freshness == "stale":
-        reason = _STALE_REASONS.get(result.stale_reason, result.stale_reason)
-        notes.append(
-            f"the index may be out of date{f' ({reason})' if reason else ''}; 'findling sync' checks everything"
-        )
+        reason = f" ({result.stale_reason})" if result.stale_reason else ""
+        notes.append(f"the index may be out of date{reason}; 'findling sync' checks everything")
     elif result.freshness == "syncing":
-        notes.append("the index is being brought up to date")
+        notes.append(_SYNCING)
     if result.completeness == "partial":
         notes.append(
             f"the index is partial: {_missing(result.coverage)}{f'; {how_to_finish}' if how_to_finish else ''}"
@@ -99,6 +97,8 @@ def symbol_notes(result: SymbolResult, *, references_asked: bool, nothing: str =
         notes.append("the index is partial; 'findling index' finishes it")
     if result.freshness == "stale":
         notes.append("the index may be out of date; 'findling sync' checks everything")
+    elif result.freshness == "syncing":
+        notes.append(_SYNCING)
     return notes
 
 

@@ -49,8 +49,11 @@ class Lexical:
         return max((found.confidence for found in self.evidence.values()), default=0.0)
 
 
-def search(call: Call, query: str, intent: Intent, *, language: str | None, limit: int) -> Lexical:
-    """At most ``limit`` files from each way of asking. The first question takes in what changed on disk."""
+def search(
+    call: Call, query: str, intent: Intent, *, language: str | None, limit: int, look_at_all: bool = False
+) -> Lexical:
+    """At most ``limit`` files from each way of asking. The first question takes in what changed on disk;
+    ``look_at_all`` as for `Engine.search`."""
     from findling.search.planner import literal_part
     from findling.search.ranking.formula import NAMES_ALONE
 
@@ -62,6 +65,7 @@ def search(call: Call, query: str, intent: Intent, *, language: str | None, limi
         language=language,
         explain=True,
         wait_s=WAIT_S,
+        look_at_all=look_at_all,
         progress=call.progress,
     )
     names = _ask(engine, query, "symbol", language, limit)

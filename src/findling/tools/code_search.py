@@ -71,9 +71,12 @@ def search_code(call: Call, given: Arguments) -> Reply:
     ref = check_ref(engine.root, given.get("ref"))
     guess = classify(query)
     fan_out = decide.fan_out(given["limit"])
-    lexical = code_lexical.search(call, query, guess.intent, language=language, limit=fan_out.lexical)
+    strict = given["freshness_policy"] == "strict"
+    lexical = code_lexical.search(
+        call, query, guess.intent, language=language, limit=fan_out.lexical, look_at_all=strict
+    )
     freshness = lexical.first.freshness
-    if given["freshness_policy"] == "strict" and freshness != "fresh":
+    if strict and freshness != "fresh":
         raise Refusal(
             "index_stale",
             f"The index does not show the newest files: {lexical.first.stale_reason or 'not all are indexed yet'}.",

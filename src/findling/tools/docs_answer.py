@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from findling import events
 from findling.search import passages
 from findling.search.analysis import analyse
-from findling.search.confidence import BIAS, COSINE, COVERAGE, TYPICAL_COSINE
+from findling.search.confidence import COSINE, COVERAGE, TYPICAL_COSINE
 from findling.search.extract import Excerpt, PassageText, extract
 from findling.search.extract_units import cut_between_words
-from findling.search.ranking.signals import inverse_document_frequency
+from findling.search.ranking.signals import STANDS_IN, inverse_document_frequency
 from findling.tokenizer import path_terms, term_key, terms
 from findling.tools.docs_scope import Opened, ask, scope_of
 from findling.tools.docs_state import READY, report, semantic_state
@@ -21,7 +21,7 @@ from findling.tools.model import Arguments, Call, Reply
 from findling.types import LOW_CONFIDENCE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Sequence, Set
 
     from findling.search.analysis import QueryTerms
     from findling.search.passages import Passage
@@ -96,22 +96,51 @@ def _answer(opened: Opened, query: str) -> _Answer:
             return channel.closeness(vector, pieces)
 
     excerpts = extract(weights, texts, closeness)
-    confidence = _confidence(opened, weights, found) if excerpts else 0.0
+    confidence = _confidence(opened, asked, weights, found, answered_by(found, excerpts)) if excerpts else 0.0
     return _Answer(excerpts, confidence, channel is not None, opened.partial)
 
 
-def _confidence(opened: Opened, weights: dict[str, float], found: list[Passage]) -> float:
-    """By how much of the question the best passage holds, and how near the nearest is; as confidence in a search is.
+def answered_by(found: Sequence[Passage], excerpts: Sequence[Excerpt]) -> Passage:
+    """The best passage that the answer says something of; where none can be told, the best."""
+    return next((passage for passage in found if any(_is_from(excerpt, passage) for excerpt in excerpts)), found[0])
+
+
+def _is_from(excerpt: Excerpt, passage: Passage) -> bool:
+    chunk = passage.chunk
+    return (
+        excerpt.path == passage.file.path
+        and excerpt.start_line <= chunk.end_line
+        and chunk.start_line <= excerpt.end_line
+    )
+
+
+BIAS = -2.35
+"""With it one in five answers that the documents have is flagged. That of `findling.search.confidence` is of what a
+whole file holds, synonyms among it."""
+
+
+def _confidence(
+    opened: Opened, asked: QueryTerms, weights: dict[str, float], found: list[Passage], best: Passage
+) -> float:
+    """By how much of the question the answer's best passage holds, and how near the nearest is; as confidence in a
+    search is.
 
     Of judged questions that the documents do not answer it flags two in five, of answered ones one in five.
     """
-    best = found[0]
     document = opened.texts.of(best.file)
     held = {*terms(" ".join(best.chunk.headings)), *path_terms(best.file.path)}
     held.update(terms(document.chunk(best.chunk)) if document else ())
-    coverage = sum(weight for term, weight in weights.items() if term in held) / (sum(weights.values()) or 1.0)
+    said = sum(weight * _share_held(term, held, asked) for term, weight in weights.items())
+    coverage = said / (sum(weights.values()) or 1.0)
     cosine = max(passage.cosine for passage in found) if opened.channel is not None else TYPICAL_COSINE
     return 1.0 / (1.0 + math.exp(-(BIAS + COVERAGE * coverage + COSINE * cosine)))
+
+
+def _share_held(term: str, held: Set[str], asked: QueryTerms) -> float:
+    """1 for a term that is there, less for one that only a synonym stands for."""
+    if term in held:
+        return 1.0
+    return 0.0 if held.isdisjoint(asked.synonyms.get(term, ())) else STANDS_IN
 
 
 def _weights(opened: Opened, asked: QueryTerms) -> dict[str, float]:

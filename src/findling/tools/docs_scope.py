@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from findling.errors import EmbedderUnavailable
 from findling.search.documents import DocumentScope
+from findling.search.scope import lies_in
 from findling.tools.docs_text import DocumentTexts
 from findling.tools.model import Arguments, Call
 from findling.tools.refs import check_ref
@@ -98,11 +99,7 @@ def ask(
 
 
 def documents_below(reader: IndexReader, folder: str) -> list[FileRow]:
-    return [
-        file
-        for file in reader.listing()
-        if file.kind == "docs" and (not folder or file.path == folder or file.path.startswith(f"{folder}/"))
-    ]
+    return [file for file in reader.listing() if file.kind == "docs" and lies_in(file.path, folder)]
 
 
 def _lacks_vectors(view: IndexView, reader: IndexReader, files: list[FileRow]) -> bool:

@@ -14,6 +14,7 @@ from findling.ingest.decoding import Decoded, decode
 from findling.ingest.formats import outlined_as
 from findling.ingest.outline import outline
 from findling.ingest.paragraphs import Paragraphs
+from findling.search.as_indexed import converted_text, is_as_indexed
 from findling.search.extract import Paragraph
 from findling.search.front_matter import HEAD_CHARS, FrontMatter, front_matter
 from findling.store.reader import IndexReader
@@ -121,18 +122,11 @@ class DocumentTexts:
         decoded = decode(data)
         if not isinstance(decoded, Decoded):
             return None
-        known = self._reader.state_of(file.path)
-        # One nanosecond apart: how a file is remembered that was read too soon after it was written.
-        same = known is not None and known[0] == status.st_size and abs(known[1] - status.st_mtime_ns) <= 1
+        same = is_as_indexed(self._reader.state_of(file.path), status.st_size, status.st_mtime_ns)
         return DocumentText(decoded.text, file.language, changed=not same)
 
     def _read_converted(self, file: FileRow) -> DocumentText | None:
-        status = self._files.status(file.path)
-        text = self._reader.doc_text(file.blob_id)
-        if isinstance(status, NotRead) or text is None:
+        found = converted_text(self._reader, self._files, file)
+        if isinstance(found, NotRead) or found.text is None:
             return None
-        known = self._reader.state_of(file.path)
-        same = known is not None and known[0] == status.st_size and abs(known[1] - status.st_mtime_ns) <= 1
-        return DocumentText(
-            text.decode("utf-8", "replace"), outlined_as(file.language, converted=True), changed=not same
-        )
+        return DocumentText(found.text, outlined_as(file.language, converted=True), changed=not found.unchanged)

@@ -1,4 +1,8 @@
-"""Reading a file of the root for an answer: paths stay inside the root, sizes are bounded, contents are data."""
+"""Reading a file of the root for an answer: paths stay inside the root, sizes are bounded, contents are data.
+
+A file need not be indexed to be read, but secrets and what belongs to version control are handed out no more than they
+are indexed.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,9 @@ from typing import TYPE_CHECKING
 
 from findling.files import Files, NotRead, read_regular_file
 from findling.ingest.decoding import Decoded, decode
+from findling.ingest.folders import NEVER_FOLDERS
 from findling.ingest.format_names import format_of
+from findling.ingest.marks import left_out_by_name, looks_secret
 from findling.ingest.selection import DiscoveryOptions
 from findling.tools.model import Call, Refusal
 from findling.tools.root_names import NamedRoots, Root
@@ -59,13 +65,17 @@ def read_text(root: Root, path: str) -> TextFile:
         raise Refusal("file_not_found", f"file not found: {path}")
     most = DiscoveryOptions().max_bytes
     base = Path(os.path.realpath(root))
-    read = read_regular_file(base, real.relative_to(base).as_posix(), most)
+    located = real.relative_to(base).as_posix()  # a link may have a harmless name
+    _check_name(relative, path)
+    _check_name(located, path)
+    read = read_regular_file(base, located, most)
     if isinstance(read, NotRead):
         if read.reason == "too_large":
             raise Refusal("invalid_input", f"file is larger than {most} bytes: {path}")
         if read.reason == "unreadable":
             raise Refusal("file_not_found", f"file cannot be read: {path} ({read.detail})")
         raise Refusal("file_not_found", f"file not found: {path}")  # it became something else since it was looked at
+    _check_content(located, read[1], path)
     decoded = decode(read[1])
     if not isinstance(decoded, Decoded):
         raise Refusal("invalid_input", f"file is not text: {path} ({decoded.detail})")
@@ -105,11 +115,29 @@ def read_document(call: Call, path: str) -> TextFile | None:
 
 def read_object(files: Files, path: str) -> TextFile:
     """The text of a file of a commit. Raises `Refusal`."""
+    _check_name(path, path)
     read = files.read(path, DiscoveryOptions().limit(path))
-    decoded = None if isinstance(read, NotRead) else decode(read[1])
+    decoded = None
+    if not isinstance(read, NotRead):
+        _check_content(path, read[1], path)
+        decoded = decode(read[1])
     if not isinstance(decoded, Decoded):
         raise Refusal("file_not_found", f"file cannot be read as text: {path}")
     return TextFile(path, tuple(_split(decoded.text)))
+
+
+def _check_name(located: str, asked: str) -> None:
+    """Raises `Refusal` for what is never handed out: ``located`` from the root, ``asked`` as it was asked for."""
+    if not NEVER_FOLDERS.isdisjoint(located.split("/")):
+        raise Refusal("invalid_input", f"file belongs to version control or to findling: {asked}")
+    left_out = left_out_by_name(located)
+    if left_out is not None and left_out[0] == "secret":
+        raise Refusal("invalid_input", f"file is not handed out: {asked} ({left_out[1]})")
+
+
+def _check_content(located: str, data: bytes, asked: str) -> None:
+    if looks_secret(data, located):
+        raise Refusal("invalid_input", f"file is not handed out: {asked} (it holds a private key or a token)")
 
 
 def _split(text: str) -> list[str]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from findling.roots import LIVE
 from findling.search.open_index import OpenIndex, OpenVectors
 from findling.store.reader import IndexReader, SymbolRow
 
@@ -81,7 +82,7 @@ class IndexView:
         without one."""
         self.store_dir = store_dir
         self._config = config
-        self._index = OpenIndex(store_dir, key or (str(root), "live"), open_embedder, for_documents)
+        self._index = OpenIndex(store_dir, key or (str(root), LIVE), open_embedder, for_documents)
 
     def close(self) -> None:
         self._index.close()
@@ -219,7 +220,10 @@ def _near(channel: SemanticChannel, reader: IndexReader, text: str, limit: int, 
             files[own.entry_id] = own
         chunks = dict.fromkeys(entries_to_compare(reader, channel, vector, files))
     else:
-        proposed = channel.propose_chunks(vector, max(NEAR_LEAST, NEAR_FACTOR * limit))
+        from findling.search.scope import over_fetch
+
+        count = max(NEAR_LEAST, NEAR_FACTOR * limit) * over_fetch(reader.crowding)
+        proposed = channel.propose_chunks(vector, count)
         files = reader.files(proposed)
         chunks = {entry: proposed[entry] for entry in files}
     found: list[NearChunk] = []

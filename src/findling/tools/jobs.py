@@ -63,6 +63,8 @@ class Jobs:
         self._thread: threading.Thread | None = None
         self._stop = threading.Event()
         self._progress: Progress | None = None
+        self.last_run: tuple[float, float] | None = None
+        """When a job last took everything in (monotonic seconds), and how many seconds that took."""
 
     @property
     def active(self) -> Job | None:
@@ -75,14 +77,16 @@ class Jobs:
         with self._lock:
             return self._progress if self._active else None
 
-    def start(self, mode: Mode, *, force: bool, ref: str) -> Job | None:
-        """The job that was begun; None when one is running already."""
+    def start(self, mode: Mode, *, force: bool, ref: str, asked_for: bool = True) -> Job | None:
+        """The job that was begun; None when one is running already. One that nobody ``asked_for`` is told of
+        afterwards only where it had something to do."""
         with self._lock:
             if self._active is not None:
                 return None
             job = Job(uuid.uuid4().hex[:12], ref, mode, "running", datetime.now(UTC).isoformat(timespec="seconds"))
             self._active, self._progress = job, None
-            self._thread = threading.Thread(target=self._run, args=(job, force), name="findling-job", daemon=True)
+            arguments = (job, force, asked_for)
+            self._thread = threading.Thread(target=self._run, args=arguments, name="findling-job", daemon=True)
             self._thread.start()
             return job
 
@@ -105,8 +109,9 @@ class Jobs:
         except (OSError, ValueError, TypeError):
             return []  # none yet, or not written by this version: nothing else depends on it
 
-    def _run(self, job: Job, force: bool) -> None:
+    def _run(self, job: Job, force: bool, asked_for: bool) -> None:
         started = time.monotonic()
+        idle = False
         changed: int | None = None
         problem = ""
         try:
@@ -116,6 +121,9 @@ class Jobs:
                 else:
                     report = engine.sync(progress=self._on_progress)
                 changed = report.changed + report.removed
+                idle = not (changed or report.embedded)
+                now = time.monotonic()
+                self.last_run = (now, now - started)
         except FindlingError as error:
             problem = str(error)
         except Exception as error:  # noqa: BLE001 - the end of a thread: what is not said here is lost
@@ -131,7 +139,8 @@ class Jobs:
 
         give_back()
         with self._lock:
-            self._record(done)
+            if asked_for or problem or not idle:
+                self._record(done)
             self._active = None
 
     def _on_progress(self, progress: Progress) -> None:

@@ -46,7 +46,7 @@ def _search_documents(call: Call, given: Arguments) -> Reply:
         progress=call.progress,
     )
     for root, source in () if result.complete else roots.items():
-        if source.passages.pending():
+        if source.left:
             root.finish_in_background(root.ref_name)
     facts = result_facts(result, options)
     if problems:

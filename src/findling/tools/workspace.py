@@ -176,8 +176,17 @@ class Workspace:
 
         Where a question takes nothing in, this does not either.
         """
-        if self.background and self.engine.auto_index:
-            self.jobs.start("incremental", force=False, ref=ref)
+        if self.background and self.engine.auto_index and not self._looked_lately():
+            self.jobs.start("incremental", force=False, ref=ref, asked_for=False)
+
+    def _looked_lately(self) -> bool:
+        """Whether nothing is known to be left, and all was looked at too short a time ago to be worth it again."""
+        if not self.engine.only_unlooked:
+            return False
+        from findling.engine.freshness import CHECK_PAUSE
+
+        looks = [look for look in (self.engine.last_whole_look, self.jobs.last_run) if look is not None]
+        return any(time.monotonic() - ended < CHECK_PAUSE * cost for ended, cost in looks)
 
     def watch(self) -> None:
         """Take in files as they are saved, unless that is not wanted. What is wrong is each call's to say."""

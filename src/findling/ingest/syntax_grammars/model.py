@@ -99,7 +99,6 @@ class Comments:
 
 C_COMMENTS = Comments(line=(b"///", b"//"), block=((b"/*", b"*/"),))
 HASH_COMMENTS = Comments(line=(b"#",))
-DASH_COMMENTS = Comments(line=(b"---", b"--"), block=((b"/*", b"*/"),))
 SEMICOLON_COMMENTS = Comments(line=(b";",))
 
 

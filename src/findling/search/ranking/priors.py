@@ -38,6 +38,15 @@ _FLAGS = {
 }
 
 
+_PROSE = re.compile(r"(?:^|/)(?:[A-Z][A-Z_-]+|[^/]*\.(?:txt|text))$")
+
+
+def is_prose(path: str, language: str) -> bool:
+    """Whether a document is written to be read. What no format is known of is so by its name alone: lists of words,
+    of types or of hosts are text too."""
+    return language != "text" or _PROSE.search(path) is not None
+
+
 OF_PLACES = frozenset(("test", "example"))
 """The flags that speak against places rather than against what stands there."""
 

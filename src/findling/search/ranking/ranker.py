@@ -11,13 +11,12 @@ from dataclasses import dataclass, field
 from findling import tokenizer
 from findling.search.analysis import QueryTerms
 from findling.search.keyword import KeywordHits
-from findling.search.ranking import formula, priors, signals, votes
+from findling.search.ranking import formula, mentions, priors, signals, votes
 from findling.search.semantic_types import FileCosines
 from findling.search.symbol import Definition
 from findling.store import term_rows
 from findling.store.reader import IndexReader
 from findling.store.rows import FileRow
-from findling.store.symbol_rows import squashed
 from findling.types import Reason
 
 NAMES_SAID = 3
@@ -81,7 +80,7 @@ class RankedFile:
     def _found(self) -> dict[str, str]:
         """What the signals of definitions and of quotations found, in words."""
         found = {"exact": f", first on line {self.exact_line}"} if self.exact_line else {}
-        for signals_of, alike in ((("definition", "named"), False), (("alike",), True)):
+        for signals_of, alike in ((("definition", "asked", "named"), False), (("alike",), True)):
             same = [definition.symbol.name for definition in self.definitions if definition.alike == alike]
             names = list(dict.fromkeys(same))
             if names:
@@ -108,6 +107,8 @@ def rank(
     _passages(ranked, evidence.keyword)
     _names(query, ranked)
     _definitions(ranked)
+    if len(query.text.split()) == 1:
+        _asked_alone(ranked)
     _named_alike(reader, query, ranked)
     for item in ranked:
         item.exact_line = evidence.exact.get(item.file.entry_id, 0)
@@ -141,17 +142,37 @@ def _text(
     weighted.update((key, 1.0) for key in compounds if key not in weighted and counts[key])
     keys = list(weighted)
     weights = [weighted[key] * signals.inverse_document_frequency(total, counts[key]) for key in keys]
+    others = _synonyms(reader, query, keys)
+    proper = [term in query.proper for term in query.terms]
     for item in ranked:
         file = item.file
         path = signals.path_words(file.path)
-        found = term_rows.lookup(rows.get(file.blob_id, ()), keys)
+        row = rows.get(file.blob_id, ())
+        found = term_rows.lookup(row, keys)
         in_path = [path.terms.get(key, 0) for key in keys]
         lengths = signals.Lengths(file.body_terms, file.name_terms)
         values = item.values
         values["file"], values["coverage"] = signals.bm25f(found, in_path, weights, lengths, means, path.length)
         item.names_a_term = any(flags for _, flags in found[:own])
-        item.rare_coverage = signals.rare_coverage(found[:own], in_path[:own], weights[:own])
+        held = signals.held(found[:own], in_path)
+        if others:
+            said = signals.with_synonyms(found, term_rows.lookup(row, list(others)), others.values())
+            values["file"], _ = signals.bm25f(said, in_path, weights, lengths, means, path.length)
+            held = signals.held(said[:own], in_path, held)
+        item.rare_coverage = signals.rare_coverage(held, weights, proper)
     _divide_by_best(ranked, "file")
+
+
+def _synonyms(reader: IndexReader, query: QueryTerms, keys: Sequence[int]) -> dict[int, list[int]]:
+    """Keys of words that may stand for terms of the query, those that stand anywhere, with the places in ``keys`` of
+    these terms."""
+    place = {key: at for at, key in enumerate(keys)}
+    found: dict[int, list[int]] = {}
+    for term, others in query.synonyms.items():
+        for other in others:
+            found.setdefault(tokenizer.term_key(other), []).append(place[tokenizer.term_key(term)])
+    counts = reader.term_counts(found) if found else {}
+    return {key: places for key, places in found.items() if counts[key]}
 
 
 def term_weights(reader: IndexReader, query: QueryTerms) -> dict[str, float]:
@@ -168,9 +189,10 @@ def term_weights(reader: IndexReader, query: QueryTerms) -> dict[str, float]:
 
 def _passages(ranked: Sequence[RankedFile], keyword: KeywordHits) -> None:
     """The best chunk's BM25, and the best sum of a chunk and its neighbours."""
-    best = max((max(chunks.values()) for chunks in keyword.chunks.values()), default=0.0)
-    for item in ranked:
-        chunks = keyword.chunks.get(item.file.entry_id)
+    # Of what is searched only: proposals come from other refs, earlier versions and deleted files, too.
+    found = [keyword.chunks.get(item.file.entry_id) for item in ranked]
+    best = max((max(chunks.values()) for chunks in found if chunks), default=0.0)
+    for item, chunks in zip(ranked, found, strict=True):
         if not chunks:
             item.values["passage"] = item.values["passages"] = 0.0
             continue
@@ -235,6 +257,13 @@ def _definitions(ranked: Sequence[RankedFile]) -> None:
         item.values["definition"] = min(1.0, sum(best.values()))
 
 
+def _asked_alone(ranked: Sequence[RankedFile]) -> None:
+    """Who types one name and nothing else wants where it is defined, however many files define it or speak of it."""
+    for item in ranked:
+        exact = (found.fit * min(1.0, found.strength) for found in item.definitions if not found.alike)
+        item.values["asked"] = max(exact, default=0.0)
+
+
 CLEARLY_NAMED = 0.5
 """A best likeness below this counts as what it is, not as a whole."""
 
@@ -244,9 +273,11 @@ def _named_alike(reader: IndexReader, query: QueryTerms, ranked: Sequence[Ranked
     if "advice" in query.wants:
         return
     weights = term_weights(reader, query)
+    named = reader.defined_names([item.file.blob_id for item in ranked if item.names_a_term])
+    begins = signals.beginnings(weights)
     for item in ranked:
-        names = {name for name, _ in reader.defined_names(item.file.blob_id)} if item.names_a_term else ()
-        item.values["name"] = signals.likeness(names, weights)
+        names = named.get(item.file.blob_id)
+        item.values["name"] = signals.likeness(signals.beginning(names.text, begins), weights) if names else 0.0
     _divide_by_best(ranked, "name", least=CLEARLY_NAMED)
 
 
@@ -290,7 +321,7 @@ def _priors(query: QueryTerms, ranked: Sequence[RankedFile]) -> None:
         asked_for = min(1.0, item.values["definition"] / SURELY_DEFINED)
         for flag in priors.OF_PLACES & item.values.keys():  # who asks for a name wants it wherever it is defined
             item.values[flag] *= 1.0 - asked_for
-        if "advice" in query.wants and item.file.kind == "docs":
+        if "advice" in query.wants and item.file.kind == "docs" and priors.is_prose(item.file.path, item.file.language):
             item.values["advice"] = 1.0
 
 
@@ -299,38 +330,15 @@ def _votes(reader: IndexReader, ranked: Sequence[RankedFile], rows: Mapping[int,
     voices = [
         item.values["passage"] + (item.values["window"] if has_vectors else item.values["file"]) for item in ranked
     ]
-    defines = [_rare_names(reader, item.file.blob_id) for item in ranked]
-
-    def mentions(place: int) -> frozenset[int]:
-        return _mentions(reader, ranked[place].file.blob_id, rows)
-
+    blobs = [item.file.blob_id for item in ranked]
+    names = reader.defined_names(blobs)
+    keys = reader.derived
+    keys.update({blob_id: mentions.name_keys(found) for blob_id, found in names.items() if blob_id not in keys})
+    said, defines = mentions.rare_mentions(votes.voters(voices), blobs, names, keys, rows, reader.definition_counts)
     manifest = reader.manifest
-    found = votes.votes(voices, mentions, defines, reader.term_counts, manifest.files if manifest else 1)
+    found = votes.votes(voices, said.__getitem__, defines, reader.term_counts, manifest.files if manifest else 1)
     for item, value in zip(ranked, found, strict=True):
         item.values["votes"] = value
-
-
-def _mentions(reader: IndexReader, blob_id: int, rows: Mapping[int, Sequence[int]]) -> frozenset[int]:
-    known = reader.derived.get(("mentions", blob_id))
-    if known is None:
-        known = reader.derived["mentions", blob_id] = frozenset(term_rows.keys(rows.get(blob_id, ())))
-    return known
-
-
-def _rare_names(reader: IndexReader, blob_id: int) -> frozenset[int]:
-    """Term keys of the names that this content defines and at most one other does."""
-    known = reader.derived.get(("names", blob_id))
-    if known is None:
-        terms = {
-            squashed(name): tokenizer.whole_term(name)
-            for name, kind in reader.defined_names(blob_id)
-            if kind in votes.KINDS and len(name) >= votes.MIN_NAME
-        }
-        definers = reader.definition_counts(terms, votes.MAX_DEFINERS + 1)
-        known = reader.derived["names", blob_id] = frozenset(
-            tokenizer.term_key(term) for name, term in terms.items() if term and definers[name] <= votes.MAX_DEFINERS
-        )
-    return known
 
 
 def _divide_by_best(ranked: Sequence[RankedFile], signal: str, least: float = 0.0) -> None:

@@ -42,7 +42,7 @@ def inverse_document_frequency(files: int, containing: int) -> float:
 
 
 def bm25f(
-    found: Sequence[tuple[int, int]],
+    found: Sequence[tuple[float, int]],
     in_path: Sequence[int],
     weights: Sequence[float],
     lengths: Lengths,
@@ -73,25 +73,56 @@ def bm25f(
     return total, covered / every if every else 0.0
 
 
-def rare_coverage(found: Sequence[tuple[int, int]], in_path: Sequence[int], weights: Sequence[float]) -> float:
+SYNONYM = 0.5
+"""A synonym in a file, in occurrences of the word that it stands for: so it counts as rare as that word is, and hardly
+at all where the word is said often. 0.3 to 1 measured about the same."""
+
+
+def with_synonyms(
+    found: Sequence[tuple[float, int]], others: Sequence[tuple[int, int]], places: Iterable[Sequence[int]]
+) -> list[tuple[float, int]]:
+    """``found`` with what stands in place of its terms: (count, flags) of each synonym, and the places of its terms."""
+    counts = [count for count, _ in found]
+    for (count, _), of_terms in zip(others, places, strict=True):
+        if count:
+            for place in of_terms:
+                counts[place] += SYNONYM * count
+    return [(count, flags) for count, (_, flags) in zip(counts, found, strict=True)]
+
+
+STANDS_IN = 0.5
+"""How far a file holds a word of which it has only a synonym."""
+
+PROPER = 2.0
+"""What a proper name in a question counts more than another word: an answer that lacks it is about something else."""
+
+
+def held(
+    found: Sequence[tuple[float, int]], in_path: Sequence[int], without: Sequence[float] | None = None
+) -> list[float]:
+    """How far a file holds each term, in [0, 1]: 1 where it stands in the file or its path. ``without`` is the same
+    before synonyms were added to ``found``; what only they hold is held by `STANDS_IN`."""
+    now = [1.0 if count or flags or paths else 0.0 for (count, flags), paths in zip(found, in_path, strict=False)]
+    if without is None:
+        return now
+    return [max(before, STANDS_IN * after) for before, after in zip(without, now, strict=True)]
+
+
+def rare_coverage(held: Sequence[float], weights: Sequence[float], proper: Sequence[bool]) -> float:
     """The share of the query that a file holds, each term by the square of its weight: what is rare is the point.
 
-    Arguments as for `bm25f`, of the query's own terms alone.
+    ``held`` are the shares of the query's own terms, of which ``weights`` has the first and ``proper`` the names.
     """
-    every = sum([weight * weight for weight in weights])
-    held = [
-        weight * weight
-        for (count, flags), paths, weight in zip(found, in_path, weights, strict=True)
-        if count or flags or paths
-    ]
-    return sum(held) / every if every else 0.0
+    squares = [weight * weight * (PROPER if name else 1.0) for weight, name in zip(weights, proper, strict=False)]
+    every = sum(squares)
+    return sum([share * square for share, square in zip(held, squares, strict=True)]) / every if every else 0.0
 
 
 # --- the names it defines ---------------------------------------------------------------------------------------
 
 
 STEM_KEEPS = 3
-"""A stem begins as its word does, so far at least."""
+"""A stem begins as its word does, all but its last letter, and so far at least."""
 
 
 def likeness(names: Iterable[str], weights: Mapping[str, float]) -> float:
@@ -103,10 +134,7 @@ def likeness(names: Iterable[str], weights: Mapping[str, float]) -> float:
     every = sum(weights.values())
     terms = frozenset(weights)
     best = 0.0
-    beginnings = re.compile("|".join({re.escape(term[:STEM_KEEPS]) for term in terms}), re.IGNORECASE)
     for name in names:
-        if name.isascii() and not beginnings.search(name):  # most names, and much cheaper than their parts
-            continue
         parts = name_parts(name)
         if parts.isdisjoint(terms):
             continue
@@ -118,11 +146,36 @@ def likeness(names: Iterable[str], weights: Mapping[str, float]) -> float:
     return best
 
 
-@remembered(100_000)
+def beginnings(terms: Iterable[str]) -> re.Pattern[str]:
+    """Matches how the parts of a name begin that are one of these terms, in lower case."""
+    return re.compile("|".join(sorted({re.escape(term[: max(STEM_KEEPS, len(term) - 1)]) for term in terms})) or "(?!)")
+
+
+def beginning(names: str, begins: re.Pattern[str]) -> set[str]:
+    """Those of the names, one a line, that may have a term: most have none, and need not be taken apart to see it."""
+    if not names.isascii():
+        return {name for name in names.split("\n") if not name.isascii() or begins.search(name.lower())}
+    lowered = names.lower()  # each letter stays in its place
+    found: set[str] = set()
+    at = 0
+    while match := begins.search(lowered, at):
+        at = match.start()
+        if names[at].islower() and at and lowered[at - 1].isalpha():  # inside a part
+            at += 1
+            continue
+        end = lowered.find("\n", at)
+        if end < 0:
+            end = len(names)
+        found.add(names[lowered.rfind("\n", 0, at) + 1 : end])
+        at = end
+    return found
+
+
+@remembered(2_000)
 def name_parts(name: str) -> frozenset[str]:
     """The stemmed parts of a name, without single letters."""
     words = (name,) if name.isascii() else tokenizer.words(name)  # parts end where words of ASCII do
-    return frozenset(tokenizer.stem(part) for word in words for part in tokenizer.parts(word) if len(part) > 1)
+    return frozenset([tokenizer.stem(part) for word in words for part in tokenizer.parts(word) if len(part) > 1])
 
 
 # --- the path ------------------------------------------------------------------------------------------------

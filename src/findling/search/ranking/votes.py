@@ -24,6 +24,14 @@ MIN_VOICE = 0.2
 KINDS = frozenset(("class", "struct", "enum", "trait", "interface", "type_alias", "fn", "method", "module", "constant"))
 
 
+def voters(voices: Sequence[float]) -> list[int]:
+    """The places of the candidates that are asked."""
+    loudest = max(voices, default=0.0)
+    if loudest <= 0:
+        return []
+    return [place for place, voice in enumerate(voices) if (voice / loudest) ** EXPONENT >= MIN_VOICE]
+
+
 def votes(
     voices: Sequence[float],
     mentions: Callable[[int], Set[int]],
@@ -42,11 +50,7 @@ def votes(
     if loudest <= 0:
         return received
     known = frozenset().union(*defines)
-    said = {
-        voter: known & mentions(voter)
-        for voter, voice in enumerate(voices)
-        if (voice / loudest) ** EXPONENT >= MIN_VOICE
-    }
+    said = {voter: known & mentions(voter) for voter in voters(voices)}
     heard = frozenset().union(*said.values())
     definers: dict[int, list[int]] = {}
     for candidate, names in enumerate(defines):

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from findling.files import Files, NotRead, RootFiles
+from findling.files import RootFiles
 from findling.search.exact import FileRef, Scope
+from findling.search.indexed_files import read_indexed
 from findling.store.trigram_plan import TrigramPlan
-from findling.store.trigrams import TrigramIndex, readable
-
-
-def read_indexed(files: Files, path: str, max_bytes: int) -> bytes | None:
-    """A file's text in the form that was indexed; None when no such file stands there any more.
-
-    Raises OSError when it cannot be read or is longer than ``max_bytes`` bytes.
-    """
-    read = files.read(path, max_bytes)
-    if not isinstance(read, NotRead):
-        return readable(read[1])
-    if read.reason in ("unreadable", "too_large"):
-        raise OSError(errno.EFBIG if read.reason == "too_large" else errno.EIO, read.detail)
-    return None
+from findling.store.trigrams import TrigramIndex
+from findling.text_encodings import as_utf8
 
 
 class MemorySource:
@@ -32,7 +20,7 @@ class MemorySource:
 
     def __init__(self, files: Mapping[str, bytes], index: TrigramIndex | None = None) -> None:
         """``files``: path to content. A file's blob id is its place in path order."""
-        self._contents = {path: readable(files[path]) for path in sorted(files)}
+        self._contents = {path: as_utf8(files[path]) for path in sorted(files)}
         self.refs = [FileRef(path, number, len(data)) for number, (path, data) in enumerate(self._contents.items())]
         self._index = index
 

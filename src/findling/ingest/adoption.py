@@ -1,0 +1,59 @@
+"""The first run over a work tree of a repository that is indexed already: it begins as another one of its work trees.
+
+Whatever git vouches for is taken over unread; the other files that may be the same are read and compared.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from findling.files import RootFiles
+from findling.ingest.checkout import Checkout
+from findling.ingest.git_objects import ObjectFormat, content_id
+from findling.ingest.reading import read_file
+from findling.ingest.selection import DiscoveryOptions, Found
+from findling.store.writer import IndexWriter
+from findling.types import SkippedFile
+
+
+def adopt(
+    writer: IndexWriter,
+    manifest: int,
+    root: Path,
+    found: list[Found],
+    checkout: Checkout,
+    form: ObjectFormat,
+    options: DiscoveryOptions,
+    stop_at: float | None,
+) -> list[Found]:
+    """Let the manifest of a work tree, still empty, begin as the most similar one there is, as far as their files are
+    the same; which of ``found`` are left to index. What was not looked at by ``stop_at`` (monotonic seconds) is left.
+    """
+    git_ids = checkout.git_ids()
+    nearest = writer.nearest(manifest, git_ids) if git_ids else None
+    if nearest is None:
+        return found
+    other, files = nearest
+    # The stored id is of the very bytes that were indexed, so it is the file's if git says so of a file as long.
+    alike = {
+        path
+        for path, size, _ in found
+        if (file := files.get(path)) is not None and file.git_id == git_ids.get(path, b"") and file.size == size
+    }
+    vouched = checkout.vouch(alike)
+    same = {path: mtime_ns for path, (size, mtime_ns) in vouched.items() if size == files[path].size}
+    left: list[Found] = []
+    with RootFiles(root) as own:
+        for one in found:
+            path = one[0]
+            if path in same:
+                continue
+            if path in alike and (stop_at is None or time.monotonic() < stop_at):
+                read = read_file(own, path, options.limit(path))
+                if not isinstance(read, SkippedFile) and content_id(read[1], form) == files[path].git_id:
+                    same[path] = read[0].mtime_ns
+                    continue
+            left.append(one)
+    writer.begin_from(manifest, other, files, same)
+    return left

@@ -1,0 +1,65 @@
+"""The encodings that files are read by, and bytes in one of them as UTF-8. Pure: knows neither paths nor disks."""
+
+from __future__ import annotations
+
+import codecs
+from typing import Final
+
+UTF8: Final = "utf-8"
+
+WIDE: Final = frozenset(("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"))
+"""Those whose ASCII characters have zero bytes beside them."""
+
+# Only codecs that map bytes to characters: Python also has some that unpack or run code-like formats.
+DECLARABLE: Final = frozenset(
+    (
+        *(f"cp{page}" for page in (437, 850, 866, 874, 932, 949, 950, *range(1250, 1259))),
+        *(f"iso8859-{part}" for part in (*range(1, 12), *range(13, 17))),
+        *("ascii", "big5", "big5hkscs", "euc_jp", "euc_jis_2004", "euc_jisx0213", "euc_kr", "gb2312", "gbk", "gb18030"),
+        *("hz", "iso2022_jp", "iso2022_kr", "johab", "koi8-r", "koi8-u", "koi8-t", "kz1048", "mac-roman"),
+        *("mac-cyrillic", "ptcp154", "shift_jis", "shift_jis_2004", "shift_jisx0213", "tis-620"),
+    )
+)
+"""What a file may say that it is written in."""
+
+_MARK: Final = "\ufeff"
+
+
+def as_utf8(data: bytes, encoding: str = UTF8) -> bytes:
+    """A file's bytes as UTF-8 without a byte-order mark. Applying it twice does no harm.
+
+    ``encoding``: what the file was read by when it was indexed. Bytes that it does not fit, because the file has
+    changed or none of ours wrote it, are recoded when they have the mark of UTF-16, and else taken for UTF-8.
+    """
+    if encoding != UTF8 and (recoded := _recoded(data, encoding)) is not None:
+        return recoded
+    if _has_utf16_mark(data):
+        return data.decode("utf-16", "replace").encode(UTF8, "replace")
+    return data.removeprefix(codecs.BOM_UTF8)
+
+
+def _recoded(data: bytes, encoding: str) -> bytes | None:
+    has_zeros = b"\0" in data
+    if encoding in WIDE:
+        fits = has_zeros and not _has_utf16_mark(data)  # a mark says more
+    else:
+        fits = encoding in DECLARABLE and not has_zeros and not _is_utf8(data)
+    if not fits:
+        return None
+    try:
+        return data.decode(encoding).removeprefix(_MARK).encode(UTF8)
+    except UnicodeError:
+        return None
+
+
+def _has_utf16_mark(data: bytes) -> bool:
+    marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return marked and not data.startswith(codecs.BOM_UTF32_LE)
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode(UTF8)
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,79 @@
+"""Definitions of a name, listed: what a folder or a kind leaves is found however many others are like it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from findling import Engine
+from findling.search import names, symbol
+from findling.store import reader as store_reader
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("names")
+    for number in range(6):
+        (root / "a").mkdir(exist_ok=True)
+        (root / f"a/m{number}.py").write_text("".join(f"def aget{number}_{i}(): pass\n" for i in range(5)))
+    (root / "z").mkdir()
+    (root / "z/late.py").write_text("def zget_late(): pass\n\n\nclass LateGetter:\n    pass\n")
+    (root / "z/late.go").write_text("package z\n\nfunc goget() {}\n")
+    with Engine.open(root=root) as engine:
+        engine.index(embed=False)
+    return root
+
+
+@pytest.fixture
+def engine(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
+    monkeypatch.setattr(names, "_MOST_DEFINITIONS", 20)
+    with Engine.open(root=root) as engine:
+        yield engine
+
+
+def test_a_folder_or_a_filter_is_obeyed_before_the_limit(engine: Engine, root: Path) -> None:
+    def found(asked: Engine = engine, **only: Any) -> set[str]:
+        result = asked.symbols("get", wait_s=0.0, **only)
+        assert result.total_definitions == len(result.definitions) and not result.notes and not result.truncated
+        return {hit.name for hit in result.definitions}
+
+    assert found(kind="class") == {"LateGetter"}
+    assert found(language="go") == {"goget"}
+    with Engine.open(root / "z") as below:
+        assert found(below) == {"zget_late", "LateGetter", "goget"}
+        assert found(below, kind="fn") == {"zget_late", "goget"}
+    with Engine.open(root / "z/late.go") as one:
+        assert found(one) == {"goget"}
+
+
+def test_more_than_are_looked_at_is_said(engine: Engine) -> None:
+    result = engine.symbols("get", wait_s=0.0, limit=1000)
+    assert result.truncated and len(result.definitions) == result.total_definitions < 33
+    assert "there are more" in " ".join(result.notes)
+
+
+def test_what_is_remembered_of_definitions_is_bounded(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_reader, "_CONTENTS", 3)
+    monkeypatch.setattr(store_reader, "_CHUNK_LISTS", 3)
+    monkeypatch.setattr(store_reader, "_AT_ONCE", 1)
+    reader = engine._store.reader
+    for word in ("get", "late", "aget"):
+        engine.symbols(word, wait_s=0.0)
+        assert all(len(cache) <= 4 for cache in reader._of_contents)
+    with reader.snapshot():
+        for file in reader.all_files():
+            reader.chunks(file.blob_id)
+            assert len(reader._chunks) <= 4
+
+
+def test_searching_by_name_in_a_folder_is_not_crowded_out_either(
+    engine: Engine, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(symbol, "_MAX_ALIKE", 5)
+    with Engine.open(root / "z") as below:
+        hits = below.search("get", mode="symbol", wait_s=0.0).hits
+        assert {hit.path for hit in hits} == {"z/late.py", "z/late.go"}
+    assert {hit.language for hit in engine.search("get", mode="symbol", language="go", wait_s=0.0).hits} == {"go"}

@@ -1,0 +1,31 @@
+"""Chunks near a text, where the index holds earlier versions of the files, too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from findling import Engine
+from findling.tools import index_view
+from findling.tools.workspace import Workspace
+
+FILES, VERSIONS = 6, 7
+
+
+def test_earlier_versions_do_not_crowd_the_files_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index_view, "NEAR_LEAST", FILES)
+    monkeypatch.setattr(index_view, "NEAR_FACTOR", 1)
+    with Engine.open(root=tmp_path) as engine:
+        for version in range(VERSIONS):
+            for number in range(FILES):
+                # later versions say less and less of what is asked, so that all earlier ones are nearer
+                said = "retry the network request after a timeout. " * (VERSIONS - version)
+                (tmp_path / f"note{number}.md").write_text(f"# Note {number}\n\n{said} Version {version} of it.\n")
+            engine.index()
+        coverage = engine.status().coverage
+        assert coverage.chunks == coverage.embedded_chunks == FILES
+    with Workspace(tmp_path) as workspace:
+        near = workspace.view(lambda view: view.near("retry the network request after a timeout", FILES))
+        assert near is not None
+        assert {chunk.path for chunk in near} == {f"note{number}.md" for number in range(FILES)}

@@ -1,0 +1,122 @@
+"""What a sentence model says of the pairs' words and texts: the meaning that code and its comments teach too little of.
+
+    python -m training teach WORK --model FOLDER [--rows 30000] [--queries 100000] [--passages 8000]
+
+FOLDER holds a sentence model as ONNX (``model.onnx`` and ``tokenizer.json``), which the product's provider ``local``
+opens; nothing is fetched. Its vectors of every word of the vocabulary, of questions and comments, and of the
+beginnings of documents' sections go to ``WORK/teacher.npz``. A text is cut to what says its subject.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from findling.config import Config
+from findling.embedding import Embedder
+from findling.embedding.local import open_model
+from training import dataset as datasets
+from training.bag import Floats
+from training.dataset import PROSE
+from training.pairs import read_pairs
+from training.train import HELD_OUT, UNTRAINED_KINDS, open_dataset
+
+MOST_CHARS = 300
+PROSE_SHARE = 0.4
+"""Of the questions: headings, questions and sentences of documents; the rest are comments of code."""
+
+BATCH_TEXTS = 256
+"""Computed together where they are short, as words are."""
+
+_BLOCK = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Lessons:
+    """Vectors (n, teacher's dimensions) of length 1: of the vocabulary's words in order, and of texts."""
+
+    words: list[str]
+    word_vectors: Floats
+    texts: list[str]
+    text_vectors: Floats
+
+
+def chosen_texts(path: Path, queries: int, passages: int, seed: int) -> list[str]:
+    """Different questions and comments, then beginnings of sections, by chance; none of what is held out."""
+    rng = random.Random(seed)
+    prose: dict[str, None] = {}
+    code: dict[str, None] = {}
+    sections: list[str] = []
+    for pair in read_pairs(path):
+        if pair.repo in HELD_OUT or pair.kind in UNTRAINED_KINDS:
+            continue
+        (prose if pair.language in PROSE else code)[pair.query[:MOST_CHARS]] = None
+        if pair.language in PROSE:
+            sections.append(pair.body[:MOST_CHARS])
+    parts = [
+        rng.sample(found, min(wanted, len(found)))
+        for found, wanted in (
+            (list(prose), int(queries * PROSE_SHARE)),
+            (list(code), queries - int(queries * PROSE_SHARE)),
+            (sections, passages),
+        )
+    ]
+    return [text for part in parts for text in part]
+
+
+def vectors(teacher: Embedder, texts: Sequence[str]) -> Floats:
+    """The teacher's vectors, with a line of progress now and then."""
+    made = []
+    for start in range(0, len(texts), _BLOCK):
+        made.append(teacher.encode(texts[start : start + _BLOCK]).astype(np.float16))
+        print(f"{min(start + _BLOCK, len(texts)):,} of {len(texts):,} texts", flush=True)
+    together: Floats = np.concatenate(made).astype(np.float32)
+    return together
+
+
+def save(lessons: Lessons, path: Path) -> None:
+    """As arrays; no pickles."""
+    np.savez(
+        path,
+        allow_pickle=False,
+        words=np.array("\n".join(lessons.words)),
+        word_vectors=lessons.word_vectors.astype(np.float16),
+        texts=np.array("\0".join(lessons.texts)),
+        text_vectors=lessons.text_vectors.astype(np.float16),
+    )
+
+
+def load(path: Path) -> Lessons:
+    """What `save` wrote."""
+    with np.load(path, allow_pickle=False) as stored:
+        return Lessons(
+            str(stored["words"]).split("\n"),
+            stored["word_vectors"].astype(np.float32),
+            str(stored["texts"]).split("\0"),
+            stored["text_vectors"].astype(np.float32),
+        )
+
+
+def main(argv: Sequence[str]) -> None:
+    parser = argparse.ArgumentParser(prog="training teach", description=__doc__)
+    parser.add_argument("work", type=Path)
+    parser.add_argument("--model", type=Path, required=True)
+    parser.add_argument("--rows", type=int, default=datasets.ROWS)
+    parser.add_argument("--queries", type=int, default=100_000)
+    parser.add_argument("--passages", type=int, default=8_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--data-seed", type=int, default=1)
+    args = parser.parse_args(argv)
+    words = datasets.vocabulary_words(open_dataset(args.work, args.data_seed), args.rows)
+    texts = chosen_texts(args.work / "filtered.jsonl", args.queries, args.passages, args.seed)
+    texts = [text.replace("\0", " ") for text in texts]
+    together = replace(Config().embedding, batch_size=BATCH_TEXTS)
+    teacher = open_model(str(args.model.resolve()), replace(Config(), embedding=together), dimensions=None)
+    lessons = Lessons(words, vectors(teacher, words), texts, vectors(teacher, texts))
+    save(lessons, args.work / "teacher.npz")
+    print(f"{len(words):,} words and {len(texts):,} texts by {teacher.fingerprint.model}")
