@@ -83,7 +83,7 @@ def find_root(path: Path | None, *, root: Path | None = None, may_be_gone: bool 
     ``path`` must lie in it. ``may_be_gone``: another version of the root's files may have ``path``, so it need not be
     on disk. Raises RootError.
     """
-    if may_be_gone and path is not None and not os.path.lexists(path):
+    if may_be_gone and path is not None and "\0" not in os.fspath(path) and not os.path.lexists(path):
         gone = Path(os.path.realpath(path))
         above = next(folder for folder in gone.parents if folder.is_dir())
         found = _folder(root) if root is not None else _ancestor_root(above)

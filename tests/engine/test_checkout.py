@@ -294,6 +294,18 @@ def test_attributes_are_others_than_when_the_file_was_written(change: Callable[[
     assert "b/c.py" not in vouched(tree)
 
 
+@pytest.mark.parametrize("taken_away", [True, False])
+def test_attributes_outside_the_tree_were_taken_away(taken_away: bool, tmp_path: Path) -> None:
+    repo = repository(tmp_path / "repo", filters=True)
+    tree = repo.parent / "tree"
+    write(repo, ".git/info/attributes", "b/*.py filter=rot13\n")
+    git(repo, "worktree", "add", "-q", "--detach", str(tree))
+    if taken_away:
+        (repo / ".git/info/attributes").unlink()
+    age_index(tree, 9)
+    assert "b/c.py" not in vouched(tree)
+
+
 @pytest.mark.parametrize("doubt", ["no log", "cut log", "many commits", "no index", "no git"])
 def test_nothing_is_vouched_for_where_the_past_is_unknown(
     doubt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -13,6 +13,7 @@ from gits import OLD, commit, git, repository
 from indexes import rows, write
 
 from findling import Engine, errors
+from findling.tools import Workspace, call
 
 
 @pytest.fixture
@@ -43,6 +44,17 @@ def test_a_bare_repository(repo: Path, tmp_path: Path) -> None:
         assert found(engine, "LruCache", "v1") == {"src/cache.py": 1}
         with pytest.raises(errors.RefNotIndexed):
             engine.search("x", ref="nothing", wait_s=None)
+
+
+def test_what_git_keeps_in_a_bare_repository_is_nobodys_file(repo: Path, tmp_path: Path) -> None:
+    bare = tmp_path / "bare.git"
+    git(tmp_path, "clone", "-q", "--bare", str(repo), str(bare))
+    git(bare, "config", "remote.origin.url", "https://user:s3cretpw@example.org/x.git")
+    with Workspace(root=bare) as workspace:
+        assert workspace.engine.index().files == 0
+        assert not workspace.engine.grep("s3cretpw").files
+        answer = call("get_file", {"path": "config"}, workspace)
+        assert answer.is_error and "s3cretpw" not in str(answer)
 
 
 def test_a_work_tree_of_a_bare_repository(repo: Path, tmp_path: Path) -> None:

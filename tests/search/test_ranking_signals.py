@@ -324,7 +324,7 @@ def test_likeness_is_a_share(names: list[str], weights: dict[str, float]) -> Non
 
 def coverage(*found: tuple[float, int], paths: Iterable[int] = (), weights: Iterable[float] = (1.0, 3.0)) -> float:
     in_path = list(paths) or [0] * len(found)
-    return rare_coverage(held(found, in_path), list(weights), [False] * len(found))
+    return rare_coverage(held(found, in_path), list(weights)[: len(found)], [False] * len(found))
 
 
 def test_what_is_rare_is_the_point() -> None:

@@ -27,6 +27,7 @@ from findling.search.ranking import Evidence, RankedFile, formula, rank
 from findling.search.searcher import Searcher
 from findling.search.semantic import SemanticChannel
 from findling.store.reader import IndexReader
+from findling.tokenizer import stem, term_key
 from findling.types import MODES, SearchResult
 
 CORPUS = Path(__file__).parent / "golden" / "corpus"
@@ -261,6 +262,17 @@ def not_literal(query: str) -> bool:
 
 
 PIECES = st.sampled_from([*"\"'`()[]{}*?-+:/\\.<>!@#$%^&|~ \n\t", "retry", "Frame::", "設定", "🙂", "_", "->", "42"])
+
+
+def test_terms_of_one_key_in_a_question_with_a_compound(tmp_path: Path) -> None:
+    """Keys have 24 bits: "notify" and "mtime" share one."""
+    assert term_key(stem("notify")) == term_key(stem("mtime"))
+    (tmp_path / "ws.py").write_text("class WebSocket:\n    def watch(self):\n        return notify(self)\n")
+    (tmp_path / "d.md").write_text("# Doc\n\nnotify of a web socket\n")
+    with Engine.open(root=tmp_path) as engine:
+        engine.index()
+        found = engine.search("how notify mtime web socket")
+    assert "ws.py" in {hit.path for hit in found.hits}
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)

@@ -9,7 +9,8 @@ of that is as it was, so is the content. Two doubts remain, and whatever is doub
   filters. Whoever asks knows how long the kept content is, and other line ends make a file longer or shorter. The
   others need not; a file that an attribute converts, or may have converted when it was written, is not vouched for.
   Attributes are known to be those of then where each of their files is older than the file, and none was taken away:
-  no commit that was ever checked out here has one that is not there now.
+  no commit that was ever checked out here has one that is not there now, and nothing was taken away outside. Of one in
+  the work tree that no commit had, and that was taken away again, nothing can be known.
 
 git is asked for nothing that compares contents: then it runs what the repository's own configuration names as a filter.
 """
@@ -134,7 +135,7 @@ class Checkout:
         if not asked or index is None or self._attributes_were_taken_away():
             return {}
         converting = self._ask("check-attr", "-z", "--stdin", *_CONVERTING, input=_joined(asked))
-        outer = max(map(_written, self._outer_attributes()), default=0)
+        outer = max(map(_settled, self._outer_attributes()), default=0)
         prefix = self._root.rstrip("/") + "/"
         found: dict[str, tuple[int, int]] = {}
         for path in asked:
@@ -181,7 +182,8 @@ class Checkout:
         users = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
         named = self._users_asked.wait()
         own = os.fsdecode(named.stdout.rstrip(b"\0")) if named.ok else os.path.join(users, "git", "attributes")
-        return [f"{self._common}/info/attributes", own, _SYSTEM_ATTRIBUTES]
+        configured = f"{self._common}/config"  # may have named another file then
+        return [f"{self._common}/info/attributes", configured, own, _SYSTEM_ATTRIBUTES]
 
     def _newest_attributes(self, folder: str) -> int | None:
         """When the files of attributes of a folder of the root, and of those above it, were last written (ns, 0 for
@@ -257,6 +259,14 @@ def _moment(path: Path) -> _Moment | None:
     except OSError:
         return None
     return _Moment(status.st_mtime_ns, status.st_ino, status.st_size, status.st_dev)
+
+
+def _settled(path: str) -> int:
+    """When a file outside the work tree was last written or taken away (ns): where there is none, when the nearest
+    folder above it last lost or got a name."""
+    while not (written := _written(path)) and (above := os.path.dirname(path)) != path:
+        path = above
+    return written
 
 
 def _written(path: str) -> int:

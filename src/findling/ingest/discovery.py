@@ -31,6 +31,7 @@ from findling.ingest.marks import classify, content_marks, looks_secret
 from findling.ingest.named_paths import Looked, look_at
 from findling.ingest.selection import DiscoveryOptions, Found, Selection, judge_all, own_rules, wanted
 from findling.ingest.walking import Walked, rules_for_walk, walk
+from findling.roots import is_bare
 from findling.types import SkippedFile
 
 __all__ = [
@@ -112,7 +113,7 @@ def _discover(selection: Selection, begun: GitListing | None = None) -> Discover
             if found is not None:
                 return found
             top = None
-    walked = walk(selection, rules_for_walk(selection.root, top))
+    walked = _walked(selection, top, None)
     return Discovery(walked.files, walked.skipped, "walk", notes)
 
 
@@ -122,6 +123,13 @@ def _named(selection: Selection) -> Walked:
     skipped: list[SkippedFile] = []
     judge_all(selection, selection.options.files, files, skipped)
     return Walked(files, skipped, True)
+
+
+def _walked(selection: Selection, top: str | None, deadline: float | None) -> Walked:
+    """What a walk finds; nothing in a repository without a work tree, whose folder is git's own."""
+    if is_bare(Path(selection.root)):
+        return Walked([], [], True)
+    return walk(selection, rules_for_walk(selection.root, top), deadline=deadline)
 
 
 def _cut(listing: Discovery, most: int) -> Discovery:
@@ -203,7 +211,7 @@ def check(
             if changes is not None:
                 return changes
             top = None
-    walked = walk(selection, rules_for_walk(selection.root, top), deadline=deadline)
+    walked = _walked(selection, top, deadline)
     return _compare(walked, known, notes)
 
 

@@ -85,11 +85,11 @@ def definitions(
         own = reader.file_at(folder) if folder else None
         blobs = {file.blob_id for file in chain(reader.all_files(prefix=folder), [own] if own else ()) if counts(file)}
     only = OnlyThese(blobs, kind)
-    exact = reader.named([squashed], _MOST_EXACT, only)
+    exact = reader.named([squashed], _MOST_EXACT + 1, only)
     begins, holds = (
-        reader.named_like(squashed, prefix=prefix, limit=_MOST_DEFINITIONS, only=only) for prefix in (True, False)
+        reader.named_like(squashed, prefix=prefix, limit=_MOST_DEFINITIONS + 1, only=only) for prefix in (True, False)
     )
-    cut = len(exact) >= _MOST_EXACT or max(len(begins), len(holds)) >= _MOST_DEFINITIONS
+    cut = len(exact) > _MOST_EXACT or max(len(begins), len(holds)) > _MOST_DEFINITIONS
     symbols: dict[tuple[int, int], SymbolRow] = {}
     for symbol in (*exact, *begins, *holds):
         symbols.setdefault((symbol.blob_id, symbol.position), symbol)

@@ -293,11 +293,11 @@ def enlarge_pages(connection: apsw.Connection) -> None:
         connection.execute("PRAGMA journal_mode=DELETE")  # pages cannot change their size beside a log of them
         connection.execute(f"PRAGMA page_size={_LARGE_PAGE_BYTES}")
         connection.execute("VACUUM")
-        connection.execute("PRAGMA journal_mode=WAL")
     except (apsw.BusyError, apsw.LockedError):
-        connection.execute("PRAGMA journal_mode=WAL")
+        pass  # it is only an economy
     finally:
         connection.set_busy_timeout(_BUSY_MS)
+        connection.execute("PRAGMA journal_mode=WAL")
 
 
 def _create(connection: apsw.Connection) -> None:

@@ -116,4 +116,4 @@ SELECT l.vec_rowid AS rowid, {_VECTOR} AS embedding FROM live_of_latest l WHERE 
 
 def statements(chunk_bits: int) -> str:
     """What makes the views. ``chunk_bits``: of a chunk id, those that hold its place in its file."""
-    return _VIEWS.format(bits=chunk_bits, mask=(1 << chunk_bits) - 1)
+    return _VIEWS.format(bits=chunk_bits)

@@ -17,6 +17,7 @@ from findling.ingest.folders import NEVER_FOLDERS
 from findling.ingest.format_names import format_of
 from findling.ingest.marks import left_out_by_name, looks_secret
 from findling.ingest.selection import DiscoveryOptions
+from findling.roots import is_bare
 from findling.tools.model import Call, Refusal
 from findling.tools.root_names import NamedRoots, Root
 from findling.tools.workspace import WAIT_S
@@ -68,6 +69,8 @@ def read_text(root: Root, path: str) -> TextFile:
     located = real.relative_to(base).as_posix()  # a link may have a harmless name
     _check_name(relative, path)
     _check_name(located, path)
+    if is_bare(base):
+        raise Refusal("invalid_input", f"file belongs to version control: {path} (name a ref to read a commit's files)")
     read = read_regular_file(base, located, most)
     if isinstance(read, NotRead):
         if read.reason == "too_large":

@@ -143,7 +143,8 @@ def _text(
     keys = list(weighted)
     weights = [weighted[key] * signals.inverse_document_frequency(total, counts[key]) for key in keys]
     others = _synonyms(reader, query, keys)
-    proper = [term in query.proper for term in query.terms]
+    named = {tokenizer.term_key(term) for term in query.proper}
+    proper = [key in named for key in keys[:own]]
     for item in ranked:
         file = item.file
         path = signals.path_words(file.path)
@@ -159,7 +160,7 @@ def _text(
             said = signals.with_synonyms(found, term_rows.lookup(row, list(others)), others.values())
             values["file"], _ = signals.bm25f(said, in_path, weights, lengths, means, path.length)
             held = signals.held(said[:own], in_path, held)
-        item.rare_coverage = signals.rare_coverage(held, weights, proper)
+        item.rare_coverage = signals.rare_coverage(held, weights[:own], proper)
     _divide_by_best(ranked, "file")
 
 

@@ -111,9 +111,9 @@ def held(
 def rare_coverage(held: Sequence[float], weights: Sequence[float], proper: Sequence[bool]) -> float:
     """The share of the query that a file holds, each term by the square of its weight: what is rare is the point.
 
-    ``held`` are the shares of the query's own terms, of which ``weights`` has the first and ``proper`` the names.
+    ``held`` are the shares of the query's own terms, ``weights`` theirs, and ``proper`` says which of them are names.
     """
-    squares = [weight * weight * (PROPER if name else 1.0) for weight, name in zip(weights, proper, strict=False)]
+    squares = [weight * weight * (PROPER if name else 1.0) for weight, name in zip(weights, proper, strict=True)]
     every = sum(squares)
     return sum([share * square for share, square in zip(held, squares, strict=True)]) / every if every else 0.0
 
