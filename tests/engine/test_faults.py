@@ -550,6 +550,19 @@ def test_a_damaged_store_is_built_anew_or_still_right(
         assert third.indexing_status == "ready"
 
 
+@pytest.mark.parametrize("kind", ["older", "text index missing", "pages overwritten"])
+def test_named_files_are_not_all_that_a_damaged_store_is_built_anew_from(kind: str, tmp_path: Path) -> None:
+    root = make(tmp_path / "p")
+    with Engine.open(root=root) as engine:
+        files = engine.index(embed=False).files
+        store = engine.store_dir
+    DAMAGE[kind](store)
+    with Engine.open(root=root) as engine:
+        report = engine.sync(["src/retry.py"])
+        assert (report.files, report.complete) == (files, True) and files > 1
+        assert engine.status().indexing_status == "ready"
+
+
 def test_an_index_of_a_later_format_is_left_alone(tmp_path: Path) -> None:
     root = make(tmp_path / "p")
     with Engine.open(root=root) as engine:

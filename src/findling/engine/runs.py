@@ -47,8 +47,8 @@ def run(
         from findling.store.schema import CutOtherwise
 
         store.repair()
-        if store.start_over_if_cut_otherwise(wait_s):
-            paths = None
+        if store.start_over_if_cut_otherwise(wait_s) or store.begins_anew:
+            paths = None  # what was to be taken in besides is gone with the old index
         order = None
         if first:
             from findling.ingest.file_order import by_query
@@ -65,6 +65,7 @@ def run(
             report = _indexer(store, progress, embed=embed).sync(
                 paths=paths, deadline=deadline, order=order, wait_s=wait_s, unlisted=unlisted
             )
+    store.begins_anew = False
     embedded = 0
     failed: list[EmbeddedFile] = []
     if embed and (deadline is None or time.monotonic() < deadline):

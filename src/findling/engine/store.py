@@ -61,6 +61,8 @@ class OpenStore:
         self.unread_until: dict[str, float] = {}
         """Files that could not be read, and when (monotonic seconds) a question may try again."""
         self.only_unlooked = False
+        self.begins_anew = False
+        """Whether the old index was removed, and no run has been over all files since."""
         """Whether nothing is known to have changed that the last question did not take in: not all was looked at."""
 
     @property
@@ -174,6 +176,7 @@ class OpenStore:
         from findling.store import soundness
 
         self.close()
+        self.begins_anew = True
         self.notes.append(f"{problem} It is built anew.")
         soundness.remove(self.directory, wait_s=WRITER_WAIT_S, unless=unless)
 
