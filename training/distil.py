@@ -50,11 +50,12 @@ def of_texts(start: Floats, texts: sparse.csr_matrix, wanted: Floats, seed: int)
     """``start`` after learning to give the ``texts`` the directions that are ``wanted`` of them."""
     rng = np.random.default_rng(seed)
     table = Table(start / np.median(np.linalg.norm(texts @ start, axis=1)))
-    steps, done, smooth = int(EPOCHS * texts.shape[0] / BATCH), 0, 0.0
+    batch = min(BATCH, texts.shape[0])
+    steps, done, smooth = int(EPOCHS * texts.shape[0] / batch), 0, 0.0
     while done < steps:
         order = rng.permutation(texts.shape[0])
-        for first in range(0, len(order) - BATCH + 1, BATCH):
-            chosen = np.sort(order[first : first + BATCH])
+        for first in range(0, len(order) - batch + 1, batch):
+            chosen = np.sort(order[first : first + batch])
             some = _thinned(texts[chosen], rng)
             table.refresh(np.unique(some.indices))
             directions, lengths = unit(table.sums(some))

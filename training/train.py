@@ -214,6 +214,8 @@ def train(data: Dataset, words: Sequence[str], settings: Settings, start: Floats
     held_out = np.array([repo in HELD_OUT for repo in data.repos])
     usable = (np.diff(rows.bodies.ends) > 0) & (np.diff(rows.queries.ends) > 0) & ~np.isin(data.kinds, UNTRAINED_KINDS)
     trained = np.flatnonzero(~held_out[data.repo_of] & usable)
+    if len(trained) < 2 * settings.batch:  # half of them come in groups, of which some are left over
+        raise ValueError(f"{len(trained):,} pairs are too few for batches of {settings.batch:,}")
     same_query = _numbered_queries(rows)
     steps = max(1, int(len(trained) / settings.batch * settings.epochs))
     log_scale, scale_moment, done, smooth, began = math.log(FIRST_SCALE), 0.0, 0, 0.0, time.monotonic()

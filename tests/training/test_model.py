@@ -115,6 +115,17 @@ def test_lessons_come_back_as_they_were_kept(taught: Path) -> None:
     assert np.allclose(np.linalg.norm(found.text_vectors, axis=1), 1, atol=1e-2)
 
 
+def test_too_few_pairs_for_a_batch_are_said(work: Path) -> None:
+    with pytest.raises(ValueError, match="too few for batches"):
+        train.main([str(work), "--name", "never", "--batch", "1024", "--rows", "300"])
+
+
+def test_fewer_texts_than_a_batch_are_learned_from(taught: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(distil, "BATCH", 10_000)
+    distil.main([str(taught), "--name", "few", "--dimensions", "16"])
+    assert np.isfinite(np.load(taught / "models" / "few" / "table.npy")).all()
+
+
 def test_texts_for_the_teacher_are_none_of_those_held_out(tmp_path: Path) -> None:
     held_out = sorted(train.HELD_OUT)[0]
     made = [

@@ -233,15 +233,7 @@ class Workspace:
         """Close what questions have opened; the next one opens it again. What goes on in the background goes on."""
         for workspace in self._at.values():
             workspace.rest()
-        while self._views:
-            self._views.popitem()[1].close()
-        if self._documents is not None:
-            self._documents.close()
-        if self._library is not None:
-            self._library.close()
-        if self._engine is not None:
-            self._engine.close()
-        self._documents = self._library = None
+        self._close_opened()
 
     def close(self) -> None:
         """Stops what goes on in the background; what it has taken in stays."""
@@ -252,6 +244,10 @@ class Workspace:
             self._watcher = None
         if self._jobs is not None:
             self._jobs.stop()
+        self._close_opened()
+        self._jobs = self._engine = None
+
+    def _close_opened(self) -> None:
         while self._views:
             self._views.popitem()[1].close()
         if self._documents is not None:
@@ -260,7 +256,7 @@ class Workspace:
             self._library.close()
         if self._engine is not None:
             self._engine.close()
-        self._jobs = self._engine = self._documents = self._library = None
+        self._documents = self._library = None
 
     def __enter__(self) -> Workspace:
         return self
