@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,15 +21,9 @@ from findling.store.reader import IndexReader
 FILES = {f"m{n}.py": f"def function_{n}():\n    return 'value {n}'\n" for n in range(6)}
 
 
-YESTERDAY = time.time() - 86_400
-
-
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    made = make(tmp_path / "p", {**FILES, "guide.md": "# Guide\n\nWords of a guide.\n"})
-    for file in made.rglob("*.*"):
-        os.utime(file, (YESTERDAY, YESTERDAY))  # what was saved a moment before it was read is read once more
-    return made
+    return make(tmp_path / "p", {**FILES, "guide.md": "# Guide\n\nWords of a guide.\n"})
 
 
 def reader_of(engine: Engine) -> IndexReader:
