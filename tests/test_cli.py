@@ -16,7 +16,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
+
+from findling.store import checksums
 
 FILES: Mapping[str, str] = {
     "src/http/client.py": '''\
@@ -226,6 +229,9 @@ def test_the_cache_option_leaves_the_project_alone(tmp_path: Path, home: Path) -
     assert ran.returncode == 0, ran.stderr
     assert not (folder / ".findling").exists()
     assert list((home / "cache" / "findling").glob("new-*"))
+    # Nothing in the folder tells that it has an index: a file in it is the current folder's nevertheless.
+    ran = findling("sync", "src/main.py", "--cache", cwd=folder, home=home)
+    assert f"root: {folder}\n" in ran.stdout, ran.stdout
 
 
 def test_paths_are_relative_to_the_current_folder(run: Run, project: Path) -> None:
@@ -354,6 +360,47 @@ def test_a_damaged_index_is_built_again_and_says_so(copy: Path, home: Path) -> N
     assert "note: " in ran.stderr and "Traceback" not in ran.stderr
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_an_answer_that_cannot_be_written_is_an_error(project: Path, home: Path, more: tuple[str, ...]) -> None:
+    command = [sys.executable, "-m", "findling", "grep", "request", *more]
+    with Path("/dev/full").open("w") as full:
+        ran = subprocess.run(
+            command, cwd=project, env=environment(home), stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert ran.returncode == 2
+    assert ran.stderr.startswith("findling: The answer cannot be written to stdout: "), ran.stderr
+    assert len(ran.stderr.splitlines()) == 1
+
+
+def test_closed_streams_are_nowhere(copy: Path, home: Path) -> None:
+    (copy / "src" / "added.py").write_text("def added_later():\n    pass\n")
+    words = [sys.executable, "-m", "findling", "grep", "added_later"]
+    ran = subprocess.run(
+        ["sh", "-c", 'exec "$@" >&- 2>&- <&-', "sh", *words],
+        cwd=copy,
+        env=environment(home),
+        capture_output=True,
+        check=False,
+    )
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
+    connection = apsw.Connection(os.fspath(copy / ".findling" / "index.db"), vfs=checksums.way())
+    assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    connection.close()
+
+
+def test_who_leaves_early_is_still_told_what_was_left_out(project: Path, home: Path) -> None:
+    command = [sys.executable, "-m", "findling", "grep", "request"]
+    with subprocess.Popen(
+        command, cwd=project, env=environment(home), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.close()  # long before anything is written
+        told = process.stderr.read()
+    assert process.returncode == 0
+    assert told == "note: not searched: 1 hidden\n"
+
+
 def test_an_empty_folder(tmp_path: Path, home: Path) -> None:
     for command in (("index",), ("search", "anything")):
         ran = findling(*command, cwd=tmp_path, home=home)
@@ -396,6 +443,17 @@ def test_output_that_cannot_be_written_is_an_error(project: Path, home: Path) ->
     assert ran.returncode == 2
     assert ran.stderr.splitlines()[-1].startswith("findling: ")
     assert "Traceback" not in ran.stderr and "Exception ignored" not in ran.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_notes_that_cannot_be_written_change_no_answer(project: Path, home: Path) -> None:
+    command = [sys.executable, "-m", "findling", "grep", "[\\s\\S]", "--limit", "1"]
+    with open("/dev/full", "w") as full:
+        ran = subprocess.run(
+            command, cwd=project, env=environment(home), stdout=subprocess.PIPE, stderr=full, text=True, check=False
+        )
+    assert ran.returncode == 0
+    assert len(ran.stdout.splitlines()) == 1
 
 
 def test_interrupting_the_indexer(tmp_path: Path, home: Path) -> None:
@@ -492,3 +550,11 @@ def test_escape_sequences_in_files_do_not_reach_the_terminal(tmp_path: Path, hom
             assert "needle_of_the_attack" in text
             assert "\x1b]0;" not in text and "\x1b[2J" not in text and "\x9b" not in text and "\u202e" not in text
     assert "\x1b]0;owned" in findling("grep", "needle", cwd=folder, home=home).stdout
+
+
+def test_no_sync_makes_no_index(tmp_path: Path, home: Path) -> None:
+    folder = write(tmp_path.resolve() / "new", FILES)
+    ran = findling("search", "retry_failed", "--no-sync", cwd=folder, home=home)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "is not indexed. Run 'findling index'." in ran.stderr
+    assert not (folder / ".findling").exists()

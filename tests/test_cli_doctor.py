@@ -14,6 +14,8 @@ from typing import ClassVar
 
 import pytest
 
+from findling import config
+from findling import doctor as doctor_module
 from findling.doctor import diagnose
 from findling.embedding import ollama
 from findling.outbound_http import HttpFailure, get
@@ -139,9 +141,21 @@ def test_what_is_broken_is_named_with_what_helps(folder: Path, tmp_path: Path, n
     lines = ran.stdout.splitlines()
     assert lines[0] == NOT_DETECTED
     told = {line[2 : line.index(":")]: (line, lines[at + 1]) for at, line in enumerate(lines[:-1]) if line[0] in "○✗"}
-    assert told["index"][0].startswith("✗ index: The index at ") and "findling index --force" in told["index"][1]
+    assert told["index"][0].startswith("✗ index: The index at ") and f"findling index {folder}" in told["index"][1]
     assert told["git"][0].startswith("○ git: not found")
     assert told["configuration"][0].startswith("✗ configuration: ") and "findling.toml:2" in told["configuration"][0]
+
+
+@pytest.mark.parametrize("by_search", [True, False])
+def test_a_search_is_said_to_build_the_index_only_where_it_does(folder: Path, by_search: bool) -> None:
+    (folder / "findling.toml").write_text(f"[semantic]\nauto_index = {str(by_search).lower()}\n")
+    may = doctor_module._indexes_by_itself(config.load(folder))
+    assert may is by_search
+    missing = doctor_module._index(folder, False, by_search=may)
+    (folder / ".findling").mkdir()
+    (folder / ".findling" / "index.db").write_bytes(b"this is no database" * 100)
+    broken = doctor_module._index(folder, False, by_search=may)
+    assert ("so does" in missing.remedy, "so does" in broken.remedy) == (by_search, by_search)
 
 
 def test_a_project_cannot_send_the_doctor_elsewhere(folder: Path, tmp_path: Path, nobody: str) -> None:

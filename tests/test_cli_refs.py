@@ -52,6 +52,9 @@ def test_every_question_takes_a_ref(root: Path) -> None:
     assert "a.py" in findling(root, "similar", "b.py", "--ref", "feature")[1]
     assert json.loads(findling(root, "status", "--ref", "feature", "--json")[1])["coverage"]["files"] == 2
     assert findling(root, "grep", "on_", "b.py", "--ref", "feature", "--count")[1] == "b.py:1\n"
+    status, out, err = findling(root, "search", "on_feature", "bb.py", "--ref", "feature")
+    assert (status, out) == (2, "")
+    assert "There is no file or folder 'bb.py' in feature." in err and "need quotes" in err
     status, out, err = findling(root, "search", "x", "--ref", "featur")
     assert (status, out) == (2, "")
     assert "Did you mean feature?" in err

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from findling import cli
+from findling.command_options import MAX_TOKENS
 from findling.errors import IndexBusy, InvalidPattern, RootError
 from findling.terminal.capabilities import wants_style
 from findling.terminal.json import JsonView
@@ -233,7 +234,8 @@ class GivenAnswers:
     def similar(self, target: str, **options: Any) -> SearchResult:
         return self._next("similar", target, **options)
 
-    def status(self) -> Status:
+    def status(self, *, unlisted: bool) -> Status:
+        assert unlisted
         return self._next("status")
 
 
@@ -335,7 +337,7 @@ def test_search_passes_every_option_on(piped: Callable[..., Ran], tmp_path: Path
         "language": "go",
         "path_globs": ("*.go", "x/**"),
         "kind": "code",
-        "max_tokens": 900,
+        "max_tokens": MAX_TOKENS,
         "explain": True,
         "wait_s": None,
     }

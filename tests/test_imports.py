@@ -13,6 +13,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from findling import answer_types, match_types, types
+
 HEAVY = (
     *("numpy", "mcp", "pydantic", "rich", "tantivy", "tree_sitter"),
     *("apsw", "simsimd", "regex", "pypdfium2", "selectolax"),
@@ -44,6 +46,18 @@ def test_the_start_of_the_command_line_is_light(arguments: list[str]) -> None:
     assert "findling" in loaded
 
 
+def test_the_vocabulary_is_whole_and_nothing_else() -> None:
+    given: dict[str, object] = {}
+    exec("from findling.types import *", given)
+    for part in (types, answer_types, match_types):
+        kinds = {name: value for name, value in vars(part).items() if isinstance(value, type)}
+        own = {name for name, kind in kinds.items() if kind.__module__ == part.__name__}
+        assert own <= given.keys()
+    assert {"Hit", "GrepResult", "Freshness", "MODES"} <= given.keys()
+    assert not [name for name in ("Mapping", "Protocol", "field", "dataclass") if name in given]
+    assert not [name for name in ("Mapping", "Protocol", "Iterator", "field", "nothing") if hasattr(types, name)]
+
+
 @pytest.mark.parametrize(
     "module", ["findling", "findling.types", "findling.errors", "findling.roots", "findling.commands"]
 )
@@ -52,9 +66,11 @@ def test_light_modules_stay_light(module: str) -> None:
 
 
 def test_a_sync_that_finds_nothing_changed_loads_neither_a_model_nor_a_parser(tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text("def first():\n    return 1\n")
+    (tmp_path / "a.py").write_text("".join(f"def number_{n}():\n    return {n}\n\n" for n in range(1600)))
     sync = f"from findling import Engine\nwith Engine.open(root={str(tmp_path)!r}) as engine: engine.sync()"
-    assert {"numpy", "simsimd", "apsw"} <= imported_by(sync)  # the first, which embeds
+    assert {"numpy", "apsw"} <= imported_by(sync)  # the first, which embeds much
+    (tmp_path / "b.py").write_text("def first():\n    return 1\n")
+    assert imported_by(sync).isdisjoint({"numpy", "simsimd"})  # which embeds little
     again = imported_by(sync)
     assert again.isdisjoint({"numpy", "simsimd", "tree_sitter", "semble_grammars", "logging"})
     assert {"apsw", "findling"} <= again

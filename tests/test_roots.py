@@ -12,6 +12,8 @@ from pathlib import Path
 import platformdirs
 import pytest
 
+from findling import config
+from findling.engine.configuration import Configuration
 from findling.errors import RootError
 from findling.roots import Root, StoreLocation, find_root, main_worktree, own_name, store_location
 
@@ -366,6 +368,24 @@ def test_neither_root_nor_cache_can_be_written(open_tmp: Path, monkeypatch: pyte
     monkeypatch.setenv("XDG_CACHE_HOME", str(open_tmp / "cache"))
     answer = as_nobody(lambda: store_location(open_tmp / "root"))
     assert answer.startswith("RootError(") and "can be written" in answer
+
+
+def test_an_index_that_cannot_be_looked_into_may_have_a_configuration(
+    open_tmp: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in os.environ if name.startswith("FINDLING_")]:
+        monkeypatch.delenv(name)
+    (open_tmp / ".findling").mkdir()
+    (open_tmp / ".findling").chmod(0o000)
+    notes: list[str] = []
+    assert config.load(open_tmp).config is not None  # what it imports, that user could not
+
+    def read() -> list[str]:
+        configured = Configuration(open_tmp, notes).config
+        return notes if configured == config.Config() else []
+
+    answer = as_nobody(read)
+    assert "config.toml: not read: Permission denied" in answer, answer
 
 
 def test_a_folder_without_permission(open_tmp: Path) -> None:

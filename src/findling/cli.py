@@ -10,11 +10,11 @@ import gc
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 from findling import __version__
-from findling.errors import FindlingError, InvalidInput
+from findling.errors import FileAccess, FindlingError, InvalidInput
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,17 +26,24 @@ FOUND: Final = 0
 ERROR: Final = 2
 INTERRUPTED: Final = 130
 
+_PRINTING: Final = ("findling.terminal", "findling.session", "findling.cli", "rich.")
+"""The modules that write to stdout, beside the commands."""
+
 SERVER: Final = "serve"
-GARBAGE_THRESHOLD: Final = 50_000
+SYNC: Final = "sync"
+GARBAGE_THRESHOLD: Final = 300_000
 """New objects between two searches for cycles, in a process that answers one command: by default importing what the
-command needs is interrupted often enough to take a tenth longer."""
+command needs is interrupted often enough to take a tenth longer, and comparing 60,000 files with the disk, which needs
+two for each and leaves no cycles, as well."""
 
 
 def main(argv: Sequence[str] | None = None, *, open_engine: OpenEngine | None = None) -> int:
     """Run one command and return the exit status. ``argv`` without the program's name; None takes sys.argv."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    if arguments[:1] != [SERVER]:
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # nothing here multiplies matrices; starting threads for it
+    if arguments[:1] != [SERVER]:  # makes importing numpy take a third longer
         gc.set_threshold(GARBAGE_THRESHOLD)
+    _open_closed_streams()
     try:
         status = _run(arguments, open_engine or _open_engine)
         sys.stdout.flush()
@@ -52,13 +59,24 @@ def main(argv: Sequence[str] | None = None, *, open_engine: OpenEngine | None = 
     except SystemExit:
         raise
     except BaseException as error:  # noqa: BLE001 - the outermost seam: a defect is one line for people, too
-        text = f"unexpected {type(error).__name__}: {error}"
-        _fail(FindlingError(text, remedy="Set FINDLING_DEBUG=1 to see where."), as_json="--json" in arguments)
+        _fail(_outermost(error), as_json="--json" in arguments)
         return ERROR
     finally:
         if argv is None:
             gc.freeze()  # the process ends, which would look through all there is twice: a tenth of a short command
     return status
+
+
+def _open_closed_streams() -> None:
+    """What goes to a stream that the caller closed goes nowhere: else the next file that is opened, perhaps one of the
+    index, would have its number."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            stream = open(os.devnull, mode, encoding="utf-8")  # noqa: PTH123, SIM115 - for the whole process
+            os.set_inheritable(
+                stream.fileno(), True
+            )  # and for those that it starts, whose pipes must not be taken for it
+            setattr(sys, name, stream)
 
 
 def _open_engine(path: Path | None, *, root: Path | None, cache: bool, ref: str | None = None) -> Engine:
@@ -95,11 +113,26 @@ def _run(arguments: list[str], open_engine: OpenEngine) -> int:
         args = parse(name, arguments[1:])
     except SystemExit:  # help was asked for, and is printed
         return FOUND
-    from findling.commands import RUN
-    from findling.session import Session
+    with _configured_by(args.config), _worker_ahead(args.files if name == SYNC else ()):
+        from findling.commands import RUN
+        from findling.session import Session
 
-    with _configured_by(args.config):
         return RUN[name](args, Session(args, open_engine))
+
+
+@contextmanager
+def _worker_ahead(files: Sequence[str]) -> Iterator[None]:
+    """A process that prepares ``files`` starts first of all: what it imports takes as long as all else together."""
+    if not any(map(os.path.lexists, files)):
+        yield
+        return
+    from findling.ingest import worker_process
+
+    worker_process.start_ahead()
+    try:
+        yield
+    finally:
+        worker_process.end_ahead()
 
 
 @contextmanager
@@ -130,6 +163,16 @@ def _search_for(words: str) -> str:
 # --- failures --------------------------------------------------------------------------------------------------
 
 
+def _outermost(error: BaseException) -> FindlingError:
+    """What nobody expected, as a failure to tell."""
+    if isinstance(error, OSError) and _raised_by_printing(error):
+        return FileAccess(
+            f"The answer cannot be written to stdout: {error.strerror or error}.", remedy="Is there room where it goes?"
+        )
+    text = f"unexpected {type(error).__name__}: {error}"
+    return FindlingError(text, remedy="Set FINDLING_DEBUG=1 to see where.")
+
+
 def _fail(error: FindlingError, *, as_json: bool) -> None:
     if os.environ.get("FINDLING_DEBUG") == "1":
         import traceback
@@ -149,10 +192,22 @@ def _fail(error: FindlingError, *, as_json: bool) -> None:
 def _tell(line: str) -> None:
     from findling.terminal.safe import make_encodable, write_line
 
-    make_encodable(sys.stderr)
-    write_line(sys.stderr, line)
+    with suppress(OSError):  # where stderr cannot be written either, the exit status is all there is to say
+        make_encodable(sys.stderr)
+        write_line(sys.stderr, line)
 
 
 def _silence_stdout() -> None:
-    """Python flushes stdout once more when it exits; after a failed write let that go nowhere."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    from findling.terminal.safe import silence
+
+    silence(sys.stdout)
+
+
+def _raised_by_printing(error: OSError) -> bool:
+    """Whether it is stdout that could not be written: what opens files for a command does so in other modules."""
+    trace = error.__traceback__
+    module = ""
+    while trace is not None:
+        module = trace.tb_frame.f_globals.get("__name__", "")
+        trace = trace.tb_next
+    return module.startswith(_PRINTING) or module.endswith("commands")

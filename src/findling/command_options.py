@@ -56,6 +56,12 @@ def _wait(text: str) -> float | None:
     return value
 
 
+def _glob(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("an empty pattern matches nothing")
+    return text
+
+
 def _setting(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
@@ -124,6 +130,7 @@ def _glob_option(parser: argparse.ArgumentParser) -> None:
         "--path",
         dest="path_globs",
         action="append",
+        type=_glob,
         default=[],
         metavar="GLOB",
         help="only paths that match, such as 'src/**' or '*.md'; may be repeated",
@@ -142,7 +149,10 @@ def search_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kind", choices=("code", "docs"), help="only code, or only documents")
     parser.add_argument("--mode", choices=MODES, default="auto", help="which ways of searching to use (auto)")
     parser.add_argument(
-        "--max-tokens", type=_whole(1, MAX_TOKENS), metavar="N", help="pack the answer into about N tokens"
+        "--max-tokens",
+        type=_whole(1, MAX_TOKENS),
+        metavar="N",
+        help="print at most N tokens (of four characters): places first, then snippets, then bodies",
     )
     parser.add_argument("--explain", action="store_true", help="show what each place's rank is made of")
     parser.add_argument(

@@ -11,9 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from findling.command_options import MAX_TOKENS
 from findling.errors import FindlingError, InvalidInput, NotFound, RootError
 from findling.terminal import words
-from findling.typed_paths import as_path, inside, lies_in, nearest_folder, split_target
+from findling.typed_paths import as_path, inside, split_target
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -28,6 +29,11 @@ if TYPE_CHECKING:
 FOUND: Final = 0
 NOTHING: Final = 1
 ERROR: Final = 2
+
+LEAST_WAIT_S: Final = 0.001
+
+WITH_BODIES: Final = MAX_TOKENS
+"""The budget of a search whose answer is cut to the one that was asked for when it is known how it is printed."""
 
 
 # --- the commands ---------------------------------------------------------------------------------------------
@@ -46,7 +52,7 @@ def _search(args: Namespace, session: Session) -> int:
                 language=args.language,
                 path_globs=tuple(args.path_globs),
                 kind=args.kind,
-                max_tokens=args.max_tokens,
+                max_tokens=WITH_BODIES if args.max_tokens else None,
                 explain=args.explain,
                 wait_s=wait_s,
                 progress=progress,
@@ -58,11 +64,18 @@ def _search(args: Namespace, session: Session) -> int:
             nothing = words.NOTHING_FOUND if result.total else _nothing(args, session, engine, kind=args.kind)
             if args.json and nothing != words.NOTHING_FOUND:
                 result = replace(result, notes=(*result.notes, nothing))
-            view.search(result, explain=args.explain)
+            if args.max_tokens:
+                from findling.token_budget import within
+
+                result = within(result, args.max_tokens, lambda some: view.length(some, explain=args.explain))
+            with session.printing():
+                view.search(result, explain=args.explain)
             session.notes(words.search_notes(result, how_to_finish=how_to_finish, nothing=nothing))
 
         with session.progress() as progress:
-            result = ask(0.0 if args.no_sync else args.wait, progress)
+            # Only --no-sync is a word against indexing; --wait 0 is one against waiting.
+            wait_s = 0.0 if args.no_sync else args.wait if args.wait is None else max(args.wait, LEAST_WAIT_S)
+            result = ask(wait_s, progress)
         may_index = not args.no_sync and engine.auto_index
         goes_on = session.interactive and may_index and result.completeness == "partial"
         answer(
@@ -110,12 +123,12 @@ def _grep(args: Namespace, session: Session) -> int:
                 progress=progress,
             )
         shape = "count" if args.count else "files" if args.files else "lines"
-        with found:
+        with found, session.printing():
             session.view(engine).grep(found, shape=shape)
         totals = found.totals
         # JSON has been written by now; it says what was searched in fields of its own.
         nothing = words.NOTHING_FOUND if totals.total_files or args.json else _nothing(args, session, engine)
-        session.notes(words.grep_notes(totals, nothing=nothing))
+        session.notes(words.grep_notes(totals, nothing=nothing, cut=not (totals.counts_exact or session.reader_left)))
         return FOUND if totals.total_files else NOTHING
 
 
@@ -155,7 +168,8 @@ def _symbol(args: Namespace, session: Session) -> int:
         nothing = words.NOTHING_FOUND if found else _nothing(args, session, engine)
         if args.json and nothing != words.NOTHING_FOUND:
             result = replace(result, notes=(*result.notes, nothing))
-        session.view(engine).symbols(result)
+        with session.printing():
+            session.view(engine).symbols(result)
         session.notes(words.symbol_notes(result, references_asked=args.refs, nothing=nothing))
         return FOUND if found else NOTHING
 
@@ -164,14 +178,16 @@ def _similar(args: Namespace, session: Session) -> int:
     file, line = split_target(args.target)
     if args.ref is None and not os.path.lexists(file):
         raise NotFound(f"There is no file {file!r}.", remedy="Check the path.")
-    # Its folder, not the file: a link is looked up where it lies, not where it leads.
-    with session.open(nearest_folder(file)) as opened:
+    if args.ref is None and os.path.isdir(file):  # noqa: PTH112 - a Path would cost the start
+        raise InvalidInput(f"{file!r} is a folder.", remedy="Name a file, or a file and a line.")
+    with session.open_with(file) as opened:
         engine = opened.at(args.ref)
         # Absolute, because a relative name could mean a file below the root as well as one below the current folder.
         target = os.fspath(engine.root / inside(engine.root, file)) + line
         with session.progress() as progress:
             result = engine.similar(target, limit=args.limit, progress=progress)
-        session.view(engine).search(result, explain=args.explain)
+        with session.printing():
+            session.view(engine).search(result, explain=args.explain)
         session.notes(words.search_notes(result, how_to_finish="finish it with 'findling index'"))
         return FOUND if result.hits else NOTHING
 
@@ -185,8 +201,7 @@ def _index(args: Namespace, session: Session) -> int:
 
 
 def _sync(args: Namespace, session: Session) -> int:
-    # A file that was deleted cannot be asked for its root, but the folder that held it usually can.
-    with session.open(nearest_folder(args.files[0]) if args.files else None) as engine:
+    with session.open_with(args.files[0]) if args.files else session.open(None) as engine:
         paths = [inside(engine.root, name) for name in args.files]
         known = not args.files or any(map(os.path.lexists, args.files))
         if not known and not engine.store_dir.is_dir():  # a slip of the pen makes no index in a folder nearby
@@ -200,7 +215,8 @@ def _sync(args: Namespace, session: Session) -> int:
 
 
 def _report(report: IndexReport, session: Session, engine: Engine, *, named: Sequence[str] = ()) -> int:
-    session.view(engine).report(report)
+    with session.printing():
+        session.view(engine).report(report)
     # as the report writes names that are not Unicode
     told = {os.fsencode(name).decode("utf-8", "backslashreplace") for name in named}
     session.notes(words.report_notes(report, named=told))
@@ -210,32 +226,20 @@ def _report(report: IndexReport, session: Session, engine: Engine, *, named: Seq
 def _status(args: Namespace, session: Session) -> int:
     with session.open(args.path) as opened:
         engine = opened.at(args.ref)
-        status = engine.status()
-        session.view(engine).status(status, skipped=args.skipped)
-        return NOTHING if status.indexing_status == "not_indexed" else FOUND
+        status = engine.status(unlisted=True)
+        with session.printing():
+            session.view(engine).status(status, skipped=args.skipped)
+        return NOTHING if status.indexing_status in ("not_indexed", "failed") else FOUND
 
 
 def _why(args: Namespace, session: Session) -> int:
-    with _open_for(args, session) as engine:
+    with session.open_for(args.file) as engine:
         # Absolute, because a relative name could mean a file below the root as well as one below the current folder.
         found = engine.why(os.path.abspath(as_path(args.file) or ""))  # noqa: PTH100
-        session.view(engine).explanation(found)
+        with session.printing():
+            session.view(engine).explanation(found)
         session.notes(found.notes)
         return FOUND if found.indexed else NOTHING
-
-
-def _open_for(args: Namespace, session: Session) -> Engine:
-    """The index that FILE is expected in: that of the current folder's project if it has one, else FILE's own."""
-    here: Engine | None = None
-    try:
-        here = session.open(None)
-        if args.root is not None or (here.store_dir.is_dir() and lies_in(here.root, args.file)):
-            return here
-        return session.open(nearest_folder(args.file))
-    except RootError:  # a folder that is nobody's project
-        if here is None:
-            return session.open(nearest_folder(args.file))
-        return here
 
 
 def _doctor(args: Namespace, session: Session) -> int:
@@ -244,7 +248,8 @@ def _doctor(args: Namespace, session: Session) -> int:
     found = _configured_root(as_path(args.path), as_path(args.root))
     with session.progress():
         diagnosis = diagnose(found.root, cache=args.cache)
-    session.view(found).diagnosis(diagnosis)
+    with session.printing():
+        session.view(found).diagnosis(diagnosis)
     return FOUND if diagnosis.works else NOTHING
 
 
@@ -259,7 +264,8 @@ def _config(args: Namespace, session: Session) -> int:
 
     found = _configured_root(as_path(args.path), as_path(args.root))
     loaded = config.load(found.root, flags=dict(args.settings), environ=os.environ)
-    session.view(found).config(loaded)
+    with session.printing():
+        session.view(found).config(loaded)
     session.notes(loaded.warnings)
     return FOUND
 
@@ -310,7 +316,10 @@ def _tool(args: Namespace, session: Session) -> int:
     from findling.tools.registry import call
     from findling.tools.workspaces import open_workspace
 
-    text = sys.stdin.read() if args.arguments == "-" else args.arguments
+    try:
+        text = sys.stdin.read() if args.arguments == "-" else args.arguments
+    except OSError as error:
+        raise InvalidInput(f"stdin cannot be read: {error.strerror or error}.") from error
     try:
         arguments = json.loads(text) if text is not None else {}
     except ValueError as error:

@@ -38,7 +38,7 @@ def diagnose(root: Path, *, cache: bool = False) -> Diagnosis:
         _tried("grammars", _grammars),
         _tried("git", lambda: _git(root)),
         _tried("sqlite", _sqlite),
-        _tried("index", lambda: _index(root, cache)),
+        _tried("index", lambda: _index(root, cache, by_search=_indexes_by_itself(loaded))),
         _tried("search", _search),
         *configuration,
         *_tried_all("embedder", lambda: _chosen(loaded)),
@@ -189,7 +189,12 @@ def _sqlite() -> Check:
     return Check("sqlite", "broken", f"{found.version} cannot keep a write-ahead log in {tempfile.gettempdir()}")
 
 
-def _index(root: Path, cache: bool) -> Check:
+def _indexes_by_itself(loaded: Loaded | None) -> bool:
+    """Whether a search may build an index; without a valid configuration there is no search."""
+    return loaded is not None and loaded.config.semantic.auto_index
+
+
+def _index(root: Path, cache: bool, *, by_search: bool) -> Check:
     """Whether the index of the root can be read and written; without one, whether there can be one."""
     from findling.store import soundness, sqlite_check
     from findling.store.layout import DATABASE
@@ -199,11 +204,12 @@ def _index(root: Path, cache: bool) -> Check:
     directory = place.directory
     where = f"{directory}{_BECAUSE.get(place.reason, '')}"
     if not (directory / DATABASE).exists():
-        return _no_index(root, directory, where)
+        return _no_index(root, directory, where, by_search=by_search)
     if shutil.disk_usage(directory).free == 0:
         return Check("index", "broken", f"the disk that holds {where} is full: free some room")
     if problem := soundness.problem(directory):
-        return Check("index", "broken", problem, f"findling index --force {root}")
+        remedy = f"findling index {root} builds it anew{', and so does the next search' if by_search else ''}"
+        return Check("index", "off" if soundness.is_older(directory) else "broken", problem, remedy)
     mode = sqlite_check.journal_mode(directory / DATABASE)
     if mode != "wal":
         words = f"{where} has the journal mode {mode or 'unknown'}, not wal: is it on a network drive?"
@@ -223,7 +229,7 @@ _BECAUSE: Final = {
 }
 
 
-def _no_index(root: Path, directory: Path, where: str) -> Check:
+def _no_index(root: Path, directory: Path, where: str, *, by_search: bool) -> Check:
     try:
         roots.find_root(root)
     except errors.RootError as error:  # the home folder and the like are indexed only when somebody insists
@@ -234,7 +240,8 @@ def _no_index(root: Path, directory: Path, where: str) -> Check:
     if not os.access(existing, os.W_OK | os.X_OK):
         remedy = "Change its permissions, or set XDG_CACHE_HOME to a folder that can be written."
         return Check("index", "broken", f"none yet, and {existing} cannot be written", remedy)
-    return Check("index", "off", f"none yet at {where}", "findling index builds it, and so does the first search")
+    remedy = f"findling index builds it{', and so does the first search' if by_search else ''}"
+    return Check("index", "off", f"none yet at {where}", remedy)
 
 
 def _search() -> Check:

@@ -28,7 +28,8 @@ def embed(args: Namespace, session: Session) -> int:
                 report = engine.embed(force=args.force, progress=progress)
         except EmbedderUnavailable as error:
             rows.append(("embedded", "nothing: no embedding model answers"))
-            session.view(engine).records([rows], {"available": False, "embedded": 0, "problem": str(error)})
+            with session.printing():
+                session.view(engine).records([rows], {"available": False, "embedded": 0, "problem": str(error)})
             session.notes([str(error)])
             return FOUND
         model = engine.status().model
@@ -41,10 +42,13 @@ def embed(args: Namespace, session: Session) -> int:
             "unchanged": len(report.skipped),
             "failed": [{"path": file.path, "error": file.detail} for file in report.failed],
         }
+        if report.notes:
+            value["notes"] = list(report.notes)
         if report.problem is not None:
             value["problem"] = str(report.problem)
-        session.view(engine).records([rows], value)
-        notes = [f"{file.path}: {file.detail}" for file in report.failed]
+        with session.printing():
+            session.view(engine).records([rows], value)
+        notes = [*report.notes, *(f"{file.path}: {file.detail}" for file in report.failed)]
         session.notes([*notes, *([str(report.problem)] if report.problem else ())])
         return FOUND
 

@@ -57,7 +57,8 @@ def run(args: Namespace, session: Session) -> int:
     with Library.open() as library:
         answer = action(library, args, session)
         view = session.view(Root(library.directory, ""))
-        view.records(answer.blocks, {"library": os.fspath(library.directory), **answer.value})
+        with session.printing():
+            view.records(answer.blocks, {"library": os.fspath(library.directory), **answer.value})
         session.notes(answer.notes)
     return answer.status
 

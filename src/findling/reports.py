@@ -18,7 +18,7 @@ class Explanation:
     ``outside_root``, ``no_files``, ``not_indexed_yet``, ``changed`` (indexed as it was before). ``detail`` names the
     rule: the pattern with its ignore file and line, the limit, where a link leads. ``in_index``: the index has it now;
     what is not ``indexed`` as well leaves with the next run. Of a folder ``files`` are in the index, ``waiting`` are
-    not yet, and ``left_out`` counts the others by reason (what git itself ignores in it is not counted).
+    not yet, and ``left_out`` counts the others by reason (a folder that is ignored as a whole counts once).
     """
 
     path: str

@@ -411,7 +411,7 @@ def _make(directory: Path) -> None:
     # Private, because the index repeats words of files that others may not be allowed to read.
     directory.mkdir(mode=0o700, exist_ok=True)
     try:
-        with (directory / ".gitignore").open("x", encoding="ascii") as file:
+        with (directory / ".gitignore").open("x", encoding="utf-8") as file:
             file.write("*\n")
     except FileExistsError:
         pass

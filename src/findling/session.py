@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from findling.errors import RootError
+from findling.errors import NotFound, RootError
 from findling.terminal.capabilities import is_terminal, wants_style
 from findling.terminal.places import Places, current_folder
 from findling.terminal.progress import show_progress
-from findling.terminal.safe import make_encodable, write_line
-from findling.typed_paths import as_path
+from findling.terminal.safe import make_encodable, silence, write_line
+from findling.typed_paths import as_path, lies_in, nearest_folder
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -36,6 +37,8 @@ class Session:
         self._args = args
         self._open_engine = open_engine
         self._terminal = is_terminal(sys.stdout)
+        self.reader_left = False
+        """Whether whoever reads stdout has left before the end."""
         self._pretty = wants_style(sys.stdout, os.environ)
         # Somebody is watching: the command may go on after its first answer.
         self.interactive = self._terminal and not args.json
@@ -45,14 +48,40 @@ class Session:
         root = self._args.root
         ref = getattr(self._args, "ref", None)
         try:
-            if path and ref is not None and not os.path.lexists(path):  # it may be there at the ref
+            if path and ref is not None:  # where it has to be: it need not be on disk
                 return self._open_engine(as_path(path), root=as_path(root), cache=self._args.cache, ref=ref)
             return self._open_engine(as_path(path), root=as_path(root), cache=self._args.cache)
-        except RootError as error:
+        except (RootError, NotFound) as error:
             words = getattr(self._args, "query", None) or getattr(self._args, "pattern", None)
             if words and path and not os.path.lexists(path):
                 error.remedy = f"{error.remedy} Several words to search for need quotes.".strip()
             raise
+
+    def open_with(self, file: str) -> Engine:
+        """The index that FILE is in, or would be: that of its folder's root, unless only the current folder has one.
+
+        Its folder counts, not the file: a link is looked up where it lies, and of a deleted file the folder usually
+        stays.
+        """
+        own = self.open(nearest_folder(file))
+        if own.store_dir.is_dir() or (own.root / ".git").exists():
+            return own
+        try:
+            here = self.open(None)  # its index may lie in the cache, where nothing in the folder tells of it
+        except RootError:
+            return own
+        return here if here.store_dir.is_dir() and lies_in(here.root, file) else own
+
+    def open_for(self, file: str) -> Engine:
+        """The index that FILE is expected in: that of the current folder's project if it has one, else FILE's own."""
+        here: Engine | None = None
+        try:
+            here = self.open(None)
+            if self._args.root is not None or (here.store_dir.is_dir() and lies_in(here.root, file)):
+                return here
+            return self.open(nearest_folder(file))
+        except RootError:  # a folder that is nobody's project
+            return self.open(nearest_folder(file)) if here is None else here
 
     def open_root(self, root: Path) -> Engine:
         """The engine for exactly this folder."""
@@ -71,6 +100,16 @@ class Session:
 
         return PlainView(sys.stdout, self.places(searched), terminal=self._terminal)
 
+    @contextmanager
+    def printing(self) -> Iterator[None]:
+        """A reader who has seen enough (head, a pager that was left) ends what is printed inside, and nothing else."""
+        try:
+            yield
+            sys.stdout.flush()
+        except BrokenPipeError:
+            silence(sys.stdout)
+            self.reader_left = True
+
     def places(self, searched: Engine | Root) -> Places:
         return Places(searched.root, current_folder())
 
@@ -82,5 +121,8 @@ class Session:
         if self._args.json:
             return
         sys.stdout.flush()
-        for note in notes:
-            write_line(sys.stderr, f"note: {note}")
+        try:
+            for note in notes:
+                write_line(sys.stderr, f"note: {note}")
+        except OSError:  # an answer is no worse for notes that nobody can read
+            silence(sys.stderr)

@@ -48,6 +48,10 @@ _SUFFIXES = (  # longest first: suffix, what replaces it, what must be left
     *((ending, "y", _STEM_MIN) for ending in ("iers", "ier", "ies", "ied")),
     *((ending, "", _STEM_MIN) for ending in ("ors", "or", "ers", "er", "ed", "ly", "es", "s", "e")),
 )
+_SUFFIXES_BY_END = {
+    end: tuple(suffix for suffix in _SUFFIXES if suffix[0][-1] == end)
+    for end in {suffix[0][-1] for suffix in _SUFFIXES}
+}
 _MENT = re.compile(r"(.+(?:[^cpl]e|ce|oy|gn|st|rn|ip|ch|ron|ish))ments?$")
 """-ment is an ending in "management" and "deployment", not in "implement", "increment" or "document"."""
 
@@ -79,9 +83,9 @@ def stem(part: str) -> str:
 
 def _stem(part: str) -> str:
     base = part
-    if found := _MENT.match(part):
+    if part.endswith(("ment", "ments")) and (found := _MENT.match(part)):
         base = found[1]
-    for suffix, replacement, least in _SUFFIXES:
+    for suffix, replacement, least in _SUFFIXES_BY_END.get(base[-1], ()):
         if not base.endswith(suffix) or len(base) - len(suffix) < least:
             continue
         left = base[: -len(suffix)]
@@ -102,6 +106,11 @@ def _stem(part: str) -> str:
 def parts(word: str) -> list[str]:
     """The lower-case parts of one word, unstemmed: ``HTTPServer2`` -> ``http server 2``."""
     return [part.lower() for part in _PARTS.findall(word)]
+
+
+def stems_of_parts(word: str) -> list[str]:
+    """The stems of a word's parts but single letters, in order."""
+    return [_part_stems[part] for part in _PARTS.findall(word) if len(part) > 1]
 
 
 def squash(word: str) -> str:
@@ -181,7 +190,20 @@ class _Joined(dict[str, str]):
 
 _joined = _Joined()
 
-for _words in (_stems, _terms, _joined):
+
+class _PartStems(dict[str, str]):
+    """A part of a word as it is written -> its stem, filled as parts are met."""
+
+    def __missing__(self, part: str) -> str:
+        if len(self) > _CACHE_LIMIT:
+            self.clear()
+        found = self[part] = stem(part.lower())
+        return found
+
+
+_part_stems = _PartStems()
+
+for _words in (_stems, _terms, _joined, _part_stems):
     also_forget(_words.clear)
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from findling.errors import InvalidInput
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+StrPath: TypeAlias = "str | os.PathLike[str]"
+"""A path as a caller may give it."""
 
 # ruff: noqa: PTH100, PTH112, PTH118, PTH119, PTH120 - a Path would cost the start, and resolves where it must not
 

@@ -1,4 +1,4 @@
-"""The vocabulary: plain values that every other module speaks in. Nothing here does I/O or imports findling.
+"""The vocabulary: plain values that every other module speaks in. Nothing here does I/O.
 
 Conventions, said once: lines are 1-based and ranges inclusive; chunk and symbol positions are 0-based;
 byte offsets count UTF-8 bytes of the decoded text without its byte-order mark; paths are relative to the
@@ -8,9 +8,57 @@ their unit in the name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Literal, Protocol, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from findling.answer_types import Coverage as Coverage
+    from findling.answer_types import Hit as Hit
+    from findling.answer_types import Query as Query
+    from findling.answer_types import Reason as Reason
+    from findling.answer_types import SearchResult as SearchResult
+    from findling.answer_types import Span as Span
+    from findling.answer_types import Status as Status
+    from findling.match_types import FileMatches as FileMatches
+    from findling.match_types import GrepResult as GrepResult
+    from findling.match_types import GrepStream as GrepStream
+    from findling.match_types import LineMatch as LineMatch
+    from findling.match_types import Reference as Reference
+    from findling.match_types import SymbolHit as SymbolHit
+    from findling.match_types import SymbolResult as SymbolResult
+
+__all__ = [
+    "LOW_CONFIDENCE",
+    "MODES",
+    "SYMBOL_KINDS",
+    "Channel",
+    "Chunk",
+    "Completeness",
+    "Coverage",
+    "FileMatches",
+    "FileState",
+    "Freshness",
+    "GrepResult",
+    "GrepStream",
+    "Hit",
+    "IndexReport",
+    "IndexingStatus",
+    "Intent",
+    "Kind",
+    "LineMatch",
+    "Mode",
+    "Progress",
+    "Query",
+    "Reason",
+    "Reference",
+    "SearchResult",
+    "SkippedFile",
+    "Span",
+    "Status",
+    "Symbol",
+    "SymbolHit",
+    "SymbolResult",
+]
 
 Kind = Literal["code", "docs", "data"]
 Mode = Literal["auto", "keyword", "symbol", "semantic", "exact", "hybrid"]
@@ -45,11 +93,11 @@ LOW_CONFIDENCE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """A file as it was when it was read: what proves it unchanged."""
+    """A file as it was when it was read: what proves it unchanged. ``changed_ns``: as `files.changed_ns`."""
 
     path: str
     size: int
-    mtime_ns: int
+    changed_ns: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,219 +150,6 @@ class Chunk:
     header: str = ""
 
 
-# --- a query travelling ---------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """What was asked, after validation. ``limit`` counts places in the answer (1 to 1000)."""
-
-    text: str
-    limit: int = 10
-    mode: Mode = "auto"
-    language: str | None = None
-    path_globs: tuple[str, ...] = ()
-    kind: Literal["code", "docs"] | None = None
-    max_tokens: int | None = None
-    explain: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A further good place inside a hit's file."""
-
-    start_line: int
-    end_line: int
-    symbol: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """One signal's share of a hit's ranking value; the shares of a hit add up to its ``rank_value``."""
-
-    signal: str
-    value: float
-    words: str
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """One place of the answer: the best range of a file, with the file's other good places folded under it.
-
-    ``rank_value`` is the sum that orders the list; ``score`` is its exposed form in [0, 1]. ``snippet`` holds
-    the lines from ``snippet_start_line`` on, verbatim; ``matches`` are (line, first column, end column)
-    of query words in it (0-based columns, end exclusive). ``sources`` names the channels that found it.
-    """
-
-    path: str
-    start_line: int
-    end_line: int
-    score: float
-    rank_value: float
-    kind: str
-    language: str
-    name: str = ""
-    qualified_name: str = ""
-    signature: str = ""
-    snippet: str = ""
-    snippet_start_line: int = 0
-    matches: tuple[tuple[int, int, int], ...] = ()
-    body: str = ""
-    sources: tuple[Channel, ...] = ()
-    others: tuple[Span, ...] = ()
-    reasons: tuple[Reason, ...] = ()
-    stale: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """What the answer was searched in: files, chunks, how many of them have vectors, and what was left out.
-
-    ``complete``: the whole root was indexed once. ``pending_files`` are known not to be indexed yet.
-    ``vectors_wanted``: False where searching by meaning is off or no embedder works, so that no vector is missing.
-    """
-
-    files: int = 0
-    chunks: int = 0
-    embedded_chunks: int = 0
-    pending_files: int = 0
-    skipped: Mapping[str, int] = field(default_factory=dict)
-    complete: bool = False
-    vectors_wanted: bool = True
-
-    @property
-    def missing_vectors(self) -> int:
-        """Chunks that should have a vector and have none."""
-        return max(0, self.chunks - self.embedded_chunks) if self.vectors_wanted else 0
-
-
-@dataclass(frozen=True, slots=True)
-class SearchResult:
-    """An answer: hits in order, and what it is worth.
-
-    ``total`` counts distinct files that matched before the cut to ``limit``. ``confidence`` is in [0, 1];
-    ``notes`` are sentences for people: what was cut, what was skipped, what a channel could not do.
-    """
-
-    query: str
-    hits: tuple[Hit, ...]
-    total: int
-    intent: Intent
-    mode: Mode
-    confidence: float
-    freshness: Freshness
-    completeness: Completeness
-    coverage: Coverage
-    took_ms: float
-    notes: tuple[str, ...] = ()
-    stale_reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class LineMatch:
-    """One line that a pattern matches. ``spans`` are 0-based (start, end) columns in ``text``, end exclusive.
-
-    Of a line with very many matches only the first spans are kept; the counts are of all. ``text_start`` is the
-    column where ``text`` begins in the line: above 0 only where a very long line was clipped around its first match.
-    ``place``: the page, slide or the like of a converted document, else ''.
-    """
-
-    line: int
-    text: str
-    spans: tuple[tuple[int, int], ...]
-    before: tuple[str, ...] = ()
-    after: tuple[str, ...] = ()
-    text_start: int = 0
-    place: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class FileMatches:
-    path: str
-    lines: tuple[LineMatch, ...]
-    occurrences: int
-
-
-@dataclass(frozen=True, slots=True)
-class GrepResult:
-    """Every occurrence of a pattern, or as many as ``limit`` lines allow (then ``truncated``).
-
-    ``total_occurrences``, ``total_lines`` and ``total_files`` count what is not returned as well; when a time limit
-    ended the search they are lower bounds (``counts_exact`` is False). ``files_read`` is what the index could not
-    rule out; ``skipped`` says what of the asked folder and globs was not searched and why.
-    """
-
-    pattern: str
-    files: tuple[FileMatches, ...]
-    total_occurrences: int
-    total_lines: int
-    total_files: int
-    files_read: int
-    truncated: bool
-    skipped: tuple[SkippedFile, ...]
-    took_ms: float
-    freshness: Freshness = "fresh"
-    notes: tuple[str, ...] = ()
-    counts_exact: bool = True
-
-
-class GrepStream(Protocol):
-    """An exact search under way: the files with a match, once, in order; then what they come to."""
-
-    @property
-    def pattern(self) -> str: ...
-
-    def __iter__(self) -> Iterator[FileMatches]: ...
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(self, *_: object) -> None: ...
-
-    @property
-    def totals(self) -> GrepResult:
-        """Counts and notes, without the files."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class SymbolHit:
-    path: str
-    line: int
-    start_line: int
-    end_line: int
-    name: str
-    kind: str
-    qualified_name: str
-    language: str
-    signature: str
-    match: Literal["exact", "prefix", "part"]
-
-
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """A use of a name in code: neither its definition nor inside a comment or a string."""
-
-    path: str
-    line: int
-    column: int
-    text: str
-    enclosing: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class SymbolResult:
-    name: str
-    definitions: tuple[SymbolHit, ...]
-    references: tuple[Reference, ...]
-    total_definitions: int
-    total_references: int
-    truncated: bool
-    freshness: Freshness
-    completeness: Completeness
-    took_ms: float
-    notes: tuple[str, ...] = ()
-
-
 @dataclass(frozen=True, slots=True)
 class Progress:
     """How far a run is: ``stage`` is listing, indexing, embedding, answering, reading or copying; ``total`` is 0 while
@@ -346,21 +181,17 @@ class IndexReport:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
-    """The state of one index."""
+# --- an answer ------------------------------------------------------------------------------------------------
 
-    root: str
-    store: str
-    indexing_status: IndexingStatus
-    freshness: Freshness
-    schema_version: int
-    coverage: Coverage
-    symbols: int
-    languages: Mapping[str, int]
-    model: str
-    bytes_indexed: int
-    bytes_on_disk: int
-    last_indexed_at: str
-    skipped: tuple[SkippedFile, ...] = ()
-    notes: tuple[str, ...] = ()
+
+def __getattr__(name: str) -> Any:
+    """The types of answers, made when one is asked for: a process that indexes needs none, a search half of them."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from findling import answer_types
+
+    if hasattr(answer_types, name):
+        return getattr(answer_types, name)
+    from findling import match_types
+
+    return getattr(match_types, name)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from findling import Engine
 from findling.embedding import Batch, Fingerprint
 from findling.ingest import embedding_pass
+from findling.store import checksums
 from findling.store.reader import IndexReader
 from findling.store.writer import IndexWriter
 
@@ -72,7 +73,7 @@ def test_what_is_made_of_a_large_file_within_a_question_is_made_once(reader: Ind
         assert not reader.unembedded(1)
     at_once = Dear("other")
     embed(reader, tmp_path, at_once)
-    tables = apsw.Connection(str(reader.directory / "index.db"))
+    tables = apsw.Connection(str(reader.directory / "index.db"), vfs=checksums.way())
     kept = list(tables.execute("SELECT entry_id, model_id, text_hashes, data FROM vectors ORDER BY 1, 2"))
     assert [row[1] for row in kept] == [1, 2, 1, 2], "nothing is left of what was begun"
     assert [row[2:] for row in kept[::2]] == [row[2:] for row in kept[1::2]], "the same as made in one go"
@@ -97,3 +98,39 @@ def test_only_the_bundled_model_keeps_others_from_writing(provider: str, reader:
             return super().embed_batch(texts, deadline=deadline)
 
     assert embed(reader, tmp_path, Slow(provider)) > 0
+
+
+class Choosy(Dear):
+    """It takes no text with some words in it."""
+
+    def embed_batch(self, texts: Sequence[str], *, deadline: float | None = None) -> Batch:
+        made = super().embed_batch(texts, deadline=deadline)
+        refused = {number: "no" for number in range(len(made.rows)) if "def fn_1(" in texts[number]}
+        made.rows[list(refused)] = 0.0
+        return Batch(made.rows, refused)
+
+
+def test_a_text_that_failed_at_the_head_of_a_large_file_is_not_asked_for_with_each_go(
+    reader: IndexReader, tmp_path: Path
+) -> None:
+    choosy = Choosy()
+    chunks = reader.manifest.chunks if reader.manifest else 0
+    for _ in range(chunks // AT_ONCE + 2):
+        embed(reader, tmp_path, choosy, time.monotonic() + 60)
+    assert sum("def fn_1(" in text for text in choosy.made) == 1 and len(choosy.made) == chunks
+    at_once = Choosy("other")
+    embed(reader, tmp_path, at_once)
+    tables = apsw.Connection(str(reader.directory / "index.db"), vfs=checksums.way())
+    kept = list(tables.execute("SELECT text_hashes, data FROM vectors ORDER BY entry_id, model_id"))
+    assert kept[::2] == kept[1::2] and bytes(8) in kept[0][0] + kept[2][0]
+    told: list[embedding_pass.EmbeddedFile] = []
+    embedding_pass.embed(
+        lambda: IndexWriter(reader.directory),
+        reader,
+        tmp_path,
+        choosy,
+        max_bytes=1 << 20,
+        failed_too=True,
+        on_file=told.append,
+    )
+    assert sum("def fn_1(" in text for text in choosy.made) == 2 and [file.failed for file in told] == [1]

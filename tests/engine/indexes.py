@@ -11,13 +11,12 @@ from typing import Any
 import apsw
 
 from findling import Engine
-from findling.store import count_rows
-from findling.store.schema import CHUNK_BITS
+from findling.store import checksums, count_rows, symbol_rows, term_rows
 from findling.types import SearchResult
 
 
 def rows(engine: Engine, sql: str, *values: Any) -> list[Any]:
-    connection = apsw.Connection(os.fspath(engine.store_dir / "index.db"))
+    connection = apsw.Connection(os.fspath(engine.store_dir / "index.db"), vfs=checksums.way())
     try:
         return list(connection.execute(sql, values))
     finally:
@@ -41,18 +40,11 @@ def contents(engine: Engine) -> dict[str, Any]:
         "SELECT path, blob_id, entry_id FROM manifest_files JOIN entries USING (entry_id) WHERE manifest_id=?",
         manifest,
     ):
-        sections = (blob_id << CHUNK_BITS, (blob_id + 1 << CHUNK_BITS) - 1)
         files[path] = {
             "blob": rows(engine, "SELECT * FROM blobs WHERE blob_id=?", blob_id)[0][1:],
-            "terms": rows(engine, "SELECT data FROM terms WHERE blob_id=?", blob_id),
-            "chunks": rows(engine, "SELECT lines, places, hashes FROM chunks WHERE blob_id=?", blob_id),
-            "sections": [
-                (row[0] - sections[0], *row[1:])
-                for row in rows(engine, "SELECT * FROM sections WHERE chunk_id BETWEEN ? AND ? ORDER BY 1", *sections)
-            ],
-            "texts": rows(engine, "SELECT texts FROM doc_texts WHERE blob_id=?", blob_id),
-            "symbols": rows(engine, "SELECT data FROM symbols WHERE blob_id=?", blob_id),
-            "definitions": rows(engine, "SELECT squashed FROM definitions WHERE blob_id=? ORDER BY 1", blob_id),
+            "content": rows(engine, "SELECT terms, symbols, sections, texts FROM contents WHERE blob_id=?", blob_id),
+            "chunks": rows(engine, "SELECT lines, places, hashes FROM contents WHERE blob_id=?", blob_id),
+            "definitions": definitions(engine, blob_id),
             "vectors": rows(engine, "SELECT text_hashes, data FROM vectors WHERE entry_id=?", entry_id),
         }
     return {
@@ -66,14 +58,31 @@ def contents(engine: Engine) -> dict[str, Any]:
 _NOT_COMPARED = ("manifest_id", "root", "ref", "synced_at", "counts")
 
 
+def has_grown(engine: Engine) -> bool:
+    return bool(rows(engine, "SELECT value FROM meta WHERE key='grown'")[0][0])
+
+
+def definitions(engine: Engine, blob_id: int) -> list[str]:
+    """The squashed names that a content defines: of an index that has grown, as its table has them."""
+    if has_grown(engine):
+        return [row[0] for row in rows(engine, "SELECT squashed FROM definitions WHERE blob_id=? ORDER BY 1", blob_id)]
+    [(data,)] = rows(engine, "SELECT symbols FROM contents WHERE blob_id=?", blob_id)
+    return sorted(set(symbol_rows.named(data).squashed))
+
+
 def term_counts(engine: Engine, manifest: int) -> dict[int, int]:
-    sql = (
-        "SELECT bucket, counts FROM term_counts WHERE manifest_id=?1 "
-        "OR manifest_id=(SELECT counts FROM manifests WHERE manifest_id=?1)"
-    )
+    """Files that have a term: of an index that has grown, as its table counts them."""
     found: Counter[int] = Counter()
-    for bucket, row in rows(engine, sql, manifest):
-        found.update(dict(count_rows.counted(bucket, row)))
+    if has_grown(engine):
+        [(shared,)] = rows(engine, "SELECT counts FROM manifests WHERE manifest_id=?", manifest)
+        for row_id, row in rows(engine, "SELECT * FROM term_counts"):
+            number, bucket = divmod(row_id, count_rows.BUCKETS)
+            if number in (manifest, shared):
+                found.update(dict(count_rows.counted(bucket, row)))
+    else:
+        of_files = "SELECT terms FROM manifest_files JOIN entries USING (entry_id) JOIN contents USING (blob_id) "
+        for (data,) in rows(engine, of_files + "WHERE manifest_id=?", manifest):
+            found.update(term_rows.keys(term_rows.unpack(data)))
     return {term: files for term, files in found.items() if files}
 
 

@@ -15,11 +15,12 @@ from gits import commit, git
 from indexes import write
 
 from findling import Engine
-from findling.files import Files
+from findling.files import Files, changed_ns
 from findling.ingest import checkout
 from findling.ingest.checkout import Checkout
 from findling.ingest.indexer import Indexer
 from findling.ingest.reading import read_file
+from findling.store import checksums
 from findling.types import FileState, SkippedFile
 
 SECOND = 1_000_000_000
@@ -107,7 +108,7 @@ def test_what_was_checked_out_and_not_touched_since(form: str, tmp_path: Path) -
         ids = {path: value.hex() for path, value in seen.git_ids().items()}
         assert ids == {path: git(tree, "rev-parse", f"HEAD:{path}") for path in FILES}
         assert seen.vouch(["a.py", "no such file"]) == {
-            "a.py": (len(FILES["a.py"]), (tree / "a.py").stat().st_mtime_ns)
+            "a.py": (len(FILES["a.py"]), changed_ns((tree / "a.py").stat()))
         }
     (tree / "b/c.py").write_text(FILES["b/c.py"].upper())
     assert vouched(tree) == ALL - {"b/c.py"}
@@ -150,10 +151,6 @@ def replaced_by_a_link(tree: Path) -> None:
     (tree / "a.py").symlink_to("elsewhere")
 
 
-def gone(tree: Path) -> None:
-    (tree / "a.py").unlink()
-
-
 def assumed_unchanged(tree: Path) -> None:
     git(tree, "update-index", "--assume-unchanged", "a.py")
     age_index(tree, 9)
@@ -192,7 +189,6 @@ def younger_than_the_index(tree: Path) -> None:
         same_length_and_time,
         replaced_by_a_copy,
         replaced_by_a_link,
-        gone,
         assumed_unchanged,
         skipped,
         only_intended,
@@ -204,6 +200,28 @@ def test_one_file_is_not_as_it_was(change: Callable[[Path], None], tmp_path: Pat
     tree = tree_of(repository(tmp_path / "repo"))
     change(tree)
     assert vouched(tree) == ALL - {"a.py"}
+
+
+def test_a_folder_that_has_lost_a_name_may_have_lost_attributes(tmp_path: Path) -> None:
+    tree = tree_of(repository(tmp_path / "repo"))
+    write(tree, "b/d/new.txt", "what comes explains that the folder changed\n")
+    assert vouched(tree) == ALL
+    (tree / "b/c.py").unlink()
+    assert vouched(tree) == {"a.py", "f.txt"}
+
+
+def test_attributes_that_nobody_tracked_were_taken_away(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "repo", filters=True)
+    tree = tree_of(repo)
+    before = (tree / "b/c.py").read_text()
+    write(tree, "b/.gitattributes", "*.py filter=rot13\n")
+    (tree / "b/c.py").unlink()
+    git(tree, "checkout", "-q", "--", "b/c.py")
+    (tree / "b/.gitattributes").unlink()
+    age_index(tree, 9)
+    after = (tree / "b/c.py").read_text()
+    assert after != before and len(after) == len(before)
+    assert vouched(tree) == {"a.py", "f.txt"}
 
 
 def test_a_file_in_the_last_step_of_the_clock_before_the_index_was_written(tmp_path: Path) -> None:
@@ -357,7 +375,7 @@ def indexed(root: Path, store: Path) -> dict[str, bytes]:
         "SELECT e.path, b.hash FROM manifests m JOIN manifest_files f USING (manifest_id) "
         "JOIN entries e USING (entry_id) JOIN blobs b USING (blob_id) WHERE m.root=? AND m.ref='live'"
     )
-    with closing(apsw.Connection(os.fspath(store / "index.db"))) as db:
+    with closing(apsw.Connection(os.fspath(store / "index.db"), vfs=checksums.way())) as db:
         return dict(db.execute(sql, (str(root),)))
 
 
@@ -413,3 +431,30 @@ def test_no_filter_runs(tmp_path: Path) -> None:
     Indexer(tree, repo / ".findling", workers=1).sync()
     assert set(indexed(tree, repo / ".findling")) >= ALL
     assert not marker.exists()
+
+
+def test_a_work_tree_that_was_made_again_at_the_same_place_is_taken_over_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = repository(tmp_path / "repo")
+    with Engine.open(root=repo) as engine:
+        engine.index(embed=False)
+    monkeypatch.setattr("findling.ingest.adoption._SAMPLE", len(ALL))
+    tree = tree_of(repo)
+    Indexer(tree, repo / ".findling", workers=1).sync()
+    git(repo, "worktree", "remove", "--force", str(tree))
+    write(repo, "a.py", "def fifth():\n    return 5\n")
+    commit(repo, "two")
+    assert tree_of(repo) == tree
+    read: list[str] = []
+
+    def recorded(files: Path | Files, path: str, max_bytes: int) -> tuple[FileState, bytes] | SkippedFile:
+        read.append(path)
+        return read_file(files, path, max_bytes)
+
+    monkeypatch.setattr("findling.ingest.adoption.read_file", recorded)
+    monkeypatch.setattr("findling.ingest.indexer.read_file", recorded)
+    Indexer(tree, repo / ".findling", workers=1).sync()
+    assert set(read) == {"a.py"}
+    on_disk = {path: sha256((tree / path).read_bytes()).digest() for path in FILES}
+    assert {path: found for path, found in indexed(tree, repo / ".findling").items() if path in ALL} == on_disk

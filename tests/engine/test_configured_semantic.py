@@ -13,6 +13,7 @@ from findling import Engine
 from findling.config import Config
 from findling.config.options import Embedding, Hybrid, Overrides, Rerank, Semantic
 from findling.errors import EmbedderUnavailable
+from findling.store import checksums
 from findling.tools import Workspace, call
 
 QUESTION = "how are failed requests sent again"
@@ -217,7 +218,7 @@ def test_an_external_model_behind_a_closed_gate_gives_way_to_the_local_one(root:
 def test_an_index_keeps_its_model_when_the_configuration_goes(root: Path) -> None:
     with Engine.open(root=root) as engine:
         engine.index()
-        connection = apsw.Connection(str(engine.store_dir / "index.db"))
+        connection = apsw.Connection(str(engine.store_dir / "index.db"), vfs=checksums.way())
         connection.execute("UPDATE models SET fingerprint='ollama/nomic-embed-text/0123456789ab'")
         connection.close()
     with Engine.open(root=root) as engine:

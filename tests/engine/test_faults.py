@@ -22,7 +22,7 @@ from indexes import SMALL, contents, integrity, make, places, write
 from findling import Engine, errors
 from findling.ingest import indexer, pool
 from findling.ingest.prepare import Prepared, prepare
-from findling.store import fulltext
+from findling.store import checksums, fulltext, growth
 from findling.store.lock import WriterLock
 from findling.types import SearchResult, SkippedFile
 
@@ -61,7 +61,9 @@ class InlinePool:
 def inline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(indexer, "WorkerPool", InlinePool)
     monkeypatch.setattr(indexer, "_MIN_SEGMENT", 1)
-    monkeypatch.setattr("findling.store.dense._FILE_ROWS", 1)
+    monkeypatch.setattr(indexer, "_MIN_SEGMENT_BYTES", 0)
+    monkeypatch.setattr(growth, "FEW", 3)  # so that it is passed on the way
+    monkeypatch.setattr("findling.store.dense_files.FILE_ROWS", 1)
 
 
 def change(root: Path) -> None:
@@ -246,7 +248,9 @@ INDEX = """
     import sys
     from findling import Engine
     from findling.ingest import indexer, embedding_pass
+    from findling.store import growth
     indexer._TASK_FILES, indexer._COMMIT_FILES, indexer._MIN_SEGMENT = 4, 8, 1
+    indexer._MIN_SEGMENT_BYTES, growth.FEW = 0, 3
     embedding_pass._FILES_PER_BATCH, embedding_pass._COMMIT_CHUNKS = 10, 10
     def tell(progress):
         print(progress.stage, progress.done, flush=True)
@@ -351,6 +355,9 @@ def test_without_a_free_byte_an_index_that_was_closed_answers(tiny_disk: Path) -
         assert (found.freshness, found.stale_reason) == ("stale", "the disk that holds the index is full")
         with pytest.raises(errors.StorageFull):
             engine.sync()
+        with pytest.raises(errors.StorageFull, match="too little room"):
+            engine.index(force=True)
+        assert places(engine.search("RetryPolicy", mode="symbol", wait_s=0)) == before[0]
         (tiny_disk / "filling").unlink()
         after = engine.search("RetryPalicy", mode="exact")
         assert after.freshness == "fresh"
@@ -452,7 +459,7 @@ def halve(path: Path) -> None:
 
 
 def older(path: Path) -> None:
-    connection = apsw.Connection(os.fspath(path))
+    connection = apsw.Connection(os.fspath(path), vfs=checksums.way())
     connection.execute("PRAGMA user_version=999999; PRAGMA user_version=-1")
     connection.close()
 
@@ -493,7 +500,7 @@ DAMAGE = {
 def foreign(path: Path) -> None:
     for file in path.parent.glob("index.db*"):
         file.unlink()
-    connection = apsw.Connection(os.fspath(path))
+    connection = apsw.Connection(os.fspath(path), vfs=checksums.way())
     connection.execute("CREATE TABLE meta(a, b, c); INSERT INTO meta VALUES (1, 2, 3)")
     connection.close()
 
@@ -503,7 +510,9 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[object],
     base = tmp_path_factory.mktemp("sound")
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(indexer, "_MIN_SEGMENT", 1)
-        patched.setattr("findling.store.dense._FILE_ROWS", 1)
+        patched.setattr(indexer, "_MIN_SEGMENT_BYTES", 0)
+        patched.setattr(growth, "FEW", 3)
+        patched.setattr("findling.store.dense_files.FILE_ROWS", 1)
         root = make(base / "p")
         with Engine.open(root=root) as engine:
             engine.index()
@@ -567,7 +576,7 @@ def test_an_index_of_a_later_format_is_left_alone(tmp_path: Path) -> None:
     root = make(tmp_path / "p")
     with Engine.open(root=root) as engine:
         engine.index()
-    connection = apsw.Connection(os.fspath(root / ".findling/index.db"))
+    connection = apsw.Connection(os.fspath(root / ".findling/index.db"), vfs=checksums.way())
     connection.execute("PRAGMA user_version=4711")
     connection.close()
     size = (root / ".findling/index.db").stat().st_size

@@ -11,7 +11,7 @@ from indexes import rows
 from findling import Engine
 from findling.errors import InvalidInput
 from findling.search import symbol
-from findling.store import dense
+from findling.store import dense_files
 
 DEFINERS = 60
 
@@ -48,7 +48,7 @@ def test_a_definition_in_a_narrow_scope_is_found_and_counted(crowd: Path) -> Non
 def test_what_is_new_is_proposed_beside_a_written_sign_bit_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dense, "_FILE_ROWS", 10)
+    monkeypatch.setattr(dense_files, "FILE_ROWS", 10)
     for number in range(80):
         (tmp_path / f"log{number}.md").write_text(f"# Log {number}\n\nServers rotate their log files every day.\n")
     with Engine.open(root=tmp_path) as engine:

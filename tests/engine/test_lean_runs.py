@@ -15,7 +15,7 @@ from findling.engine import runs
 from findling.engine.store import OpenStore
 from findling.ingest import pool
 from findling.ingest.indexer import Indexer
-from findling.store import dense, garbage
+from findling.store import dense_files, garbage
 from findling.store.reader import IndexReader
 
 FILES = {f"m{n}.py": f"def function_{n}():\n    return 'value {n}'\n" for n in range(6)}
@@ -126,7 +126,7 @@ def test_garbage_is_found_however_it_is_looked_for(others: bool, root: Path, mon
 def test_the_file_of_sign_bits_is_looked_at_again_once_more_than_a_few_rows_are_new(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dense, "_FILE_ROWS", 1)
+    monkeypatch.setattr(dense_files, "FILE_ROWS", 1)
     counted: list[int] = []
     real: Callable[[IndexReader, int], int] = IndexReader.vector_count
 
@@ -137,11 +137,11 @@ def test_the_file_of_sign_bits_is_looked_at_again_once_more_than_a_few_rows_are_
     with Engine.open(root=root) as engine:
         engine.index()
         monkeypatch.setattr(IndexReader, "vector_count", counting)
-        monkeypatch.setattr(dense, "_FEW_SHARE", 0.5)
+        monkeypatch.setattr(dense_files, "FEW_SHARE", 0.5)
         write(root, "m1.py", "changed = 1\n")
         engine.sync(["m1.py"])
         assert counted == []
-        monkeypatch.setattr(dense, "_FEW_SHARE", 0.0)
+        monkeypatch.setattr(dense_files, "FEW_SHARE", 0.0)
         write(root, "m1.py", "changed = 2\n")
         engine.sync(["m1.py"])
         assert counted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from pathlib import Path
@@ -157,3 +158,30 @@ def test_a_document_of_too_many_passages_is_named(tmp_path: Path) -> None:
         assert [note.partition(":")[0] for note in notes] == ["long.md"]
         assert "500 passages" in notes[0]
         assert engine.index(embed=False).notes == ()
+
+
+def test_a_content_that_changed_behind_the_same_size_and_time_is_found(root: Path) -> None:
+    write(root, "kept.py", "def first_name():\n    pass\n")
+    file, beside = root / "kept.py", root / "beside.py"
+    with Engine.open(root=root) as engine:
+        engine.index()
+        before = file.stat()
+        file.write_text(file.read_text().replace("first", "other"))
+        os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+        found = engine.search("other_name", mode="keyword")
+        assert (found.freshness, [hit.path for hit in found.hits][:1]) == ("fresh", ["kept.py"])
+        before = file.stat()
+        beside.write_text(file.read_text().replace("other", "third"))
+        os.utime(beside, ns=(before.st_atime_ns, before.st_mtime_ns))
+        beside.replace(file)
+        assert engine.search("third_name", mode="keyword").hits[0].path == "kept.py"
+
+
+def test_other_rights_cost_a_look_at_the_content_and_nothing_else(root: Path) -> None:
+    with Engine.open(root=root) as engine:
+        engine.index()
+        for file in root.glob("src/*"):
+            file.chmod(0o600)
+        report = engine.sync()
+        assert (report.chunks, report.embedded, report.removed) == (0, 0, 0)
+        assert engine.sync().bytes_read == 0

@@ -44,6 +44,8 @@ def test_a_bare_repository(repo: Path, tmp_path: Path) -> None:
         assert found(engine, "LruCache", "v1") == {"src/cache.py": 1}
         with pytest.raises(errors.RefNotIndexed):
             engine.search("x", ref="nothing", wait_s=None)
+        assert any("bare" in note for note in engine.search("LruCache").notes)
+        assert not any("bare" in note for note in engine.search("LruCache", ref="v1").notes)
 
 
 def test_what_git_keeps_in_a_bare_repository_is_nobodys_file(repo: Path, tmp_path: Path) -> None:
@@ -92,6 +94,8 @@ def test_a_partial_clone_fetches_nothing_and_names_what_it_lacks(repo: Path, tmp
         assert {file.path for file in result.files} == {"src/lru.py"}
         assert [(file.path, file.reason) for file in result.skipped] == [("src/retry.py", "unreadable")]
         assert engine.status(ref="origin/feature").coverage.skipped == {"unreadable": 1}
+        notes = engine.search("class", ref="origin/feature", mode="keyword").notes
+        assert any(note.startswith("1 file could not be read and was not searched") for note in notes)
         assert "partial" in engine.status(ref="origin/feature").skipped[0].detail
     assert git(partial, "count-objects", "-v") == before
 

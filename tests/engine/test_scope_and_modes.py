@@ -13,6 +13,7 @@ from indexes import SMALL, contents, make, places, rows, write
 
 from findling import Engine, errors
 from findling.ingest import indexer
+from findling.tools.workspaces import open_workspace
 from findling.types import MODES
 
 TREE = {
@@ -207,7 +208,10 @@ def test_a_first_question_without_time_continues_at_the_next(tmp_path: Path, mon
     files = {f"m{n}.py": f"def function_{n}():\n    return {n}\n" for n in range(40)}
     with Engine.open(root=make(tmp_path / "p", files)) as engine:
         assert engine.status().indexing_status == "not_indexed"
-        assert engine.search("function_7", wait_s=0).completeness == "partial"  # no time at all: nothing is begun
+        for ask in (engine.search, engine.grep, engine.symbols):
+            with pytest.raises(errors.IndexNotReady, match="is not indexed"):
+                ask("function_7", wait_s=0)  # no time at all: nothing is begun
+        assert not engine.store_dir.exists()
         first = engine.search("function_7", wait_s=0.001)
         assert first.freshness == "stale"
         assert first.completeness == "partial"
@@ -226,7 +230,7 @@ def test_what_a_deadline_cut_off_is_pending_and_comes_next(tmp_path: Path, monke
     monkeypatch.setattr(indexer, "_TASK_FILES", 3)
     monkeypatch.setattr(indexer, "_STOP_MARGIN_S", 0.0)
     with Engine.open(root=root) as engine:
-        engine.search("x", wait_s=0)
+        engine.store_dir.mkdir()
         clock = iter(range(10**6))
 
         class Ticking:
@@ -367,3 +371,27 @@ def test_a_file_read_right_after_it_was_written_is_not_called_changed(tmp_path: 
             result = engine.search(f"young_{number}")
             assert (result.freshness, result.hits[0].path, result.hits[0].stale) == ("fresh", "src/young.py", False)
             assert not any(hit.stale for hit in engine.search(f"young_{number}", wait_s=0).hits)
+
+
+def test_a_path_may_be_any_path(tmp_path: Path) -> None:
+    root = make(tmp_path / "p")
+    with Engine.open(root / "src", root=os.fspath(root)) as engine:
+        assert engine.scope == "src"
+        assert engine.sync([Path("src/retry.py"), root / "src/cache.py", "src/app.js"]).files == 3
+        assert engine.sync(Path("docs/guide.md")).files == engine.sync("docs/guide.md").files == 4
+        assert engine.why(root / "src/retry.py").indexed
+        assert engine.similar(root / "src/retry.py", wait_s=None).hits == engine.similar("src/retry.py").hits
+        assert engine.changed([Path("src/retry.py")]) == ([], set())
+        assert engine.document_lines(Path("src/retry.py")) is None
+        assert engine.reembed([Path("src/retry.py")], anew=True).chunks
+        assert engine.changed("src/retry.py") == ([], set())
+        assert engine.reembed("src/retry.py", anew=True).embedded == ("src/retry.py",)
+    with open_workspace(root / "src", roots=[os.fspath(root)]) as workspace:
+        assert workspace.engine.scope == "src"
+
+
+def test_a_name_that_looks_as_if_a_line_followed(tmp_path: Path) -> None:
+    root = make(tmp_path / "p", {**SMALL, "notes:12": "Failed requests are sent again.\n"})
+    with Engine.open(root=root) as engine:
+        engine.index()
+        assert engine.similar("notes:12").hits == engine.similar("notes:12:1").hits != ()

@@ -7,20 +7,23 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 import apsw
 import pytest
-from indexes import identity_of, integrity, make, places, write
+from indexes import identity_of, integrity, make, places, rows, write
 from test_faults import InlinePool
 
 from findling import Engine, cli, files
+from findling.errors import IndexUnavailable
 from findling.files import NotRead, RootFiles, read_regular_file
-from findling.store import fulltext
+from findling.store import checksums, fulltext, growth
 from findling.store.lock import WriterLock
 from findling.store.reader import IndexReader
 from findling.store.schema import IndexDamaged
+from findling.store.writer import IndexWriter
 
 SECRET = "xyzzy_outside_token"
 
@@ -169,7 +172,7 @@ def test_links_above_the_store_are_the_users_own(tmp_path: Path) -> None:
 
 
 def set_path(store: Path, old: str, new: str) -> None:
-    connection = apsw.Connection(os.fspath(store / "index.db"))
+    connection = apsw.Connection(os.fspath(store / "index.db"), vfs=checksums.way())
     connection.execute("UPDATE entries SET path=? WHERE path=?", (new, old))
     connection.close()
 
@@ -295,13 +298,15 @@ def test_no_folder_stays_open(root: Path) -> None:
 
 ROWS = {
     "no text in paths": "UPDATE entries SET path=CAST(x'ff80fe' || path AS TEXT)",
-    "no text in names": "UPDATE symbols SET data=CAST(substr(data, 1, 20) || x'fffefffefffefffe' AS BLOB)",
-    "cut symbols": "UPDATE symbols SET data=substr(data, 1, 11)",
+    "no text in names": (
+        "UPDATE contents SET symbols=CAST(substr(symbols, 1, 20) || x'fffefffefffefffe' AS BLOB) WHERE symbols<>x''"
+    ),
+    "cut symbols": "UPDATE contents SET symbols=substr(symbols, 1, 11) WHERE symbols<>x''",
     "no text in languages": "UPDATE blobs SET language=CAST(x'ff' AS TEXT)",
-    "cut terms": "UPDATE terms SET data=substr(data, 1, 7)",
-    "terms are numbers": "UPDATE terms SET data=5",
-    "cut lines": "UPDATE chunks SET lines=substr(lines, 1, 3)",
-    "cut places": "UPDATE chunks SET places=substr(places, 1, 5)",
+    "cut terms": "UPDATE contents SET terms=substr(terms, 1, 7)",
+    "terms are numbers": "UPDATE contents SET terms=5",
+    "cut lines": "UPDATE contents SET lines=substr(lines, 1, 3)",
+    "cut places": "UPDATE contents SET places=substr(places, 1, 5)",
     "cut counts": "UPDATE term_counts SET counts=substr(counts, 1, 3)",
     "no generation": "UPDATE meta SET value='x' WHERE key='generation'",
     "no identity": "UPDATE meta SET value='x' WHERE key='identity'",
@@ -310,12 +315,13 @@ ROWS = {
 
 
 @pytest.mark.parametrize("kind", ROWS)
-def test_rows_that_findling_did_not_write_are_damage(kind: str, root: Path) -> None:
+def test_rows_that_findling_did_not_write_are_damage(kind: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(growth, "FEW", 2)  # so that every table is there
     with Engine.open(root=root) as engine:
         engine.index()
         before = places(engine.search("where are failed requests retried"))
         store = engine.store_dir
-    connection = apsw.Connection(os.fspath(store / "index.db"))
+    connection = apsw.Connection(os.fspath(store / "index.db"), vfs=checksums.way())
     connection.execute(ROWS[kind])
     connection.close()
     with Engine.open(root=root) as engine:
@@ -330,15 +336,40 @@ def test_rows_that_findling_did_not_write_are_damage(kind: str, root: Path) -> N
         assert integrity(engine) == "ok"
 
 
+@pytest.mark.parametrize(
+    "column",
+    [
+        "blob_id) NOT IN ('integer','null'); COMMIT; VACUUM INTO '{}'; --\" TEXT",
+        "odd\" \"TEXT'); COMMIT; VACUUM INTO '{}'; --\"",
+    ],
+)
+def test_names_in_a_store_are_no_statements(root: Path, tmp_path: Path, column: str) -> None:
+    with Engine.open(root=root) as engine:
+        engine.index()
+        store = engine.store_dir
+    made = tmp_path / "made.db"
+    connection = apsw.Connection(os.fspath(store / "index.db"), vfs=checksums.way())
+    connection.execute(f'ALTER TABLE contents ADD COLUMN "{column.format(made)}')
+    connection.execute("UPDATE contents SET terms=x'ff00ff', symbols=x'010203ffff', lines=x'ff'")
+    connection.close()
+    with Engine.open(root=root) as engine:
+        with suppress(IndexUnavailable):  # nobody may build it anew
+            engine.search("where are failed requests retried", wait_s=0)
+        assert engine.search("RetryPolicy", wait_s=None).hits[0].path == "src/retry.py"
+    assert not made.exists()
+
+
 def test_a_mistake_in_the_program_is_no_damage(root: Path) -> None:
     with Engine.open(root=root) as engine:
         engine.index()
         reader = IndexReader(engine.store_dir, str(root))
-        part: dict[str, Any] = {"__name__": "findling.search.part"}
-        exec("def fail(error):\n    raise error", part)  # as a part of the program
-        for mistake in (ValueError("a mistake"), TypeError("a mistake"), KeyError("a mistake")):
-            with pytest.raises(type(mistake), match="a mistake"), reader.snapshot():
-                part["fail"](mistake)
+        for module in ("findling.search.part", "findling.store.part"):
+            part: dict[str, Any] = {"__name__": module}
+            exec("def fail(error):\n    raise error", part)  # as a part of the program
+            undecodable = UnicodeDecodeError("utf-8", b"a mistake", 0, 1, "a mistake")
+            for mistake in (ValueError("a mistake"), TypeError("a mistake"), KeyError("a mistake"), undecodable):
+                with pytest.raises(type(mistake), match="a mistake"), reader.snapshot():
+                    part["fail"](mistake)
         with pytest.raises(UnicodeEncodeError), reader.snapshot():
             reader.file_at("\ud800")
         reader.close()
@@ -466,3 +497,27 @@ def test_no_file_of_the_project_is_imported(tmp_path: Path) -> None:
         )
         assert done.returncode == 0, done.stderr
     assert not ran.exists(), ran.read_text()
+
+
+@pytest.mark.skipif(not checksums.available(), reason="SQLite's extension for it is not there")
+@pytest.mark.parametrize("size", [0, 1 << 40])
+def test_a_bit_that_the_disk_has_changed_in_a_row_is_damage(size: int, root: Path) -> None:
+    store = root / ".findling"
+    store.mkdir()
+    with closing(IndexWriter(store)) as writer:
+        writer.expect(size)
+    with Engine.open(root=root) as engine:
+        engine.index()
+        before = places(engine.search("failed requests"))
+        identity = identity_of(engine)
+        page = 8192 if size else 512
+        assert [rows(engine, f"PRAGMA {name}") for name in ("page_size", "integrity_check")] == [[(page,)], [("ok",)]]
+        vector = max(row[0] for row in rows(engine, "SELECT data FROM vectors"))
+        rows(engine, "PRAGMA wal_checkpoint(TRUNCATE)")
+    data = bytearray((store / "index.db").read_bytes())
+    data[data.index(vector[:100]) + 50] ^= 4
+    (store / "index.db").write_bytes(data)
+    with Engine.open(root=root) as engine:
+        result = engine.search("failed requests", wait_s=None)
+        assert places(result) == before and identity_of(engine) != identity
+        assert any("It is built anew." in note for note in result.notes)

@@ -53,3 +53,21 @@ def test_rows_of_contents_are_read_once_whatever_is_written_meanwhile(tmp_path: 
         assert [hit.name for hit in engine.search("after", wait_s=0.0).hits][:1] == ["after"]
         assert not engine.symbols("before", wait_s=0.0).definitions
         assert [hit.name for hit in engine.search("kept", wait_s=0.0).hits][:1] == ["kept"]
+
+
+def test_what_is_remembered_of_files_outlives_the_writing_of_vectors(tmp_path: Path) -> None:
+    (tmp_path / "first.py").write_text("def first():\n    return 1\n")
+    with Engine.open(root=tmp_path) as engine, Engine.open(root=tmp_path) as other:
+        engine.index(embed=False)
+        reader = engine._store.reader
+        with reader.snapshot():
+            known, generation = reader.known_files(), reader.generation
+            assert reader.embedded_chunks(reader.latest_model()) == 0
+        assert other.reembed(None, anew=False).chunks == 1
+        with reader.snapshot():
+            assert reader.known_files() is known and reader.generation > generation
+            assert reader.embedded_chunks(reader.latest_model()) == 1
+        (tmp_path / "second.py").write_text("def second():\n    return 2\n")
+        other.sync()
+        with reader.snapshot():
+            assert set(reader.known_files()) == {"first.py", "second.py"}

@@ -15,7 +15,9 @@ import pytest
 from indexes import SMALL, make, write
 
 from findling import Engine
+from findling.cli import main
 from findling.ingest import pool as pool_module
+from findling.ingest import worker_process
 from findling.ingest.indexer import Indexer
 from findling.ingest.pool import Task, WorkerPool
 from findling.ingest.prepare import Prepared
@@ -87,6 +89,41 @@ def test_a_killed_worker_is_replaced_and_no_file_is_lost() -> None:
         assert worker not in children()
     assert sorted(answers) == list(range(5))
     assert all(isinstance(answer, Prepared) for answer in answers.values())
+
+
+def test_a_worker_that_was_started_ahead_is_the_one_that_works() -> None:
+    before = children()
+    worker_process.start_ahead()
+    (ahead,) = children() - before
+    with WorkerPool(1) as pool:
+        pool.submit(tasks(2))
+        assert len(answers_of(pool)) == 2
+        assert children() - before == {ahead}
+    worker_process.start_ahead()  # one that nobody needs
+    worker_process.end_ahead()
+
+
+def test_a_worker_that_was_given_much_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool_module, "_REPLACED_AFTER_BYTES", 2 * len(CODE))
+    before = children()
+    with WorkerPool(1) as pool:
+        pool.warm_up()
+        (first,) = children() - before
+        for number in range(3):
+            pool.submit([Task(number, f"f{number}.py", CODE)])
+        assert sorted(answers_of(pool)) == [0, 1, 2]
+        (second,) = children() - before
+        assert second != first
+
+
+def test_a_command_that_names_a_file_leaves_no_worker_behind(tmp_path: Path) -> None:
+    write(tmp_path, "a.py", "def named():\n    return 1\n")
+    named = str(tmp_path / "a.py")
+    for _ in range(2):  # the second time nothing has changed, and nobody needs the worker
+        assert main(["sync", "--root", str(tmp_path), named]) == 0
+    with Engine.open(root=tmp_path) as engine:
+        assert engine.symbols("named").definitions
+    assert main(["sync", "--root", str(tmp_path / "nowhere"), named]) == 2
 
 
 def test_a_stopped_worker_overruns_its_time_and_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:

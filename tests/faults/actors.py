@@ -25,7 +25,9 @@ _SMALL_BATCHES = """
     threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
     from findling import Engine, errors
     from findling.ingest import indexer, embedding_pass
+    from findling.store import growth
     indexer._TASK_FILES, indexer._COMMIT_FILES, indexer._MIN_SEGMENT = 4, 8, 1
+    indexer._MIN_SEGMENT_BYTES, growth.FEW = 0, 3
     embedding_pass._FILES_PER_BATCH = 10
     root, seed = sys.argv[1], int(sys.argv[2])
     chance = random.Random(seed)
@@ -62,7 +64,10 @@ SEARCH = (
     + """
     with Engine.open(root=root) as engine:
         while True:
-            engine.search(f"Thing{chance.randrange(60)}", wait_s=chance.choice((0, 0.05, 1.0)))
+            try:
+                engine.search(f"Thing{chance.randrange(60)}", wait_s=chance.choice((0, 0.05, 1.0)))
+            except errors.IndexNotReady:
+                pass  # without time a question begins no index
             engine.grep("retry_[0-3]", wait_s=0.5)
             engine.symbols("act", wait_s=0)
             time.sleep(0.01)

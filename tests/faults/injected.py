@@ -47,9 +47,10 @@ _BEGINS = """
     from pathlib import Path
     from findling import Engine, errors
     from findling.ingest import embedding_pass, indexer
-    from findling.store import dense
+    from findling.store import dense_files, growth
     indexer._TASK_FILES, indexer._COMMIT_FILES, indexer._MIN_SEGMENT = 1, 2, 1
-    embedding_pass._FILES_PER_BATCH, embedding_pass._COMMIT_CHUNKS, dense._FILE_ROWS = 2, 2, 1
+    indexer._MIN_SEGMENT_BYTES, growth.FEW = 0, 3
+    embedding_pass._FILES_PER_BATCH, embedding_pass._COMMIT_CHUNKS, dense_files.FILE_ROWS = 2, 2, 1
     root = Path(sys.argv[1])
 """
 

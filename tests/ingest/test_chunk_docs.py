@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from findling.ingest.chunk_docs import LIBRARY, DocLimits, chunk_docs
@@ -300,6 +300,7 @@ LANGUAGE = st.sampled_from(["markdown", "rst", "text", "asciidoc", "org", "latex
 
 @settings(max_examples=300, deadline=None)
 @given(TEXT, LINE, LANGUAGE, st.sampled_from([DocLimits(), LIBRARY, SMALL, DocLimits(30, 0), DocLimits(7, 6)]))
+@example("# A\n\n\n\n===\n", "", "markdown", DocLimits(7, 6))
 def test_chunks_cover_the_text_and_reread(text: str, last: str, language: str, limits: DocLimits) -> None:
     """S1-8, S1-12, S1-13, S1-43: for any text, language and limits."""
     text += last

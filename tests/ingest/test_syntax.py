@@ -289,6 +289,49 @@ def test_component_without_script_has_no_symbols() -> None:
     assert (read.symbols, read.complete, read.problem) == ((), True, "")
 
 
+PAGE = b"""<p>function nothing() {}</p>
+<script type="application/json">{"a": "function data() {}"}</script>
+<script>
+function start(x) { return render(x); }
+</script><script type='module'>export const go = () => 1</script>
+"""
+ERB = b"""<%# def said() %>
+<% def row(post) %>
+  <td><%= link_to post.title, post %></td> <%= link_to 'x', post -%>
+<% end %>
+<% @posts.each do |post| -%><%= row(post) %><% end %> def text()
+"""
+EJS = b"""<% function row(u) { %><b><%= u.name %></b><% } %>
+<% users.forEach(function (u) { %> <%- row(u) %> <% }); %> row(text)
+"""
+HEEX = b"""<div><%= for user <- @users do %><p><%= row(user) %></p><% end %></div>
+"""
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "defined", "name", "uses"),
+    [
+        ("html", PAGE, [("fn", "start"), ("fn", "go")], "render", [4]),
+        ("erb", ERB, [("fn", "row")], "link_to", [3, 3]),
+        ("erb", ERB, [("fn", "row")], "row", [5]),
+        ("ejs", EJS, [("fn", "row")], "row", [2]),
+        ("heex", HEEX, [], "row", [1]),
+    ],
+)
+def test_code_in_pages_and_templates_has_symbols_and_uses(
+    language: str, text: bytes, defined: list[tuple[str, str]], name: str, uses: list[int]
+) -> None:
+    read = syntax.parse(text, language)
+    assert [(symbol.kind, symbol.name) for symbol in read.symbols] == defined
+    assert read.complete
+    for symbol in read.symbols:
+        assert symbol.name.encode() in text[symbol.start_byte : symbol.end_byte]
+    found = syntax.references(text, language, name)
+    assert [line for line, _, _ in found] == uses
+    lines = text.decode().splitlines()
+    assert all(lines[line - 1][column:].startswith(name) for line, column, _ in found)
+
+
 # --- uses
 
 

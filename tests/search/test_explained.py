@@ -77,5 +77,5 @@ def test_the_words_say_what_was_found(engine: Engine) -> None:
     assert "RetryPolicy" in words("RetryPolicy")["definition"]
     assert words("Bucket", "symbol")["alike"].startswith("it defines TokenBucket")
     assert words('"Wait until all old tokens have run out"')["exact"].endswith("first on line 10")
-    assert "100%" in words("RetryPolicy")["coverage"]
+    assert "100%" in words("RetryPolicy", "keyword")["coverage"]
     assert not [said for said in words("how is the schema of the database upgraded").values() if "{" in said]

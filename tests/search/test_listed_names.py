@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from findling import Engine
 from findling.search import names, symbol
+from findling.store import growth
 from findling.store import reader as store_reader
 
 
@@ -55,18 +57,24 @@ def test_more_than_are_looked_at_is_said(engine: Engine) -> None:
     assert "there are more" in " ".join(result.notes)
 
 
-def test_what_is_remembered_of_definitions_is_bounded(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_remembered_of_definitions_is_bounded(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(growth, "FEW", 2)  # of few files all is remembered
     monkeypatch.setattr(store_reader, "_CONTENTS", 3)
     monkeypatch.setattr(store_reader, "_CHUNK_LISTS", 3)
     monkeypatch.setattr(store_reader, "_AT_ONCE", 1)
-    reader = engine._store.reader
-    for word in ("get", "late", "aget"):
-        engine.symbols(word, wait_s=0.0)
-        assert all(len(cache) <= 4 for cache in reader._of_contents)
-    with reader.snapshot():
-        for file in reader.all_files():
-            reader.chunks(file.blob_id)
-            assert len(reader._chunks) <= 4
+    copy = shutil.copytree(root, tmp_path / "p", ignore=shutil.ignore_patterns(".findling"))
+    with Engine.open(root=copy) as engine:
+        engine.index(embed=False)
+        reader = engine._store.reader
+        for word in ("get", "late", "aget"):
+            assert engine.symbols(word, wait_s=0.0).total_definitions
+            assert all(len(cache) <= 4 for cache in reader._of_contents)
+        with reader.snapshot():
+            for file in reader.all_files():
+                reader.chunks(file.blob_id)
+                assert len(reader._chunks) <= 4
 
 
 def test_searching_by_name_in_a_folder_is_not_crowded_out_either(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from findling import tokenizer
-from findling.search.ranking import mentions
+from findling.search.ranking import mention_arrays, mentions
 from findling.search.ranking.votes import KINDS, MAX_DEFINERS, MIN_NAME, voters, votes
 from findling.store import symbol_rows, term_rows
 from findling.store.symbol_rows import DefinedNames
@@ -111,3 +111,34 @@ def test_kinds_that_are_not_voted_for_and_short_names_have_no_keys() -> None:
     assert set(SYMBOL_KINDS) > KINDS
     assert list(mentions.name_keys(named([("long_name", "variable"), ("get", "fn"), ("gets", "fn")]))) == [key("gets")]
     assert list(mentions.name_keys(DefinedNames("", b""))) == []
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(0.1, 1), name_lists, st.sets(st.sampled_from(NAMES)), st.booleans()), min_size=1, max_size=6
+    ),
+    st.dictionaries(st.sampled_from(NAMES), st.integers(0, 3)),
+)
+def test_arrays_give_the_same_votes(
+    files: list[tuple[float, list[tuple[str, str]], set[str], bool]], elsewhere: dict[str, int]
+) -> None:
+    voices = [voice for voice, _, _, _ in files]
+    definers = {tokenizer.squash(name): count for name, count in elsewhere.items()}
+    blobs: list[int] = []
+    for _, _, _, as_before in files:  # the same content may stand at several paths
+        blobs.append(blobs[-1] if as_before and blobs else len(blobs))
+    by_blob = {blob: named(files[blob][1]) for blob in set(blobs) if files[blob][1]}
+    said = [{key(name) for name in files[blob][2]} for blob in blobs]
+    rows = {
+        blob: term_rows.unpack(term_rows.pack(dict.fromkeys(keys, 1), {}))
+        for blob, keys in zip(blobs, said, strict=True)
+    }
+
+    def definition_counts(names: Collection[str], _: int) -> dict[str, int]:
+        return {name: definers.get(name, 0) for name in names}
+
+    keys = {blob: mentions.name_keys(names) for blob, names in by_blob.items()}
+    found, defines = mentions.rare_mentions(voters(voices), blobs, by_blob, keys, rows, definition_counts)
+    words = {blob: mention_arrays.name_words(names) for blob, names in by_blob.items()}
+    received = mention_arrays.received(voices, blobs, by_blob, words, rows, definition_counts, count, 100)
+    assert received == pytest.approx(votes(voices, found.__getitem__, defines, count, 100))

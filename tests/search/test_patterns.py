@@ -269,6 +269,14 @@ def test_literals_that_cannot_be_searched_are_refused(literal: str) -> None:
         compile_pattern(literal, literal=True)
 
 
+@pytest.mark.parametrize("depth", [240, 300, 420, 480, 2_000])
+def test_an_expression_that_is_nested_too_deeply_is_refused(depth: int) -> None:
+    try:
+        assert compile_pattern("(" * depth + "a" + ")" * depth).text
+    except InvalidPattern as refusal:
+        assert "nested too deeply" in str(refusal)
+
+
 def test_a_nested_set_is_read_as_the_standard_library_reads_it_and_warns_nobody(
     recwarn: pytest.WarningsRecorder,
 ) -> None:
@@ -319,3 +327,20 @@ def test_classic_catastrophes_are_answered_or_cut(expression: str) -> None:
     with contextlib.suppress(PatternTimeout):
         found = list(compile_pattern(expression).spans("a" * 60 + "!", time.monotonic() + 0.2))
     assert found is None or all(start == end for start, end in found)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "named"),
+    [
+        ("(?s)def.*return", "(?s)"),
+        ("a(?s:.)b", "(?s:...)"),
+        (r"(a[\s\S]*?|b[\w\W])\Z", r"[\s\S] and [\w\W] and \Z"),
+        (r"\Aimport", r"\A"),
+        (r"^import$", ""),
+        (r"(?im)[\s\d]+", ""),
+    ],
+)
+def test_what_is_written_for_more_than_a_line_is_told(pattern: str, named: str) -> None:
+    note = compile_pattern(pattern).note
+    assert note == (f"Lines are searched one at a time, in spite of {named}." if named else "")
+    assert compile_pattern(pattern, literal=True).note == ""

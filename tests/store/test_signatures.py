@@ -30,6 +30,12 @@ def test_a_very_long_line_is_cut() -> None:
     assert len(from_line("def f(" + "x, " * 1000 + "): pass")) == MAX_SIGNATURE
 
 
+def test_a_line_as_long_as_a_file_is_not_gone_through() -> None:
+    line = "x " * 10_000
+    assert from_line(line + "{") == from_line(line) == line[:MAX_SIGNATURE]
+    assert from_line(" " * 10_000 + "def f(x):") == ""
+
+
 @given(
     st.text("ab(){}:=; ,\t", min_size=1, max_size=30),
     st.lists(st.text("ab(): {", max_size=20), max_size=5),

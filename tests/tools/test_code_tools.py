@@ -430,12 +430,14 @@ def test_index_status(workspace: Workspace) -> None:
     assert "advisor" not in found
 
 
-def test_advice_only_where_it_was_asked_for(indexed: Path) -> None:
+def test_advice_only_where_it_was_asked_for(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """S2-46: a recommendation, once there is a time to judge by."""
     config = Config(semantic=Semantic(profile_advisor_mode="suggest"))
     with Workspace(indexed, root=indexed, config=config) as workspace:
         assert "advisor" not in facts(call("index_status", {}, workspace))
         search(workspace, "retry")
+        assert (workspace.latency_ms() or 0) > 0
+        monkeypatch.setattr(workspace, "latency_ms", lambda: 5.0)  # whatever this machine took
         advisor = facts(call("index_status", {}, workspace))["advisor"]
         assert (advisor["profile"], advisor["repo_size_bucket"]) == ("fast_local", "<10k")
         assert advisor["reason_codes"]

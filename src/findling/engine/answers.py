@@ -11,14 +11,20 @@ from typing import TYPE_CHECKING
 
 from findling import errors, roots
 from findling.engine import scope as scopes
+from findling.engine.refs import RefStore
 from findling.engine.shown import ShownText
 from findling.engine.state import coverage
 from findling.engine.store import OpenStore
-from findling.types import Freshness, Query, SearchResult, SymbolResult
+from findling.plurals import count
+from findling.types import Coverage, Freshness, Query, SearchResult
 
 if TYPE_CHECKING:
     from findling.search.exact import Grep, GrepRequest
     from findling.search.searcher import Found, Searcher
+    from findling.types import SymbolResult
+
+_ODD = ("unreadable", "failed")
+"""Reasons to leave a file out that no rule is behind: who asks is told."""
 
 WITHOUT_VECTORS = frozenset(("keyword", "symbol", "exact"))
 """Modes that ask no vectors."""
@@ -49,8 +55,13 @@ class Answers:
         path, line = split_target(target)
         with self._store.reader.snapshot():
             file = scopes.file_at(self._store, path)
-            if file is None and line is not None:
-                file = scopes.file_at(self._store, target)
+            if file is None and line is not None:  # it is a name that only looks as if a line followed
+                file, line = scopes.file_at(self._store, target), None
+            manifest = self._store.reader.manifest
+        if file is None and (manifest is None or not manifest.complete):
+            raise errors.NotFound(
+                f"{path} is not in the index of {self._store.root} yet.", remedy="Run 'findling index' to finish it."
+            )
         if file is None:
             raise errors.NotFound(
                 f"{path} is not in the index of {self._store.root}.",
@@ -73,9 +84,9 @@ class Answers:
             problem = f"{mismatch} Run 'findling embed'."
         if problem and query.mode not in WITHOUT_VECTORS:
             notes.append(problem if query.mode == "semantic" else f"{problem} Only text and names were searched.")
-        return make_result(
-            query, found, coverage(self._store), freshness, stale_reason, notes, started, self._shown.stale
-        )
+        covered = coverage(self._store)
+        notes += _not_searched(self._store, covered)
+        return make_result(query, found, covered, freshness, stale_reason, notes, started, self._shown.stale)
 
     def grep(self, request: GrepRequest, freshness: Freshness, stale_reason: str) -> Grep:
         """The candidates are listed; their files are read as the answer is iterated over."""
@@ -115,6 +126,7 @@ class Answers:
     ) -> SymbolResult:
         """Definitions of a name, and its uses. ``language`` is an id."""
         from findling.search import names
+        from findling.types import SymbolResult
 
         reader = self._store.reader
         with reader.snapshot():
@@ -168,3 +180,16 @@ class Answers:
 
     def _forget_searcher(self) -> None:
         self._searcher = None
+
+
+def _not_searched(store: OpenStore, covered: Coverage) -> list[str]:
+    """What there is to say of files that should have been searched and were not."""
+    at_ref = isinstance(store, RefStore)
+    if not covered.files and not at_ref and roots.is_bare(store.root):
+        return ["This is a bare repository, in which nothing is checked out: name a branch or tag ('--ref')."]
+    odd = sum(covered.skipped.get(reason, 0) for reason in _ODD)
+    if not odd:
+        return []
+    were = "was" if odd == 1 else "were"
+    status = "'findling status --skipped --ref ...'" if at_ref else "'findling status --skipped'"
+    return [f"{count(odd, 'file')} could not be read and {were} not searched; {status} says why."]

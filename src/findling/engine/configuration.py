@@ -135,4 +135,15 @@ class Configuration:
             return True
         base = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")  # noqa: PTH111, PTH118
         users = [Path(base) / "findling" / name for name in ("config.toml", "config.json")]
-        return any(path.exists() for path in (*(self._root / name for name in CONFIG_FILES), *users))
+        return any(map(_may_exist, (*(self._root / name for name in CONFIG_FILES), *users)))
+
+
+def _may_exist(path: Path) -> bool:
+    """Whether there is a file, or one cannot look: then whoever reads it says why not."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True

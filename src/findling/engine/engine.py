@@ -6,6 +6,7 @@ takes in what changed when that is quick, and says so when it is not.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, wraps
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from findling import errors, roots
 from findling.engine.refs import Ref, RefStore
 from findling.engine.store import WRITER_WAIT_S, OpenStore
-from findling.types import Freshness, GrepResult, IndexReport, Progress, SearchResult, SkippedFile, Status, SymbolResult
+from findling.types import Progress
 
 if TYPE_CHECKING:
     from findling.config import Config
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from findling.ingest.discovery import DiscoveryOptions
     from findling.reports import Explanation
     from findling.search.exact import Grep
+    from findling.typed_paths import StrPath
+    from findling.types import Freshness, GrepResult, IndexReport, SearchResult, SkippedFile, Status, SymbolResult
 
 OPEN_REFS = 2
 """Refs that stay open beside the folder: two are compared; more cost memory."""
@@ -43,10 +46,12 @@ _Result = TypeVar("_Result")
 def _rebuilds(
     method: Callable[Concatenate[Engine, _Arguments], _Result],
 ) -> Callable[Concatenate[Engine, _Arguments], _Result]:
-    """When a method comes upon damage in the index, the index is removed, with a note, and the method called again.
+    """When a method comes upon damage in the index, the index is removed, with a note, and the method called again;
+    but where it is a question that may change nothing (its ``wait_s`` is 0), `IndexUnavailable` says so.
 
     Called with a ``ref`` that is not checked out, it is the method of that ref's engine.
     """
+    defaults: dict[str, object] = getattr(method, "__kwdefaults__", None) or {}
 
     @wraps(method)
     def called(self: Engine, /, *args: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
@@ -60,6 +65,9 @@ def _rebuilds(
 
             if not isinstance(error, IndexDamaged):
                 raise
+            if "wait_s" in defaults and not self._store.may_begin_anew({**defaults, **options}["wait_s"]):
+                self._store.damage = error.message
+                raise self._store.unusable(error.message) from error
             self._store.start_over_from(error.message)
         return method(self, *args, **options)
 
@@ -89,9 +97,9 @@ class Engine:
     @classmethod
     def open(
         cls,
-        path: Path | str | None = None,
+        path: StrPath | None = None,
         *,
-        root: Path | None = None,
+        root: StrPath | None = None,
         cache: bool = False,
         config: Config | None = None,
         ref: str | None = None,
@@ -100,13 +108,19 @@ class Engine:
 
         ``root`` is taken literally; ``cache`` keeps the index in the user's cache folder. ``config`` is obeyed instead
         of the root's files, the user's and the environment, which are read otherwise, when something first depends on
-        them (then a wrong one is a `ConfigError`). ``ref``: as for `at`; ``path`` need not be on disk then. Raises
-        `RootError` and `RefNotIndexed`.
+        them (then a wrong one is a `ConfigError`). ``ref``: as for `at`; ``path`` need not be on disk then, but there.
+        Raises `RootError`, `RefNotIndexed` and `NotFound`.
         """
-        found = roots.find_root(Path(path) if path is not None else None, root=root, may_be_gone=ref is not None)
+        where, folder = (None if given is None else Path(given) for given in (path, root))
+        found = roots.find_root(where, root=folder, may_be_gone=ref is not None)
         location = roots.store_location(found.root, cache=cache, create=False)
         # Nothing is open yet, so an engine that another is made from needs no closing.
-        return cls(found.root, found.scope, location.directory, cache=cache, config=config).at(ref)
+        engine = cls(found.root, found.scope, location.directory, cache=cache, config=config).at(ref)
+        if ref is not None:
+            from findling.engine.refs import check_scope
+
+            check_scope(found.root, engine.ref, found.scope)
+        return engine
 
     @property
     def store_dir(self) -> Path:
@@ -234,15 +248,17 @@ class Engine:
         return self._run(None, embed=embed, progress=progress)
 
     @_rebuilds
-    def sync(self, paths: Sequence[str] | None = None, *, progress: OnProgress | None = None) -> IndexReport:
-        """Take in changes: of the whole root, or of the named files (relative to the root, or absolute).
+    def sync(
+        self, paths: StrPath | Sequence[StrPath] | None = None, *, progress: OnProgress | None = None
+    ) -> IndexReport:
+        """Take in changes: of the whole root, or of the named file or files (relative to the root, or absolute).
 
         Vectors of another model than the index has are not made; `index` and `reembed` do that.
         """
         from findling.engine.scope import relative
 
         return self._run(
-            None if paths is None else [relative(self.root, path) for path in paths],
+            None if paths is None else [relative(self.root, path) for path in _each(paths)],
             embed=self._store.semantics.mismatch() is None,
             progress=progress,
         )
@@ -262,14 +278,17 @@ class Engine:
         return self._freshen(wait_s, progress, query, embed=embed)
 
     @_rebuilds
-    def reembed(self, paths: Sequence[str] | None, *, anew: bool, progress: OnProgress | None = None) -> VectorReport:
-        """Make the vectors of these indexed files (None: all), ``anew`` even where nothing changed.
+    def reembed(
+        self, paths: StrPath | Sequence[StrPath] | None, *, anew: bool, progress: OnProgress | None = None
+    ) -> VectorReport:
+        """Make the vectors of this indexed file or these (None: all), ``anew`` even where nothing changed.
 
         Raises `EmbedderUnavailable`.
         """
         from findling.engine.reembedding import reembed
 
-        return reembed(self._store, paths, anew=anew, progress=progress)
+        names = None if paths is None else _each(paths)
+        return reembed(self._store, names, anew=anew, progress=progress)
 
     @_rebuilds
     def embed(self, *, force: bool = False, progress: OnProgress | None = None) -> VectorReport:
@@ -277,12 +296,16 @@ class Engine:
 
         Fetches the chosen model where it comes from the hub and is not here yet. Raises `EmbedderUnavailable`.
         """
+        from dataclasses import replace
+
         from findling.engine.reembedding import paths_below, reembed
         from findling.engine.semantics import fetch_chosen
 
-        self.index(embed=False, progress=progress)
+        taken_in = self.index(embed=False, progress=progress)
+        notes = tuple(note for note in taken_in.notes if note != self._store.semantics.problem)
         fetch_chosen(self._store.configuration.config, self._store.reader.latest_fingerprint())
-        return reembed(self._store, paths_below(self._store, self.scope), anew=force, progress=progress)
+        report = reembed(self._store, paths_below(self._store, self.scope), anew=force, progress=progress)
+        return replace(report, notes=notes)
 
     def check_model(self) -> list[str]:
         """What there is to say of the embedding model before the first question.
@@ -300,6 +323,7 @@ class Engine:
 
         if not self._store.exists:
             return
+        self._store.ready_to_read()
         reader = IndexReader(self._store.directory, *self.manifest_key)  # its own: questions may be asked meanwhile
         try:
             with reader.snapshot():
@@ -337,7 +361,8 @@ class Engine:
     ) -> SearchResult:
         """The places that answer ``text``, best first. Raises `InvalidInput` and the index's errors.
 
-        ``wait_s`` bounds the indexing that may go before: 0 answers at once from what is there, None waits for all.
+        ``wait_s`` bounds the indexing that may go before: 0 answers at once from what is there (without an index it
+        raises `IndexNotReady`), None waits for all.
         ``look_at_all``: all files are looked at before, however many there are.
         ``ref``: a branch, tag or commit to search instead of the folder on disk (see `at`), as in every question.
         """
@@ -364,7 +389,7 @@ class Engine:
     @_rebuilds
     def similar(
         self,
-        target: str,
+        target: StrPath,
         *,
         limit: int = 10,
         ref: str | None = None,
@@ -374,9 +399,11 @@ class Engine:
         """What is like a file, or like the place at ``FILE:LINE``. Raises `NotFound` when it is not indexed."""
         from findling.search.query import validate
 
+        target = os.fspath(target)
         started = time.monotonic()
         query = validate(target, limit=limit, mode="semantic")
-        freshness, why = self._freshen(wait_s, progress, "")
+        asked_first = target.removeprefix(str(self.root))  # of an index that is begun now
+        freshness, why = self._freshen(wait_s, progress, asked_first)
         return self._answers.similar(query, target, freshness, why, started)
 
     @_rebuilds
@@ -490,11 +517,15 @@ class Engine:
             started=started,
         )
 
-    def status(self, *, ref: str | None = None) -> Status:
-        """The state of the index, looked at without changing it."""
+    def status(self, *, ref: str | None = None, unlisted: bool = False) -> Status:
+        """The state of the index, looked at without changing it.
+
+        ``unlisted``: among what is left out are also files and folders that git ignores, and pipes and devices, which
+        no run lists; in a tree of 70,000 files that takes half a second.
+        """
         from findling.engine.state import status
 
-        return status(self._store if ref is None else self.at(ref)._store)
+        return status(self._store if ref is None else self.at(ref)._store, unlisted=unlisted)
 
     @property
     def only_unlooked(self) -> bool:
@@ -511,30 +542,31 @@ class Engine:
         with self._store.reader.snapshot():
             return list(self._store.reader.known_files())
 
-    def changed(self, paths: Sequence[str]) -> tuple[list[str], set[str]]:
-        """Which of these (relative to the root) are new, gone, changed or not surely as they were (read too soon after
-        they were written), and which are no files to index."""
+    def changed(self, paths: StrPath | Sequence[StrPath]) -> tuple[list[str], set[str]]:
+        """Which of these (or this one; relative to the root) are new, gone, changed or not surely as they were (read
+        too soon after they were written), and which are no files to index."""
         from findling.ingest import discovery
 
+        names = _each(paths)
         with self._store.reader.snapshot():
             if self.ref is not None:  # nothing changes in a commit
-                return [], {path for path in paths if self._store.reader.state_of(path) is None}
-            known = {path: state for path in paths if (state := self._store.reader.state_of(path)) is not None}
-        looked = discovery.look_at(self.root, paths, known, self._store.configuration.wanted)
+                return [], {path for path in names if self._store.reader.state_of(path) is None}
+            known = {path: state for path in names if (state := self._store.reader.state_of(path)) is not None}
+        looked = discovery.look_at(self.root, names, known, self._store.configuration.wanted)
         refused = {skip.path for skip in looked.skipped if skip.reason != "not_found"}
         return [*(path for path, _, _ in looked.found), *looked.gone], refused - known.keys()
 
-    def why(self, path: str) -> Explanation:
+    def why(self, path: StrPath) -> Explanation:
         """Whether a file or folder (absolute, or from the root) is indexed, and which rule decides; changes nothing."""
         from findling.engine.explain import explain
 
-        return explain(self._store, path)
+        return explain(self._store, os.fspath(path))
 
     @_rebuilds
-    def document_lines(self, path: str) -> Sequence[str] | None:
+    def document_lines(self, path: StrPath) -> Sequence[str] | None:
         """The lines of the text that an indexed document (a PDF) was converted to, without their ends; ``path`` from
         the root. None for a file that is text by itself, or is not in the index."""
-        return self._answers.document_lines(path)
+        return self._answers.document_lines(os.fspath(path))
 
     # --- parts ----------------------------------------------------------------------------------------------
 
@@ -556,3 +588,7 @@ class Engine:
         from findling.engine.answers import Answers
 
         return Answers(self._store, self.scope)
+
+
+def _each(paths: StrPath | Sequence[StrPath]) -> list[str]:
+    return [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from findling import errors
 from findling.engine.refs import RefStore
+from findling.engine.state import unmentioned
 from findling.engine.store import OpenStore
 from findling.reports import Explanation
 from findling.types import SkippedFile
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 NOT_YET = "not_indexed_yet"
 CHANGED = "changed"
+NO_FILES = "no_files"
 
 _REMEDIES: Mapping[str, str] = {
     "hidden": "Set index.hidden, or let git track it.",
@@ -45,6 +47,8 @@ _REMEDIES: Mapping[str, str] = {
     NOT_YET: "The next search takes it in, or 'findling index' now.",
     CHANGED: "The next search takes the change in, or 'findling sync' now.",
 }
+_NO_INDEX = "this folder has no index yet"
+_BUILT_ANEW = "its index cannot be used and has to be built anew"
 _LEAVING = "it is still in the index; the next search takes it out"
 
 
@@ -56,6 +60,10 @@ def explain(store: OpenStore, path: str) -> Explanation:
         found = _in_commit(store, path)
         return replace(found, root=str(store.root), remedy=_REMEDIES.get(found.reason, ""), notes=store.take_notes())
     verdict = judge(store.root, path, store.configuration.wanted)
+    if verdict.is_folder and (verdict.refusal is None or verdict.refusal.reason == NO_FILES):
+        prefix = "" if verdict.path == "." else f"{verdict.path}/"
+        more = unmentioned(store, verdict.left_out)
+        verdict.left_out.extend(skip for skip in more if skip.path.startswith(prefix))
     reader = _reader(store)
     if reader is None:
         found = _folder(verdict, set(), []) if verdict.is_folder else _file(store, verdict, None)
@@ -80,7 +88,7 @@ def _in_commit(store: RefStore, path: str) -> Explanation:
         return _not_indexed(inside)
     reader = _reader(store)
     if reader is None:
-        return _not_indexed(SkippedFile(inside, NOT_YET, "this folder has no index yet"))
+        return _not_indexed(SkippedFile(inside, NOT_YET, _BUILT_ANEW if store.exists else _NO_INDEX))
     with reader.snapshot():
         if (file := reader.file_at(inside)) is not None:
             from findling.ingest.marks import classify
@@ -94,7 +102,7 @@ def _in_commit(store: RefStore, path: str) -> Explanation:
         files = sum(1 for _ in reader.all_files(prefix=prefix))
         left_out = Counter(skip.reason for skip in skipped if not prefix or skip.path.startswith(f"{prefix}/"))
         if files or left_out:
-            reason = "" if files else "no_files"
+            reason = "" if files else NO_FILES
             counts = dict(left_out.most_common())
             indexed = bool(files)
             return Explanation(inside, "folder", indexed, indexed, reason=reason, files=files, left_out=counts)
@@ -109,16 +117,19 @@ def _not_indexed(skip: SkippedFile) -> Explanation:
 
 def _reader(store: OpenStore) -> IndexReader | None:
     """None without an index, or with one that is to be built anew."""
-    from findling.store.schema import DATABASE
+    from findling.store import soundness
+    from findling.store.schema import IndexDamaged
 
-    if not (store.directory / DATABASE).exists():
+    if not store.exists:
         return None
-    if store.replaced:
-        store.close()
+    store.close_if_replaced()
     try:
+        if problem := soundness.problem(store.directory):
+            raise IndexDamaged(problem)
         return store.reader
     except errors.IndexUnavailable as error:
-        store.notes.append(str(error))
+        damaged = isinstance(error, IndexDamaged)
+        store.notes.append(f"{error.message} {store.begun_anew_by} builds it anew." if damaged else str(error))
         return None
 
 
@@ -129,19 +140,20 @@ def _file(store: OpenStore, verdict: Verdict, reader: IndexReader | None) -> Exp
         from findling.ingest.marks import classify
         from findling.search.as_indexed import is_as_indexed
 
-        _, size, mtime_ns = verdict.found[0]
+        _, size, state_ns = verdict.found[0]
         state = reader.state_of(path) if reader is not None else None
-        unchanged = is_as_indexed(state, size, mtime_ns)
+        unchanged = is_as_indexed(state, size, state_ns)
         refusal = None if unchanged else _refusal_of_content(store, path, reader)
         if refusal is None:
             marks = set(classify(path)) | ({"generated"} if known is not None and known.generated else set())
+            changed = "" if unchanged else "it changed since it was indexed"
             return Explanation(
                 path=path,
                 kind="file",
                 indexed=known is not None,
                 in_index=known is not None,
                 reason="" if unchanged else NOT_YET if known is None else CHANGED,
-                detail=_waiting(reader) if known is None else "" if unchanged else "it changed since it was indexed",
+                detail=_waiting(store, reader) if known is None else changed,
                 language=known.language if known is not None else "",
                 marks=tuple(sorted(marks)),
                 files=int(known is not None),
@@ -170,9 +182,11 @@ def _refusal_of_content(store: OpenStore, path: str, reader: IndexReader | None)
     return content_refusal(store.root, path, store.configuration.wanted)
 
 
-def _waiting(reader: IndexReader | None) -> str:
+def _waiting(store: OpenStore, reader: IndexReader | None) -> str:
+    if reader is None and store.exists:
+        return _BUILT_ANEW
     if reader is None or reader.manifest is None:
-        return "this folder has no index yet"
+        return _NO_INDEX
     return "it is new since the index was brought up to date"
 
 
@@ -180,7 +194,7 @@ def _folder(verdict: Verdict, known: set[str], skipped: list[SkippedFile]) -> Ex
     """``known``: the indexed files in it; ``skipped``: all that the index knows to be left out."""
     wanted = {path for path, _, _ in verdict.found}
     by_content = [skip for skip in skipped if skip.path in wanted and skip.path not in known]
-    left_out = Counter(skip.reason for skip in (*verdict.left_out, *by_content))
+    left_out = Counter(skip.reason for skip in (*verdict.left_out, *by_content) if skip.reason != NO_FILES)
     refusal = verdict.refusal
     staying = known & wanted
     missing = len(wanted - known) - len(by_content)
@@ -189,7 +203,7 @@ def _folder(verdict: Verdict, known: set[str], skipped: list[SkippedFile]) -> Ex
         reason = refusal.reason
         detail = "; ".join(filter(None, (refusal.detail, _LEAVING if known else "")))
     elif not staying:
-        reason = NOT_YET if missing else "no_files"
+        reason = NOT_YET if missing else NO_FILES
         detail = "" if missing else "none of its files is to be indexed, as their contents show"
     return Explanation(
         path=verdict.path,

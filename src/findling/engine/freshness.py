@@ -75,7 +75,7 @@ def freshen(
 
     ``wait_s``: 0 looks at nothing, None waits for everything. ``query`` decides what is indexed first, at first.
     ``look_at_all``: however long it takes to look at all files. Raises `IndexNotReady` where there is no index and a
-    question may not make it.
+    question may not make it, `IndexUnavailable` where there is one that it may not build anew.
     """
     for _ in range(ROUNDS):
         try:
@@ -109,11 +109,12 @@ def _freshen(
         return freshen_ref(store, wait_s, progress, query, embed=embed)
     if not store.configuration.auto_index:
         return _only_look(store, None if look_at_all and wait_s != 0 else wait_s)
+    if wait_s == 0:
+        store.ready_to_read()
+        return NOT_CHECKED
     store.ready()
     reader = store.reader
     started = time.monotonic()
-    if wait_s == 0:
-        return NOT_CHECKED
     known = _known_files(store)
     if known is None:
         deadline = None if wait_s is None else started + wait_s
@@ -149,7 +150,16 @@ def _freshen(
         return BUSY
     if report.complete and changes.complete:
         return _after(began)
-    return NOT_CHECKED if report.complete else ("stale", f"{count(len(changed), 'file')} changed")
+    if report.complete:
+        return NOT_CHECKED
+    return "stale", f"{count(_left_over(store) if many else len(changed), 'file')} changed"
+
+
+def _left_over(store: OpenStore) -> int:
+    """Files that the last run over the whole root had no time for."""
+    with store.reader.snapshot():
+        manifest = store.reader.manifest
+        return manifest.pending if manifest else 0
 
 
 def writer_wait_s(deadline: float | None, most_s: float) -> float:
@@ -159,6 +169,8 @@ def writer_wait_s(deadline: float | None, most_s: float) -> float:
 
 def _only_look(store: OpenStore, wait_s: float | None) -> tuple[Freshness, str]:
     """The freshness where a question takes nothing in."""
+    if store.exists:
+        store.ready_to_read()
     if nothing_indexed(store):
         raise errors.IndexNotReady(f"{store.root} is not indexed, and {OFF}.", remedy="Run 'findling index'.")
     if wait_s == 0:
@@ -182,7 +194,7 @@ def nothing_indexed(store: OpenStore) -> bool:
 
 
 def _known_files(store: OpenStore) -> dict[str, tuple[int, int]] | None:
-    """path -> (size, mtime_ns) of what is indexed; None where a run over the whole root must come first."""
+    """path -> (size, `files.changed_ns`) of what is indexed; None where a run over the whole root must come first."""
     reader = store.reader
     with reader.snapshot():
         manifest = reader.manifest
@@ -233,8 +245,8 @@ def to_look_at(root: Path, changes: Changes, known: Mapping[str, tuple[int, int]
 
     listed = [
         path
-        for path, size, mtime_ns in (*changes.added, *changes.changed)
-        if (before := known.get(path, (0, 0))) != (size, FAILED - mtime_ns)
+        for path, size, state_ns in (*changes.added, *changes.changed)
+        if (before := known.get(path, (0, 0))) != (size, FAILED - state_ns)
         and (before[1] != UNREAD or os.access(root / path, os.R_OK))
     ]
     return [*listed, *changes.removed]

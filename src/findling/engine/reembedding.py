@@ -19,6 +19,7 @@ class VectorReport:
     """Files whose vectors were made, files that had them already, and those that lack some or all, with the reason.
 
     ``chunks`` were embedded. ``problem``: why the embedder gave up on the way; then files are missing in all three.
+    ``notes``: what there was to say while changes were taken in before.
     """
 
     embedded: tuple[str, ...]
@@ -26,6 +27,7 @@ class VectorReport:
     failed: tuple[SkippedFile, ...]
     chunks: int = 0
     problem: EmbedderUnavailable | None = None
+    notes: tuple[str, ...] = ()
 
 
 def paths_below(store: OpenStore, folder: str) -> list[str]:

@@ -91,6 +91,19 @@ def committed_at(root: Path, ref: Ref) -> float:
     return float(seconds)
 
 
+def check_scope(root: Path, ref: Ref | None, scope: str) -> None:
+    """That there is something at the path ``scope`` from the root: in ``ref``'s commit, on disk for None.
+
+    Raises `NotFound`.
+    """
+    from findling.ingest.git_objects import holds
+
+    if not scope or (os.path.lexists(root / scope) if ref is None else holds(root, ref.commit_id, scope)):
+        return
+    where = f"on disk in {root}" if ref is None else f"in {ref.name}"
+    raise errors.NotFound(f"There is no file or folder {scope!r} {where}.", remedy="Check the path.")
+
+
 def _unknown(root: Path, asked: str) -> errors.RefNotIndexed:
     from difflib import get_close_matches
 
@@ -208,18 +221,20 @@ def freshen_ref(
 ) -> tuple[Freshness, str]:
     """As `freshness.freshen`. A commit never changes: once indexed as a whole it is fresh for good.
 
-    Raises `RefNotIndexed` where it is not indexed and a question may not do that.
+    Raises `RefNotIndexed` where it is not indexed and a question may not do that, `IndexNotReady` where nothing is and
+    there is no time.
     """
     from findling.engine import freshness
 
-    if store.exists or store.configuration.auto_index:
+    if store.may_begin_anew(wait_s):
         store.ready()
-        if up_to_date(store):
-            if embed and wait_s != 0 and store.configuration.auto_index:
-                freshness.fill_in_vectors(
-                    store, progress, None if wait_s is None else time.monotonic() + freshness.SYNC_S
-                )
-            return "fresh", ""
+    elif store.exists or store.configuration.auto_index:
+        store.ready_to_read()
+    if (store.exists or store.configuration.auto_index) and up_to_date(store):
+        if embed and store.may_begin_anew(wait_s):
+            deadline = None if wait_s is None else time.monotonic() + freshness.SYNC_S
+            freshness.fill_in_vectors(store, progress, deadline)
+        return "fresh", ""
     if not store.configuration.auto_index:
         raise errors.RefNotIndexed(
             f"{store.ref.name!r} is not indexed, and {freshness.OFF}.",

@@ -219,17 +219,22 @@ def _add_vectors(
 def save_bits(store: OpenStore, fingerprint: Fingerprint, wait_s: float) -> None:
     """Bring the file of sign bits up to date where that is worth while; whoever writes just now does it himself."""
     from findling.errors import IndexBusy
-    from findling.store.dense import DenseIndex
+    from findling.store.dense_files import may_be_due
     from findling.store.lock import WriterLock
+
+    reader = store.reader
+    with reader.snapshot():
+        model_id = reader.model_id(fingerprint.id)
+        if model_id is None or not may_be_due(reader, model_id, fingerprint.dimensions):
+            return
+    from findling.store.dense import DenseIndex
 
     try:
         lock = WriterLock(store.directory, wait_s=wait_s)
     except IndexBusy:
         return
     try:
-        with store.reader.snapshot():
-            model_id = store.reader.model_id(fingerprint.id)
-            if model_id is not None:
-                DenseIndex(store.reader, model_id, fingerprint.dimensions).save()
+        with reader.snapshot():
+            DenseIndex(reader, model_id, fingerprint.dimensions).save()
     finally:
         lock.release()

@@ -14,6 +14,7 @@ from findling.types import SkippedFile
 
 if TYPE_CHECKING:
     from findling.store.rows import FileRow
+    from findling.typed_paths import StrPath
 
 
 _NAME_BYTES = 255
@@ -41,11 +42,12 @@ def language_id(name: str | None) -> str | None:
     return found.id
 
 
-def relative(root: Path, path: str) -> str:
+def relative(root: Path, path: StrPath) -> str:
     """A path (absolute, or from the root) as the index writes it.
 
     Raises `InvalidInput` when it is not inside, and for what cannot be the path of an indexed file.
     """
+    path = os.fsdecode(path)
     try:
         parts = path.encode().split(b"/")
     except UnicodeEncodeError as error:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from findling import errors
 from findling.engine.refs import RefStore, up_to_date
@@ -36,16 +38,28 @@ def _coverage(store: OpenStore, model_id: int | None) -> Coverage:
     )
 
 
-def status(store: OpenStore) -> Status:
-    """The state of the index; one that cannot be read is ``failed``."""
-    from findling.store.schema import DATABASE
+UNLISTED_S = 5.0
+"""For counting what git ignores: in a tree of 70,000 files it takes half a second."""
 
-    if not (store.directory / DATABASE).exists():
+
+def status(store: OpenStore, *, unlisted: bool = False) -> Status:
+    """The state of the index; one that cannot be read, or has to be built anew, is ``failed``.
+
+    ``unlisted``: with what git never mentions among what is left out.
+    """
+    from findling.store import soundness
+    from findling.store.schema import IndexDamaged
+
+    if not store.exists:
         return _no_status(store, "not_indexed", ())
     try:
-        if store.replaced:
-            store.close()
-        return _read_status(store)
+        store.close_if_replaced()
+        if problem := store.damage or soundness.problem(store.directory):
+            raise IndexDamaged(problem)
+        found = _read_status(store)
+        return _with_unlisted(store, found) if unlisted and not isinstance(store, RefStore) else found
+    except IndexDamaged as error:
+        return _no_status(store, "failed", [f"{error.message} {store.begun_anew_by} builds it anew."])
     except errors.IndexUnavailable as error:
         return _no_status(store, "failed", [str(error)])
 
@@ -100,21 +114,47 @@ def _read_status(store: OpenStore) -> Status:
     )
 
 
+def unmentioned(store: OpenStore, listed: Iterable[SkippedFile]) -> list[SkippedFile]:
+    """What git never mentions, and ``listed`` does not: ignored files and folders, pipes and devices.
+
+    Where there is no time for it there is none, and a note in the store.
+    """
+    from findling.ingest.unlisted import unlisted
+
+    found = unlisted(store.root, UNLISTED_S)
+    if found is None:
+        store.notes.append("What git ignores is not counted: git did not list it in time.")
+        return []
+    known = {file.path for file in listed}
+    return [file for file in found if file.path not in known]
+
+
+def _with_unlisted(store: OpenStore, found: Status) -> Status:
+    more = unmentioned(store, found.skipped)
+    skipped = sorted((*found.skipped, *more), key=lambda file: file.path)
+    counts = dict(Counter(file.reason for file in skipped).most_common())
+    covered = replace(found.coverage, skipped=counts)
+    return replace(found, skipped=tuple(skipped), coverage=covered, notes=(*found.notes, *store.take_notes()))
+
+
 def _no_status(store: OpenStore, indexing_status: IndexingStatus, notes: Sequence[str]) -> Status:
+    from findling.store import layout, soundness
     from findling.store.schema import FORMAT_VERSION
+
+    version = soundness.format_of(store.directory) if store.exists else None
 
     return Status(
         root=str(store.root),
         store=str(store.directory),
         indexing_status=indexing_status,
         freshness="stale",
-        schema_version=FORMAT_VERSION,
+        schema_version=FORMAT_VERSION if version is None else version,
         coverage=Coverage(),
         symbols=0,
         languages={},
         model="",
         bytes_indexed=0,
-        bytes_on_disk=0,
+        bytes_on_disk=layout.bytes_on_disk(store.directory),
         last_indexed_at="",
         notes=(*store.take_notes(), *notes),
     )

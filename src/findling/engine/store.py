@@ -5,6 +5,7 @@ Must not know what is asked of it or when it is written.
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 
 WRITER_WAIT_S = 30.0
 """How long a command that was asked to index waits for another process that does."""
+
+_MEGABYTE = 1_000_000
+
+_INDEX_IT = "Run 'findling index'."
 
 FIRST_LOOK_S = 0.5
 """As if a look that took this long had just ended when the store was opened: a command that answers one question about
@@ -61,9 +66,11 @@ class OpenStore:
         self.unread_until: dict[str, float] = {}
         """Files that could not be read, and when (monotonic seconds) a question may try again."""
         self.only_unlooked = False
+        """Whether nothing is known to have changed that the last question did not take in: not all was looked at."""
         self.begins_anew = False
         """Whether the old index was removed, and no run has been over all files since."""
-        """Whether nothing is known to have changed that the last question did not take in: not all was looked at."""
+        self.damage = ""
+        """What was met in the open index by a question that may not build it anew."""
 
     @property
     def reader(self) -> IndexReader:
@@ -130,6 +137,7 @@ class OpenStore:
         if self._reader is not None:
             self._reader.close()
             self._reader = None
+        self.damage = ""
         for forget in self.on_close:
             forget()
 
@@ -148,8 +156,37 @@ class OpenStore:
 
     def ready(self) -> None:
         """As `repair`, when the store is not open or is not the one that was opened."""
-        if self._reader is None or self._reader.replaced:
+        if self._reader is None or self._reader.replaced or self.damage:
             self.repair()
+
+    def ready_to_read(self) -> None:
+        """As `ready`, for a question that changes nothing.
+
+        Raises `IndexNotReady` where there is no index, and `IndexUnavailable` where it has to be built anew.
+        """
+        self.close_if_replaced()
+        if self._reader is not None and not self.damage:
+            return
+        if not self.exists:
+            raise errors.IndexNotReady(f"{self.root} is not indexed.", remedy=_INDEX_IT)
+        from findling.store import soundness
+
+        if problem := self.damage or soundness.problem(self.directory):
+            raise self.unusable(problem)
+
+    def may_begin_anew(self, wait_s: object) -> bool:
+        """Whether a question that waits so long (seconds or None) for indexing may build a damaged index anew."""
+        return wait_s != 0 and self.configuration.auto_index
+
+    @property
+    def begun_anew_by(self) -> str:
+        """Who builds an index anew that has to be: the beginning of a sentence."""
+        return "The next search" if self.configuration.auto_index else "'findling index'"
+
+    def unusable(self, problem: str) -> errors.IndexUnavailable:
+        """The error of a question that may not build the index anew, which ``problem`` calls for."""
+        words = "It has to be built anew, and this question changes nothing."
+        return errors.IndexUnavailable(f"{problem} {words}", remedy=_INDEX_IT)
 
     def repair(self) -> None:
         """Make sure that the store can be written: a damaged one is removed, with a note, and built anew."""
@@ -163,7 +200,9 @@ class OpenStore:
                 self.directory = roots.store_location(self.root, cache=self._cache).directory
             else:
                 roots.make_store(self.directory)
-        if problem := soundness.problem(self.directory):
+        if problem := self.damage:
+            self.start_over_from(problem)
+        elif problem := soundness.problem(self.directory):
             self.start_over(problem, unless=lambda: not soundness.problem(self.directory))
 
     def start_over_from(self, damage: str) -> None:
@@ -207,8 +246,19 @@ class OpenStore:
         return True
 
     def remove(self) -> None:
-        """Remove everything derived. Raises `IndexBusy` when another process writes for too long."""
-        from findling.store import soundness
+        """Remove everything derived, to be built anew.
+
+        Raises `IndexBusy` when another process writes for too long, and `StorageFull`, with the index left as it is,
+        where there is less room than it takes.
+        """
+        from findling.store import layout, soundness
 
         self.close()
+        takes, free = layout.bytes_on_disk(self.directory), shutil.disk_usage(self.directory).free
+        if free < takes:
+            raise errors.StorageFull(
+                f"There is too little room to build the index in {self.directory} anew: it takes "
+                f"{takes / _MEGABYTE:,.1f} MB, and {free / _MEGABYTE:,.1f} MB are free. It is left as it is.",
+                remedy="Free some room; 'findling sync' takes changes in with less.",
+            )
         soundness.remove(self.directory, wait_s=WRITER_WAIT_S)

@@ -1,20 +1,43 @@
 """The first run over a work tree of a repository that is indexed already: it begins as another one of its work trees.
+So does one that was taken away and made again at the same place.
 
 Whatever git vouches for is taken over unread; the other files that may be the same are read and compared.
 """
 
 from __future__ import annotations
 
+import os
 import time
+from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 
-from findling.files import RootFiles
+from findling.files import RootFiles, changed_ns
 from findling.ingest.checkout import Checkout
 from findling.ingest.git_objects import ObjectFormat, content_id
 from findling.ingest.reading import read_file
 from findling.ingest.selection import DiscoveryOptions, Found
 from findling.store.writer import IndexWriter
 from findling.types import SkippedFile
+
+_SAMPLE = 64
+"""Files by which a folder is seen to be another one at the same place: enough that none was spared by chance."""
+
+
+def is_another(root: Path, known: Mapping[str, tuple[int, int]]) -> bool:
+    """Whether hardly a file of a folder can be the one that was indexed: of a sample of ``known`` (path -> size and
+    `files.changed_ns`) none is as it was."""
+    if len(known) < _SAMPLE:
+        return False
+    prefix = f"{os.path.realpath(root)}/"
+    for path, state in islice(known.items(), 0, None, len(known) // _SAMPLE):
+        try:
+            status = os.lstat(prefix + path)
+        except OSError:
+            continue
+        if state == (status.st_size, changed_ns(status)):
+            return False
+    return True
 
 
 def adopt(
@@ -42,7 +65,7 @@ def adopt(
         if (file := files.get(path)) is not None and file.git_id == git_ids.get(path, b"") and file.size == size
     }
     vouched = checkout.vouch(alike)
-    same = {path: mtime_ns for path, (size, mtime_ns) in vouched.items() if size == files[path].size}
+    same = {path: state_ns for path, (size, state_ns) in vouched.items() if size == files[path].size}
     left: list[Found] = []
     with RootFiles(root) as own:
         for one in found:
@@ -52,7 +75,7 @@ def adopt(
             if path in alike and (stop_at is None or time.monotonic() < stop_at):
                 read = read_file(own, path, options.limit(path))
                 if not isinstance(read, SkippedFile) and content_id(read[1], form) == files[path].git_id:
-                    same[path] = read[0].mtime_ns
+                    same[path] = read[0].changed_ns
                     continue
             left.append(one)
     writer.begin_from(manifest, other, files, same)

@@ -9,8 +9,9 @@ of that is as it was, so is the content. Two doubts remain, and whatever is doub
   filters. Whoever asks knows how long the kept content is, and other line ends make a file longer or shorter. The
   others need not; a file that an attribute converts, or may have converted when it was written, is not vouched for.
   Attributes are known to be those of then where each of their files is older than the file, and none was taken away:
-  no commit that was ever checked out here has one that is not there now, and nothing was taken away outside. Of one in
-  the work tree that no commit had, and that was taken away again, nothing can be known.
+  no commit that was ever checked out here has one that is not there now, nothing was taken away outside, and no folder
+  above the file has lost a name since anything in it was written. (One that no commit had, and that was taken away
+  before something else in its folder was written, would not be noticed.)
 
 git is asked for nothing that compares contents: then it runs what the repository's own configuration names as a filter.
 """
@@ -20,12 +21,13 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
 from findling import roots
+from findling.files import changed_ns
 from findling.ingest.git_listing import find_git_top
 from findling.ingest.ignore_files import read_small_text
 from findling.outbound import GitOutput, start_git
@@ -128,7 +130,8 @@ class Checkout:
         return {path: entry.git_id for path, entry in self._entries().items()}
 
     def vouch(self, paths: Iterable[str]) -> dict[str, tuple[int, int]]:
-        """Those of ``paths`` whose content is that of git's id if that is as long: path -> (size, mtime_ns)."""
+        """Those of ``paths`` whose content is that of git's id if that is as long: path -> (size in bytes,
+        `files.changed_ns`)."""
         entries = self._entries()
         asked = [path for path in paths if path in entries and entries[path].plain]
         index = self._index
@@ -138,6 +141,8 @@ class Checkout:
         outer = max(map(_settled, self._outer_attributes()), default=0)
         prefix = self._root.rstrip("/") + "/"
         found: dict[str, tuple[int, int]] = {}
+        written: dict[str, int] = {}
+        """Folder -> when the newest of the files in it was written, as far as git knows them."""
         for path in asked:
             entry = entries[path]
             try:
@@ -145,13 +150,53 @@ class Checkout:
             except OSError:
                 continue
             if _is_as_staged(status, entry, index):
-                attributes = self._newest_attributes(path.rpartition("/")[0])
+                folder = path.rpartition("/")[0]
+                written[folder] = max(written.get(folder, 0), status.st_ctime_ns)
+                attributes = self._newest_attributes(folder)
                 if attributes is not None and max(attributes, outer) < entry.mtime_ns:
-                    found[path] = (entry.size, entry.mtime_ns)
+                    found[path] = (entry.size, changed_ns(status))
+        lost = self._folders_that_lost(written)
         converted = _converted(converting.wait(), len(asked))
         if converted is None or _moment(self._own / "index") != index:
             return {}
-        return {path: state for path, state in found.items() if path not in converted}
+        return {
+            path: state
+            for path, state in found.items()
+            if path not in converted and path.rpartition("/")[0] not in lost
+        }
+
+    def _folders_that_lost(self, written: Mapping[str, int]) -> set[str]:
+        """Those of some folders that may have lost a file of attributes, or lie in one that may.
+
+        A folder changes when a name comes or goes. What has come is there, and was written then or later.
+        """
+        newest = dict(written)
+        for folder in written:
+            inner = folder
+            while inner:  # a folder came before what is in it
+                outer = inner.rpartition("/")[0]
+                if newest.get(outer, -1) >= newest[inner]:
+                    break
+                newest[outer] = newest[inner]
+                inner = outer
+        lost: dict[str, bool] = {}
+
+        def has_lost(folder: str) -> bool:
+            if folder not in lost:
+                above = has_lost(folder.rpartition("/")[0]) if folder else self._lost_outside()
+                lost[folder] = above or _lost_a_name(f"{self._root}/{folder}", newest[folder])
+            return lost[folder]
+
+        return {folder for folder in written if has_lost(folder)}
+
+    def _lost_outside(self) -> bool:
+        """Whether a folder between the root and the top of a larger work tree may have lost a name."""
+        folder = self._root
+        while folder != self._top:
+            folder = os.path.dirname(folder)
+            if _lost_a_name(folder, 0):
+                return True
+        return False
 
     def _entries(self) -> dict[str, Staged]:
         if self._staged is None:
@@ -259,6 +304,18 @@ def _moment(path: Path) -> _Moment | None:
     except OSError:
         return None
     return _Moment(status.st_mtime_ns, status.st_ino, status.st_size, status.st_dev)
+
+
+def _lost_a_name(folder: str, written: int) -> bool:
+    """Whether a folder was changed later (ns) than ``written`` and than everything in it."""
+    try:
+        changed = os.lstat(folder).st_ctime_ns
+        if changed <= written:
+            return False
+        with os.scandir(folder) as entries:
+            return all(entry.stat(follow_symlinks=False).st_ctime_ns < changed for entry in entries)
+    except OSError:
+        return True
 
 
 def _settled(path: str) -> int:

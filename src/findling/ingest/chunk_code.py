@@ -72,6 +72,11 @@ class _Node:
         return "function" if self.kind in _FUNCTIONS else "class" if self.kind in _HOLDERS else "block"
 
 
+def uses_docs(text: str) -> bool:
+    """Whether `chunk_code` may have use for `Symbol.doc`."""
+    return '"""' in text
+
+
 def chunk_code(
     text: str, symbols: Sequence[Symbol] = (), *, limits: CodeLimits = DEFAULT, regions: Sequence[tuple[int, int]] = ()
 ) -> list[Chunk]:

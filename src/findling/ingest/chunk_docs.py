@@ -16,32 +16,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from findling.ingest.doc_limits import DOCS, SPLIT_LEVEL
+from findling.ingest.doc_limits import LIBRARY as LIBRARY
+from findling.ingest.doc_limits import DocLimits as DocLimits
 from findling.ingest.outline import Mark, Outline, outline
 from findling.ingest.paragraphs import Paragraphs, Span, first_word, skip_blank_lines, strip_end
 from findling.ingest.spans import MAX_CHUNKS, grow, locate
 from findling.types import Chunk
-
-SPLIT_LEVEL = 3
-"""Headings down to this level begin a section."""
-
-
-@dataclass(frozen=True, slots=True)
-class DocLimits:
-    """Sizes in characters. ``overlap`` must be smaller than ``max_chars``."""
-
-    max_chars: int = 2000
-    overlap: int = 200
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.overlap < self.max_chars:
-            raise ValueError("overlap must be at least 0 and smaller than max_chars")
-
-
-DOCS = DocLimits()
-LIBRARY = DocLimits(1000, 200)
-"""The sizes of documents in the library."""
 
 _SENTENCE_START = re.compile(r"(?<=[.!?…])\s+(?=\S)|(?<=[。！？；])(?=\S)")
 _WORD_START = re.compile(r"\s+(?=\S)")
@@ -181,6 +164,9 @@ def _parts(text: str, paragraphs: Paragraphs, start: int, end: int, limits: DocL
         if paragraph.end - begin <= limits.max_chars:
             yield begin, paragraph.end
         else:
+            if paragraph.start - begin >= limits.max_chars:  # more blank lines below a heading than there is room
+                yield begin, strip_end(text, begin, paragraph.start)
+                begin = paragraph.start
             taken = paragraph.start - begin
             for a, b in paragraphs.refine(paragraph.kind, paragraph.start, paragraph.end, taken, own):
                 yield begin if begin < paragraph.start else a, b

@@ -1,22 +1,26 @@
 """One door to chunking: a file's text to chunks, whatever kind of content it is.
 
-Knows which way each kind goes; the ways themselves are ``chunk_code``, ``chunk_docs`` and ``notebooks``.
+Knows which way each kind goes; the ways themselves are ``chunk_code``, ``chunk_docs`` and ``notebooks``. All but the
+first are imported when the first such file comes: a process may have one file to prepare, and most files are code.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from findling.ingest.blocks import DEFAULT, CodeLimits
-from findling.ingest.chunk_code import chunk_code
-from findling.ingest.chunk_docs import DOCS, LIBRARY, SPLIT_LEVEL, DocLimits, chunk_docs
-from findling.ingest.documents import embedded_regions, readable
+from findling.ingest.chunk_code import chunk_code, uses_docs
+from findling.ingest.doc_limits import DOCS, LIBRARY, SPLIT_LEVEL, DocLimits
 from findling.ingest.languages import find_language
-from findling.ingest.notebooks import Cell, notebook_cells
-from findling.ingest.outline import outline
+from findling.ingest.marked_up import HOSTS, readable
 from findling.ingest.spans import MAX_CHUNKS, MAX_PLACED_CHUNKS, characters, grow, locate, too_many
 from findling.types import Chunk, Kind, Symbol
+
+if TYPE_CHECKING:
+    from findling.ingest.notebooks import Cell
 
 __all__ = [
     "DATA",
@@ -33,6 +37,7 @@ __all__ = [
     "chunk_file",
     "readable",
     "too_many",
+    "uses_docs",
 ]
 
 DATA = CodeLimits(merge_chars=1500)
@@ -107,18 +112,36 @@ def chunk_file(
     ``text`` is the decoded file without its byte-order mark; ``text.encode()[c.start_byte:c.end_byte]`` is a chunk's
     exact text, and ``readable`` what of it people read. ``symbols`` are the file's, in any kind of file.
     """
-    if language == "notebook" and (cells := notebook_cells(text)) is not None:
-        return _chunk_notebook(text, cells, symbols, code, docs)
+    if language == "notebook":
+        from findling.ingest.notebooks import notebook_cells
+
+        if (cells := notebook_cells(text)) is not None:
+            return _chunk_notebook(text, cells, symbols, code, docs)
     if language == "notebook" or kind == "data":
         return chunk_code(text, symbols, limits=data)
     if kind == "docs":
         return chunk_docs(text, limits=docs, language=language)
+    return chunk_code(text, symbols, limits=code, regions=_regions(text, language) if language in HOSTS else ())
+
+
+def chunk_docs(
+    text: str, *, limits: DocLimits = DOCS, language: str = "markdown", most: int = MAX_CHUNKS
+) -> list[Chunk]:
+    """See `findling.ingest.chunk_docs`."""
+    from findling.ingest.chunk_docs import chunk_docs
+
+    return chunk_docs(text, limits=limits, language=language, most=most)
+
+
+def _regions(text: str, language: str) -> list[tuple[int, int]]:
+    """First and last lines of the parts in languages of their own."""
+    from findling.ingest.documents import embedded_regions
+
     raw = text.encode("utf-8", "surrogatepass")
-    regions = [
+    return [
         (r.start_line, r.start_line + raw[r.start_byte : r.end_byte].count(b"\n"))
         for r in embedded_regions(text, language)
     ]
-    return chunk_code(text, symbols, limits=code, regions=regions)
 
 
 def _chunk_notebook(
@@ -165,6 +188,8 @@ def _prose_cell(
     cell: Cell, path: list[tuple[int, str]], limits: DocLimits
 ) -> tuple[list[Chunk], list[tuple[int, str]]]:
     """Chunks of a cell of prose, and the heading path (level, title) behind it."""
+    from findling.ingest.outline import outline
+
     marks = [mark for mark in outline(cell.text, "markdown").marks if mark.title]
     levels = {mark.title: mark.level for mark in reversed(marks)}
     pieces: list[Chunk] = []
@@ -186,7 +211,9 @@ def _inside(
     first, last = places[cell.parts[0].raw], places[cell.parts[-1].raw_end]
     if last[1] - first[1] != len(cell.parts) - 1:
         return [], []
-    kept = [i for i, s in enumerate(symbols) if first[0] <= s.start_byte and s.end_byte <= last[0]]
+    start = bisect_left(symbols, first[0], key=lambda symbol: symbol.start_byte)
+    behind = bisect_left(symbols, last[0], key=lambda symbol: symbol.start_byte)
+    kept = [i for i in range(start, behind) if symbols[i].end_byte <= last[0]]
     position = {old: new for new, old in enumerate(kept)}
     shift = first[1] - 1
     own = [

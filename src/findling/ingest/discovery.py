@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -185,12 +185,14 @@ def check(
     budget_s: float | None = None,
     *,
     begun: GitListing | None = None,
+    on_change: Callable[[], None] = lambda: None,
 ) -> Changes:
-    """What differs from ``known``: path -> (size, mtime_ns).
+    """What differs from ``known``: path -> (size, `files.changed_ns`).
 
     ``known`` holds every path that was handed out before, also those whose contents turned out not to be wanted;
     else these are found anew each time. With ``budget_s`` the check ends about then, ``complete`` or not. ``begun``:
-    what `begin` gave for the same root and options, not before ``known`` was settled.
+    what `begin` gave for the same root and options, not before ``known`` was settled. ``on_change`` is called once, as
+    soon as a known file with another status is met.
     """
     deadline = None if budget_s is None else time.monotonic() + budget_s
     selection = Selection(os.path.realpath(root), options or DiscoveryOptions())
@@ -204,7 +206,7 @@ def check(
     if top is not None:
         try:
             listing = begun or GitListing(selection.root, top, deadline)
-            changes = _check_with_git(selection, listing, top, known, deadline)
+            changes = _check_with_git(selection, listing, top, known, deadline, on_change)
         except ListingFailed as failure:
             notes = (f"git could not list this folder, so it was walked: {failure}",)
         else:
@@ -237,10 +239,11 @@ def _check_with_git(
     top: str,
     known: Mapping[str, tuple[int, int]],
     deadline: float | None,
+    on_change: Callable[[], None],
 ) -> Changes | None:
     """None when the root has to be walked. The status of known files is read while git lists."""
     with begun as listing:
-        differing, missing, all_seen = _differing(selection, known, deadline)
+        differing, missing, all_seen = _differing(selection, known, deadline, on_change)
         if not all_seen:
             return _partial(selection, differing, missing)
         try:
@@ -258,9 +261,10 @@ def _check_with_git(
     rules = own_rules(selection.root, tracked.joined, untracked.joined)
     if rules is None and not selection.filters:
         # Then tracked files that are known are wanted: nothing that judges them can have changed but their status.
-        new = [path for path in tracked.paths if path not in known]
-        kept = wanted(selection, new, tracked.text_only, True, None, skipped)
         listed = set(tracked.paths)
+        unknown = listed.difference(known)
+        new = [path for path in tracked.paths if path in unknown]
+        kept = wanted(selection, new, tracked.text_only, True, None, skipped)
     else:
         kept = wanted(selection, tracked.paths, tracked.text_only, True, rules, skipped)
         listed = set()
@@ -282,7 +286,7 @@ def _check_with_git(
                 gone.add(path)
                 if judged is not None:
                     skipped.append(judged)
-    removed = [path for path in known.keys() - listed if path not in gone]
+    removed = [path for path in known if path not in listed and path not in gone]
     return Changes(added, changed, [*removed, *gone], True, skipped, "git")
 
 
@@ -300,7 +304,10 @@ def _partial(selection: Selection, differing: list[str], missing: list[str]) -> 
 
 
 def _differing(
-    selection: Selection, known: Mapping[str, tuple[int, int]], deadline: float | None
+    selection: Selection,
+    known: Mapping[str, tuple[int, int]],
+    deadline: float | None,
+    on_change: Callable[[], None],
 ) -> tuple[list[str], list[str], bool]:
     """Known files whose status is not as it was, those that are not there, and whether there was time for all."""
     prefix, limit = selection.prefix, selection.options.max_bytes
@@ -308,7 +315,7 @@ def _differing(
     missing: list[str] = []
     lstat, monotonic = os.lstat, time.monotonic
     count = 0
-    for path, (size, mtime_ns) in known.items():
+    for path, (size, state_ns) in known.items():
         if deadline is not None:
             count += 1
             if not count % _CLOCK_EVERY and monotonic() > deadline:
@@ -322,10 +329,12 @@ def _differing(
             differing.append(path)  # judged again below, with its reason
             continue
         if (
-            status.st_mtime_ns != mtime_ns
+            (status.st_mtime_ns + status.st_ctime_ns) // 2 != state_ns  # as `files.changed_ns`
             or status.st_size != size
             or (size > limit and size > selection.options.limit(path))
             or status.st_mode & _KIND_BITS != _REGULAR
         ):
+            if not differing:
+                on_change()
             differing.append(path)
     return differing, missing, True

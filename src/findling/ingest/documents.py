@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from html.parser import HTMLParser
 
 from findling.ingest.languages import find_language
-from findling.ingest.notebooks import readable_json
+from findling.ingest.marked_up import HOSTS
+from findling.ingest.notebooks import readable_json as cell_text
 from findling.ingest.spans import Closings, locate
-from findling.types import Chunk
 
-HOSTS = frozenset(("vue", "svelte", "astro", "html", "erb", "heex", "jinja", "gotmpl", "razor", "php", "handlebars"))
-"""Languages that may hold scripts and styles."""
+__all__ = ["Region", "cell_text", "embedded_regions", "html_text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,19 +92,6 @@ def _language(tag: str, attributes: str) -> str:
     return known.id if known else _DEFAULTS[tag]
 
 
-def readable(piece: str, chunk: Chunk, language: str) -> str:
-    """What of a chunk people read, for words and vectors. ``piece`` is the chunk's raw text.
-
-    Notebooks: the cell's text without JSON escapes; HTML: text and text-like attributes without tags; else the
-    piece itself.
-    """
-    if language == "notebook":
-        return readable_json(piece)
-    if language == "html":
-        return _html_text(piece)
-    return piece
-
-
 _READ_ATTRIBUTES = frozenset(("alt", "title", "placeholder", "aria-label", "content", "label", "href"))
 _BREAKS = re.compile(
     r"(?:p|div|li|tr|td|th|section|article|h[1-6]|ul|ol|table|pre|blockquote|dl|dt|dd|nav|header|footer|main|aside"
@@ -135,7 +121,8 @@ class _Text(HTMLParser):
             self.out.append(data)
 
 
-def _html_text(piece: str) -> str:
+def html_text(piece: str) -> str:
+    """What people read of a piece of a page: text and text-like attributes without tags."""
     parser = _Text()
     try:
         parser.feed(piece)

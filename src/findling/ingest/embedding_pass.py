@@ -13,17 +13,19 @@ from __future__ import annotations
 import hashlib
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from findling import errors, plurals
 from findling.embedding import BUNDLED, Embedder, Fingerprint, takes_documents
-from findling.files import Files
+from findling.embedding.bundled import BundledEmbedder
+from findling.files import Files, RootFiles
 from findling.ingest.decoding import Decoded, decode
-from findling.ingest.documents import readable
 from findling.ingest.format_names import outlined_as
 from findling.ingest.languages import LANGUAGES
+from findling.ingest.marked_up import readable
 from findling.ingest.reading import read_file
 from findling.store import vector_codes
 from findling.store.reader import IndexReader, SymbolRow
@@ -55,6 +57,10 @@ _NO_MODEL = 0
 
 _FAILED = bytes(HASH_BYTES)
 """In place of the hash of a text that could not be embedded: no text has it, so none takes its vector over."""
+
+_REFUSED = b"\xff"
+"""Of nothing else is, in what was begun of a file, the vector of a text that could not be embedded: it is not asked for
+again with each go, which may cost money. No unit vector is that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +111,7 @@ def embed(
                 docs=takes_documents(embedder.fingerprint),
             )
         on_progress(Progress("embedding", 0, len(waiting)))
-        gathering = _Gathering(reader, root, max_bytes, writing.model_id, anew=anew)
+        gathering = _Gathering(reader, root, max_bytes, writing.model_id, anew=anew, failed_too=failed_too)
         looked_at = 0
         while looked_at < len(waiting) and (deadline is None or time.monotonic() < deadline):
             began = time.monotonic()
@@ -183,6 +189,8 @@ class _Writing:
     def begin(self, file: _File) -> None:
         """Keep what was made of a file that is not whole yet."""
         made = {key: file.known[key] for key in file.hashes if key in file.known}
+        size = vector_codes.row_bytes(self._fingerprint.dimensions, self.coding)
+        made |= dict.fromkeys(file.refused, _REFUSED * size)
         if made:
             self._begun.append((file.entry_id, b"".join(made), b"".join(made.values())))
 
@@ -226,7 +234,8 @@ class _Writing:
 class _File:
     """A file on its way: its texts' hashes, the vectors that were taken over, and the texts that need one.
 
-    ``earlier``: the vectors that are replaced where all are made anew, for texts that fail now.
+    ``earlier``: the vectors that are replaced where all are made anew, for texts that fail now. ``refused``: hashes of
+    texts that could not be embedded when the file was begun.
     """
 
     entry_id: int
@@ -235,6 +244,7 @@ class _File:
     hashes: list[bytes] = field(default_factory=list)
     known: dict[bytes, bytes] = field(default_factory=dict)
     earlier: dict[bytes, bytes] = field(default_factory=dict)
+    refused: set[bytes] = field(default_factory=set)
     missing: dict[int, str] = field(default_factory=dict)
     kept: int = 0
     failed: list[str] = field(default_factory=list)
@@ -244,8 +254,11 @@ class _File:
 class _Gathering:
     """Reads files and their chunks' texts. Within the reader's snapshot."""
 
-    def __init__(self, reader: IndexReader, root: Path | Files, max_bytes: int, model_id: int, *, anew: bool) -> None:
+    def __init__(
+        self, reader: IndexReader, root: Path | Files, max_bytes: int, model_id: int, *, anew: bool, failed_too: bool
+    ) -> None:
         self._reader = reader
+        self._failed_too = failed_too
         self._root = root
         self._max_bytes = max_bytes
         self._model_id = model_id
@@ -253,6 +266,14 @@ class _Gathering:
 
     def group(self, waiting: Sequence[tuple[int, int, str, bytes]], deadline: float | None) -> tuple[list[_File], int]:
         """Files with enough texts for some requests, and how many of ``waiting`` were looked at."""
+        if not isinstance(self._root, Path):
+            return self._group(self._root, waiting, deadline)
+        with RootFiles(self._root) as files:  # anew for each group: the embedder may take long
+            return self._group(files, waiting, deadline)
+
+    def _group(
+        self, files: Files, waiting: Sequence[tuple[int, int, str, bytes]], deadline: float | None
+    ) -> tuple[list[_File], int]:
         group: list[_File] = []
         texts = taken = 0
         for entry_id, blob_id, path, blob_hash in waiting:
@@ -264,22 +285,28 @@ class _Gathering:
             now = self._reader.file_at(path)
             if now is None or now.entry_id != entry_id:
                 continue  # deleted or changed since they were listed: another run's
-            file = self._file(entry_id, blob_id, path, blob_hash)
+            file = self._file(files, entry_id, blob_id, path, blob_hash)
             texts += len(file.missing)
             group.append(file)
         return group, taken
 
-    def _file(self, entry_id: int, blob_id: int, path: str, blob_hash: bytes) -> _File:
-        texts = _texts(self._reader, self._root, path, blob_id, blob_hash, self._max_bytes)
+    def _file(self, files: Files, entry_id: int, blob_id: int, path: str, blob_hash: bytes) -> _File:
+        texts = _texts(self._reader, files, path, blob_id, blob_hash, self._max_bytes)
         if texts is None:
             return _File(entry_id, path, "It cannot be read, or changed since it was indexed.")
         file = _File(entry_id, path)
         file.hashes = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:HASH_BYTES] for text in texts]
-        found = dict(self._earlier(path, set(file.hashes)))
+        found: dict[bytes, bytes] = {}
+        for key, vector in self._earlier(path, set(file.hashes)):
+            if vector.strip(_REFUSED):
+                found[key] = vector
+            elif not (self._anew or self._failed_too):
+                file.refused.add(key)
+        file.refused -= found.keys()
         file.known, file.earlier = ({}, found) if self._anew else (found, {})
         asked: set[bytes] = set()
         for place, key in enumerate(file.hashes):
-            if key not in file.known and key not in asked:
+            if key not in file.known and key not in asked and key not in file.refused:
                 file.missing[place] = texts[place]
                 asked.add(key)
         file.kept = sum(key in file.known for key in file.hashes)
@@ -300,25 +327,25 @@ def _embed_group(embedder: Embedder, group: Sequence[_File], deadline: float | N
     """Give the files of a group their vectors; how many files, from the first, have all that they can have."""
     coding = coding_of(embedder.fingerprint)
     texts = [text for file in group for text in file.missing.values()]
-    made = embedder.embed_batch(texts, deadline=deadline)
-    coded = vector_codes.encode(made.rows, coding)
+    coded, failures = _coded(embedder, texts, deadline)
     nothing = bytes(vector_codes.row_bytes(embedder.fingerprint.dimensions, coding))
     at = 0
     for whole, file in enumerate(group):
-        if at + len(file.missing) > len(made.rows):
-            begun = list(file.missing)[: len(made.rows) - at]
-            file.known |= {
-                file.hashes[place]: coded[number].tobytes()
-                for number, place in enumerate(begun, at)
-                if number not in made.failed
-            }
+        if at + len(file.missing) > len(coded):
+            for number, place in enumerate(list(file.missing)[: len(coded) - at], at):
+                if number in failures:
+                    file.refused.add(file.hashes[place])
+                else:
+                    file.known[file.hashes[place]] = coded[number]
             return whole
-        failed: set[bytes] = set()
+        failed = set(file.refused)
+        file.known |= dict.fromkeys(failed, nothing)
+        file.failed += [_FAILED_BEFORE] * len(failed)
         for place in file.missing:
             key = file.hashes[place]
-            file.known[key] = coded[at].tobytes()
-            if at in made.failed:
-                file.failed.append(made.failed[at])
+            file.known[key] = coded[at]
+            if at in failures:
+                file.failed.append(failures[at])
                 file.known[key] = file.earlier.get(key, nothing)
                 if key not in file.earlier:
                     failed.add(key)
@@ -326,6 +353,17 @@ def _embed_group(embedder: Embedder, group: Sequence[_File], deadline: float | N
         file.data = b"".join(file.known[key] for key in file.hashes)
         file.hashes = [_FAILED if key in failed else key for key in file.hashes]
     return len(group)
+
+
+_FAILED_BEFORE = "It failed when the file was begun."
+
+
+def _coded(embedder: Embedder, texts: Sequence[str], deadline: float | None) -> tuple[list[bytes], Mapping[int, str]]:
+    """Stored vectors of the first texts, of all unless time ran out; and, by place, why a text has none."""
+    if isinstance(embedder, BundledEmbedder) and (few := embedder.encode_few(texts)) is not None:
+        return list(map(vector_codes.encode_row, few)), {}
+    made = embedder.embed_batch(texts, deadline=deadline)
+    return [row.tobytes() for row in vector_codes.encode(made.rows, coding_of(embedder.fingerprint))], made.failed
 
 
 def _tell(file: _File, latency_ms: float, on_file: Callable[[EmbeddedFile], None]) -> None:
@@ -343,29 +381,28 @@ def _tell(file: _File, latency_ms: float, on_file: Callable[[EmbeddedFile], None
 
 
 def _texts(
-    reader: IndexReader, root: Path | Files, path: str, blob_id: int, blob_hash: bytes, max_bytes: int
+    reader: IndexReader, files: Files, path: str, blob_id: int, blob_hash: bytes, max_bytes: int
 ) -> list[str] | None:
     file = reader.file_at(path)
     language = file.language if file else "text"
-    raw = reader.doc_text(blob_id) if file and file.converted else _text(root, path, blob_hash, max_bytes)
+    raw = reader.doc_text(blob_id) if file and file.converted else _text(files, path, blob_hash, max_bytes)
     if raw is None:
         return None
     if file and file.converted:
         language = outlined_as(language, converted=True)
-    symbols = reader.symbols(blob_id)
+    context = _Context(path, language, reader.symbols(blob_id))
     found = []
     for chunk in reader.chunks(blob_id):
         piece = raw[chunk.start_byte : chunk.end_byte]
         piece = piece if isinstance(piece, str) else piece.decode("utf-8", "surrogatepass")
         as_chunk = Chunk(chunk.start_line, chunk.end_line, chunk.start_byte, chunk.end_byte, chunk.kind)
-        piece = readable(piece, as_chunk, language)
-        found.append(embedded_text(path, language, chunk, symbols, piece))
+        found.append(context.embedded_text(chunk, readable(piece, as_chunk, language)))
     return found
 
 
-def _text(root: Path | Files, path: str, blob_hash: bytes, max_bytes: int) -> str | bytes | None:
+def _text(files: Files, path: str, blob_hash: bytes, max_bytes: int) -> str | bytes | None:
     """A file's text as it was indexed: as bytes, unless a byte is a character."""
-    read = read_file(root, path, max_bytes)
+    read = read_file(files, path, max_bytes)
     if not isinstance(read, tuple) or hashlib.sha256(read[1]).digest() != blob_hash:
         return None
     decoded = decode(read[1])
@@ -374,30 +411,42 @@ def _text(root: Path | Files, path: str, blob_hash: bytes, max_bytes: int) -> st
     return decoded.text if decoded.text.isascii() else decoded.text.encode("utf-8", "surrogatepass")
 
 
-def embedded_text(path: str, language: str, chunk: ChunkRow, symbols: Sequence[SymbolRow], body: str) -> str:
-    """A chunk in its context: last three folders, the stem twice, enclosing names, defined names, first comment."""
-    *folders, name = path.split("/")
-    stem = name.split(".", 1)[0]
-    enclosing: list[str] = list(chunk.headings[-_MAX_ENCLOSING:])
-    at = chunk.symbol
-    while 0 <= at < len(symbols) and len(enclosing) < _MAX_ENCLOSING:
-        enclosing.append(symbols[at].name)
-        at = symbols[at].parent
-    defined = [symbol.name for symbol in symbols if chunk.start_line <= symbol.start_line <= chunk.end_line]
-    comment = first_comment(body, language)
-    return "\n".join(
-        (" ".join((*folders[-3:], stem, stem)), " ".join((*enclosing, *defined[:_MAX_DEFINED])), comment, body)
-    )
+class _Context:
+    """What is embedded with the chunks of one file."""
+
+    def __init__(self, path: str, language: str, symbols: Sequence[SymbolRow]) -> None:
+        *folders, name = path.split("/")
+        stem = name.split(".", 1)[0]
+        self._place = " ".join((*folders[-3:], stem, stem))
+        self._symbols = list(symbols)
+        self._by_line = sorted((symbol.start_line, place) for place, symbol in enumerate(self._symbols))
+        self._marks = _comment_marks(language)
+
+    def embedded_text(self, chunk: ChunkRow, body: str) -> str:
+        """A chunk in its context: last three folders, the stem twice, enclosing names, defined names, first comment."""
+        symbols = self._symbols
+        enclosing: list[str] = list(chunk.headings[-_MAX_ENCLOSING:])
+        at = chunk.symbol
+        while 0 <= at < len(symbols) and len(enclosing) < _MAX_ENCLOSING:
+            enclosing.append(symbols[at].name)
+            at = symbols[at].parent
+        first = bisect_left(self._by_line, (chunk.start_line,))
+        last = bisect_left(self._by_line, (chunk.end_line + 1,))
+        places = sorted(place for _, place in self._by_line[first:last])
+        defined = [symbols[place].name for place in places[:_MAX_DEFINED]]
+        return "\n".join((self._place, " ".join((*enclosing, *defined)), _first_comment(body, self._marks), body))
 
 
-def first_comment(body: str, language: str) -> str:
-    """The first comment line of a piece of code, '' without one."""
+def _comment_marks(language: str) -> tuple[str, ...]:
+    """What a line of a comment may begin with."""
     known = LANGUAGES.get(language)
-    markers = (*known.line_comments, *(start for start, _ in known.block_comments), "*", '"""') if known else ()
-    if not markers:
-        return ""
-    for line in body.split("\n", 40)[:40]:
+    return (*known.line_comments, *(start for start, _ in known.block_comments), "*", '"""') if known else ()
+
+
+def _first_comment(body: str, marks: tuple[str, ...]) -> str:
+    """The first comment line of a piece of code, '' without one."""
+    for line in body.split("\n", 40)[:40] if marks else ():
         stripped = line.strip()
-        if stripped.startswith(markers) and any(char.isalpha() for char in stripped):
+        if stripped.startswith(marks) and any(char.isalpha() for char in stripped):
             return stripped
     return ""

@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from typing import NamedTuple
 
 from findling.ingest.selection import is_text
-from findling.outbound import GitOutput, run_git, start_git
+from findling.outbound import GIT_TIMEOUT_S, GitOutput, run_git, start_git
 from findling.types import SkippedFile
 
 LISTING_TIMEOUT_S = 60.0  # a cold disk with a million files; a caller with less time gives a deadline
@@ -138,12 +138,29 @@ def list_paths(root: str, paths: Sequence[str]) -> tuple[Listed, Listed]:
 
 def ignoring_rule(root: str, path: str) -> str:
     """For people: the rule by which git ignores ``path``; empty when git names none."""
-    output = run_git(["check-ignore", "-v", "-z", "--stdin"], cwd=root, input=os.fsencode(path) + b"\0")
-    fields = output.stdout.split(b"\0")
-    if not output.ok or len(fields) < 4:
-        return ""
-    source, line, pattern = (os.fsdecode(field) for field in fields[:3])
-    return f"{pattern} ({source} line {line})"
+    return ignoring_rules(root, [path], GIT_TIMEOUT_S).get(path, "")
+
+
+def list_ignored(root: str, timeout_s: float) -> list[str]:
+    """Untracked files that git ignores; a folder of which nothing else is known stands for all that is in it, with
+    ``/`` at its end. Raises ListingFailed."""
+    kinds = ["--others", "--ignored", "--exclude-standard", "--directory"]
+    output = run_git(["ls-files", "-z", *kinds], cwd=root, timeout_s=timeout_s)
+    if not output.ok:
+        late = output.status in ("timed_out", "stopped")
+        raise ListingFailed(output.stderr.decode("utf-8", "replace").strip()[:200] or output.status, out_of_time=late)
+    return _parse(output.stdout).paths
+
+
+def ignoring_rules(root: str, paths: Sequence[str], timeout_s: float) -> dict[str, str]:
+    """As `ignoring_rule`, for many paths at once; those without one, or for which there was no time, are absent."""
+    if not paths:
+        return {}
+    names = b"".join(os.fsencode(path) + b"\0" for path in paths)
+    output = run_git(["check-ignore", "-v", "-z", "--stdin"], cwd=root, timeout_s=timeout_s, input=names)
+    fields = [os.fsdecode(field) for field in output.stdout.split(b"\0")[:-1]] if output.ok else []
+    rows = zip(*(fields[start::4] for start in range(4)), strict=False)
+    return {path: f"{pattern} ({source} line {line})" for source, line, pattern, path in rows}
 
 
 def _parse(data: bytes) -> Listed:

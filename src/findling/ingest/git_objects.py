@@ -15,13 +15,12 @@ from pathlib import Path
 from typing import Literal, NamedTuple, Self
 
 from findling import roots
-from findling.files import NotRead
+from findling.files import NotRead, read_regular_file
 from findling.ingest.git_listing import ListingFailed, find_git_top
 from findling.ingest.ignore_files import OWN_IGNORE_FILES, IgnoreTree
 from findling.ingest.ignore_rules import RuleSet
 from findling.ingest.selection import DiscoveryOptions, Found, Selection, wanted
-from findling.outbound import GitDialogue, GitOutput, run_git, start_git
-from findling.outbound_process import GitProcess
+from findling.outbound import GitDialogue, GitOutput, run_git
 from findling.roots import is_bare as is_bare
 from findling.types import SkippedFile
 
@@ -36,6 +35,8 @@ _LINK, _SUBMODULE = b"120000", b"160000"
 
 _UNKNOWN = NotRead("not_found", "git knows no such file")
 _NO_ANSWER = NotRead("unreadable", "git cannot read it: it may be missing from a partial or shallow clone")
+
+_CONFIG_BYTES = 1 << 20
 
 ObjectFormat = Literal["sha1", "sha256"]
 
@@ -58,20 +59,33 @@ def objects_changed_at(root: Path) -> float:
         return 0.0
 
 
-def ask_object_format(root: Path) -> GitProcess | None:
-    """Begin to ask how the repository of a folder names contents; None where there is none."""
-    if find_git_top(os.path.realpath(root)) is None and not is_bare(root):
-        return None
-    return start_git([*git_arguments(root), "rev-parse", "--show-object-format"], cwd=root)
+def object_format(root: Path) -> ObjectFormat | None:
+    """How the repository of a folder names contents; None where there is none, or that cannot be told.
 
-
-def object_format(asked: GitProcess | None) -> ObjectFormat | None:
-    """The answer; None where there is no repository, or git cannot say."""
-    if asked is None:
+    Read from the repository's own configuration, as git does it: no other can say so, and asking git takes a process.
+    """
+    top = find_git_top(os.path.realpath(root))
+    folders = (root, root) if is_bare(root) else roots.git_folders(Path(top)) if top is not None else None
+    if folders is None:
         return None
-    output = asked.wait()
-    name = output.stdout.strip() if output.ok else b""
+    read = read_regular_file(folders[1], "config", _CONFIG_BYTES)
+    if isinstance(read, NotRead):
+        return None
+    name = _named_format(read[1])
     return "sha1" if name == b"sha1" else "sha256" if name == b"sha256" else None
+
+
+def _named_format(config: bytes) -> bytes:
+    """The last value of ``extensions.objectformat`` in a configuration, in small letters."""
+    name, section = b"sha1", b""
+    for line in config.split(b"\n"):
+        line = line.strip().lower()
+        if line.startswith(b"["):
+            section, _, line = line[1:].partition(b"]")
+        key, _, value = line.partition(b"=")
+        if section.strip() == b"extensions" and key.strip() == b"objectformat":
+            name = value.partition(b"#")[0].partition(b";")[0].strip().strip(b'"')
+    return name
 
 
 def content_id(data: bytes, form: ObjectFormat) -> bytes:
@@ -171,7 +185,7 @@ class RefFiles:
 
 
 def _status(size: int) -> os.stat_result:
-    return os.stat_result((stat.S_IFREG | 0o644, 0, 0, 1, 0, 0, size, 0, 0, 0), {"st_mtime_ns": 0})
+    return os.stat_result((stat.S_IFREG | 0o644, 0, 0, 1, 0, 0, size, 0, 0, 0), {"st_mtime_ns": 0, "st_ctime_ns": 0})
 
 
 def prefix(root: Path) -> str:
@@ -182,6 +196,12 @@ def prefix(root: Path) -> str:
     top = find_git_top(real)
     below = os.path.relpath(real, top) if top is not None else "."
     return "" if below == "." else below.replace(os.sep, "/") + "/"
+
+
+def holds(root: Path, commit: str, path: str) -> bool:
+    """Whether a commit has a file or folder at a path from ``root``; True where git cannot say."""
+    name = f"{commit}:{prefix(root)}{path}"
+    return run_git([*git_arguments(root), "cat-file", "-e", name], cwd=root).status != "failed"
 
 
 # --- a commit's files ---------------------------------------------------------------------------------------------

@@ -12,18 +12,18 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from findling.files import Files
+from findling.files import Files, RootFiles
 from findling.ingest import discovery
-from findling.ingest.adoption import adopt
+from findling.ingest.adoption import adopt, is_another
 from findling.ingest.checkout import Checkout
 from findling.ingest.file_order import Order
 from findling.ingest.git_objects import (
     ObjectFormat,
     RefFiles,
-    ask_object_format,
     content_id,
     list_tree,
     object_format,
@@ -143,7 +143,7 @@ class Indexer:
         self._commit = commit
         self._meanwhile = meanwhile
         self._ahead = ahead
-        self._files: Path | Files = root
+        self._files: Files = RootFiles(root)
         self._git_ids: dict[str, bytes] = {}
         self._format: ObjectFormat | None = None
         self._store = store
@@ -185,21 +185,22 @@ class Indexer:
                     manifest = writer.manifest(self._commit.owner, self._commit.commit_id)
                 was_complete, was_pending = writer.state(manifest)
                 known = writer.known_files(manifest, None if paths is None else [posixpath.normpath(p) for p in paths])
-                asked = checkout = None
-                if self._commit is None and (paths is not None or not known):  # else most likely nothing has changed
-                    asked = ask_object_format(self._root)
-                    if asked is not None:
-                        begun.enter_context(asked)
-                    if asked is not None and paths is None and writer.has_others(manifest):
+                # Not for a question: what it has no time to take in again would be found by nobody.
+                whole_folder = paths is None and self._commit is None and deadline is None
+                if whole_folder and is_another(self._root, known) and writer.has_others(manifest):
+                    writer.forget_manifest(manifest)
+                    manifest, known = writer.manifest(str(self._root)), {}
+                checkout = None
+                if self._commit is None:
+                    self._format = object_format(self._root)
+                    if self._format is not None and paths is None and not known and writer.has_others(manifest):
                         checkout = begun.enter_context(Checkout(self._root))
                 if paths is None and not known and checkout is None:
                     pool.warm_up()
                 if self._commit is not None:
                     found, gone, skipped, notes = self._of_commit(writer, manifest, self._commit)
                 else:
-                    found, gone, skipped, notes = self._changes(known, paths, listing)
-                    if found:
-                        self._format = object_format(asked or ask_object_format(self._root))
+                    found, gone, skipped, notes = self._changes(known, paths, listing, pool)
                     if found and checkout is not None and self._format is not None:
                         pool.warm_up(1)  # some are not taken over, such as those whose contents are left out
                         stop_at = None if deadline is None else deadline - _STOP_MARGIN_S
@@ -221,21 +222,20 @@ class Indexer:
                 if found or gone or paths is None:
                     whole = paths is None or was_complete  # named files say nothing about the others
                     writer.finish(manifest, complete=whole and not left, pending=left if whole else was_pending)
-                if paths is None:
-                    writer.forget_missing_roots()
+                # Nobody waits for an answer then: what was only theirs is deleted, and that may take a moment.
+                roots_gone = writer.forget_missing_roots() if paths is None and deadline is None else 0
                 if self._commit is not None:
                     writer.note_wanted(manifest, wanted_id(self._options))
                     writer.forget_refs(_KEPT_REFS, keep=manifest)
                 writer.commit()
                 run.files = writer.file_count(manifest)
-                writer.flush_trigrams(_MIN_SEGMENT)
+                writer.flush_trigrams(_MIN_SEGMENT if run.bytes_read >= _MIN_SEGMENT_BYTES else _FULL_SEGMENT)
                 if paths is None and len(found) >= _LARGE_RUN and not left:
                     writer.settle()
-                if run.changed or run.removed:
-                    writer.collect_garbage()
+                if (run.changed or run.removed or roots_gone) and not left:  # what is left may find its vectors here
+                    writer.collect_garbage(everything=roots_gone > 0)
             finally:
-                if not isinstance(self._files, Path):
-                    self._files.close()
+                self._files.close()
                 writer.close()
         return self._report(run, left)
 
@@ -259,7 +259,11 @@ class Indexer:
         return found, [path for path in standing if path not in tree.git_ids], tree.skipped, ()
 
     def _changes(
-        self, known: dict[str, tuple[int, int]], paths: Sequence[str] | None, begun: GitListing | None
+        self,
+        known: dict[str, tuple[int, int]],
+        paths: Sequence[str] | None,
+        begun: GitListing | None,
+        pool: WorkerPool,
     ) -> tuple[list[discovery.Found], list[str], list[SkippedFile], tuple[str, ...]]:
         """What to index, what is gone, what is left out and why, and what there is to say about the listing."""
         self._progress(Progress("listing", 0, 0))
@@ -269,7 +273,10 @@ class Indexer:
         if not known:
             listing = discovery.discover(self._root, self._options, begun=begun)
             return listing.files, [], listing.skipped, listing.notes
-        changes = discovery.check(self._root, known, self._options, None, begun=begun)
+        # what has changed is most likely to be prepared, and a worker imports what it needs while the rest is compared
+        changes = discovery.check(
+            self._root, known, self._options, None, begun=begun, on_change=partial(pool.warm_up, 1)
+        )
         return [*changes.added, *changes.changed], changes.removed, changes.skipped, changes.notes
 
     def _index(
@@ -397,7 +404,7 @@ class Indexer:
                 run.grown.append((file.path, most))
             return
         if answer.reason == "failed":  # perhaps the machine's fault and not the file's: the next full run tries again
-            file = FileState(file.path, file.size, FAILED - file.mtime_ns)
+            file = FileState(file.path, file.size, FAILED - file.changed_ns)
         writer.skip(manifest, file, answer.reason, answer.detail)
         (run.failed if answer.reason == "failed" else run.skipped).append(answer)
 
@@ -435,5 +442,9 @@ def wanted_id(options: discovery.DiscoveryOptions) -> str:
 
 _MIN_SEGMENT = 256
 """At the end of a run this many uncovered files are worth a segment; fewer are simply read by each exact search."""
+
+_MIN_SEGMENT_BYTES = 1_000_000
+"""The same of so much text: of less a segment takes a third as much room, and reading it takes some five milliseconds
+more than asking a segment."""
 
 _FULL_SEGMENT = 4096

@@ -1,6 +1,6 @@
 """Worker processes: a hanging or crashing parser costs one file, never the run.
 
-The only module that starts worker processes. Work goes in as batches of files and comes back in any order.
+Work goes in as batches of files and comes back in any order.
 A batch whose worker dies or overruns its time is tried again file by file; the file that does it again is prepared
 without its syntax tree, and if even that fails it is reported.
 """
@@ -9,20 +9,21 @@ from __future__ import annotations
 
 import os
 import queue
-import subprocess
-import sys
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, cast
 
+from findling.ingest import worker_process
 from findling.ingest.format_names import format_of
 from findling.ingest.prepared import Prepared
 from findling.ingest.worker import COMMENTS, DOCUMENTED, read_frame, write_frame
 from findling.types import SkippedFile
 
 if TYPE_CHECKING:
+    import subprocess
+
     from findling.ingest.chunks import ChunkLimits
     from findling.ingest.syntax_docs import Documented
 
@@ -34,6 +35,10 @@ _FILE_S = 6.0
 
 _CONVERT_S = 40.0
 """Time for a document that is converted, which gives up after fifteen seconds of computing by itself."""
+
+_REPLACED_AFTER_BYTES = 48_000_000
+"""Source text after which a worker is replaced by a new one: py-tree-sitter (0.26.1) never frees the text that a parser
+has read, which came to half a gigabyte a worker on a large corpus."""
 
 _MAX_WORKERS = 8
 """More feed the one writer faster than it writes."""
@@ -51,11 +56,12 @@ class Task:
 
 
 class Worker:
-    """One process and the pipe to it; a context that ends it. ``arguments`` are the worker's."""
+    """One process and the pipe to it; a context that ends it. ``asked`` as `worker` understands it."""
 
-    def __init__(self, arguments: Sequence[str] = ()) -> None:
-        self._arguments = arguments
+    def __init__(self, asked: str = "") -> None:
+        self._asked = asked
         self._process: subprocess.Popen[bytes] | None = None
+        self._given = 0
         self._ended = False
         self._lock = threading.Lock()
 
@@ -65,14 +71,7 @@ class Worker:
             if self._ended:
                 raise OSError("the pool is closed")
             if self._process is None:
-                self._process = subprocess.Popen(
-                    # -P: the working folder is the user's project, and what lies in it is no module of ours
-                    [sys.executable, "-P", "-m", "findling.ingest.worker", *self._arguments],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    env=environment(),
-                    **_APART,
-                )
+                self._process = worker_process.start()
             return self._process
 
     def ask(self, files: Sequence[tuple[str, bytes, bool]], time_s: float) -> list[Answer | str] | None:
@@ -87,13 +86,14 @@ class Worker:
         timer.daemon = True
         timer.start()
         try:
-            write_frame(process.stdin, files)  # type: ignore[arg-type]
+            write_frame(process.stdin, (self._asked, files))  # type: ignore[arg-type]
             answers = read_frame(process.stdout)  # type: ignore[arg-type]
         except Exception:  # noqa: BLE001 - unpickling raises anything, and a closed pipe too: that is no answer
             answers = None
         finally:
             timer.cancel()
-        if answers is None:
+        self._given += sum(len(data) for _, data, _ in files)
+        if answers is None or self._given >= _REPLACED_AFTER_BYTES:
             self.stop()
         return cast("list[Answer | str] | None", answers)
 
@@ -114,40 +114,21 @@ class Worker:
     def stop(self) -> None:
         with self._lock:
             process, self._process = self._process, None
-        if process is None:
-            return
-        process.kill()
-        process.wait()
-        for stream in (process.stdin, process.stdout):
-            if stream is not None:
-                try:
-                    stream.close()
-                except OSError:
-                    continue  # a pipe to a dead process has nothing left to flush
-
-
-_APART: dict[str, Any] = {"process_group": 0} if os.name == "posix" else {}
-"""Ctrl-C is for the parent, which ends its workers itself."""
-
-
-def environment() -> dict[str, str]:
-    """The child must find the findling that runs here, from wherever it was imported."""
-    package_parent = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # noqa: PTH120, PTH100
-    paths = [package_parent, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-    threads = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    return {**os.environ, **threads, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))}
+            self._given = 0
+        if process is not None:
+            worker_process.end(process)
 
 
 def start_ahead(limits: ChunkLimits | None = None) -> Worker:
     """A worker for a pool with the same ``limits``, started now: it imports while its parent does. A context."""
-    worker = Worker(_arguments(limits))
+    worker = Worker(_asked(limits))
     with suppress(OSError):  # then there is none, and whoever needs one says so
         worker.start()
     return worker
 
 
-def _arguments(limits: ChunkLimits | None) -> tuple[str, ...]:
-    return (limits.id,) if limits is not None else ()
+def _asked(limits: ChunkLimits | None) -> str:
+    return limits.id if limits is not None else ""
 
 
 class WorkerPool:
@@ -164,15 +145,16 @@ class WorkerPool:
         self._answers: queue.SimpleQueue[list[tuple[int, Answer]]] = queue.SimpleQueue()
         self._pages = limits is not None and limits.pages
         first = [ahead] if ahead is not None else []
-        self._workers = [*first, *(Worker(_arguments(limits)) for _ in range(self.size - len(first)))]
+        self._workers = [*first, *(Worker(_asked(limits)) for _ in range(self.size - len(first)))]
         self._threads: list[threading.Thread] = []
         self._closed = False
         self.in_flight = 0
 
     def warm_up(self, count: int | None = None) -> None:
         """Start processes before there is work, so that they import while files are being listed."""
-        for worker in self._workers[:count]:
-            worker.start()
+        with suppress(OSError):  # `collect` says so of files that need one
+            for worker in self._workers[:count]:
+                worker.start()
 
     def submit(self, batch: list[Task]) -> None:
         if len(self._threads) < self.size:
@@ -249,7 +231,7 @@ class CommentFinder:
     """Where the comments of source files are, asked of a process that may be lost. Use as a context manager."""
 
     def __init__(self) -> None:
-        self._worker = Worker((COMMENTS,))
+        self._worker = Worker(COMMENTS)
 
     def spans(self, path: str, text_utf8: bytes) -> list[tuple[int, int]] | None:
         """As `syntax_comments.comment_spans`; None also when the process had to be ended."""
@@ -267,7 +249,7 @@ class DocFinder:
     """Which definitions are documented and where, asked of a process that may be lost. Use as a context manager."""
 
     def __init__(self) -> None:
-        self._worker = Worker((DOCUMENTED,))
+        self._worker = Worker(DOCUMENTED)
 
     def documented(self, path: str, text_utf8: bytes) -> list[Documented] | None:
         """As `syntax_docs.documented`; None also when the process had to be ended."""

@@ -16,7 +16,6 @@ from findling.ingest.decoding import Decoded, decode
 from findling.ingest.formats import NotConverted, convert, format_of, outlined_as
 from findling.ingest.languages import Language, language_of
 from findling.ingest.marks import content_marks, looks_secret
-from findling.ingest.notebooks import notebook_cells
 from findling.ingest.prepared import Prepared as Prepared
 from findling.ingest.syntax import parse
 from findling.store import chunk_rows, section_rows, signatures, symbol_rows, term_rows
@@ -61,7 +60,7 @@ def prepare(
     symbols: Sequence[Symbol] = ()
     problem = ""
     if with_syntax and language.grammar and len(data) <= _UNPARSED_BYTES:
-        syntax = parse(text.encode("utf-8", "surrogatepass"), language.id)
+        syntax = parse(text.encode("utf-8", "surrogatepass"), language.id, docs=chunking.uses_docs(text))
         symbols, problem = syntax.symbols, syntax.problem
     elif language.grammar:
         problem = "not_parsed"
@@ -73,7 +72,11 @@ def prepare(
 
 def _is_notebook(language: Language, text: str) -> bool:
     """Whether the long lines of a file are pictures between a notebook's cells, which are not read."""
-    return language.id == "notebook" and notebook_cells(text) is not None
+    if language.id != "notebook":
+        return False
+    from findling.ingest.notebooks import notebook_cells
+
+    return notebook_cells(text) is not None
 
 
 def _prepare_converted(path: str, form: str, data: bytes, limits: chunking.ChunkLimits) -> Prepared | SkippedFile:
@@ -105,7 +108,7 @@ def _rows(
 ) -> Prepared:
     raw = text.encode("utf-8", "surrogatepass")
     documents: list[tuple[str, str]] = []
-    counted: Counter[str] = Counter()
+    all_words: list[str] = []
     starts = [symbol.start_line for symbol in symbols]
     first = 0
     hashes: list[bytes] = []
@@ -114,7 +117,7 @@ def _rows(
         piece = own.decode("utf-8", "surrogatepass")
         hashes.append(hashlib.sha256(own).digest())
         words = tokenizer.words(chunking.readable(piece, chunk, language.id))
-        counted.update(words)
+        all_words += words
         while first < len(starts) and starts[first] < chunk.start_line:
             first += 1
         names = list(chunk.breadcrumb)
@@ -125,14 +128,13 @@ def _rows(
         context = tokenizer.joined_terms(tokenizer.words(" ".join(dict.fromkeys(names)))) if names else ""
         documents.append((tokenizer.joined_terms(words), context))
     lines = text.split("\n") if symbols else ()
-    packed, body_terms, name_terms = _pack_terms(counted, symbols)
+    packed, body_terms, name_terms = _pack_terms(Counter(all_words), symbols)
     rows = [_symbol_row(symbol, lines) for symbol in symbols]
     chunk_lines, chunk_places = chunk_rows.pack([_place(chunk) for chunk in cut])
-    sections: list[section_rows.Section] = []
-    texts = b""
+    sections, texts = "", b""
     if language.kind == "docs":
         spans = [(chunk.start_byte, chunk.end_byte) for chunk in cut]
-        sections, texts = section_rows.cut(raw, spans, hashes, ["\n".join(chunk.breadcrumb) for chunk in cut])
+        sections, texts = section_rows.pack(raw, spans, ["\n".join(chunk.breadcrumb) for chunk in cut])
     return Prepared(
         language=language.id,
         kind=language.kind,
@@ -147,7 +149,7 @@ def _rows(
         chunk_bytes=sum(chunk.end_byte - chunk.start_byte for chunk in cut),
         chunk_lines=chunk_lines,
         chunk_places=chunk_places,
-        chunk_hashes=b"" if sections else b"".join(hashes),
+        chunk_hashes=b"".join(hashes),
         sections=sections,
         texts=texts,
         documents=documents,

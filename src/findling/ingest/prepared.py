@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from findling.store.section_rows import Section
 
 
 @dataclass(slots=True)
@@ -15,7 +11,7 @@ class Prepared:
 
     ``symbols`` is a packed row (`symbol_rows`), ``defines`` the squashed names in it. ``documents`` are (body,
     context) term strings, one per chunk. Of the chunks there are their number, the bytes of their texts, `chunk_rows`,
-    and the SHA-256 of each text one after the other; of a document ``sections`` and ``texts`` (`section_rows`) instead.
+    and the SHA-256 of each text one after the other; of a document ``sections`` and ``texts`` (`section_rows`) besides.
     ``problem`` says why there are no symbols ('' when nothing went wrong).
     """
 
@@ -33,7 +29,7 @@ class Prepared:
     chunk_lines: bytes
     chunk_places: bytes
     chunk_hashes: bytes
-    sections: list[Section]
+    sections: str
     texts: bytes
     documents: list[tuple[str, str]]
     terms: bytes

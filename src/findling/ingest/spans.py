@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, count
+from operator import add
 from typing import TypeVar
 
 from findling.types import Chunk
@@ -43,7 +44,8 @@ class Lines:
     def __init__(self, text: str) -> None:
         self.text = text
         self.rows = text.split("\n")
-        self.starts = list(accumulate(map(len, self.rows), lambda total, length: total + length + 1, initial=0))
+        lengths = accumulate(map(len, self.rows), initial=0)
+        self.starts: list[int] = list(map(add, lengths, count()))  # with a character for each line end before
         self.indent = [len(row) - len(body) if (body := row.lstrip()) else -1 for row in self.rows]
 
     def end(self, line: int) -> int:

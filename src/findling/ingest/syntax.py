@@ -22,6 +22,8 @@ from findling.types import Symbol
 if TYPE_CHECKING:
     from tree_sitter import Tree
 
+NOTEBOOK = "notebook"
+
 # A file that takes longer is generated or hostile; it is still searchable as text. Of the processor, not of the clock:
 # a busy machine must not cost a file its symbols.
 DEADLINE_S = 1.0
@@ -55,10 +57,25 @@ def supported_languages() -> tuple[str, ...]:
     return tuple(sorted([*GRAMMARS, *syntax_embedded.LANGUAGES]))
 
 
-def parse(text_utf8: bytes, language: str, *, deadline_s: float = DEADLINE_S) -> Syntax:
-    """The symbols of a file. ``deadline_s`` bounds the processor time of it all. No text makes it raise."""
-    found = _read(text_utf8, language, time.thread_time() + deadline_s)[0]
-    return Syntax(tuple(found.symbols), found.problem in ("", "parse_error"), found.problem)
+def parse(text_utf8: bytes, language: str, *, deadline_s: float = DEADLINE_S, docs: bool = True) -> Syntax:
+    """The symbols of a file. ``deadline_s`` bounds the processor time of it all. No text makes it raise.
+
+    Without ``docs`` their `Symbol.doc` may be missing, which saves a tenth of the time.
+    """
+    deadline = time.thread_time() + deadline_s
+    if language == NOTEBOOK:
+        from findling.ingest import syntax_notebooks
+
+        def read_cell(code: bytes, own: str) -> tuple[list[Symbol], str]:
+            found = _read(code, own, deadline, docs=docs)[0]
+            return found.symbols, found.problem
+
+        text = text_utf8.decode("utf-8", "surrogatepass")
+        symbols, problem = syntax_notebooks.symbols(text, read_cell, deadline)
+    else:
+        found = _read(text_utf8, language, deadline, docs=docs)[0]
+        symbols, problem = found.symbols, found.problem
+    return Syntax(tuple(symbols), problem in ("", "parse_error"), problem)
 
 
 def references(
@@ -67,11 +84,22 @@ def references(
     """Uses of the identifier ``name``: (line, column, qualified name of the enclosing symbol or "").
 
     Lines are 1-based, columns 0-based in characters. Comments, strings and the name's own definitions are no uses.
-    Empty when the language has no grammar or the deadline passes.
+    Empty when the language has no grammar or the deadline passes; of a notebook then those of the cells before.
     """
     deadline = time.thread_time() + deadline_s
-    found, text, table = _read(text_utf8, language, deadline)
-    if table is None or not name:
+    if language == NOTEBOOK:
+        from findling.ingest import syntax_notebooks
+
+        raw = text_utf8.decode("utf-8", "surrogatepass")
+        return syntax_notebooks.uses(raw, lambda code, own: _uses(code, own, name, deadline), deadline)
+    return _uses(text_utf8, language, name, deadline)
+
+
+def _uses(text_utf8: bytes, language: str, name: str, deadline: float) -> list[tuple[int, int, str]]:
+    if not name or name.encode("utf-8", "surrogatepass") not in text_utf8:  # most cells of a notebook: no tree is made
+        return []
+    found, text, table = _read(text_utf8, language, deadline, docs=False)
+    if table is None:
         return []
     tree = parse_tree(text, table.parser, deadline)
     if tree is None:
@@ -79,10 +107,10 @@ def references(
     return uses_of(tree.root_node, text, name, found, deadline)
 
 
-def _read(text: bytes, language: str, deadline: float) -> tuple[Found, bytes, Grammar | None]:
+def _read(text: bytes, language: str, deadline: float, *, docs: bool) -> tuple[Found, bytes, Grammar | None]:
     """Symbols, the text that was really parsed (same length) and the table that was used."""
     if language in syntax_embedded.LANGUAGES:
-        text, language = syntax_embedded.script_only(text, language)
+        text, language = syntax_embedded.code_only(text, language)
     table = GRAMMARS.get(language)
     if table is None or grammar(table.parser) is None:
         return Found(problem="no_grammar"), text, None
@@ -94,7 +122,7 @@ def _read(text: bytes, language: str, deadline: float) -> tuple[Found, bytes, Gr
     if table.conditional == "on_error" and tree.root_node.has_error:
         text, tree = _without_preprocessor(text, table, tree, deadline)
     root = tree.root_node
-    found = walk(root, text, table, deadline)
+    found = walk(root, text, table, deadline, docs=docs)
     if not found.problem and root.has_error:
         found.problem = "parse_error"
         if table.braces:

@@ -1,4 +1,5 @@
-"""Vue, Svelte and Astro: their script, with everything else blanked, so that lines and offsets stay the file's.
+"""Code inside other text: the scripts of a page, the tags of a template. Everything else is blanked, so that lines and
+offsets stay the file's.
 
 Plain text work; knows no tree and no symbol.
 """
@@ -6,17 +7,43 @@ Plain text work; knows no tree and no symbol.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
-LANGUAGES = frozenset({"vue", "svelte", "astro"})
+_SCRIPTED = frozenset({"vue", "svelte", "astro", "html"})
+_TAGGED = {"erb": "ruby", "ejs": "javascript", "heex": "elixir"}
+"""Templates, and what stands between ``<%`` and ``%>`` in them."""
+
+LANGUAGES = _SCRIPTED | _TAGGED.keys()
+
+_TAG = re.compile(rb"<%(?![%#!])[=|/_-]?(.*?)[-_=]?%>", re.DOTALL)
 
 _SCRIPT = re.compile(rb"<script\b((?:[^>\"']|\"[^\"]*\"|'[^']*')*)>(.*?)</script\s*>", re.IGNORECASE | re.DOTALL)
 _FRONTMATTER = re.compile(rb"\A\s*---[ \t]*\r?\n(.*?)^---[ \t]*\r?$", re.DOTALL | re.MULTILINE)
 _TYPESCRIPT = re.compile(rb"\blang\s*=\s*[\"']?(ts|tsx|typescript)\b", re.IGNORECASE)
+_NO_SCRIPT = re.compile(
+    rb"\btype\s*=\s*[\"']?(?!module\b|(?:text|application)/(?:x-)?(?:java|ecma|type)script\b|text/(?:babel|jsx)\b)[^\s\"']",
+    re.IGNORECASE,
+)
+"""Data or a template in a page's script element."""
+
 _NOT_NEWLINE = re.compile(rb"[^\r\n]")
 
 
-def script_only(text: bytes, language: str) -> tuple[bytes, str]:
-    """``text`` with all but its scripts turned into spaces (same length), and the language of the scripts."""
+def code_only(text: bytes, language: str) -> tuple[bytes, str]:
+    """``text`` with all but its code turned into spaces (same length), and the language of the code."""
+    return _tags_only(text, _TAGGED[language]) if language in _TAGGED else _scripts_only(text, language)
+
+
+def _tags_only(text: bytes, language: str) -> tuple[bytes, str]:
+    """A semicolon follows each tag, as it may in these languages: what stands in the next is another statement."""
+    spans = [match.span(1) for match in _TAG.finditer(text)]
+    code = bytearray(_kept(text, spans))
+    for _, end in spans:
+        code[end : end + 1] = b";"
+    return bytes(code), language
+
+
+def _scripts_only(text: bytes, language: str) -> tuple[bytes, str]:
     spans: list[tuple[int, int]] = []
     typed = False
     start = 0
@@ -27,8 +54,13 @@ def script_only(text: bytes, language: str) -> tuple[bytes, str]:
             spans.append(match.span(1))
             start = match.end()
     for match in _SCRIPT.finditer(text, start):
-        spans.append(match.span(2))
-        typed = typed or _TYPESCRIPT.search(match.group(1)) is not None
+        if not _NO_SCRIPT.search(match.group(1)):
+            spans.append(match.span(2))
+            typed = typed or _TYPESCRIPT.search(match.group(1)) is not None
+    return _kept(text, spans), "typescript" if typed else "javascript"
+
+
+def _kept(text: bytes, spans: Iterable[tuple[int, int]]) -> bytes:
     parts: list[bytes] = []
     position = 0
     for begin, end in spans:
@@ -36,4 +68,4 @@ def script_only(text: bytes, language: str) -> tuple[bytes, str]:
         parts.append(text[begin:end])
         position = end
     parts.append(_NOT_NEWLINE.sub(b" ", text[position:]))
-    return b"".join(parts), "typescript" if typed else "javascript"
+    return b"".join(parts)

@@ -115,10 +115,11 @@ class _Item:
 
 
 class Walk:
-    """One walk over one tree. ``deadline`` is a ``time.thread_time`` value."""
+    """One walk over one tree. ``deadline`` is a ``time.thread_time`` value; ``docs`` as for `walk`."""
 
-    def __init__(self, text: bytes, grammar: Grammar, deadline: float) -> None:
+    def __init__(self, text: bytes, grammar: Grammar, deadline: float, *, docs: bool) -> None:
         self._text = text
+        self._docs = docs
         self._grammar = grammar
         self._actions: Mapping[str, Action] = {"ERROR": _UNPARSED, **grammar.actions}
         self._nested = re.compile(grammar.nested) if grammar.nested else None
@@ -325,7 +326,7 @@ class Walk:
 
     def _doc(self, item: _Item, definition: Definition, start: int) -> str:
         doc = definition.doc or item.doc
-        if doc:
+        if doc or not self._docs:
             return doc
         if self._grammar.docstring and definition.body is not None:
             body = definition.body
@@ -338,6 +339,9 @@ class Walk:
         return syntax_text.doc_before(self._text, start, comments.line, comments.block)
 
 
-def walk(root: Node, text: bytes, grammar: Grammar, deadline: float) -> Found:
-    """The definitions below ``root``. ``problem`` is "timeout" or "too_many_symbols" when the list is cut."""
-    return Walk(text, grammar, deadline).run(root)
+def walk(root: Node, text: bytes, grammar: Grammar, deadline: float, *, docs: bool) -> Found:
+    """The definitions below ``root``. ``problem`` is "timeout" or "too_many_symbols" when the list is cut.
+
+    Without ``docs`` no comments are looked for around them.
+    """
+    return Walk(text, grammar, deadline, docs=docs).run(root)

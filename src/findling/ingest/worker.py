@@ -1,8 +1,8 @@
 """A worker process: reads tasks from standard input, writes what it prepared to standard output.
 
 Frames are a 4-byte length and a pickle, and only ever travel between findling's own processes over their pipes.
-A task is a list of (path, bytes, with_syntax); the answer a list of (Prepared | SkippedFile | message of a failure).
-An argument, if there is one, says how files are cut (`ChunkLimits.id`).
+A task is what is asked and a list of (path, bytes, with_syntax); the answer a list of (Prepared | SkippedFile | message
+of a failure). What is asked: how files are cut (`ChunkLimits.id`), or one of the words below.
 The parent kills a worker that takes too long; nothing here holds state that would be missed.
 """
 
@@ -14,13 +14,16 @@ import pickle
 import struct
 import sys
 from collections.abc import Callable
-from typing import BinaryIO
+from functools import cache
+from typing import BinaryIO, cast
 
 COMMENTS = "comments"
-"""The argument of a worker that finds comments: then an answer is as `syntax_comments.comment_spans` gives it."""
+"""Find comments: then an answer is as `syntax_comments.comment_spans` gives it."""
 
 DOCUMENTED = "documented"
-"""The same, of one that finds documented definitions: `syntax_docs.documented`."""
+"""Find documented definitions: an answer as `syntax_docs.documented`."""
+
+Task = tuple[str, list[tuple[str, bytes, bool]]]
 
 LENGTH = struct.Struct("<I")
 
@@ -44,14 +47,21 @@ def write_frame(stream: BinaryIO, value: object) -> None:
     stream.flush()
 
 
-def _finder(asked: str) -> Callable[[str, bytes], object]:
+def _answering(asked: str) -> Callable[[str, bytes, bool], object]:
+    """What makes an answer of a file."""
     if asked == DOCUMENTED:
         from findling.ingest.syntax_docs import documented
 
-        return documented
-    from findling.ingest.syntax_comments import comment_spans
+        return lambda path, data, _: documented(path, data)
+    if asked == COMMENTS:
+        from findling.ingest.syntax_comments import comment_spans
 
-    return comment_spans
+        return lambda path, data, _: comment_spans(path, data)
+    from findling.ingest.chunks import ChunkLimits
+    from findling.ingest.prepare import prepare
+
+    limits = ChunkLimits.from_id(asked)
+    return lambda path, data, with_syntax: prepare(path, data, with_syntax=with_syntax, limits=limits)
 
 
 def main() -> None:
@@ -60,23 +70,18 @@ def main() -> None:
     inlet = sys.stdin.buffer
     outlet = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints goes to stderr, not into the frames
-    from findling.ingest.chunks import ChunkLimits
-    from findling.ingest.prepare import prepare
+    import findling.ingest.prepare  # noqa: F401 - while the parent still looks for files
     from findling.ingest.worker_limits import limit_memory
 
     limit_memory()
-    asked = " ".join(sys.argv[1:])
-    limits = ChunkLimits.from_id(asked) if asked not in (COMMENTS, DOCUMENTED) else None
-
-    while (task := read_frame(inlet)) is not None:
+    answering = cache(_answering)
+    while (task := cast("Task | None", read_frame(inlet))) is not None:
+        asked, files = task
+        answer = answering(asked)
         answers: list[object] = []
-        for path, data, with_syntax in task:  # type: ignore[attr-defined]
+        for path, data, with_syntax in files:
             try:
-                answers.append(
-                    prepare(path, data, with_syntax=with_syntax, limits=limits)
-                    if limits is not None
-                    else _finder(asked)(path, data)
-                )
+                answers.append(answer(path, data, with_syntax))
             except Exception as error:  # noqa: BLE001 - one bad file costs itself, and is reported
                 answers.append(f"{type(error).__name__}: {error}")
         try:

@@ -109,7 +109,7 @@ def _apart() -> dict[str, Any]:
 
 
 def _environment() -> dict[str, str]:
-    from findling.ingest.pool import environment
+    from findling.ingest.worker_process import environment
 
     return environment()
 

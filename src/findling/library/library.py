@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from findling.library.jobs import Job
     from findling.library.search import LibraryResult
     from findling.library.sources import Source
+    from findling.typed_paths import StrPath
     from findling.types import Progress
 
     OnProgress = Callable[[Progress], None]
@@ -71,7 +72,7 @@ class Library:
         """In the order they were added."""
         return self._collections.all()
 
-    def add(self, path: Path | str, *, name: str | None = None, progress: OnProgress | None = None) -> Indexed:
+    def add(self, path: StrPath, *, name: str | None = None, progress: OnProgress | None = None) -> Indexed:
         """Put a folder or a file into the library and index it.
 
         Raises `RootError` for what cannot be indexed, `InvalidInput` for a name that is taken and for what is in the

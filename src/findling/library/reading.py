@@ -7,6 +7,7 @@ now, and only where that is still what was indexed. Must not know collections, o
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from findling.errors import EmbedderUnavailable
-from findling.files import Files, NotRead, RootFiles
+from findling.files import Files, NotRead, RootFiles, changed_ns
 from findling.library.results import CHARS_PER_TOKEN
 from findling.plurals import count
 from findling.roots import LIVE
@@ -217,17 +218,20 @@ class IndexedPassages:
         if state is None:
             return None
         read = self._converted(file) if file.converted else self._read(path, state[0])
-        if read is None or not is_as_indexed(state, *read[1:]):
+        if read is None:
             return None
-        text, size, mtime_ns = read
+        text, status = read
+        if not is_as_indexed(state, status.st_size, changed_ns(status)):
+            return None
+        size, mtime_ns = status.st_size, status.st_mtime_ns
         raw = text if text.isascii() else text.encode("utf-8", "surrogatepass")
         found = [
             _text(path, index, chunks[index], raw, size, mtime_ns) for index in indexes if 0 <= index < len(chunks)
         ]
         return [replace(text, content=_said(text.content)) for text in found] if _is_raw(file) else found
 
-    def _read(self, path: str, size: int) -> tuple[str, int, int] | None:
-        """(text, size, mtime in ns) of a file that has not grown."""
+    def _read(self, path: str, size: int) -> tuple[str, os.stat_result] | None:
+        """The text and the status of a file that has not grown."""
         from findling.ingest.decoding import Decoded, decode
 
         with closing(self._new_files()) as files:
@@ -236,9 +240,9 @@ class IndexedPassages:
             return None
         status, data = read
         decoded = decode(data)
-        return (decoded.text, status.st_size, status.st_mtime_ns) if isinstance(decoded, Decoded) else None
+        return (decoded.text, status) if isinstance(decoded, Decoded) else None
 
-    def _converted(self, file: FileRow) -> tuple[str, int, int] | None:
+    def _converted(self, file: FileRow) -> tuple[str, os.stat_result] | None:
         """The same of a document whose text the index has."""
         reader = self._index.reader
         if reader is None:
@@ -247,7 +251,7 @@ class IndexedPassages:
             found = converted_text(reader, files, file)
         if isinstance(found, NotRead) or found.text is None:
             return None
-        return found.text, found.status.st_size, found.status.st_mtime_ns
+        return found.text, found.status
 
     def _files(self, reader: IndexReader) -> list[FileRow]:
         rows = reader.listing() if not self._folder else reader.all_files(prefix=self._folder)

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from findling.search.confidence import confidence
 from findling.search.searcher import Found
-from findling.search.snippet import Place, pack
-from findling.types import Completeness, Coverage, Freshness, Hit, Query, SearchResult
+from findling.search.snippet import Level, Place, pack
+from findling.types import Completeness, Coverage, Freshness, Hit, Query, SearchResult, Span
 
 _WITH_VECTORS = frozenset(("auto", "hybrid", "semantic"))
 
@@ -27,7 +27,7 @@ def make_result(
     """``changed_since``: paths whose content on disk is no longer what was searched."""
     hits, cut = _fit(found.hits, query.max_tokens)
     said = [*notes, *([cut] if cut else ())]
-    if changed_since:
+    if changed_since := changed_since & {hit.path for hit in hits}:  # more files are read than are shown
         hits = [replace(hit, stale=hit.path in changed_since) for hit in hits]
         freshness, stale_reason = "stale", stale_reason or "files in the answer changed while it was made"
     completeness: Completeness = "complete"
@@ -58,18 +58,26 @@ def _fit(hits: Sequence[Hit], max_tokens: int | None) -> tuple[list[Hit], str]:
         return list(hits), ""
     packed = pack(
         [
-            Place(f"{hit.path}:{hit.start_line}-{hit.end_line} {hit.qualified_name}", hit.snippet, hit.body)
+            Place(" ".join((_place(hit), hit.qualified_name, *map(_place, hit.others))), hit.snippet, hit.body)
             for hit in hits
         ],
         max_tokens,
     )
-    kept = []
-    for hit, level in zip(hits, packed.levels, strict=True):
-        if level == "omitted":
-            continue
-        if level == "place":
-            hit = replace(hit, snippet="", matches=(), body="")
-        elif level == "snippet":
-            hit = replace(hit, body="")
-        kept.append(hit)
-    return kept, packed.note
+    return at_levels(hits, packed.levels), packed.note
+
+
+def _place(where: Hit | Span) -> str:
+    lines = f"{where.start_line}-{where.end_line}"
+    return f"{where.path}:{lines}" if isinstance(where, Hit) else f"{lines} {where.symbol}"
+
+
+def at_levels(hits: Sequence[Hit], levels: Sequence[Level]) -> list[Hit]:
+    """As much of each hit as its level says."""
+    return [at_level(hit, level) for hit, level in zip(hits, levels, strict=True) if level != "omitted"]
+
+
+def at_level(hit: Hit, level: Level) -> Hit:
+    """A place, a place with a snippet, or all of it."""
+    if level == "place":
+        return replace(hit, snippet="", matches=(), body="")
+    return replace(hit, body="") if level == "snippet" else hit

@@ -283,6 +283,8 @@ class Grep:
         return FileMatches(ref.path, found.lines, found.occurrences) if shown else None
 
     def _notes(self, counted: int) -> Iterable[str]:
+        if self._compiled.note:
+            yield self._compiled.note
         what = "lines" if self._request.keep_lines else "files"
         if self._stop_reason == "limit":
             yield f"Stopped after {self._returned:,} {what}; there may be more."

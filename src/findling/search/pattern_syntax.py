@@ -33,6 +33,12 @@ SINGLE_CHARACTERS = (ops.LITERAL, ops.NOT_LITERAL, ops.ANY, ops.IN)
 _SPACE = "\\t\\x0b-\\r\\x1c-\\x1f \\x85\\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _ASCII_SPACE = "\\t\\x0b-\\r "
 _ASCII_WORD = "A-Za-z0-9_"
+_ENDS_OF_TEXT = {ops.AT_BEGINNING_STRING: "\\A", ops.AT_END_STRING: "\\Z"}
+_COMPLEMENTS = {
+    frozenset((ops.CATEGORY_SPACE, ops.CATEGORY_NOT_SPACE)): "[\\s\\S]",
+    frozenset((ops.CATEGORY_WORD, ops.CATEGORY_NOT_WORD)): "[\\w\\W]",
+    frozenset((ops.CATEGORY_DIGIT, ops.CATEGORY_NOT_DIGIT)): "[\\d\\D]",
+}
 _REMEDY = "To search for the text as it stands, ask for a literal search (grep -F)."
 
 
@@ -90,6 +96,28 @@ def sets_ignore_case(nodes: Nodes) -> bool:
         or any(map(sets_ignore_case, children(op, argument)))
         for op, argument in nodes
     )
+
+
+def beyond_a_line(nodes: Nodes, flags: int = 0) -> list[str]:
+    """What in an expression is written to match beyond one line, where it cannot: a flag, a class of all characters,
+    the ends of the whole text. ``flags``: those of the whole expression."""
+    found = ["(?s)"] if flags & re.DOTALL else []
+    for op, argument in nodes:
+        if op is ops.SUBPATTERN and argument[1] & re.DOTALL:
+            found.append("(?s:...)")
+        elif op is ops.IN and (both := _everything(argument)):
+            found.append(both)
+        elif op is ops.AT and argument in _ENDS_OF_TEXT:
+            found.append(_ENDS_OF_TEXT[argument])
+        for child in children(op, argument):
+            found += beyond_a_line(child)
+    return list(dict.fromkeys(found))
+
+
+def _everything(items: Iterable[tuple[Any, Any]]) -> str:
+    """A set with a class and its complement, as it is usually written; '' for any other."""
+    classes = {argument for op, argument in items if op is ops.CATEGORY}
+    return next((words for pair, words in _COMPLEMENTS.items() if pair <= classes), "")
 
 
 def children(op: Any, argument: Any) -> list[Any]:

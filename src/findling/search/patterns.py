@@ -17,7 +17,15 @@ from typing import Any
 from findling.errors import InvalidPattern
 from findling.search.pattern_cost import longest_safe_line
 from findling.search.pattern_plan import needles, trigram_plan
-from findling.search.pattern_syntax import Dialect, literal_nodes, parse, sets_ignore_case, word_class, write
+from findling.search.pattern_syntax import (
+    Dialect,
+    beyond_a_line,
+    literal_nodes,
+    parse,
+    sets_ignore_case,
+    word_class,
+    write,
+)
 from findling.store.trigram_plan import TrigramPlan
 
 #: Patterns kept compiled; a long-lived process sees the same few again.
@@ -33,7 +41,8 @@ class CompiledPattern:
     """A pattern with its options; made by ``compile_pattern``.
 
     ``plan``: what the index can be asked. ``needles``: texts, as bytes, that every matching line contains, the longest
-    first (ASCII-lowercased when ``folds_case``). ``plain``: a line matches exactly where its only needle is.
+    first (ASCII-lowercased when ``folds_case``). ``plain``: a line matches exactly where its only needle is. ``note``:
+    what its writer may expect of it in vain, '' for nothing.
     """
 
     text: str
@@ -45,6 +54,7 @@ class CompiledPattern:
     folds_case: bool
     plain: bool
     longest_safe_line: int
+    note: str
     _tree: Any
     _flags: int
 
@@ -110,6 +120,10 @@ class CompiledPattern:
         return f"(?<!{word})(?:{source})(?!{word})"
 
 
+def _note(written: list[str]) -> str:
+    return f"Lines are searched one at a time, in spite of {' and '.join(written)}." if written else ""
+
+
 @lru_cache(_CACHED_PATTERNS)
 def compile_pattern(
     pattern: str, *, literal: bool = False, ignore_case: bool = False, word: bool = False
@@ -123,18 +137,20 @@ def compile_pattern(
         raise InvalidPattern("The pattern is empty.", remedy="Say what to search for.")
     if "\0" in pattern or any(0xD800 <= ord(character) <= 0xDFFF for character in pattern):
         raise InvalidPattern("The pattern contains a NUL or characters that are not Unicode text.")
-    if literal:
-        nodes = literal_nodes(pattern)
-        given_flags = 0
-    else:
-        tree = parse(pattern)
-        nodes, given_flags = list(tree), tree.state.flags
-    flags = re.MULTILINE | (given_flags & (re.ASCII | re.IGNORECASE)) | (re.IGNORECASE if ignore_case else 0)
-    whole_ignores = bool(flags & re.IGNORECASE)
-    folds = whole_ignores or sets_ignore_case(nodes)
-    found = needles(nodes, ignore_case=folds)
-    plain = literal and not word and "\r" not in pattern and [len(text) for text in found] == [len(pattern.encode())]
     try:
+        if literal:
+            nodes = literal_nodes(pattern)
+            given_flags = 0
+        else:
+            tree = parse(pattern)
+            nodes, given_flags = list(tree), tree.state.flags
+        flags = re.MULTILINE | (given_flags & (re.ASCII | re.IGNORECASE)) | (re.IGNORECASE if ignore_case else 0)
+        whole_ignores = bool(flags & re.IGNORECASE)
+        folds = whole_ignores or sets_ignore_case(nodes)
+        found = needles(nodes, ignore_case=folds)
+        plain = (
+            literal and not word and "\r" not in pattern and [len(text) for text in found] == [len(pattern.encode())]
+        )
         compiled = CompiledPattern(
             text=pattern,
             literal=literal,
@@ -145,6 +161,7 @@ def compile_pattern(
             folds_case=folds,
             plain=plain,
             longest_safe_line=longest_safe_line(nodes, ignore_case=whole_ignores),
+            note=_note(beyond_a_line(nodes, given_flags)),
             _tree=nodes,
             _flags=flags,
         )

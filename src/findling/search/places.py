@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping, Sequence, Set
 
 from findling.search.analysis import QueryTerms
 from findling.search.ranking import RankedFile, formula, ranker
-from findling.search.ranking.phrase import Phrase
+from findling.search.readings import Reading
 from findling.search.snippet import Snippet, make_snippet
 from findling.store import signatures
 from findling.store.reader import IndexReader, SymbolRow
 from findling.store.rows import ChunkRow, FileRow
+from findling.store.symbol_rows import SymbolRows
 from findling.types import Channel, Hit, Query, Span
 
 MAX_OTHERS = 3
@@ -27,12 +28,11 @@ def hits(
     ranked: Sequence[RankedFile],
     proposed: Mapping[Channel, Set[int]],
     query: Query,
+    readings: Mapping[int, Mapping[int, Reading]],
 ) -> list[Hit]:
-    """One hit per ranked file, in their order."""
-    phrase = Phrase(ranker.term_weights(reader, terms))
+    """One hit per ranked file, in their order. ``readings``: entry -> what was read of its places."""
     return [
-        _hit(reader, read_lines, terms, item, proposed, query, phrase if place < ranker.READ_FILES else None)
-        for place, item in enumerate(ranked)
+        _hit(reader, read_lines, terms, item, proposed, query, readings.get(item.file.entry_id, {})) for item in ranked
     ]
 
 
@@ -43,14 +43,14 @@ def _hit(
     item: RankedFile,
     proposed: Mapping[Channel, Set[int]],
     query: Query,
-    phrase: Phrase | None,
+    read: Mapping[int, Reading],
 ) -> Hit:
     file = item.file
     chunks = reader.chunks(file.blob_id)
     symbols = reader.symbols(file.blob_id)
-    values = _chunk_values(item, chunks)
+    values = chunk_values(item, chunks)
     lines = read_lines(file)
-    best = _best(values, chunks, lines, phrase)
+    best = _best(values, read)
     chunk = chunks[best] if chunks else ChunkRow(1, max(1, file.lines), 0, 0, "fixed", -1, ())
     definition = _definition_in(item, chunk)
     named = definition or _enclosing(symbols, chunk)
@@ -93,7 +93,7 @@ def _hit(
 _CHANNELS: tuple[Channel, ...] = ("keyword", "symbol", "exact", "semantic")
 
 
-def _chunk_values(item: RankedFile, chunks: Sequence[ChunkRow]) -> dict[int, float]:
+def chunk_values(item: RankedFile, chunks: Sequence[ChunkRow]) -> dict[int, float]:
     values = {ordinal: value for ordinal, value in item.chunk_values().items() if ordinal < len(chunks)}
     if item.exact_line:
         at = _chunk_at(chunks, item.exact_line)
@@ -107,23 +107,14 @@ def _chunk_values(item: RankedFile, chunks: Sequence[ChunkRow]) -> dict[int, flo
     return values or ({0: 0.0} if chunks else {})
 
 
-def _best(
-    values: Mapping[int, float], chunks: Sequence[ChunkRow], lines: Sequence[str] | None, phrase: Phrase | None
-) -> int:
-    """The place to show: the highest value, where ``phrase`` is given with what stands together in the text."""
-    order = sorted(values, key=lambda ordinal: (-values[ordinal], ordinal))
-    if len(order) < 2 or lines is None or phrase is None:
-        return order[0] if order else 0
-    best, highest = order[0], 0.0
-    for ordinal in order[: ranker.READ_CHUNKS]:
-        if values[ordinal] + ranker.PHRASE_IN_CHUNK <= highest:
-            break
-        chunk = chunks[ordinal]
-        text = "\n".join(lines[chunk.start_line - 1 : chunk.end_line])
-        value = values[ordinal] + ranker.PHRASE_IN_CHUNK * phrase.share(text)
-        if value > highest:
-            best, highest = ordinal, value
-    return best
+def _best(values: Mapping[int, float], read: Mapping[int, Reading]) -> int:
+    """The place to show: the highest value, among those that were read with what their text tells."""
+    wholes = {
+        ordinal: values[ordinal] + ranker.PHRASE_IN_CHUNK * each.phrase + ranker.SAID_IN_CHUNK * each.said
+        for ordinal, each in read.items()
+        if ordinal in values
+    }
+    return min(wholes or values, key=lambda ordinal: (-(wholes or values)[ordinal], ordinal), default=0)
 
 
 def _chunk_at(chunks: Sequence[ChunkRow], line: int) -> int | None:
@@ -141,20 +132,15 @@ def _definition_in(item: RankedFile, chunk: ChunkRow) -> SymbolRow | None:
     return None
 
 
-def _enclosing(symbols: Sequence[SymbolRow], chunk: ChunkRow) -> SymbolRow | None:
+def _enclosing(symbols: SymbolRows, chunk: ChunkRow) -> SymbolRow | None:
     """The symbol that a chunk is part of, or the first one that begins in it."""
     if 0 <= chunk.symbol < len(symbols):
         return symbols[chunk.symbol]
-    for symbol in symbols:
-        if chunk.start_line <= symbol.start_line <= chunk.end_line:
-            return symbol
-        if symbol.start_line > chunk.end_line:
-            break
-    return None
+    return symbols.first_within(chunk.start_line, chunk.end_line)
 
 
 def _others(
-    values: Mapping[int, float], best: int, chunks: Sequence[ChunkRow], symbols: Sequence[SymbolRow]
+    values: Mapping[int, float], best: int, chunks: Sequence[ChunkRow], symbols: SymbolRows
 ) -> tuple[Span, ...]:
     if not values:
         return ()

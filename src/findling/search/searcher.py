@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from findling.errors import EmbedderUnavailable, InvalidInput
 from findling.plurals import count
-from findling.search import keyword, places, symbol
+from findling.search import keyword, places, readings, symbol
 from findling.search.analysis import QueryTerms, analyse
 from findling.search.intent import IntentGuess, classify
 from findling.search.planner import Plan, plan
 from findling.search.ranking import Evidence, RankedFile, rank
+from findling.search.ranking.said import Nearness
 from findling.search.scope import Scope, resolve
 from findling.store.reader import IndexReader, OnlyThese
 from findling.store.rows import FileRow
@@ -77,6 +79,7 @@ class Searcher:
         self._own_name = own_name
         self._semantic = semantic
         self._exact_files = exact_files
+        self._nearness: Nearness | None = None
 
     def search(self, query: Query, *, scope_path: str = "") -> Found:
         """The answer to a validated query, within a folder when ``scope_path`` names one."""
@@ -88,11 +91,30 @@ class Searcher:
                 return Found((), 0, guess, chosen, (), frozenset())
             scope = resolve(self._reader, query, scope_path)
             candidates, evidence, proposed = self._candidates(terms, chosen, scope)
-            ranked = rank(
-                self._reader, terms, candidates, evidence, use=chosen.signals(evidence), with_priors=chosen.priors
-            )
-            hits = places.hits(self._reader, self._read_lines, terms, ranked[: query.limit], proposed, query)
+            use = chosen.signals(evidence)
+            ranked = rank(self._reader, terms, candidates, evidence, use=use, with_priors=chosen.priors)
+            read = self._readings(terms, ranked, use)
+            hits = places.hits(self._reader, self._read_lines, terms, ranked[: query.limit], proposed, query, read)
         return Found(tuple(hits), len(ranked), guess, chosen, tuple(ranked), frozenset(proposed))
+
+    def _readings(
+        self, terms: QueryTerms, ranked: list[RankedFile], use: frozenset[str]
+    ) -> dict[int, dict[int, readings.Reading]]:
+        """What the first files' places say; with vectors it orders these files again."""
+        if self._nearness is None and "said" in use:
+            self._nearness = _word_nearness()
+        near = self._nearness if "said" in use else None
+        found = readings.read(
+            self._reader,
+            self._read_lines,
+            terms,
+            ranked,
+            lambda item: places.chunk_values(item, self._reader.chunks(item.file.blob_id)),
+            near,
+        )
+        if near is not None:
+            readings.weigh(ranked, found)
+        return found
 
     def _candidates(
         self, terms: QueryTerms, chosen: Plan, scope: Scope
@@ -188,7 +210,7 @@ class Searcher:
             terms = analyse(PurePosixPath(file.path).stem)
             ranked = rank(self._reader, terms, candidates, evidence, use=frozenset(("window",)), with_priors=False)
             hits = places.hits(
-                self._reader, self._read_lines, terms, ranked[: query.limit], {"semantic": set(kept)}, query
+                self._reader, self._read_lines, terms, ranked[: query.limit], {"semantic": set(kept)}, query, {}
             )
             hits = [replace(hit, score=_unit(item.window_cosine)) for hit, item in zip(hits, ranked, strict=False)]
         return Found(tuple(hits), len(ranked), guess, chosen, tuple(ranked), frozenset(("semantic",)))
@@ -212,6 +234,16 @@ def _encoded(channel: SemanticChannel, text: str) -> NDArray[np.float32] | None:
     """None when the embedder does not answer; it remembers why, and whoever opened it says so."""
     try:
         return channel.encode(text)
+    except EmbedderUnavailable:
+        return None
+
+
+def _word_nearness() -> Nearness | None:
+    """By the bundled model's words, whichever model the index has; None when it is damaged."""
+    from findling.embedding import bundled, word_nearness
+
+    try:
+        return partial(word_nearness.nearness, bundled.shared())
     except EmbedderUnavailable:
         return None
 

@@ -1,4 +1,4 @@
-"""Channel: chunks near the query in the embedder's space. The only search module that loads numpy.
+"""Channel: chunks near the query in the embedder's space. It loads numpy: who searches by other means imports it not.
 
 Bits propose chunks; the stored vectors of their files give each chunk's cosine and the cosine of the window of
 chunks around it, which says what a passage is about better than the chunk alone.

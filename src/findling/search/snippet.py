@@ -254,6 +254,16 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class Sizes:
+    """The same in characters: what the header alone takes, how much more with the snippet (0: there is none), and how
+    much more than that (or less) with the body, None where it shows nothing else."""
+
+    header: int
+    snippet: int
+    body: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Packed:
     """``levels``: how much of each place to show, in the order given. ``note``: one sentence on what was cut, or ''."""
 
@@ -274,44 +284,53 @@ def pack(places: Sequence[Place], max_tokens: int) -> Packed:
     another's snippet. Places end at the first that does not fit; a snippet or body that does not fit is passed
     over for later, shorter ones. An empty text is never shown and never counts as cut.
     """
-    left = max_tokens * CHARS_PER_TOKEN
+    return pack_sizes([_sizes(place) for place in places], max_tokens)
+
+
+def pack_sizes(places: Sequence[Sizes], max_tokens: int, *, taken: int = 0) -> Packed:
+    """As `pack`, for whoever knows how many characters each takes, and how many are ``taken`` by what stands around
+    them all."""
+    left = max_tokens * CHARS_PER_TOKEN - taken
     levels: list[Level] = ["omitted"] * len(places)
     shown = 0
     for place in places:
-        cost = _cost(place.header)
-        if cost > left:
+        if place.header > left:
             break
-        left -= cost
+        left -= place.header
         levels[shown] = "place"
         shown += 1
     uncut = shown == len(places)
     snippets = 0
     for position, place in enumerate(places):
-        cost = _cost(place.snippet)
-        if cost and uncut and cost <= left:
-            left -= cost
+        if place.snippet and uncut and place.snippet <= left:
+            left -= place.snippet
             levels[position] = "snippet"
-        elif cost:
+        elif place.snippet:
             snippets += 1
     uncut = uncut and not snippets
     bodies = 0
     for position, place in enumerate(places):
-        if not place.body or place.body == place.snippet:
+        if place.body is None:
             continue
-        cost = _cost(place.body) - _cost(place.snippet)
-        if uncut and cost <= left:
-            left -= cost
+        if uncut and place.body <= left:
+            left -= place.body
             levels[position] = "body"
         else:
             bodies += 1
-    return Packed(tuple(levels), _note(max_tokens, len(places), len(places) - shown, snippets, bodies))
+    return Packed(tuple(levels), cut_note(max_tokens, len(places), len(places) - shown, snippets, bodies))
 
 
-def _cost(text: str) -> int:
+def _sizes(place: Place) -> Sizes:
+    more = None if place.body in ("", place.snippet) else _size(place.body) - _size(place.snippet)
+    return Sizes(_size(place.header), _size(place.snippet), more)
+
+
+def _size(text: str) -> int:
     return len(text) + 1 if text else 0
 
 
-def _note(max_tokens: int, places: int, omitted: int, snippets: int, bodies: int) -> str:
+def cut_note(max_tokens: int, places: int, omitted: int, snippets: int, bodies: int) -> str:
+    """What was left out, in a sentence; '' for nothing."""
     cut = []
     if omitted:
         cut.append(f"{omitted} of {_count(places, 'place')}")

@@ -7,13 +7,13 @@ file is old or new, never half. Must not know what a batch is made of.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from findling.store import count_rows, fulltext, layout, manifests, schema, term_rows
+from findling.store import count_rows, fulltext, growth, layout, manifests, schema, term_rows
+from findling.store.count_changes import CountChanges
 from findling.store.lock import WriterLock
 from findling.store.trigrams import TrigramIndex
 
@@ -25,6 +25,10 @@ _Result = TypeVar("_Result")
 _Writer = TypeVar("_Writer", bound="BatchWriter")
 
 
+_COUNT_VECTORS_ONLY = "INSERT INTO meta VALUES ('only_vectors', 1) ON CONFLICT(key) DO UPDATE SET value=value+1"
+"""Of the generations, how many changed nothing else: what readers remember of contents outlives these."""
+
+
 def typed(
     method: Callable[Concatenate[_Writer, _Arguments], _Result],
 ) -> Callable[Concatenate[_Writer, _Arguments], _Result]:
@@ -33,7 +37,7 @@ def typed(
     @wraps(method)
     def mapped(self: _Writer, /, *args: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
         try:
-            with schema.rows_of(self._db, self._directory / schema.DATABASE):
+            with schema.rows_of(self._directory / schema.DATABASE):
                 return method(self, *args, **options)
         except OSError as error:
             raise schema.map_os_error(error, self._directory) from error
@@ -65,9 +69,11 @@ class BatchWriter:
         """May be said later, before the first file is added."""
         self._text: fulltext.FulltextWriter | None = None
         self._ids: dict[str, list[int]] = {}
-        self._open_batch = False
-        self._counts: dict[int, Counter[int]] = {}
+        self._open_batch = self._more_than_vectors = False
+        self._counts: dict[int, CountChanges] = {}
         self._sums: dict[int, list[int]] = {}
+        self._grown = False
+        self._entries = 0
 
     @typed
     def _open_derived(self) -> None:
@@ -100,37 +106,34 @@ class BatchWriter:
                     (*sums, manifest_id),
                 )
             self._db.execute("UPDATE meta SET value=value+1 WHERE key='generation'")
+            if not self._more_than_vectors:
+                self._db.execute(_COUNT_VECTORS_ONLY)
             if self._text is not None:
                 self._text.commit()
             self._db.execute("COMMIT")
         except BaseException:
             self.rollback()
             raise
-        self._open_batch = False
+        self._open_batch = self._more_than_vectors = False
         self._counts.clear()
         self._sums.clear()
 
-    def _write_counts(self, manifest_id: int, counts: Mapping[int, int]) -> None:
-        changes: dict[int, dict[int, int]] = defaultdict(dict)
-        for term, files in counts.items():
-            if files:
-                changes[count_rows.bucket(term)][term] = files
+    def _write_counts(self, manifest_id: int, counts: CountChanges) -> None:
         under = manifests.counted_under(self._db, manifest_id)
-        for bucket, of_bucket in sorted(changes.items()):
-            row = self._db.execute(
-                "SELECT counts FROM term_counts WHERE manifest_id=? AND bucket=?", (under, bucket)
-            ).fetchone()
-            now = count_rows.changed(bytes(row[0]) if row else b"", of_bucket)
+        for bucket, changes in counts.by_bucket():
+            row_id = count_rows.row_id(under, bucket)
+            row = self._db.execute("SELECT counts FROM term_counts WHERE row_id=?", (row_id,)).fetchone()
+            now = count_rows.changed(bytes(row[0]) if row else b"", changes)
             if now:
-                self._db.execute("INSERT OR REPLACE INTO term_counts VALUES (?, ?, ?)", (under, bucket, now))
+                self._db.execute("INSERT OR REPLACE INTO term_counts VALUES (?, ?)", (row_id, now))
             elif row:
-                self._db.execute("DELETE FROM term_counts WHERE manifest_id=? AND bucket=?", (under, bucket))
+                self._db.execute("DELETE FROM term_counts WHERE row_id=?", (row_id,))
 
     def rollback(self) -> None:
         """Forget the batch."""
         if self._db.in_transaction:
             self._db.execute("ROLLBACK")
-        self._open_batch = False
+        self._open_batch = self._more_than_vectors = False
         self._counts.clear()
         self._sums.clear()
         self._ids.clear()
@@ -140,21 +143,27 @@ class BatchWriter:
 
     def _count(self, manifest_id: int, entry_id: int, sign: int) -> None:
         """Add or take a file's terms and lengths to or from its manifest's totals."""
-        row = self._db.execute(
-            "SELECT t.data, b.chunks, b.body_terms, b.name_terms FROM entries e "
-            "JOIN blobs b USING (blob_id) JOIN terms t USING (blob_id) WHERE e.entry_id=?",
+        row: Any = self._db.execute(
+            "SELECT c.terms, b.chunks, b.body_terms, b.name_terms FROM entries e "
+            "JOIN blobs b USING (blob_id) JOIN contents c USING (blob_id) WHERE e.entry_id=?",
             (entry_id,),
         ).fetchone()
-        if row is None:
-            return
-        counts = self._counts.setdefault(manifest_id, Counter())
-        keys = term_rows.keys(term_rows.unpack(row[0]))
-        if sign > 0:
-            counts.update(keys)
-        else:
-            counts.subtract(keys)
+        if row is not None:
+            self._count_terms(manifest_id, sign, *row)
+
+    def _count_terms(
+        self, manifest_id: int, sign: int, terms: bytes, chunks: int, body_terms: int, name_terms: int
+    ) -> None:
+        """The same, of what the tables have of a file's content."""
+        if self._grown:
+            counts = self._counts.setdefault(manifest_id, CountChanges())
+            row = term_rows.unpack(terms)
+            if sign > 0:
+                counts.add(row)
+            else:
+                counts.take(row)
         sums = self._sums.setdefault(manifest_id, [0, 0, 0, 0])
-        for i, value in enumerate((1, *row[1:])):
+        for i, value in enumerate((1, chunks, body_terms, name_terms)):
             sums[i] += sign * value
 
     @typed
@@ -186,12 +195,25 @@ class BatchWriter:
     # --- what a batch is made with ---------------------------------------------------------------------------
 
     def _begin(self, *, ids: bool = True) -> None:
+        """``ids``: False where nothing but vectors is written."""
+        self._more_than_vectors |= ids
         if self._open_batch:
             return
         if ids:
             self._reserve()
         self._db.execute("BEGIN IMMEDIATE")
         self._open_batch = True
+        self._grown = growth.has_grown(self._db)
+        if not self._grown:
+            row: Any = self._db.execute("SELECT count(*) FROM entries").fetchone()
+            self._entries = int(row[0])
+
+    def _grow(self) -> None:
+        """Keep apart what so many entries make worth while."""
+        if not self._grown and self._entries > growth.FEW:
+            growth.grow(self._db)
+            self._counts.clear()  # what they would change was just counted
+            self._grown = True
 
     def _reserve(self) -> None:
         """Make sure that the batch's ids are never handed out again, whatever becomes of it."""

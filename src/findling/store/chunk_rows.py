@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 
 from findling.store.deflated import deflate, inflate
@@ -65,14 +65,6 @@ def unpack(lines: bytes, places: bytes) -> list[Place]:
         end = start + size
         found.append((first, last, start, end, kind, symbol))
     return found
-
-
-def line_pairs(lines: bytes, count: int) -> Iterable[tuple[int, int]]:
-    """First and last line of ``count`` chunks."""
-    column = array(_NARROW if len(lines) == 4 * count else _WIDE, lines)
-    if sys.byteorder == "little":
-        column.byteswap()
-    return zip(column[::2], column[1::2], strict=True)
 
 
 def _planes(numbers: array[int]) -> bytes:

@@ -14,10 +14,15 @@ from collections.abc import Iterable, Mapping
 LOW_BITS = 16
 """Of a term key, those that a row tells apart; `bucket` is the rest."""
 
+BUCKETS = 1 << 24 - LOW_BITS
+
 _LOW_MASK = (1 << LOW_BITS) - 1
 _WIDTHS = ("b", "h", "i")
 _BEYOND = {width: 1 << 8 * array(width).itemsize - 1 for width in _WIDTHS}
 """What is too much for a count of that width."""
+
+_MANY_SHARE = 0.1
+"""From so many changes on, compared with the counts that there are, the row is made anew."""
 
 _SWAP = sys.byteorder == "big"
 
@@ -27,9 +32,17 @@ def bucket(term: int) -> int:
     return term >> LOW_BITS
 
 
+def row_id(manifest_id: int, bucket: int) -> int:
+    """The number of a manifest's row; `BUCKETS` of them stand one after the other."""
+    return manifest_id * BUCKETS + bucket
+
+
 def changed(row: bytes, changes: Mapping[int, int]) -> bytes:
     """The row after adding to counts, by term key; b'' where no count is left. Raises `ValueError`."""
     lows, counts = _columns(row)
+    if len(changes) > len(lows) * _MANY_SHARE:
+        lows, counts = _merged(lows, counts, changes)
+        changes = {}
     for term, files in sorted(changes.items()):
         low = term & _LOW_MASK
         at = bisect_left(lows, low)
@@ -49,6 +62,23 @@ def changed(row: bytes, changes: Mapping[int, int]) -> bytes:
         lows.byteswap()
         counts.byteswap()
     return counts.typecode.encode() + lows.tobytes() + counts.tobytes()
+
+
+def _merged(lows: array[int], counts: array[int], changes: Mapping[int, int]) -> tuple[array[int], array[int]]:
+    """The columns after many changes: quicker than looking for the place of each."""
+    merged = dict(zip(lows, counts, strict=True))
+    for term, files in changes.items():
+        low = term & _LOW_MASK
+        merged[low] = merged.get(low, 0) + files
+    kept = sorted(item for item in merged.items() if item[1])
+    totals = [total for _, total in kept]
+    least, most = min(totals, default=0), max(totals, default=0)
+    width = next(
+        width
+        for width in _WIDTHS[_WIDTHS.index(counts.typecode) :]
+        if -_BEYOND[width] <= least and most < _BEYOND[width]
+    )
+    return array("H", [low for low, _ in kept]), array(width, totals)
 
 
 def lookup(row: bytes, terms: Iterable[int]) -> list[int]:

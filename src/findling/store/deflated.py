@@ -13,12 +13,19 @@ _LEVEL = 6
 _RAW = -15
 """Without zlib's header and checksum: six bytes of some three hundred; damage is noticed by what reads the rows."""
 
+_FEW_BYTES = 2048
+_WINDOW_OF_FEW, _MEMORY_OF_FEW = -12, 6
+"""Of rows up to so long the bytes are as few with a sixteenth of the memory, which is asked from the system and cleared
+anew for each."""
+
 MOST_BYTES = 64 << 20
 """No row comes near this."""
 
 
 def deflate(data: bytes) -> bytes:
-    packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, _RAW)
+    few = len(data) <= _FEW_BYTES
+    window, memory = (_WINDOW_OF_FEW, _MEMORY_OF_FEW) if few else (_RAW, zlib.DEF_MEM_LEVEL)
+    packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, window, memory)
     return packer.compress(data) + packer.flush()
 
 

@@ -7,23 +7,17 @@ one that was made for another model or store is made anew.
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Sequence
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from findling.store import vector_codes, vectors
+from findling.store import dense_files, vector_codes, vectors
+from findling.store.dense_files import About, DenseFiles, row_width
 from findling.store.reader import IndexReader
 from findling.store.schema import CHUNK_BITS, Coding, map_os_error
-
-_FILE_ROWS = 100_000
-"""Below this reading the table takes no longer than 40 ms, and a file is not worth its bytes, a twentieth of those of
-the text."""
 
 _COUNT_MASK = (1 << CHUNK_BITS) - 1
 """In the file an entry's units are told by one word: its id, and in these bits how many there are."""
@@ -32,13 +26,6 @@ _AT_ONCE = 250
 """Rows of the table, each a file's vectors, whose bits are made together: for more than some 100 kB memory would come
 anew from the system each time, which takes longer than the work."""
 
-_LAG_SHARE = 0.1
-"""A file that lacks a larger share of the rows is written anew."""
-
-
-_FEW_SHARE = 0.01
-"""A file that lacks no larger share is not looked at for deleted rows: one changed file must not take 30 ms longer."""
-
 
 class DenseIndex:
     """The sign bits of one model's vectors, as of the last `refresh`."""
@@ -46,7 +33,8 @@ class DenseIndex:
     def __init__(self, reader: IndexReader, model_id: int, dimensions: int) -> None:
         self._reader = reader
         self._model_id = model_id
-        self._width = -(-dimensions // 8)
+        self._files = DenseFiles.of(reader.directory, model_id)
+        self._width = row_width(dimensions)
         self._dimensions = dimensions
         self._coding: Coding | None = None
         self._last = 0
@@ -63,7 +51,7 @@ class DenseIndex:
         """Take in what was written since; what was deleted is among the rows for a while."""
         self._take_in()
         self._some_may_be_dead = True
-        if not self._mapped_rows and self.rows > self._read_rows * (1 + _LAG_SHARE):
+        if not self._mapped_rows and self.rows > self._read_rows * (1 + dense_files.LAG_SHARE):
             self._units, self._bits, self._last = [], [], 0
             self._take_in()
             self._read_rows = self.rows
@@ -131,35 +119,24 @@ class DenseIndex:
         found.sort()  # the parts are searched apart, and what was written last must not come last for it
         return found[:count]
 
-    # --- the file -------------------------------------------------------------------------------------------
-
-    @property
-    def _paths(self) -> tuple[Path, Path, Path]:
-        stem = self._reader.directory / f"dense-{self._model_id}"
-        return stem.with_suffix(".json"), stem.with_suffix(".units"), stem.with_suffix(".bits")
+    # --- the files ------------------------------------------------------------------------------------------
 
     def _load(self) -> None:
-        about, units_path, bits_path = self._paths
+        about = self._files.read(self._reader.identity, self._width)
+        if about is None:
+            return  # missing or damaged: the table is read instead, and `save` writes it anew
         try:
-            state: dict[str, Any] = json.loads(about.read_text())
-            rows = int(state["rows"])
-            if state["store"] != self._reader.identity.hex() or state["in_columns"] != self._width:
-                return
-            if rows * self._width != bits_path.stat().st_size:
-                return
-            if units_path.stat().st_size > rows * 8:
-                return
-            words = np.fromfile(units_path, np.int64)
+            words = np.fromfile(self._files.units, np.int64)
             counts = words & _COUNT_MASK
-            if counts.sum() != rows:
+            if counts.sum() != about.rows:
                 return
             units = _counted(words - counts, counts)
             word = vectors.word_of(self._width)
-            bits = np.memmap(bits_path, word, "r", shape=(rows, self._width // word.itemsize), order="F")
-            self._last = int(state["last"])
-        except (OSError, ValueError, KeyError, TypeError):
-            return  # missing or damaged: the table is read instead, and `save` writes it anew
-        self._units, self._bits, self._mapped_rows = [units], [bits], rows
+            bits = np.memmap(self._files.bits, word, "r", shape=(about.rows, self._width // word.itemsize), order="F")
+        except (OSError, ValueError):
+            return
+        self._last = about.last
+        self._units, self._bits, self._mapped_rows = [units], [bits], about.rows
 
     def save(self) -> None:
         """Write the file when the index has outgrown what can be read from the table at once.
@@ -167,15 +144,15 @@ class DenseIndex:
         When many of the rows are of vectors that were deleted since, all are read from the table again first.
         """
         new = self.rows - self._mapped_rows
-        if self._mapped_rows and new <= self._mapped_rows * _FEW_SHARE:
+        if self._mapped_rows and new <= self._mapped_rows * dense_files.FEW_SHARE:
             return  # whether many others were deleted takes longer to count than it may save
-        if self.rows >= _FILE_ROWS:
+        if self.rows >= dense_files.FILE_ROWS:
             live = self._reader.vector_count(self._model_id)
-            if self.rows - live > live * _LAG_SHARE:
+            if self.rows - live > live * dense_files.LAG_SHARE:
                 self._units, self._bits, self._last, self._mapped_rows = [], [], 0, 0
                 self._take_in()
         rows = self.rows
-        if rows < _FILE_ROWS or rows - self._mapped_rows <= rows * _LAG_SHARE:
+        if rows < dense_files.FILE_ROWS or rows - self._mapped_rows <= rows * dense_files.LAG_SHARE:
             return
         try:
             self._write(rows)
@@ -183,12 +160,12 @@ class DenseIndex:
             raise map_os_error(error, self._reader.directory) from error
 
     def _write(self, rows: int) -> None:
-        about, units_path, bits_path = self._paths
-        about.unlink(missing_ok=True)
+        files = self._files
+        files.about.unlink(missing_ok=True)
         columns = range(self._bits[0].shape[1])
         for path, parts in (
-            (units_path, [_words(part) for part in self._units]),
-            (bits_path, (part[:, column] for column in columns for part in self._bits)),
+            (files.units, [_words(part) for part in self._units]),
+            (files.bits, (part[:, column] for column in columns for part in self._bits)),
         ):
             partial = path.with_suffix(path.suffix + ".part")
             partial.unlink(missing_ok=True)
@@ -196,10 +173,7 @@ class DenseIndex:
                 for part in parts:
                     file.write(np.ascontiguousarray(part).tobytes())
             partial.replace(path)
-        partial = about.with_suffix(".part")
-        state = {"rows": rows, "in_columns": self._width, "last": self._last, "store": self._reader.identity.hex()}
-        partial.write_text(json.dumps(state))
-        os.replace(partial, about)  # noqa: PTH105
+        files.write_about(About(rows, self._last), self._reader.identity, self._width)
 
 
 def _counted(firsts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:

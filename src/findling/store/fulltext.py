@@ -218,27 +218,24 @@ class FulltextWriter:
             self._writer = self._index.writer(heap_size=_HEAP_BYTES if large else _SMALL_HEAP_BYTES, num_threads=1)
         self._identity = identity
         self._directory = directory
-        self._add = self._writer.add_document
 
-    def add_chunk(self, entry_id: int, unit_id: int, body: str, context: str) -> None:
-        document = tantivy.Document()
-        document.add_unsigned("unit", unit_id)
-        document.add_unsigned("entry", entry_id)
-        document.add_text("body", body)
-        if context:
-            document.add_text("context", context)
-        self._put(document)
-
-    def add_file(self, entry_id: int, unit_id: int, path: str) -> None:
-        document = tantivy.Document()
-        document.add_unsigned("unit", unit_id)
-        document.add_unsigned("entry", entry_id)
-        document.add_text("path", path)
-        self._put(document)
-
-    def _put(self, document: tantivy.Document) -> None:
+    def add(self, entry_id: int, chunks: Iterable[tuple[int, str, str]], file_unit: int, path: str) -> None:
+        """The documents of an entry: ``chunks`` as (unit id, body, context), and the file by its path's terms."""
+        add, new = self._writer.add_document, tantivy.Document
         with _typed(self._directory, self._identity):  # a thread behind it may not have been able to write a segment
-            self._add(document)
+            for unit_id, body, context in chunks:
+                document = new()
+                document.add_unsigned("unit", unit_id)
+                document.add_unsigned("entry", entry_id)
+                document.add_text("body", body)
+                if context:
+                    document.add_text("context", context)
+                add(document)
+            document = new()
+            document.add_unsigned("unit", file_unit)
+            document.add_unsigned("entry", entry_id)
+            document.add_text("path", path)
+            add(document)
 
     def delete(self, entry_ids: Iterable[int]) -> None:
         # by query: deletion by term takes a Python int for a signed number and then finds nothing
@@ -263,7 +260,7 @@ class FulltextWriter:
                     self._writer.wait_merging_threads()
                     _write_down(self._directory, self._identity)
         finally:
-            del self._writer, self._add
+            del self._writer
 
 
 def _map_error(error: Exception, directory: Path, identity: bytes | None) -> errors.FindlingError:

@@ -7,7 +7,7 @@ from typing import Any
 
 import apsw
 
-from findling.store import schema, symbol_rows
+from findling.store import growth, symbol_rows
 
 KEEP_UNREFERENCED = 2000
 """Entries of no manifest that are kept anyway: switching a branch back and forth should cost nothing."""
@@ -17,18 +17,23 @@ _MOST_PER_PATH, _KEEP_PER_PATH = 8, 2
 file itself out of what the text index proposes."""
 
 
-def unreferenced(db: apsw.Connection, left: Iterable[str]) -> list[int]:
-    """The entries to delete: of no manifest, when there are many or many of one of the paths ``left`` lately."""
+SHRINK_SHARE = 0.1
+"""Of all entries: when so many are deleted at once, it is worth giving their room back to the disk."""
+
+
+def unreferenced(db: apsw.Connection, left: Iterable[str], *, everything: bool = False) -> list[int]:
+    """The entries to delete: of no manifest, when there are many or many of one of the paths ``left`` lately;
+    ``everything``: however few they are."""
     nowhere = (
         "NOT EXISTS (SELECT 1 FROM manifests r CROSS JOIN manifest_files m USING (manifest_id) "
         "WHERE m.entry_id = e.entry_id)"
     )
     # At most so many: looking at each entry takes ten times as long, and most runs leave none behind.
     bound: Any = db.execute("SELECT (SELECT count(*) FROM entries) - coalesce(max(files), 0) FROM manifests").fetchone()
-    if bound[0] > KEEP_UNREFERENCED:
-        everything = [row[0] for row in db.execute(f"SELECT entry_id FROM entries e WHERE {nowhere}")]
-        if len(everything) > KEEP_UNREFERENCED:
-            return everything
+    if bound[0] > KEEP_UNREFERENCED or everything:
+        of_none = [row[0] for row in db.execute(f"SELECT entry_id FROM entries e WHERE {nowhere}")]
+        if len(of_none) > KEEP_UNREFERENCED or everything:
+            return of_none
     doomed: list[int] = []
     for path in left if bound[0] else ():
         of_path: list[Any] = db.execute(
@@ -56,11 +61,9 @@ def _blob_of(db: apsw.Connection, entry_id: int) -> int:
 
 
 def _delete_blob(db: apsw.Connection, blob_id: int) -> None:
-    row: Any = db.execute("SELECT data FROM symbols WHERE blob_id=?", (blob_id,)).fetchone()
-    if row:
-        names = {symbol.squashed for symbol in symbol_rows.unpack(blob_id, row[0])}
+    row: Any = db.execute("SELECT symbols FROM contents WHERE blob_id=?", (blob_id,)).fetchone()
+    if row and growth.has_grown(db):
+        names = set(symbol_rows.named(row[0]).squashed)
         db.executemany("DELETE FROM definitions WHERE squashed=? AND blob_id=?", [(name, blob_id) for name in names])
-    sections = (blob_id << schema.CHUNK_BITS, (blob_id + 1 << schema.CHUNK_BITS) - 1)
-    db.execute("DELETE FROM sections WHERE chunk_id BETWEEN ? AND ?", sections)
-    for table in ("symbols", "terms", "chunks", "doc_texts", "blobs"):
+    for table in ("contents", "blobs"):
         db.execute(f"DELETE FROM {table} WHERE blob_id=?", (blob_id,))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 from findling import errors
@@ -66,6 +67,24 @@ def foreign(directory: Path) -> str:
             f"The index at {directory} cannot be read: {error.strerror}.", remedy="Check the folder's permissions."
         ) from error
     return ""
+
+
+def emptied(directory: Path) -> bool:
+    """Whether a database that had files in it is there without a byte: its text index still stands beside it."""
+    try:
+        return (directory / DATABASE).stat().st_size == 0 and (directory / FULLTEXT).is_dir()
+    except OSError:
+        return False
+
+
+def bytes_on_disk(directory: Path) -> int:
+    """Size of everything in a store's folder; 0 where there is none."""
+    total = 0
+    for folder, _, names in os.walk(directory):
+        for name in names:
+            with suppress(FileNotFoundError):  # merged away meanwhile
+                total += os.lstat(os.path.join(folder, name)).st_size  # noqa: PTH118
+    return total
 
 
 def is_own(path: Path) -> bool:

@@ -29,7 +29,10 @@ class ManifestReader(SnapshotReader):
         super().__init__(directory)
         self._root, self._ref = root, ref
         self._manifest: ManifestRow | None = None
-        self._files: dict[int, FileRow | None] = {}
+        self._files: dict[int, FileRow] = {}
+        """Rows of entries, which are the same in every generation, whether or not the manifest has them."""
+        self._in_manifest: dict[int, None] = {}
+        """Entries that the manifest is known to have."""
         self._listing: list[FileRow] | None = None
         self._known: dict[str, tuple[int, int]] | None = None
         self._crowding: float | None = None
@@ -43,7 +46,9 @@ class ManifestReader(SnapshotReader):
         super()._forget()
         self._manifest = self._listing = self._known = None
         self._crowding = self._unlisted = None
-        self._files.clear()
+        self._in_manifest.clear()
+        if len(self._files) > _REMEMBERED:
+            self._files.clear()
 
     @property
     def manifest(self) -> ManifestRow | None:
@@ -59,7 +64,7 @@ class ManifestReader(SnapshotReader):
         return manifest.manifest_id if manifest else -1
 
     def known_files(self) -> dict[str, tuple[int, int]]:
-        """path -> (size, mtime_ns) of every file listed, those skipped for their content included.
+        """path -> (size, `files.changed_ns`) of every file listed, those skipped for their content included.
 
         Remembered, as every question compares it with the disk: not to be changed.
         """
@@ -72,7 +77,7 @@ class ManifestReader(SnapshotReader):
         return self._known
 
     def state_of(self, path: str) -> tuple[int, int] | None:
-        """(size, mtime_ns) that the index knows of a path."""
+        """(size, `files.changed_ns`) that the index knows of a path."""
         row = self._db.execute(
             "SELECT m.size, m.mtime_ns FROM entries e CROSS JOIN manifest_files m USING (entry_id) "
             "WHERE m.manifest_id=? AND e.path=?",
@@ -143,10 +148,16 @@ class ManifestReader(SnapshotReader):
 
     def files(self, entry_ids: Iterable[int]) -> dict[int, FileRow]:
         """Those of the entries that belong to the manifest."""
-        found = self._remember(self._files, entry_ids, self._read_files)
-        return {entry_id: row for entry_id, row in found.items() if row is not None}
+        wanted = list(entry_ids)
+        self._remember(self._in_manifest, wanted, self._read_ours)
+        known = self._in_manifest
+        return self._remember(self._files, [key for key in wanted if key in known], self._read_files)
 
-    def _read_files(self, ids: str) -> Iterator[tuple[int, FileRow | None]]:
+    def _read_ours(self, ids: str) -> Iterator[tuple[int, None]]:
+        sql = f"SELECT entry_id FROM manifest_files WHERE manifest_id=? AND entry_id IN ({ids})"
+        return ((row[0], None) for row in self._db.execute(sql, (self._manifest_id,)))
+
+    def _read_files(self, ids: str) -> Iterator[tuple[int, FileRow]]:
         for row in self._db.execute(
             FILE_SQL + f"WHERE m.manifest_id=? AND m.entry_id IN ({ids})", (self._manifest_id,)
         ):

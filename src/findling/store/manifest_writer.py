@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -64,7 +65,7 @@ class ManifestWriter(BatchWriter):
     @typed
     def begin_from(self, manifest_id: int, other: int, files: Mapping[str, Standing], times: Mapping[str, int]) -> None:
         """Let an empty manifest begin as another is, whose ``files`` are given, but only with the paths in ``times``
-        (path -> mtime_ns)."""
+        (path -> `files.changed_ns`)."""
         self._begin()
         rows = [(file.entry_id, file.size, times[path]) for path, file in files.items() if path in times]
         manifests.begin_from(self._db, manifest_id, other, rows)
@@ -92,18 +93,19 @@ class ManifestWriter(BatchWriter):
         return len(gone)
 
     @typed
-    def forget_missing_roots(self) -> None:
-        """Drop the manifests of folders that are gone: removed work trees, and roots that were moved."""
+    def forget_missing_roots(self) -> int:
+        """Drop the manifests of folders that are gone: removed work trees, and roots that were moved; their number."""
         rows: list[Any] = self._db.execute("SELECT manifest_id, root FROM manifests").fetchall()
-        gone = [manifest_id for manifest_id, root in rows if not Path(root).is_dir()]
+        gone = [manifest_id for manifest_id, root in rows if _is_gone(root)]
         for manifest_id in gone:
             self.forget_manifest(manifest_id)
+        return len(gone)
 
     # --- what stands at a path ------------------------------------------------------------------------------
 
     @typed
     def known_files(self, manifest_id: int, below: Iterable[str] | None = None) -> dict[str, tuple[int, int]]:
-        """path -> (size, mtime_ns) of every file listed in the manifest, skipped ones included.
+        """path -> (size, `files.changed_ns`) of every file listed in the manifest, skipped ones included.
 
         ``below``: only these paths and what lies in them; all of them for None.
         """
@@ -114,30 +116,37 @@ class ManifestWriter(BatchWriter):
         ):
             found: list[Any] = []
             if below is None:
-                found += self._db.execute(sql, (manifest_id,))
+                found = self._db.execute(sql, (manifest_id,)).fetchall()  # half the time of row by row
             else:
                 for path in below:
                     for low, high in _ranges(path):
                         found += self._db.execute(sql_below, (manifest_id, low, high))
-            for path, size, mtime_ns in found:
-                known[path] = (size, mtime_ns)
+            known.update({path: (size, mtime_ns) for path, size, mtime_ns in found})
         return known
 
     @typed
-    def link(self, manifest_id: int, file: FileState, entry_id: int) -> None:
-        """Let the manifest's path stand for an entry that is already indexed."""
+    def link(
+        self, manifest_id: int, file: FileState, entry_id: int, counted: tuple[bytes, int, int, int] | None = None
+    ) -> None:
+        """Let the manifest's path stand for an entry that is already indexed.
+
+        ``counted``: its terms, chunks, and terms in the body and in names, where they are at hand.
+        """
         self._begin()
         old = self._entry_at(manifest_id, file.path)
         self._db.execute(
             "INSERT OR REPLACE INTO manifest_files VALUES (?, ?, ?, ?)",
-            (manifest_id, entry_id, file.size, file.mtime_ns),
+            (manifest_id, entry_id, file.size, file.changed_ns),
         )
         self._db.execute("DELETE FROM skipped_files WHERE manifest_id=? AND path=?", (manifest_id, file.path))
         if old == entry_id:
             return
         if old is not None:
             self._take_out(manifest_id, old, file.path)
-        self._count(manifest_id, entry_id, 1)
+        if counted is None:
+            self._count(manifest_id, entry_id, 1)
+        else:
+            self._count_terms(manifest_id, 1, *counted)
 
     @typed
     def replace_unlisted(self, manifest_id: int, skipped: Iterable[SkippedFile]) -> None:
@@ -168,7 +177,7 @@ class ManifestWriter(BatchWriter):
         self.remove(manifest_id, [file.path])
         self._db.execute(
             "INSERT OR REPLACE INTO skipped_files VALUES (?, ?, ?, ?, ?, ?)",
-            (manifest_id, file.path, reason, detail, file.size, file.mtime_ns),
+            (manifest_id, file.path, reason, detail, file.size, file.changed_ns),
         )
 
     @typed
@@ -226,3 +235,13 @@ def _ranges(path: str) -> list[tuple[str, str]]:
     if name in ("", "."):
         return [("", "\U0010ffff")]
     return [(name, name), (f"{name}/", f"{name}/\U0010ffff")]
+
+
+def _is_gone(root: str) -> bool:
+    """Whether no folder is there any more; one that cannot be asked, such as on a disk that does not answer, may be."""
+    try:
+        return not stat.S_ISDIR(Path(root).stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import apsw
 
 from findling.roots import LIVE as LIVE
+from findling.store import count_rows, growth
 
 
 class Standing(NamedTuple):
@@ -62,21 +63,25 @@ def others(db: apsw.Connection, manifest_id: int, most: int) -> list[int]:
 
 
 def begin_from(db: apsw.Connection, manifest_id: int, other: int, rows: Iterable[tuple[int, int, int]]) -> None:
-    """Give a manifest without files the counts and sums of another, and ``rows`` of it: (entry id, size, mtime_ns).
+    """Give a manifest without files the counts and sums of another, and ``rows`` of it: (entry id, size,
+    `files.changed_ns`).
 
     The caller then takes the entries out of the counts that are not among the rows.
     """
     before: Any = db.execute("SELECT counts FROM manifests WHERE manifest_id=?", (manifest_id,)).fetchone()
-    db.execute("DELETE FROM term_counts WHERE manifest_id=?", (manifest_id,))
+    _drop_counts(db, manifest_id)
     db.execute(
         "UPDATE manifests SET (counts, files, chunks, body_terms, name_terms) = "
         "(SELECT counts, files, chunks, body_terms, name_terms FROM manifests WHERE manifest_id=?) WHERE manifest_id=?",
         (other, manifest_id),
     )
     _drop_unshared(db, before[0])
-    db.execute(
-        "INSERT INTO term_counts SELECT ?, bucket, counts FROM term_counts WHERE manifest_id=?", (manifest_id, other)
-    )
+    if growth.has_grown(db):
+        first = count_rows.row_id(other, 0)
+        db.execute(
+            "INSERT INTO term_counts SELECT row_id + ?, counts FROM term_counts WHERE row_id BETWEEN ? AND ?",
+            (count_rows.row_id(manifest_id, 0) - first, first, first + count_rows.BUCKETS - 1),
+        )
     db.executemany(
         "INSERT INTO manifest_files VALUES (?, ?, ?, ?)",
         [(manifest_id, entry_id, size, mtime_ns) for entry_id, size, mtime_ns in rows],
@@ -86,7 +91,8 @@ def begin_from(db: apsw.Connection, manifest_id: int, other: int, rows: Iterable
 def drop(db: apsw.Connection, manifest_id: int) -> None:
     """Delete a manifest, and its common counts when nobody shares them any more."""
     row: Any = db.execute("SELECT counts FROM manifests WHERE manifest_id=?", (manifest_id,)).fetchone()
-    for table in ("manifest_files", "skipped_files", "term_counts", "manifests"):
+    _drop_counts(db, manifest_id)
+    for table in ("manifest_files", "skipped_files", "manifests"):
         db.execute(f"DELETE FROM {table} WHERE manifest_id=?", (manifest_id,))
     if row:
         _drop_unshared(db, row[0])
@@ -94,7 +100,13 @@ def drop(db: apsw.Connection, manifest_id: int) -> None:
 
 def _drop_unshared(db: apsw.Connection, counts: int) -> None:
     if db.execute("SELECT 1 FROM manifests WHERE counts=?", (counts,)).fetchone() is None:
-        db.execute("DELETE FROM term_counts WHERE manifest_id=?", (counts,))
+        _drop_counts(db, counts)
+
+
+def _drop_counts(db: apsw.Connection, manifest_id: int) -> None:
+    if growth.has_grown(db):
+        first = count_rows.row_id(manifest_id, 0)
+        db.execute("DELETE FROM term_counts WHERE row_id BETWEEN ? AND ?", (first, first + count_rows.BUCKETS - 1))
 
 
 def beyond(db: apsw.Connection, kept: int, keep: int) -> list[int]:

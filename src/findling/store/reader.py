@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from findling.roots import LIVE
-from findling.store import chunk_rows, count_rows, schema, section_rows, symbol_rows, term_rows
+from findling.store import chunk_rows, count_rows, growth, section_rows, symbol_rows, term_rows
+from findling.store.few_terms import FewTerms
 from findling.store.rows import ChunkRow, chunk_row
 from findling.store.snapshots import batches
 from findling.store.symbol_rows import DefinedNames
@@ -44,12 +45,6 @@ _SHA256 = 32
 """Bytes of one."""
 
 
-def _ids(blob_id: int) -> tuple[int, int]:
-    """The first and last id that a chunk of a content can have."""
-    first = blob_id << schema.CHUNK_BITS
-    return first, first + schema.FILE_UNIT
-
-
 class IndexReader(VectorReader):
     """Reads one root's manifest in one store. Not to be shared between threads."""
 
@@ -63,8 +58,13 @@ class IndexReader(VectorReader):
         self._uncovered: list[int] | None = None
         self._uncovered_by: frozenset[int] | None = None
         self._only_ours: bool | None = None
+        self._few_definers: dict[str, list[int]] | None = None
+        self._few_terms: FewTerms | None = None
+        self._grown: bool | None = None
         self.derived: dict[int, Sequence[int]] = {}
         """Numbers that others work out from a content's definitions."""
+        self.derived_arrays: dict[int, Any] = {}
+        """The same as arrays."""
 
     @property
     def _of_contents(self) -> tuple[dict[int, Any], ...]:
@@ -73,18 +73,19 @@ class IndexReader(VectorReader):
     @property
     def _remembers_much(self) -> bool:
         much = any(len(cache) > _CONTENTS for cache in self._of_contents)
-        return super()._remembers_much or much or len(self.derived) > _DERIVED
+        return super()._remembers_much or much or len(self.derived) + len(self.derived_arrays) > _DERIVED
 
     def _forget(self) -> None:
         super()._forget()
         for cache in self._of_contents:  # what is in a content is the same in every generation
             if len(cache) > _CONTENTS:
                 cache.clear()
-        if len(self.derived) > _DERIVED:
+        if len(self.derived) + len(self.derived_arrays) > _DERIVED:
             self.derived.clear()
+            self.derived_arrays.clear()
         self._counts.clear()
         self._definers.clear()
-        self._only_ours = self._uncovered = None
+        self._only_ours = self._uncovered = self._few_definers = self._few_terms = self._grown = None
 
     def uncovered_blobs(self) -> list[int]:
         """Contents that the exact-text index says nothing about, ascending."""
@@ -101,20 +102,17 @@ class IndexReader(VectorReader):
             blob_ids,
             lambda ids: (
                 (blob_id, term_rows.unpack(data))
-                for blob_id, data in self._db.execute(f"SELECT blob_id, data FROM terms WHERE blob_id IN ({ids})")
+                for blob_id, data in self._db.execute(f"SELECT blob_id, terms FROM contents WHERE blob_id IN ({ids})")
             ),
         )
 
     def doc_text(self, blob_id: int) -> bytes | None:
         """The text of a document, UTF-8; None of what is no document, or has none."""
-        texts = self._value("SELECT texts FROM doc_texts WHERE blob_id=?", blob_id)
-        if not isinstance(texts, bytes):
+        row: Any = self._db.execute("SELECT texts, sections FROM contents WHERE blob_id=?", (blob_id,)).fetchone()
+        if row is None or not isinstance(row[0], bytes):
             return None
-        rows: list[Any] = self._db.execute(
-            "SELECT length, coded FROM sections WHERE chunk_id BETWEEN ? AND ? ORDER BY chunk_id", _ids(blob_id)
-        ).fetchall()
         starts = [chunk.start_byte for chunk in self.chunks(blob_id)]
-        return section_rows.joined(texts, [row[0] for row in rows], [row[1] for row in rows], starts)
+        return section_rows.joined(row[0], section_rows.unpack(row[1]), starts)
 
     def chunks(self, blob_id: int) -> list[ChunkRow]:
         """A content's chunks in order."""
@@ -122,38 +120,31 @@ class IndexReader(VectorReader):
         if known is None:
             if len(self._chunks) >= _CHUNK_LISTS:
                 self._chunks.clear()
-            lines, places, hashes = self._chunk_columns(blob_id)
+            row: Any = self._db.execute(
+                "SELECT lines, places, sections FROM contents WHERE blob_id=?", (blob_id,)
+            ).fetchone()
+            lines, places, sections = row or (b"", b"", None)
             found = chunk_rows.unpack(lines, places) if places else []
-            if hashes:
+            if sections is None:
                 known = [chunk_row(place) for place in found]
             else:
-                headings = self._db.execute(
-                    "SELECT headings FROM sections WHERE chunk_id BETWEEN ? AND ? ORDER BY chunk_id", _ids(blob_id)
-                )
-                known = [chunk_row(place, of[0]) for place, of in zip(found, headings, strict=True)]
+                headings = section_rows.unpack(sections).headings
+                known = [chunk_row(place, of) for place, of in zip(found, headings, strict=True)]
             self._chunks[blob_id] = known
         return known
 
-    def _chunk_columns(self, blob_id: int) -> tuple[bytes, bytes, bytes]:
-        """Lines, places and hashes of a content's chunks; the last of documents none."""
-        row: Any = self._db.execute("SELECT lines, places, hashes FROM chunks WHERE blob_id=?", (blob_id,)).fetchone()
-        return row or (b"", b"", b"")
-
     def chunk_places(self, blob_id: int) -> list[tuple[int, int, bytes]]:
         """(first line, last line, SHA-256 of the own text) of a blob's chunks, in order."""
-        hashes = self._chunk_columns(blob_id)[2]
+        hashes = self._value("SELECT hashes FROM contents WHERE blob_id=?", blob_id) or b""
         own = [hashes[at : at + _SHA256] for at in range(0, len(hashes), _SHA256)]
-        if not own:
-            sections = "SELECT content_hash FROM sections WHERE chunk_id BETWEEN ? AND ? ORDER BY chunk_id"
-            own = [row[0] for row in self._db.execute(sections, _ids(blob_id))]
         return [
             (chunk.start_line, chunk.end_line, content_hash)
             for chunk, content_hash in zip(self.chunks(blob_id), own, strict=True)
         ]
 
-    def symbols(self, blob_id: int) -> Sequence[SymbolRow]:
+    def symbols(self, blob_id: int) -> symbol_rows.SymbolRows:
         """A content's definitions in order."""
-        data = self._value("SELECT data FROM symbols WHERE blob_id=?", blob_id)
+        data = self._value("SELECT symbols FROM contents WHERE blob_id=?", blob_id)
         return symbol_rows.unpack(blob_id, data or b"")
 
     def defined_names(self, blob_ids: Iterable[int]) -> dict[int, DefinedNames]:
@@ -165,7 +156,7 @@ class IndexReader(VectorReader):
         )
 
     def _definition_rows(self, ids: str) -> Iterable[tuple[int, bytes]]:
-        return self._db.execute(f"SELECT blob_id, data FROM symbols WHERE blob_id IN ({ids})")
+        return self._db.execute(f"SELECT blob_id, symbols FROM contents WHERE blob_id IN ({ids}) AND symbols<>x''")
 
     def named(self, squashed: Iterable[str], limit: int, only: OnlyThese = _ANY) -> list[SymbolRow]:
         """Definitions whose squashed name is one of these, in the manifest's contents; at most about ``limit``."""
@@ -186,9 +177,16 @@ class IndexReader(VectorReader):
     def _defined(
         self, condition: str, values: Sequence[str], fits: Callable[[str], bool], limit: int, only: OnlyThese
     ) -> list[SymbolRow]:
-        most = f"LIMIT {limit:d}" if only == _ANY else ""
-        sql = f"SELECT DISTINCT d.blob_id FROM definitions d WHERE {condition} {self._ours} {most}"
-        blobs: list[int] = [row[0] for row in self._db.execute(sql, values)]
+        blobs: list[int]
+        if self._keeps_apart:
+            most = f"LIMIT {limit:d}" if only == _ANY else ""
+            sql = f"SELECT DISTINCT d.blob_id FROM definitions d WHERE {condition} {self._ours} {most}"
+            blobs = [row[0] for row in self._db.execute(sql, values)]
+        else:
+            definers = self._definers_of_few()
+            blobs = list(dict.fromkeys(blob_id for name in filter(fits, definers) for blob_id in definers[name]))
+            if only == _ANY:
+                del blobs[limit:]
         if only.blobs is not None:
             blobs = [blob_id for blob_id in blobs if blob_id in only.blobs]
         found: list[SymbolRow] = []
@@ -216,7 +214,10 @@ class IndexReader(VectorReader):
     def definition_counts(self, names: Collection[str], most: int) -> dict[str, int]:
         """Number of the manifest's contents that define a name, by squashed name; counted up to ``most``."""
         missing = [name for name in names if name not in self._definers]
-        if missing:
+        if missing and not self._keeps_apart:
+            definers = self._definers_of_few()
+            self._definers.update((name, min(most, len(definers.get(name, ())))) for name in missing)
+        elif missing:
             sql = (
                 "SELECT wanted.key, (SELECT count(*) FROM (SELECT 1 FROM definitions d "
                 f"WHERE d.squashed = wanted.value {self._ours} LIMIT {most:d})) FROM json_each(?) wanted"
@@ -230,13 +231,45 @@ class IndexReader(VectorReader):
         keys = list(keys)
         found = {key: 0 for key in keys if key not in self._counts}
         wanted: dict[int, list[int]] = {}
-        for key in found:
-            wanted.setdefault(count_rows.bucket(key), []).append(key)
+        if found and not self._keeps_apart:
+            found.update(self._counts_of_few(found))
+        elif found:
+            for key in found:
+                wanted.setdefault(count_rows.bucket(key), []).append(key)
         shared = self.manifest.counts if self.manifest else 0
-        for ids in batches(wanted):
-            sql = f"SELECT bucket, counts FROM term_counts WHERE manifest_id IN (?, ?) AND bucket IN ({ids})"
-            for bucket, row in self._db.execute(sql, (self._manifest_id, shared)):
+        under = {self._manifest_id, shared}
+        for ids in batches(count_rows.row_id(number, bucket) for number in under for bucket in wanted):
+            sql = f"SELECT row_id & {count_rows.BUCKETS - 1:d}, counts FROM term_counts WHERE row_id IN ({ids})"
+            for bucket, row in self._db.execute(sql):
                 for key, files in zip(wanted[bucket], count_rows.lookup(row, wanted[bucket]), strict=True):
                     found[key] += files
         self._counts.update(found)
         return {key: self._counts[key] for key in keys}
+
+    # --- what is not kept apart of few files (`growth`) -----------------------------------------------------------
+
+    @property
+    def _keeps_apart(self) -> bool:
+        """Whether definitions and counts of terms have tables."""
+        if self._grown is None:
+            self._grown = growth.has_grown(self._db)
+        return self._grown
+
+    def _definers_of_few(self) -> dict[str, list[int]]:
+        """The manifest's contents that define a name, ascending, by squashed name in order."""
+        if self._few_definers is None:
+            names = self.defined_names(sorted({file.blob_id for file in self.listing()}))
+            found: dict[str, list[int]] = {}
+            for blob_id, defined in names.items():
+                for name in set(defined.squashed):
+                    found.setdefault(name, []).append(blob_id)
+            self._few_definers = dict(sorted(found.items()))
+        return self._few_definers
+
+    def _counts_of_few(self, keys: Collection[int]) -> dict[int, int]:
+        """Files of the manifest that have a term, by term key."""
+        if self._few_terms is None:
+            listing = self.listing()
+            rows = self.terms({file.blob_id for file in listing})
+            self._few_terms = FewTerms([rows[file.blob_id] for file in listing])
+        return self._few_terms.counts(keys)

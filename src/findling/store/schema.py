@@ -2,28 +2,29 @@
 
 The only module that may create tables. What the rows mean:
 
-* ``blobs``: one content in one language; ``git_id`` is git's name of it, where there is git. ``chunks`` (`chunk_rows`,
-  with the SHA-256 of each one's text unless it is a document's), ``symbols`` (`symbol_rows`), ``terms`` (`term_rows`)
-  and ``definitions`` (which contents define a name) belong to it alone.
-* ``sections``: what is kept of a document's chunks besides (``chunk_id`` is ``blob_id << CHUNK_BITS | ordinal``): the
-  SHA-256 of the text, the headings above it, and where the text itself stands in ``doc_texts``, for the views (`views`)
-  and for documents that were converted; code is only ever read from its file. A text goes on to where the next chunk
-  begins, so that nothing between them is lost, and begins ``skip`` bytes before the chunk, whose ``size`` bytes follow.
-  ``coded``: in the bytes that ``text_codes`` explains (`text_codes`).
+* ``blobs``: one content in one language; ``git_id`` is git's name of it, where there is git. ``contents`` has what is
+  packed of it, in one row, so that little of a page is left empty: its terms (`term_rows`), definitions
+  (`symbol_rows`), chunks (``lines`` and ``places``: `chunk_rows`) and the SHA-256 of each chunk's text. ``definitions``
+  says which contents define a name.
+* Of a document ``contents`` also has the headings above each chunk, and its text (`section_rows`): for the views
+  (`views`) and for documents that were converted; code is only ever read from its file. What coded texts are read with
+  (`text_codes`) is meta's ``dictionary``.
 * ``entries``: a blob at a path. What also sees the path (text index documents, vectors) belongs to an entry.
-* ``manifests`` and ``manifest_files``: which entries, one at a path, stand in a folder or ref, with the size and
-  modification time that prove them unchanged. A ref's manifest stands under its commit's id and holds what ``wanted``
-  says (the configuration's word on files); its files have no time.
+* ``manifests`` and ``manifest_files``: which entries, one at a path, stand in a folder or ref, with the size and the
+  times that prove them unchanged (in ``mtime_ns``: `files.changed_ns`). A ref's manifest stands under its commit's id
+  and holds what ``wanted`` says (the configuration's word on files); its files have no time.
 * ``term_counts`` counts files per term (`count_rows`). What manifests have in common is counted once, under the number
   ``counts`` of theirs (below 0), and what one differs by under its own id; the sum of both is its count.
 * ``vectors``: an entry's chunk vectors of one model (`vector_codes`), in chunk order, with the hash of each embedded
   text (zeros: it could not be embedded). Under the number of a model below 0 (`begun`) stand those of entries that do
-  not have all yet. ``models`` says how they are coded, ``vector_levels`` what the digits of
-  those mean that have four bits a dimension, ``docs`` whether documents have any.
+  not have all yet. ``models`` says how they are coded, ``levels`` what the digits of those mean that have four bits a
+  dimension, ``docs`` whether documents have any.
 
-Ids of blobs and entries are handed out by ``meta`` counters and never used twice, so that a derived index which
-knows an id that the tables do not is merely ahead, never wrong. ``meta`` also holds the random ``identity`` of this
-file, which derived indexes repeat: one that was made for another file of the same name is not used.
+What a few files' rows can be asked for themselves is kept of many only (`growth`): indexes, definitions, term counts.
+
+Ids of blobs, entries and vectors are handed out by ``meta`` counters and never used twice, so that a derived index
+which knows an id that the tables do not is merely ahead, never wrong. ``meta`` also holds the random ``identity`` of
+this file, which derived indexes repeat: one that was made for another file of the same name is not used.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
 
 import apsw
 
 from findling import errors
-from findling.store import layout, views
+from findling.store import checksums, growth, layout, text_codes, views
 from findling.store.layout import DATABASE as DATABASE
 from findling.store.layout import FULLTEXT as FULLTEXT
 from findling.store.layout import TRIGRAMS as TRIGRAMS
@@ -50,13 +51,18 @@ class IndexDamaged(errors.IndexUnavailable):
     """The store cannot be trusted and has to be built anew; whoever owns it does so by itself."""
 
 
+class IndexOlder(IndexDamaged):
+    """Nothing is wrong with the store, but an earlier version wrote it; it is built anew as well."""
+
+
 class CutOtherwise(errors.IndexBusy):
     """Another process has filled the store meanwhile, and cuts files by other sizes."""
 
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 """History: 1, the first. 2: definitions in one row a file, vectors at four bits a dimension, paths stored once.
-3: chunks in one row a file, shorter rows and texts of documents, small pages."""
+3: chunks in one row a file, shorter rows and texts of documents, small pages. 4: one row a content; of few files
+nothing that their rows say."""
 
 CONVERTED = "converted"
 """In place of an encoding: the file's bytes are no text, and ``sections`` has the only one that there is."""
@@ -93,16 +99,18 @@ _BUSY_MS = 10_000
 """How long a statement waits for another process's transaction; the longest is one batch of the indexer."""
 
 _MMAP_BYTES = 1 << 30
-"""Reads go through the page cache instead of being copied; not private memory."""
+"""Where pages have no checksums reads go through the system's cache instead of being copied; not private memory."""
 
 _NO_ROOM_BYTES = 1 << 16
 """SQLite reports some writes to a full disk as other failures; with less room than this they are no mystery."""
 
-SHORT_HASH = "substr(hash, 1, 8)"
-SHORT_GIT_ID = "substr(git_id, 1, 8)"
-"""What contents are indexed by: of hashes, the first bytes find them as quickly as all."""
+_VERSION_AT = 60
+"""Where ``user_version`` stands in a database file."""
 
-_PAGE_BYTES = 1024
+_MOST_VERSION = 1 << 20
+"""No format will ever have a higher number: such a one comes of damage."""
+
+_PAGE_BYTES = 512
 """Most tables of most repositories are small, and no page belongs to two of them."""
 
 _LARGE_PAGE_BYTES = 8192
@@ -117,35 +125,18 @@ CREATE TABLE blobs (
   body_terms INTEGER NOT NULL, name_terms INTEGER NOT NULL,
   problem TEXT NOT NULL DEFAULT '', git_id BLOB
 );
-CREATE INDEX idx_embeddings_hash ON blobs({short_hash});
-CREATE INDEX blobs_git ON blobs({short_git_id}) WHERE git_id IS NOT NULL;
-CREATE TABLE chunks (
-  blob_id INTEGER PRIMARY KEY, lines BLOB NOT NULL, places BLOB NOT NULL, hashes BLOB NOT NULL
+CREATE TABLE contents (
+  blob_id INTEGER PRIMARY KEY, terms BLOB NOT NULL, symbols BLOB NOT NULL, lines BLOB NOT NULL, places BLOB NOT NULL,
+  hashes BLOB NOT NULL, sections TEXT, texts BLOB
 );
-CREATE TABLE sections (
-  chunk_id INTEGER PRIMARY KEY, content_hash BLOB NOT NULL, headings TEXT NOT NULL, skip INTEGER NOT NULL,
-  size INTEGER NOT NULL, coded INTEGER NOT NULL, place INTEGER NOT NULL, length INTEGER NOT NULL
-);
-CREATE TABLE doc_texts (blob_id INTEGER PRIMARY KEY, texts BLOB NOT NULL);
-CREATE INDEX idx_content_hash ON sections(substr(content_hash, 1, 8));
-CREATE TABLE text_codes (code BLOB PRIMARY KEY, text BLOB NOT NULL) WITHOUT ROWID;
-CREATE TABLE symbols (blob_id INTEGER PRIMARY KEY, data BLOB NOT NULL);
-CREATE TABLE definitions (
-  squashed TEXT NOT NULL, blob_id INTEGER NOT NULL, PRIMARY KEY (squashed, blob_id)
-) WITHOUT ROWID;
-CREATE TABLE terms (blob_id INTEGER PRIMARY KEY, data BLOB NOT NULL);
 CREATE TABLE entries (
   entry_id INTEGER PRIMARY KEY, blob_id INTEGER NOT NULL, docs INTEGER NOT NULL, path TEXT NOT NULL
 );
-CREATE INDEX entries_blob ON entries(blob_id);
-CREATE INDEX idx_embeddings_path ON entries(path);
-CREATE INDEX idx_doc_path ON entries(path) WHERE docs;
 CREATE TABLE manifests (
   manifest_id INTEGER PRIMARY KEY, root TEXT NOT NULL, ref TEXT NOT NULL,
   complete INTEGER NOT NULL DEFAULT 0, pending INTEGER NOT NULL DEFAULT 0, synced_at TEXT NOT NULL DEFAULT '',
   files INTEGER NOT NULL DEFAULT 0, chunks INTEGER NOT NULL DEFAULT 0, body_terms INTEGER NOT NULL DEFAULT 0,
-  name_terms INTEGER NOT NULL DEFAULT 0, counts INTEGER NOT NULL DEFAULT 0, wanted TEXT NOT NULL DEFAULT '',
-  UNIQUE(root, ref)
+  name_terms INTEGER NOT NULL DEFAULT 0, counts INTEGER NOT NULL DEFAULT 0, wanted TEXT NOT NULL DEFAULT ''
 );
 CREATE TABLE manifest_files (
   manifest_id INTEGER NOT NULL, entry_id INTEGER NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
@@ -155,23 +146,16 @@ CREATE TABLE skipped_files (
   manifest_id INTEGER NOT NULL, path TEXT NOT NULL, reason TEXT NOT NULL, detail TEXT NOT NULL,
   size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, PRIMARY KEY (manifest_id, path)
 ) WITHOUT ROWID;
-CREATE TABLE term_counts (
-  manifest_id INTEGER NOT NULL, bucket INTEGER NOT NULL, counts BLOB NOT NULL, PRIMARY KEY (manifest_id, bucket)
-) WITHOUT ROWID;
 CREATE TABLE models (
-  model_id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, name TEXT NOT NULL, dimensions INTEGER NOT NULL,
-  coding TEXT NOT NULL, row_bytes INTEGER NOT NULL, docs INTEGER NOT NULL
+  model_id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL, name TEXT NOT NULL, dimensions INTEGER NOT NULL,
+  coding TEXT NOT NULL, row_bytes INTEGER NOT NULL, docs INTEGER NOT NULL, levels TEXT
 );
 CREATE INDEX idx_model ON models(name);
-CREATE TABLE vector_levels (
-  model_id INTEGER NOT NULL, digit TEXT NOT NULL, value REAL NOT NULL, PRIMARY KEY (model_id, digit)
-) WITHOUT ROWID;
 CREATE TABLE vectors (
-  vector_id INTEGER PRIMARY KEY AUTOINCREMENT, entry_id INTEGER NOT NULL, model_id INTEGER NOT NULL,
+  vector_id INTEGER PRIMARY KEY, entry_id INTEGER NOT NULL, model_id INTEGER NOT NULL,
   created_at INTEGER NOT NULL, text_hashes BLOB NOT NULL, data BLOB NOT NULL
 );
-CREATE UNIQUE INDEX vectors_entry ON vectors(entry_id, model_id);
-""".replace("{short_hash}", SHORT_HASH).replace("{short_git_id}", SHORT_GIT_ID)
+"""
 
 FILE_STATES = (
     "SELECT e.path, m.size, m.mtime_ns FROM manifest_files m CROSS JOIN entries e USING (entry_id) "
@@ -188,8 +172,6 @@ FILE_STATES_BELOW = (
 SKIPPED_STATES = f"SELECT path, size, mtime_ns FROM skipped_files WHERE manifest_id=? AND mtime_ns<>{UNLISTED}"
 """The same of the files that were skipped for their content."""
 
-_TABLE_NAMES = tuple(re.findall(r"CREATE TABLE (\w+)", _TABLES))
-
 
 def begun(model_id: int) -> int:
     """The number that a model's vectors of entries stand under that do not have all yet."""
@@ -199,15 +181,25 @@ def begun(model_id: int) -> int:
 def connect(path: Path) -> apsw.Connection:
     """Open (or create) the database file. Raises the typed errors of ``findling.errors`` only.
 
-    A file that is not a database, is damaged, or is of an older format raises `IndexDamaged`; of a later
-    format, `IndexNewer`. An empty file is given its tables.
+    A file that is not a database, is damaged, was emptied, or is of an older format raises `IndexDamaged`; of a later
+    format, `IndexNewer`. A file that never had any is given its tables.
     """
     if foreign := layout.foreign(path.parent):
         raise IndexDamaged(foreign)
+    if layout.emptied(path.parent):
+        raise IndexDamaged(f"The index at {path} is empty.")
     try:
         connection = open_unlinked(path, create=True)
         connection.set_busy_timeout(_BUSY_MS)
-        connection.execute(f"PRAGMA page_size={_PAGE_BYTES}")  # of an empty file; any other keeps its own
+        if checksums.missing(connection):  # each writes what is damage to the other
+            connection.close()
+            raise errors.IndexUnavailable(
+                f"The index at {path} has checksums, and this installation of apsw comes without cksumvfs.",
+                remedy="Install apsw from its wheel, or keep an index of its own with --cache.",
+            )
+        if _size(path) == 0:
+            connection.execute(f"PRAGMA page_size={_PAGE_BYTES}")
+            checksums.begin(connection)
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute(f"PRAGMA synchronous=NORMAL; PRAGMA mmap_size={_MMAP_BYTES}; PRAGMA temp_store=MEMORY")
         version = _scalar(connection, "PRAGMA user_version")
@@ -218,20 +210,37 @@ def connect(path: Path) -> apsw.Connection:
             _scalar(connection, "SELECT value FROM meta WHERE key='identity'") if version == FORMAT_VERSION else None
         )
     except apsw.Error as error:
+        if checksums.differ(error) and (written := version_in_header(path)) > FORMAT_VERSION:
+            raise _newer(path, written) from error  # by a program that has no checksums
         raise map_error(error, path) from error
     if version > FORMAT_VERSION:
         connection.close()
-        raise errors.IndexNewer(
-            f"The index at {path} has format {version}; this findling reads up to {FORMAT_VERSION}.",
-            remedy="Update findling, or delete the index to build it anew.",
-        )
+        raise _newer(path, version)
     if version == FORMAT_VERSION and not isinstance(known, bytes):
         connection.close()
         raise IndexDamaged(f"The index at {path} is damaged.")
     if version != FORMAT_VERSION:
         connection.close()
-        raise IndexDamaged(f"The index at {path} has the older format {version}.")
+        raise IndexOlder(f"The index at {path} has the older format {version}.")
     return connection
+
+
+def version_in_header(path: Path) -> int:
+    """The format that the file's first bytes tell, whatever SQLite makes of it; 0 where they tell none."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_VERSION_AT + 4)
+    except OSError:
+        return 0
+    version = int.from_bytes(head[_VERSION_AT:], "big")
+    return version if head.startswith(b"SQLite format 3\0") and version < _MOST_VERSION else 0
+
+
+def _newer(path: Path, version: int) -> errors.IndexNewer:
+    return errors.IndexNewer(
+        f"The index at {path} has format {version}; this findling reads up to {FORMAT_VERSION}.",
+        remedy="Update findling, or delete the index to build it anew.",
+    )
 
 
 def connect_to_read(path: Path) -> tuple[apsw.Connection, bool]:
@@ -247,7 +256,7 @@ def connect_to_read(path: Path) -> tuple[apsw.Connection, bool]:
     uri = f"file:{quote(_unlinked(path))}?immutable=1"
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_NOFOLLOW | apsw.SQLITE_OPEN_URI
     try:
-        connection = apsw.Connection(uri, flags=flags)
+        connection = apsw.Connection(uri, flags=flags, vfs=checksums.way())
         connection.execute("PRAGMA temp_store=MEMORY")
         version = _scalar(connection, "PRAGMA user_version")
     except apsw.Error as error:
@@ -261,7 +270,7 @@ def connect_to_read(path: Path) -> tuple[apsw.Connection, bool]:
 def open_unlinked(path: Path, *, create: bool = True) -> apsw.Connection:
     """A connection to the file itself: a link in its place is not followed. Raises `apsw.Error`."""
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW | (apsw.SQLITE_OPEN_CREATE if create else 0)
-    return apsw.Connection(_unlinked(path), flags=flags)
+    return apsw.Connection(_unlinked(path), flags=flags, vfs=checksums.way())
 
 
 def _unlinked(path: Path) -> str:
@@ -286,27 +295,31 @@ def chunking(connection: apsw.Connection) -> str:
     return str(_scalar(connection, "SELECT value FROM meta WHERE key='chunking'") or "")
 
 
-def enlarge_pages(connection: apsw.Connection) -> None:
-    """Large pages for an index without files that is to become large; left as it is while others have it open."""
-    connection.set_busy_timeout(0)
-    try:
-        connection.execute("PRAGMA journal_mode=DELETE")  # pages cannot change their size beside a log of them
-        connection.execute(f"PRAGMA page_size={_LARGE_PAGE_BYTES}")
+def enlarge_pages(path: Path) -> None:
+    """Large pages for an index without files that is to become large, which is not open here; left as it is while
+    others have it open."""
+    with suppress(apsw.BusyError, apsw.LockedError):  # it is only an economy
+        checksums.change_page_size(_unlinked(path), _LARGE_PAGE_BYTES)
+
+
+def shrink(connection: apsw.Connection) -> None:
+    """Give the room of deleted rows back to the disk, if there is as much left as that takes."""
+    connection.execute("PRAGMA temp_store=FILE")  # the copy would be as large as the index
+    with suppress(apsw.FullError, apsw.BusyError, apsw.LockedError, apsw.IOError):  # it is only an economy
         connection.execute("VACUUM")
-    except (apsw.BusyError, apsw.LockedError):
-        pass  # it is only an economy
-    finally:
-        connection.set_busy_timeout(_BUSY_MS)
-        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.execute("PRAGMA temp_store=MEMORY")
 
 
 def _create(connection: apsw.Connection) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         if _scalar(connection, "PRAGMA user_version") == 0:  # another process may have been first
-            connection.execute(_TABLES)
-            connection.execute(views.statements(CHUNK_BITS))
-            connection.execute("INSERT INTO meta VALUES ('generation', 0), ('next_blob', 1), ('next_entry', 1)")
+            connection.execute(_short(_TABLES + growth.EMPTY_INDEXES + views.statements(CHUNK_BITS)))
+            connection.execute(
+                "INSERT INTO meta VALUES ('generation', 0), ('next_blob', 1), ('next_entry', 1), ('next_vector', 1), "
+                "('grown', 0)"
+            )
             connection.execute("INSERT INTO meta VALUES ('identity', randomblob(16))")
             connection.execute(f"PRAGMA user_version={FORMAT_VERSION}")
         connection.execute("COMMIT")
@@ -316,60 +329,77 @@ def _create(connection: apsw.Connection) -> None:
         raise
 
 
+def explain_documents(connection: apsw.Connection) -> None:
+    """Let the views read the texts of documents, of which the first is being added."""
+    if _scalar(connection, "SELECT 1 FROM meta WHERE key='dictionary'") is None:
+        connection.execute("INSERT INTO meta VALUES ('dictionary', ?)", (text_codes.DICTIONARY,))
+        connection.execute(_short(views.of_documents()))
+
+
+def explain_halves(connection: apsw.Connection) -> None:
+    """Let the views read vectors of half-precision numbers."""
+    connection.execute(_short(views.of_halves()))
+
+
+def _short(statements: str) -> str:
+    """The same in fewer bytes, for SQLite keeps them as they are written."""
+    return _SPACED.sub(r"\1", " ".join(statements.split()))
+
+
+_SPACED = re.compile(r" ?(\|\||<<|>>|<>|<=|>=|[=<>+*/,;()-]) ?")
+"""What needs no spaces around it."""
+
+
 def _scalar(connection: apsw.Connection, sql: str) -> Any:
     row = connection.execute(sql).fetchone()
     return row[0] if row else None
 
 
-_NOT_OF_OURS = (AttributeError, LookupError, OverflowError, TypeError, ValueError)
+_NOT_OF_OURS = (AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError)
 """What reading rows raises that hold something else than was written: no text, another type, a length too large."""
 
 
 @contextmanager
-def rows_of(connection: apsw.Connection, path: Path) -> Iterator[None]:
+def rows_of(path: Path) -> Iterator[None]:
     """Failures while rows are read and used leave as findling's own; damage among them as `IndexDamaged`."""
     try:
         yield
     except apsw.Error as error:
         raise map_error(error, path) from error
     except _NOT_OF_OURS as error:
-        if _shows_damage(connection, error):
+        if _shows_damage(path, error):
             raise IndexDamaged(f"The index at {path} is damaged.") from error
         raise
 
 
-def _shows_damage(connection: apsw.Connection, error: Exception) -> bool:
-    """Whether an error that may as well be a mistake of ours comes of what stands in the file."""
+def _shows_damage(path: Path, error: Exception) -> bool:
+    """Whether an error that may as well be a mistake of ours comes of what stands in the file: only if that is seen."""
     if isinstance(error, UnicodeEncodeError):  # that is of what is asked or written
         return False
-    if isinstance(error, UnicodeDecodeError) or _raised_in_store(error):
-        return True
+    from findling.store import row_check
+
     try:
-        sound = connection.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",)
-        return not sound or any(_holds_other_types(connection, table) for table in _TABLE_NAMES)
-    except (apsw.Error, ValueError):
-        return True
-
-
-def _holds_other_types(connection: apsw.Connection, table: str) -> bool:
-    columns = [(row[1], row[2].lower()) for row in connection.execute(f"PRAGMA table_info({table})") if row[2]]
-    other = " OR ".join(f"typeof({name}) NOT IN ('{kind}', 'null')" for name, kind in columns)
-    return connection.execute(f"SELECT 1 FROM {table} WHERE {other} LIMIT 1").fetchone() is not None
-
-
-def _raised_in_store(error: Exception) -> bool:
-    module = ""
-    trace = error.__traceback__
-    while trace is not None:
-        name = trace.tb_frame.f_globals.get("__name__", "")
-        if name.startswith("findling."):
-            module = name
-        trace = trace.tb_next
-    return module.startswith("findling.store.")
+        connection = open_unlinked(path, create=False)  # one that sees nothing of what is being written
+        try:
+            connection.limit(apsw.SQLITE_LIMIT_ATTACHED, 0)  # whatever the file makes of a statement, it stays one file
+            connection.execute("BEGIN")
+            return not row_check.sound(connection)
+        finally:
+            connection.close()
+    except apsw.Error:
+        return False  # the disk does not answer, or another process is in the way: nothing is shown
 
 
 _LACKS_OURS = re.compile(r"no such table|no such column|has no column named|already exists")
 """What SQLite says of a statement when the file holds other tables than those that `_create` makes."""
+
+
+_FAILED_WRITES = (
+    apsw.SQLITE_IOERR_WRITE,
+    apsw.SQLITE_IOERR_FSYNC,
+    apsw.SQLITE_IOERR_TRUNCATE,
+    apsw.SQLITE_IOERR_SHMSIZE,
+)
 
 
 def map_error(error: apsw.Error, path: Path) -> errors.FindlingError:
@@ -387,10 +417,15 @@ def map_error(error: apsw.Error, path: Path) -> errors.FindlingError:
             f"The index at {path.parent} cannot be opened for writing.",
             remedy="Check the folder's permissions, or use --cache to keep the index in your cache folder.",
         )
-    if isinstance(error, apsw.CorruptError | apsw.NotADBError | apsw.SQLError):
+    if isinstance(error, apsw.CorruptError | apsw.NotADBError | apsw.SQLError) or checksums.differ(error):
         return IndexDamaged(f"The index at {path} is damaged.")
     if isinstance(error, apsw.IOError) and _is_full(path.parent):
         return full(path.parent)
+    if getattr(error, "extendedresult", 0) in _FAILED_WRITES:
+        return errors.IndexUnavailable(
+            f"The index at {path} cannot be written: {error}; it keeps its last good state.",
+            remedy="Does the disk fail, or is the size of files limited?",
+        )
     return errors.IndexUnavailable(f"The index at {path} cannot be read: {error}")
 
 

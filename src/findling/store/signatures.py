@@ -9,12 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 MAX_SIGNATURE = 300
+
+_MAX_LINE = 4_000
+"""Characters of a line that are looked at: all definitions of a notebook may lie in one line of a megabyte."""
+
 _OPENERS = (" do", " then", " is", " begin")
 
 
 def from_line(line: str) -> str:
     """What a line says of the definition it names."""
-    folded = " ".join(line.split()).rstrip(" {:;=,")
+    folded = " ".join(line[:_MAX_LINE].split()).rstrip(" {:;=,")
     for opener in _OPENERS:
         folded = folded.removesuffix(opener)
     return folded[:MAX_SIGNATURE]

@@ -6,7 +6,6 @@ many queries touches the disk only for what is new to it. Must not know what the
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import apsw
 
-from findling.store import fulltext, schema
+from findling.store import fulltext, layout, schema
 from findling.store.schema import DATABASE, FULLTEXT, TRIGRAMS
 
 if TYPE_CHECKING:
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
 
 _BATCH = 500
 """Ids per statement."""
+
+_WRITTEN = "SELECT key, value FROM meta WHERE key IN ('generation', 'only_vectors')"
 
 _Row = TypeVar("_Row")
 
@@ -37,19 +38,23 @@ class SnapshotReader:
         self._text: fulltext.FulltextReader | None = None
         self._trigrams: TrigramIndex | None = None
         self.generation = -1
+        self._contents = -1
+        """As ``generation``, but the same after writing only vectors."""
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """Everything read inside belongs to one generation."""
         try:
-            with schema.rows_of(self._db, self._directory / DATABASE):
+            with schema.rows_of(self._directory / DATABASE):
                 self._db.execute("BEGIN")
-                generation = int(self._value("SELECT value FROM meta WHERE key='generation'") or 0)
-                if generation != self.generation:
+                written: dict[Any, Any] = dict(self._db.execute(_WRITTEN))
+                generation = int(written.get("generation") or 0)
+                contents = generation - int(written.get("only_vectors") or 0)
+                if contents != self._contents or self._remembers_much:
                     self._forget()
-                    self.generation = generation
-                elif self._remembers_much:
-                    self._forget()
+                elif generation != self.generation:
+                    self._forget_vectors()
+                self.generation, self._contents = generation, contents
                 yield
         finally:
             with suppress(apsw.Error):  # nothing was written, and what went wrong was said above
@@ -63,6 +68,10 @@ class SnapshotReader:
 
     def _forget(self) -> None:
         """Forget what belongs to a generation."""
+        self._forget_vectors()
+
+    def _forget_vectors(self) -> None:
+        """Forget what may be other when vectors were written, and look at the derived indexes anew."""
         if self._text is not None:
             self._text.reload()
         if self._trigrams is not None:
@@ -112,12 +121,7 @@ class SnapshotReader:
 
     def bytes_on_disk(self) -> int:
         """Size of everything in the store's folder."""
-        total = 0
-        for folder, _, names in os.walk(self._directory):
-            for name in names:
-                with suppress(FileNotFoundError):  # merged away meanwhile
-                    total += os.lstat(os.path.join(folder, name)).st_size  # noqa: PTH118
-        return total
+        return layout.bytes_on_disk(self._directory)
 
     def _remember(
         self, cache: dict[int, _Row], ids: Iterable[int], read: Callable[[str], Iterable[tuple[int, _Row]]]

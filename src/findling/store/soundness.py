@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import apsw
 
 from findling import errors
-from findling.store import fulltext, layout, schema
+from findling.store import checksums, fulltext, layout, schema
 from findling.store.layout import DATABASE, FULLTEXT, LOCK
 from findling.store.lock import WriterLock
 
@@ -45,6 +46,25 @@ def problem(directory: Path) -> str:
     if filled and not fulltext.usable(directory / FULLTEXT, identity):
         return f"The text index at {directory / FULLTEXT} is missing or damaged."
     return ""
+
+
+def format_of(directory: Path) -> int | None:
+    """The format of the index in a folder; None where there is none, or it cannot be asked."""
+    try:
+        connection = schema.open_unlinked(directory / DATABASE, create=False)
+        try:
+            row: Any = connection.execute("PRAGMA user_version").fetchone()
+        finally:
+            connection.close()
+    except apsw.Error as error:
+        return schema.version_in_header(directory / DATABASE) if checksums.differ(error) else None
+    return int(row[0])
+
+
+def is_older(directory: Path) -> bool:
+    """Whether an earlier version of findling wrote the index in a folder, so that it is built anew though sound."""
+    version = format_of(directory)
+    return version is not None and 0 != version < schema.FORMAT_VERSION
 
 
 def remove(directory: Path, *, wait_s: float, unless: Callable[[], bool] = lambda: False) -> None:

@@ -168,6 +168,13 @@ class SymbolRows(Sequence[SymbolRow]):
     def __iter__(self) -> Iterator[SymbolRow]:
         return (self[position] for position in range(len(self)))
 
+    def first_within(self, start_line: int, end_line: int) -> SymbolRow | None:
+        """The first definition that begins in these lines, unless one before it begins after them."""
+        for position, line in enumerate(self._columns[2]):
+            if line >= start_line:
+                return self[position] if line <= end_line else None
+        return None
+
     def _scope(self, position: int) -> str:
         """What encloses a definition: what was kept, or the names above it."""
         above: list[str] = []

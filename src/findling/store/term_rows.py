@@ -19,6 +19,9 @@ from itertools import accumulate, pairwise
 
 from findling.store.deflated import deflate, inflate
 
+KEY_SHIFT = 8
+"""In a word of an unpacked row the key stands above so many bits."""
+
 IN_NAMES = 1  # a part of any defined name
 IN_TOP_NAMES = 2  # a part of a type's or a top-level function's name
 
@@ -26,6 +29,9 @@ LEVELS = (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 26, 35, 50, 80)
 """Counts are stored as the highest level they reach; with BM25's saturation the steps do not show in a score."""
 
 _LEVEL_OF = tuple(bisect_right(LEVELS, count) - 1 for count in range(LEVELS[-1] + 1))
+_LOOKUP_STEPS = 4
+"""Words that are gone through in the time of one bisection."""
+
 _TOP_LEVEL = len(LEVELS) - 1
 _SWAP = sys.byteorder == "big"
 
@@ -89,4 +95,7 @@ def keys(row: Sequence[int]) -> list[int]:
 
 def among(row: Sequence[int], wanted: Collection[int]) -> set[int]:
     """Those of some term keys that are in the row. ``wanted`` is a set or the like."""
-    return {key for word in row if (key := word >> 8) in wanted}
+    if len(wanted) * _LOOKUP_STEPS > len(row):
+        return {key for word in row if (key := word >> 8) in wanted}
+    size = len(row)
+    return {key for key in wanted if (at := bisect_left(row, key << 8)) < size and row[at] >> 8 == key}

@@ -23,8 +23,8 @@ class VectorReader(ManifestReader):
         self._vectors_of = -1
         self._embedded: dict[int, int] = {}
 
-    def _forget(self) -> None:
-        super()._forget()
+    def _forget_vectors(self) -> None:
+        super()._forget_vectors()
         self._vectors.clear()
         self._embedded.clear()
 
@@ -32,7 +32,7 @@ class VectorReader(ManifestReader):
 
     def latest_fingerprint(self) -> str | None:
         """The id of the embedder that made the newest vectors; None when there are none."""
-        with schema.rows_of(self._db, self._directory / DATABASE):
+        with schema.rows_of(self._directory / DATABASE):
             latest = self.latest_model()
             found = self.model(latest) if latest is not None else None
             return found[0] if found else None

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterable
-from typing import Protocol
+from typing import Any, Protocol
 
 from findling import tokenizer
-from findling.store import garbage, schema, text_codes
+from findling.store import garbage, growth, schema
 from findling.store.batches import typed
 from findling.store.manifest_writer import ManifestWriter
-from findling.store.section_rows import Section
 from findling.types import FileState
 
-_SHORT_HASH = f"{schema.SHORT_HASH} = substr(?1, 1, 8)"
-_SHORT_GIT_ID = f"{schema.SHORT_GIT_ID} = substr(?1, 1, 8)"
+_SHORT_HASH = f"{growth.SHORT_HASH} = substr(?1, 1, 8)"
+_SHORT_GIT_ID = f"{growth.SHORT_GIT_ID} = substr(?1, 1, 8)"
 """What the indexes on them look up; the whole value is compared besides."""
 
 
@@ -39,7 +39,7 @@ class PreparedFile(Protocol):
     chunk_lines: bytes
     chunk_places: bytes
     chunk_hashes: bytes
-    sections: list[Section]
+    sections: str
     texts: bytes
     documents: list[tuple[str, str]]
     terms: bytes
@@ -74,7 +74,12 @@ class IndexWriter(ManifestWriter):
     def expect(self, size: int) -> None:
         """Prepare an index without files for as many bytes of text as are coming."""
         if size >= _LARGE_BYTES and self._db.execute("SELECT 1 FROM entries LIMIT 1").fetchone() is None:
-            schema.enlarge_pages(self._db)
+            path = self._directory / schema.DATABASE
+            self._db.close()
+            try:
+                schema.enlarge_pages(path)
+            finally:
+                self._db = schema.connect(path)
 
     @typed
     def entry_of(self, path: str, blob_hash: bytes) -> int | None:
@@ -116,18 +121,21 @@ class IndexWriter(ManifestWriter):
     ) -> None:
         """Put a file's content into the batch and into the manifest. ``git_id``: what git calls the content."""
         self._begin()
-        blob_id = self._blob(blob_hash, prepared, git_id)
+        blob_id, is_new = self._blob(blob_hash, prepared, git_id)
         entry_id = self._take_id("entry")
         docs = int(prepared.kind == "docs")
         self._db.execute("INSERT INTO entries VALUES (?, ?, ?, ?)", (entry_id, blob_id, docs, file.path))
-        text = self._fulltext()
+        self._entries += 1
         base = entry_id << schema.CHUNK_BITS
-        for ordinal, (body, context) in enumerate(prepared.documents):
-            text.add_chunk(entry_id, base | ordinal, body, context)
-        text.add_file(entry_id, base | schema.FILE_UNIT, " ".join(tokenizer.path_terms(file.path)))
-        self.link(manifest_id, file, entry_id)
+        chunks = ((base | ordinal, *texts) for ordinal, texts in enumerate(prepared.documents))
+        path_terms = " ".join(tokenizer.path_terms(file.path))
+        self._fulltext().add(entry_id, chunks, base | schema.FILE_UNIT, path_terms)
+        counted = (prepared.terms, prepared.chunk_count, prepared.body_terms, prepared.name_terms)
+        self.link(manifest_id, file, entry_id, counted if is_new else None)
+        self._grow()
 
-    def _blob(self, blob_hash: bytes, prepared: PreparedFile, git_id: bytes | None) -> int:
+    def _blob(self, blob_hash: bytes, prepared: PreparedFile, git_id: bytes | None) -> tuple[int, bool]:
+        """The content's id, and whether it was not there before."""
         row = self._db.execute(
             f"SELECT blob_id FROM blobs b WHERE {_SHORT_HASH} AND hash=?1 AND language=?2",
             (blob_hash, prepared.language),
@@ -135,7 +143,7 @@ class IndexWriter(ManifestWriter):
         if row:
             if git_id is not None:
                 self._db.execute("UPDATE blobs SET git_id=? WHERE git_id IS NULL AND blob_id=?", (git_id, row[0]))
-            return int(row[0])
+            return int(row[0]), False
         blob_id = self._take_id("blob")
         self._db.execute(
             "INSERT INTO blobs VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
@@ -157,29 +165,26 @@ class IndexWriter(ManifestWriter):
             ),
         )
         self._db.execute(
-            "INSERT INTO chunks VALUES (?, ?, ?, ?)",
-            (blob_id, prepared.chunk_lines, prepared.chunk_places, prepared.chunk_hashes),
+            "INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                blob_id,
+                prepared.terms,
+                prepared.symbols,
+                prepared.chunk_lines,
+                prepared.chunk_places,
+                prepared.chunk_hashes,
+                prepared.sections or None,
+                prepared.texts or None,
+            ),
         )
-        if prepared.sections:
-            self._add_sections(blob_id, prepared.sections, prepared.texts)
-        if prepared.symbols:
-            self._db.execute("INSERT INTO symbols VALUES (?, ?)", (blob_id, prepared.symbols))
+        if prepared.texts:
+            schema.explain_documents(self._db)
+        if self._grown:
             self._db.executemany(
                 "INSERT INTO definitions VALUES (?, ?)", [(name, blob_id) for name in prepared.defines]
             )
-        self._db.execute("INSERT INTO terms VALUES (?, ?)", (blob_id, prepared.terms))
         self._trigrams.add(blob_id, prepared.trigrams)
-        return blob_id
-
-    def _add_sections(self, blob_id: int, sections: Iterable[Section], texts: bytes) -> None:
-        if self._db.execute("SELECT 1 FROM text_codes LIMIT 1").fetchone() is None:
-            self._db.executemany("INSERT INTO text_codes VALUES (?, ?)", text_codes.rows())
-        base = blob_id << schema.CHUNK_BITS
-        self._db.executemany(
-            "INSERT INTO sections VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            [(base | ordinal, *section) for ordinal, section in enumerate(sections)],
-        )
-        self._db.execute("INSERT INTO doc_texts VALUES (?, ?)", (blob_id, texts))
+        return blob_id, True
 
     # --- vectors --------------------------------------------------------------------------------------------
 
@@ -200,14 +205,15 @@ class IndexWriter(ManifestWriter):
         if row:
             return int(row[0])
         self._begin(ids=False)
+        values = json.dumps([value for _, value in levels]) if coding == schema.FOUR_BITS else None
         self._db.execute(
-            "INSERT INTO models(fingerprint, name, dimensions, coding, row_bytes, docs) VALUES (?, ?, ?, ?, ?, ?)",
-            (fingerprint, name, dimensions, coding, row_bytes, docs),
+            "INSERT INTO models(fingerprint, name, dimensions, coding, row_bytes, docs, levels) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (fingerprint, name, dimensions, coding, row_bytes, docs, values),
         )
         model_id = self._db.last_insert_rowid()
-        self._db.executemany(
-            "INSERT INTO vector_levels VALUES (?, ?, ?)", [(model_id, digit, value) for digit, value in levels]
-        )
+        if coding == schema.FLOAT16:
+            schema.explain_halves(self._db)
         self.commit()
         return model_id
 
@@ -219,9 +225,7 @@ class IndexWriter(ManifestWriter):
         """
         added = list(rows)
         self._put_vectors(model_id, added)
-        self._db.executemany(
-            "DELETE FROM vectors WHERE entry_id=? AND model_id=?", [(row[0], schema.begun(model_id)) for row in added]
-        )
+        self._forget_vectors(schema.begun(model_id), [row[0] for row in added])
 
     @typed
     def begin_vectors(self, model_id: int, rows: Iterable[tuple[int, bytes, bytes]]) -> None:
@@ -230,19 +234,35 @@ class IndexWriter(ManifestWriter):
 
     def _put_vectors(self, model_id: int, rows: Iterable[tuple[int, bytes, bytes]]) -> None:
         self._begin(ids=False)
+        added = list(rows)
+        self._forget_vectors(model_id, [row[0] for row in added])
+        end: Any = self._db.execute(
+            "UPDATE meta SET value=value+? WHERE key='next_vector' RETURNING value", (len(added),)
+        ).fetchone()
         now = int(time.time())
         self._db.executemany(
-            "INSERT OR REPLACE INTO vectors(entry_id, model_id, created_at, text_hashes, data) "
-            "SELECT entry_id, ?, ?, ?, ? FROM entries WHERE entry_id=?",
-            [(model_id, now, hashes, data, entry_id) for entry_id, hashes, data in rows],
+            "INSERT INTO vectors SELECT ?, entry_id, ?, ?, ?, ? FROM entries WHERE entry_id=?",
+            [
+                (vector_id, model_id, now, hashes, data, entry_id)
+                for vector_id, (entry_id, hashes, data) in enumerate(added, end[0] - len(added))
+            ],
+        )
+
+    def _forget_vectors(self, model_id: int, entry_ids: list[int]) -> None:
+        self._db.execute(
+            "DELETE FROM vectors WHERE model_id=? AND entry_id IN (SELECT value FROM json_each(?))",
+            (model_id, json.dumps(entry_ids)),
         )
 
     # --- after a run ----------------------------------------------------------------------------------------
 
     @typed
-    def collect_garbage(self) -> int:
-        """Delete entries that no manifest has, when there are many or many of one path; the number deleted."""
-        doomed = garbage.unreferenced(self._db, self._left)
+    def collect_garbage(self, *, everything: bool = False) -> int:
+        """Delete entries that no manifest has, when there are many or many of one path; the number deleted.
+
+        ``everything``: however few they are, and their room is given back to the disk when it is much.
+        """
+        doomed = garbage.unreferenced(self._db, self._left, everything=everything)
         self._left.clear()
         if not doomed:
             return 0
@@ -253,8 +273,13 @@ class IndexWriter(ManifestWriter):
         text = self._fulltext()
         text.delete(doomed)
         text.commit()
-        if len(doomed) > garbage.KEEP_UNREFERENCED:
+        row: Any = self._db.execute("SELECT count(*) FROM entries").fetchone()
+        much = len(doomed) > garbage.SHRINK_SHARE * (len(doomed) + row[0])
+        if len(doomed) > garbage.KEEP_UNREFERENCED or (everything and much):
             self._compact_trigrams()
+        if everything and much:
+            self.settle()
+            schema.shrink(self._db)
         return len(doomed)
 
     @typed

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from findling.plurals import count
-from findling.reports import Compared, Estimate, Evaluation, FlagScores, Reliability, Report, Scores
+
+if TYPE_CHECKING:
+    from findling.reports import Compared, Estimate, Evaluation, FlagScores, Reliability, Report, Scores
 
 INTERVAL = "[95 %]"
 

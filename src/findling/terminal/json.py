@@ -16,14 +16,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from findling.errors import FindlingError
-from findling.reports import Diagnosis, Explanation, Report
 from findling.terminal.capabilities import is_terminal
 from findling.terminal.lines import clipped
 from findling.types import FileMatches, GrepStream, IndexReport, LineMatch, SearchResult, Status, SymbolResult
 
 if TYPE_CHECKING:
     from findling.config import Loaded
+    from findling.errors import FindlingError
+    from findling.reports import Diagnosis, Explanation, Report
 
 # Legal inside a JSON string, but not safe to print: DEL, C1 and bidirectional controls, line separators, surrogates.
 _UNSAFE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -92,6 +92,10 @@ class JsonView:
     def search(self, result: SearchResult, *, explain: bool) -> None:
         self._write(result)
 
+    def length(self, result: SearchResult, *, explain: bool) -> int:
+        """The characters that `search` prints."""
+        return len(self._text(result)) + len("\n")
+
     def grep(self, found: GrepStream, *, shape: str) -> None:
         for piece in self._grep(found):
             self._out.write(piece)
@@ -129,8 +133,11 @@ class JsonView:
     def records(self, blocks: Sequence[Sequence[tuple[str, str]]], value: Mapping[str, object]) -> None:
         write_json(self._out, value)
 
+    def _text(self, value: object) -> str:
+        return _Writer(self._out).text({"root": self._root, **to_json(value)})
+
     def _write(self, value: object) -> None:
-        write_json(self._out, {"root": self._root, **to_json(value)})
+        self._out.write(self._text(value) + "\n")
 
     def _grep(self, found: GrepStream) -> Iterator[str]:
         """The fields of a GrepResult, the files as they come: what stands after them is known after them."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from findling.types import FileMatches, Hit, LineMatch
+if TYPE_CHECKING:
+    from findling.types import FileMatches, Hit, LineMatch
 
 #: A line of more characters is data to a person; so much of it, around its first match, says what it is.
 LONGEST_LINE = 2000

@@ -22,17 +22,18 @@ and shows of a very long line only what is around its first match. A pipe gets e
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from io import StringIO
 from typing import TYPE_CHECKING, Final, TextIO
 
 from findling.terminal import evaluation_words, words
 from findling.terminal.lines import body_lines, merged_lines, shortened
-from findling.terminal.places import Places
 from findling.terminal.safe import one_line, visible
-from findling.types import GrepStream, Hit, IndexReport, SearchResult, Status, SymbolResult
 
 if TYPE_CHECKING:
     from findling.config import Loaded
     from findling.reports import Diagnosis, Explanation, Report
+    from findling.terminal.places import Places
+    from findling.types import GrepStream, Hit, IndexReport, SearchResult, Status, SymbolResult
 
 _NONE: Final = "-"
 
@@ -50,6 +51,12 @@ class PlainView:
             if position:
                 self._line("")
             self._hit(hit, explain)
+
+    def length(self, result: SearchResult, *, explain: bool) -> int:
+        """The characters that `search` prints."""
+        printed = StringIO()
+        PlainView(printed, self._places, terminal=self._terminal).search(result, explain=explain)
+        return len(printed.getvalue())
 
     def grep(self, found: GrepStream, *, shape: str) -> None:
         for file in found:

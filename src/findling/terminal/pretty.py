@@ -7,22 +7,23 @@ outside is made visible first and never parsed as markup.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from io import StringIO
 from typing import TYPE_CHECKING, Final, TextIO
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from findling.reports import Diagnosis, Explanation, Report
 from findling.terminal import evaluation_words, words
 from findling.terminal.capabilities import is_terminal
 from findling.terminal.lines import Line, body_lines, merged_lines
-from findling.terminal.places import Places
 from findling.terminal.safe import visible
-from findling.types import GrepStream, Hit, IndexReport, SearchResult, Status, SymbolResult
 
 if TYPE_CHECKING:
     from findling.config import Loaded
+    from findling.reports import Diagnosis, Explanation, Report
+    from findling.terminal.places import Places
+    from findling.types import GrepStream, Hit, IndexReport, SearchResult, Status, SymbolResult
 
 _PATH: Final = "bold"
 _NAME: Final = "cyan"
@@ -40,16 +41,7 @@ _TAB_COLUMNS: Final = 4
 class PrettyView:
     def __init__(self, out: TextIO, places: Places) -> None:
         self._places = places
-        self._console = Console(
-            file=out,
-            force_terminal=True,
-            color_system="standard",
-            highlight=False,
-            markup=False,
-            emoji=False,
-            soft_wrap=True,
-            width=None if is_terminal(out) else _UNLIMITED,
-        )
+        self._console = _console(out, styled=True, width=None if is_terminal(out) else _UNLIMITED)
 
     def search(self, result: SearchResult, *, explain: bool) -> None:
         for hit in result.hits:
@@ -57,6 +49,17 @@ class PrettyView:
         if result.hits:
             shown = f"{len(result.hits)} of {words.count(result.total, 'file')}, {words.seconds(result.took_ms)}"
             self._print(Text(shown, _QUIET))
+
+    def length(self, result: SearchResult, *, explain: bool) -> int:
+        """The characters that `search` prints, its styles apart."""
+        printed = StringIO()
+        shown = self._console
+        self._console = _console(printed, styled=False, width=shown.width)
+        try:
+            self.search(result, explain=explain)
+        finally:
+            self._console = shown
+        return len(printed.getvalue())
 
     def grep(self, found: GrepStream, *, shape: str) -> None:
         for position, file in enumerate(found):
@@ -188,6 +191,19 @@ class PrettyView:
 
     def _print(self, text: Text) -> None:
         self._console.print(text)
+
+
+def _console(out: TextIO, *, styled: bool, width: int | None) -> Console:
+    return Console(
+        file=out,
+        force_terminal=styled,
+        color_system="standard" if styled else None,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        soft_wrap=True,
+        width=width,
+    )
 
 
 def _around(line: Line, columns: int) -> tuple[str, list[tuple[int, int]]]:

@@ -7,6 +7,7 @@ title or the clipboard, and a bidirectional override could show a line in anothe
 from __future__ import annotations
 
 import codecs
+import os
 from typing import Final, TextIO
 
 ENCODE_ERRORS: Final = "findling.terminal"
@@ -40,6 +41,11 @@ def write_line(stream: TextIO, text: str) -> None:
     """Write ``text`` as one line, whatever it contains, and at once."""
     stream.write(visible(text) + "\n")
     stream.flush()
+
+
+def silence(stream: TextIO) -> None:
+    """Python flushes stdout once more when it exits; after a failed write let that, and all else, go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def make_encodable(stream: TextIO) -> None:

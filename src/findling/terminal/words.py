@@ -7,22 +7,22 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from findling.plurals import count as count
-from findling.types import (
-    LOW_CONFIDENCE,
-    Coverage,
-    GrepResult,
-    Hit,
-    IndexReport,
-    SearchResult,
-    SkippedFile,
-    Span,
-    Status,
-    SymbolResult,
-)
+from findling.types import LOW_CONFIDENCE
 
 if TYPE_CHECKING:
     from findling.config import Loaded
     from findling.reports import Check, Explanation
+    from findling.types import (
+        Coverage,
+        GrepResult,
+        Hit,
+        IndexReport,
+        SearchResult,
+        SkippedFile,
+        Span,
+        Status,
+        SymbolResult,
+    )
 
 NOTHING_FOUND = "nothing found"
 
@@ -69,11 +69,11 @@ def search_notes(result: SearchResult, *, how_to_finish: str = "", nothing: str 
     return notes
 
 
-def grep_notes(totals: GrepResult, *, nothing: str = NOTHING_FOUND) -> list[str]:
-    """``totals``: with or without the files."""
+def grep_notes(totals: GrepResult, *, cut: bool, nothing: str = NOTHING_FOUND) -> list[str]:
+    """``totals``: with or without the files. ``cut``: the search ended before its end, though nobody wanted that."""
     notes = [] if totals.total_files else [nothing]
     notes += list(totals.notes)
-    if not totals.counts_exact:
+    if cut:
         notes.append("not all occurrences are listed, and the counts are lower bounds")
     if totals.skipped:
         notes.append(f"not searched: {counted(file.reason for file in totals.skipped)}")
@@ -150,10 +150,19 @@ def status_rows(status: Status) -> list[tuple[str, str]]:
         ("on disk", size(status.bytes_on_disk) + share),
         ("updated", status.last_indexed_at),
         ("languages", by_count(status.languages)),
-        ("left out", by_count(coverage.skipped)),
-        ("format", str(status.schema_version)),
+        ("left out", _left_out(status)),
+        ("format", f"{status.schema_version or ''}"),
     )
+    if status.indexing_status in ("failed", "not_indexed"):  # then it counts nothing
+        rows = [row for row in rows if row[0] in ("root", "store", "state", "on disk", "format")]
     return [(key, value) for key, value in rows if value] + [("note", note) for note in status.notes]
+
+
+def _left_out(status: Status) -> str:
+    """The counts by reason; a folder counts once, whatever is in it."""
+    folders = sum(file.path.endswith("/") for file in status.skipped)
+    words = by_count(status.coverage.skipped)
+    return f"{words} ({count(folders, 'whole folder')} among them, counted once each)" if folders else words
 
 
 def config_rows(loaded: Loaded) -> list[tuple[str, str, str]]:

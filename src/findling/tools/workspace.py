@@ -10,7 +10,6 @@ import statistics
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from findling.errors import FindlingError
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from findling.tools.index_view import IndexView
     from findling.tools.jobs import Jobs
     from findling.tools.view_thread import ViewThread
+    from findling.typed_paths import StrPath
 
 WAIT_S = 2.0
 """How long a question may index before it answers with what is there."""
@@ -50,9 +50,9 @@ class Workspace:
 
     def __init__(
         self,
-        path: Path | str | None = None,
+        path: StrPath | None = None,
         *,
-        root: Path | None = None,
+        root: StrPath | None = None,
         cache: bool = False,
         config: Config | None = None,
         background: bool = False,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from findling.library import Library
     from findling.tools.index_view import IndexView
     from findling.tools.jobs import Jobs
+    from findling.typed_paths import StrPath
 
 _Answer = TypeVar("_Answer")
 
@@ -35,10 +36,10 @@ class Workspaces(Workspace):
     """
 
     def __init__(
-        self, roots: Sequence[Path], *, cache: bool = False, config: Config | None = None, background: bool = False
+        self, roots: Sequence[StrPath], *, cache: bool = False, config: Config | None = None, background: bool = False
     ) -> None:
         super().__init__(roots[0], root=roots[0], cache=cache, config=config, background=background)
-        self.folders: Mapping[str, Path] = name_roots(roots)
+        self.folders: Mapping[str, Path] = name_roots([Path(root) for root in roots])
         self.by_name: Mapping[str, Workspace] = {
             name: Workspace(folder, root=folder, cache=cache, config=config, background=background, name=name)
             for name, folder in self.folders.items()
@@ -159,9 +160,9 @@ def _open(workspace: Workspace) -> Workspace:
 
 
 def open_workspace(
-    path: Path | str | None = None,
+    path: StrPath | None = None,
     *,
-    roots: Sequence[Path] = (),
+    roots: Sequence[StrPath] = (),
     cache: bool = False,
     config: Config | None = None,
     background: bool = False,
@@ -170,7 +171,7 @@ def open_workspace(
 
     Opens nothing. Raises `InvalidInput` for several roots with a path, and for a root inside another.
     """
-    if len(name_roots(roots)) < 2:
+    if len(name_roots([Path(root) for root in roots])) < 2:
         root = roots[0] if roots else None
         return Workspace(path, root=root, cache=cache, config=config, background=background)
     if path is not None:

@@ -32,14 +32,15 @@ EXACTLY_NAMED = 15.0
 for and against one that has just the name."""
 
 SIGNALS: Mapping[str, Signal] = {
-    "window": Signal(4.0, "a passage is near in meaning: {share} of the way from the farthest file to the nearest"),
+    "window": Signal(3.5, "a passage is near in meaning: {share}, where the nearest file has 100%"),
     "passage": Signal(0.5, "its best passage has the query's words, {share} of what the best one has"),
     "passages": Signal(2.0, "the passages around it have them too, {share} of the best"),
     "file": Signal(2.0, "the file as a whole has the query's words, {share} of what the best one has"),
     "coverage": Signal(0.5, "{share} of what the query says stands in it"),
+    "said": Signal(1.0, "its best place says {share} more of the query, in its words or near ones, than others do"),
     "votes": Signal(1.0, "other likely files refer to what it defines, {share} of the most"),
     "stem": Signal(1.0, "the file is called like a name in the query"),
-    "path": Signal(1.0, "the query says {share} of the file's name"),
+    "path": Signal(1.5, "the query says {share} of the file's name"),
     "definition": Signal(1.0, "it defines {what}"),
     "asked": Signal(1.5, "it defines {what}, and that name is all that was asked"),
     "name": Signal(0.5, "it defines something named like the query, {share} of the best"),
@@ -65,7 +66,7 @@ OF_NAMES = NAMES_ALONE | {"definition", "file", "stem", "test", "example", "lega
 """What counts there."""
 
 WITH_VECTORS = frozenset(SIGNALS) - {"passages"} - NAMES_ALONE
-TEXT_ONLY = frozenset(SIGNALS) - {"window"} - NAMES_ALONE
+TEXT_ONLY = frozenset(SIGNALS) - {"window", "said"} - NAMES_ALONE
 
 _WITHOUT_WINDOW = {"passage": 1.0}
 """Weights that differ where no vectors say what a passage is about."""

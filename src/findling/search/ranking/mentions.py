@@ -26,6 +26,9 @@ _COUNTS = bytes(kind in KINDS for kind in SYMBOL_KINDS).ljust(256, b"\0")
 _ONE_PART = re.compile(r"^[^A-Za-z0-9\n]*(?:[A-Z]?[a-z]+|[A-Z]+|[0-9]+)[^A-Za-z0-9\n]*$", re.MULTILINE)
 """Names of ASCII that `tokenizer.parts` leaves whole: of these the stem is the term, of others the whole run."""
 
+_MANY = 20
+"""From so many names on all of a file are squashed at once, which takes less than to squash these."""
+
 _STEMS_REMEMBERED = 5_000
 """Names of one part are mostly the same few everywhere."""
 
@@ -65,8 +68,25 @@ def rare_mentions(
 def _heard(names: DefinedNames, keys: Sequence[int], heard: Set[int]) -> list[tuple[str, int]]:
     """Squashed name and key of those names whose key was heard."""
     places = [place for place, key in enumerate(keys) if key in heard]
-    counting = _counting(names) if places else []
-    return [(tokenizer.squash(counting[place]), keys[place]) for place in places]
+    return list(zip(squashed_at(names, places), [keys[place] for place in places], strict=True))
+
+
+def squashed_at(names: DefinedNames, places: Sequence[int]) -> list[str]:
+    """The squashed forms of some of the names that are voted for, by their places among these."""
+    if not places:
+        return []
+    if len(places) >= _MANY:
+        squashed = squashed_names(names)
+        return [squashed[place] for place in places]
+    counting = _counting(names)
+    return [tokenizer.squash(counting[place]) for place in places]
+
+
+def squashed_names(names: DefinedNames) -> list[str]:
+    """The squashed forms (`tokenizer.squash`) of the names that are voted for, in order."""
+    wanted = names.kinds.translate(_COUNTS)
+    every = compress(zip(names.text.split("\n"), names.squashed, strict=True), wanted) if names.kinds else ()
+    return [squashed for name, squashed in every if len(name) >= MIN_NAME]
 
 
 def _counting(names: DefinedNames) -> list[str]:

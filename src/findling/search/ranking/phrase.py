@@ -27,11 +27,11 @@ class Phrase:
         self._all = sum(self._pairs)
         self._known: dict[str, tuple[int, ...]] = {}
 
-    def share(self, text: str) -> float:
-        """The share of the query's neighbours, by weight, that stand as near each other in ``text``, in [0, 1]."""
+    def share(self, words: Sequence[str]) -> float:
+        """The share of the query's neighbours, by weight, that stand as near each other in a text's ``words``, in
+        [0, 1]."""
         if self._all <= 0:
             return 0.0
-        words = tokenizer.words(text)
         known, terms = self._known, self._terms
         for word in set(words).difference(known):
             found = tokenizer.terms_of(word)

@@ -5,6 +5,7 @@ All normalisation is over the candidates of this query; no row of the index depe
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
@@ -66,10 +67,11 @@ class RankedFile:
         values = {ordinal: TEXT_IN_CHUNK * share for ordinal, share in self.texts.items()}
         if self.cosines is not None and self.highest > 0:
             own = self.cosines.own
+            weight = COSINE_IN_SECTION if self.file.kind == "docs" else COSINE_IN_CHUNK
             nearest = own.argsort()[-NEAREST_CHUNKS:].tolist()
             for ordinal in {*values, *nearest}:
                 share = max(0.0, float(own[ordinal])) / self.highest if ordinal < len(own) else 0.0
-                values[ordinal] = values.get(ordinal, 0.0) + COSINE_IN_CHUNK * share
+                values[ordinal] = values.get(ordinal, 0.0) + weight * share
         return values
 
     @property
@@ -219,15 +221,14 @@ def _best_window(texts: Mapping[int, float]) -> float:
 
 TEXT_IN_CHUNK = 1.3
 COSINE_IN_CHUNK = 0.8
+COSINE_IN_SECTION = 1.5
 DEFINITION_IN_CHUNK = 1.5
 EXACT_IN_CHUNK = 3.0
 PHRASE_IN_CHUNK = 1.0
+SAID_IN_CHUNK = 2.0
 NEAREST_CHUNKS = 8
 """How the place inside a file is chosen: its text, its cosine, whether the definition asked for stands in it, and
 whether it has the query's words together."""
-
-READ_FILES, READ_CHUNKS = 3, 3
-"""How many files' places are read for that, and how many of each; nine right ones in ten are among them."""
 
 
 def _names(query: QueryTerms, ranked: Sequence[RankedFile]) -> None:
@@ -265,6 +266,10 @@ def _asked_alone(ranked: Sequence[RankedFile]) -> None:
         item.values["asked"] = max(exact, default=0.0)
 
 
+WINDOW_EXPONENT = 1.5
+"""What is half as near as the nearest counts a third: near the top cosines lie close together. Nothing in it depends on
+which other files are compared, so that candidates are ordered as they would be among all files."""
+
 CLEARLY_NAMED = 0.5
 """A best likeness below this counts as what it is, not as a whole."""
 
@@ -289,18 +294,20 @@ def _windows(ranked: Sequence[RankedFile], cosines: Mapping[int, FileCosines]) -
             continue
         item.cosines = found
         # a source file has one subject, which its windows show; a document has a subject in each section
-        item.window_cosine = float((found.own if item.file.kind == "docs" else found.window).max())
-        item.values["window"] = item.window_cosine
+        is_code = item.file.kind != "docs"
+        item.window_cosine = float((found.window if is_code else found.own).max())
         item.best_cosine = float(found.own.max())
+        if is_code:  # beside that, the words of a question that it lacks say nothing more
+            item.values["coverage"] = 0.0
     highest = max(item.best_cosine for item in ranked)
-    windows = [item.values["window"] for item in ranked if item.cosines is not None]
-    low, spread = min(windows, default=0.0), max(windows, default=0.0) - min(windows, default=0.0)
+    nearest = max(item.window_cosine for item in ranked)
     for item in ranked:
         item.highest = highest
         if item.cosines is None:  # not embedded yet: its text stands in
             item.values["window"] = (item.values["passage"] + item.values["passages"]) / 2
         else:
-            item.values["window"] = (item.values["window"] - low) / spread if spread > 0 else 0.0
+            share = max(0.0, item.window_cosine) / nearest if nearest > 0 else 0.0
+            item.values["window"] = share**WINDOW_EXPONENT
 
 
 SURELY_DEFINED = 0.5
@@ -333,11 +340,21 @@ def _votes(reader: IndexReader, ranked: Sequence[RankedFile], rows: Mapping[int,
     ]
     blobs = [item.file.blob_id for item in ranked]
     names = reader.defined_names(blobs)
-    keys = reader.derived
-    keys.update({blob_id: mentions.name_keys(found) for blob_id, found in names.items() if blob_id not in keys})
-    said, defines = mentions.rare_mentions(votes.voters(voices), blobs, names, keys, rows, reader.definition_counts)
     manifest = reader.manifest
-    found = votes.votes(voices, said.__getitem__, defines, reader.term_counts, manifest.files if manifest else 1)
+    files = manifest.files if manifest else 1
+    if "numpy" in sys.modules:
+        from findling.search.ranking import mention_arrays
+
+        words = reader.derived_arrays
+        words.update({blob: mention_arrays.name_words(of) for blob, of in names.items() if blob not in words})
+        found = mention_arrays.received(
+            voices, blobs, names, words, rows, reader.definition_counts, reader.term_counts, files
+        )
+    else:
+        keys = reader.derived
+        keys.update({blob_id: mentions.name_keys(found) for blob_id, found in names.items() if blob_id not in keys})
+        said, defines = mentions.rare_mentions(votes.voters(voices), blobs, names, keys, rows, reader.definition_counts)
+        found = votes.votes(voices, said.__getitem__, defines, reader.term_counts, files)
     for item, value in zip(ranked, found, strict=True):
         item.values["votes"] = value
 

@@ -136,9 +136,9 @@ def likeness(names: Iterable[str], weights: Mapping[str, float]) -> float:
     best = 0.0
     for name in names:
         parts = name_parts(name)
-        if parts.isdisjoint(terms):
+        shared = terms & parts
+        if not shared:
             continue
-        shared = parts & terms
         precision = len(shared) / len(parts)
         coverage = sum([weights[part] for part in shared]) / every if every else 0.0
         if coverage:
@@ -174,8 +174,9 @@ def beginning(names: str, begins: re.Pattern[str]) -> set[str]:
 @remembered(2_000)
 def name_parts(name: str) -> frozenset[str]:
     """The stemmed parts of a name, without single letters."""
-    words = (name,) if name.isascii() else tokenizer.words(name)  # parts end where words of ASCII do
-    return frozenset([tokenizer.stem(part) for word in words for part in tokenizer.parts(word) if len(part) > 1])
+    if name.isascii():  # parts end where words of ASCII do
+        return frozenset(tokenizer.stems_of_parts(name))
+    return frozenset([stem for word in tokenizer.words(name) for stem in tokenizer.stems_of_parts(word)])
 
 
 # --- the path ------------------------------------------------------------------------------------------------

@@ -1,0 +1,88 @@
+"""A checksum on every page of a database, so that what a disk has changed is not taken for what was written.
+
+SQLite itself sees damage only where it breaks the structure of a page. Its extension ``cksumvfs``, which comes with
+apsw, keeps eight bytes at the end of each page and compares them when the page is read. Where it is missing there are
+no checksums. A database that has none stays as it is; any SQLite reads one that has some.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path
+
+import apsw
+
+_BYTES = 8
+"""By this number kept free at the end of each page the extension tells that there are checksums."""
+
+_PLAIN = apsw.vfs_names()[0]
+_CHECKED = "cksmvfs"
+"""How files are read and written without the extension, and with it."""
+
+_ENDINGS = (".so", ".dylib", ".dll")
+
+
+@cache
+def available() -> bool:
+    """Whether databases that are opened from now on have their checksums compared."""
+    folder = Path(apsw.__file__).with_name("sqlite_extra_binaries")
+    found = [file for ending in _ENDINGS if (file := folder / f"cksumvfs{ending}").is_file()]
+    if not found:
+        return False
+    connection = apsw.Connection(":memory:")
+    try:
+        connection.enable_load_extension(True)
+        connection.load_extension(os.fspath(found[0]))
+    except apsw.Error:
+        return False
+    finally:
+        connection.close()
+        apsw.set_default_vfs(_PLAIN)  # whoever else uses SQLite in this process asked for none
+    return True
+
+
+def way() -> str:
+    """The VFS by which databases are opened."""
+    return _CHECKED if available() else _PLAIN
+
+
+def missing(connection: apsw.Connection) -> bool:
+    """Whether a database has checksums that nobody here could write."""
+    return not available() and connection.reserve_bytes() == _BYTES
+
+
+def begin(connection: apsw.Connection) -> None:
+    """Let a database without tables have checksums, where there can be any."""
+    if available():
+        connection.reserve_bytes(reserve=_BYTES)
+
+
+def differ(error: apsw.Error) -> bool:
+    """Whether SQLite has failed because a page is not what was written."""
+    return getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_DATA
+
+
+def change_page_size(path: str, size: int) -> None:
+    """Write a database anew with pages of another size, which nobody has open. Raises `apsw.Error`.
+
+    The extension allows no other size, so its checksums are made by a second writing.
+    """
+    plain = apsw.Connection(path, flags=_FLAGS, vfs=_PLAIN)
+    try:
+        plain.execute("PRAGMA journal_mode=DELETE")  # pages cannot change their size beside a log of them
+        plain.execute(f"PRAGMA page_size={size}")
+        plain.execute("VACUUM")
+        has_some = plain.reserve_bytes() == _BYTES
+    finally:
+        plain.close()
+    if has_some and available():
+        connection = apsw.Connection(path, flags=_FLAGS, vfs=way())
+        try:
+            connection.execute("PRAGMA checksum_verification=OFF").fetchall()
+            connection.execute("VACUUM")
+        finally:
+            connection.close()
+
+
+_FLAGS = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW

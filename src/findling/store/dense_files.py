@@ -1,0 +1,81 @@
+"""The files of a model's sign bits: where they stand, what is said of them, when they are worth writing.
+
+Imports no numpy: a run that took in one file looks here, and mostly goes no further.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import accumulate
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from findling.store import vector_codes
+
+if TYPE_CHECKING:
+    from findling.store.reader import IndexReader
+
+FILE_ROWS = 100_000
+"""Below this reading the table takes no longer than 40 ms, and a file is not worth its bytes, a twentieth of those of
+the text."""
+
+LAG_SHARE = 0.1
+"""A file that lacks a larger share of the rows is written anew."""
+
+FEW_SHARE = 0.01
+"""A file that lacks no larger share is not looked at for deleted rows: one changed file must not take 30 ms longer."""
+
+
+class About(NamedTuple):
+    """How many ``rows`` the bits are of, and the ``last`` of the table's that is among them."""
+
+    rows: int
+    last: int
+
+
+class DenseFiles(NamedTuple):
+    """``about`` describes the others; it is written last and removed first."""
+
+    about: Path
+    units: Path
+    bits: Path
+
+    @classmethod
+    def of(cls, directory: Path, model_id: int) -> DenseFiles:
+        stem = directory / f"dense-{model_id}"
+        return cls(stem.with_suffix(".json"), stem.with_suffix(".units"), stem.with_suffix(".bits"))
+
+    def read(self, store: bytes, width: int) -> About | None:
+        """None where they are missing, damaged, or not of the ``store`` with this identity and rows of ``width``."""
+        try:
+            state: dict[str, Any] = json.loads(self.about.read_text())
+            rows, last = int(state["rows"]), int(state["last"])
+            if state["store"] != store.hex() or state["in_columns"] != width:
+                return None
+            if self.bits.stat().st_size != rows * width or self.units.stat().st_size > rows * 8:
+                return None
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return About(rows, last)
+
+    def write_about(self, about: About, store: bytes, width: int) -> None:
+        partial = self.about.with_suffix(".part")
+        state = {"rows": about.rows, "in_columns": width, "last": about.last, "store": store.hex()}
+        partial.write_text(json.dumps(state))
+        partial.replace(self.about)
+
+
+def row_width(dimensions: int) -> int:
+    """Bytes of a vector's sign bits."""
+    return -(-dimensions // 8)
+
+
+def may_be_due(reader: IndexReader, model_id: int, dimensions: int) -> bool:
+    """Whether `DenseIndex.save` may have something to write. Within the reader's snapshot."""
+    width = row_width(dimensions)
+    about = DenseFiles.of(reader.directory, model_id).read(reader.identity, width)
+    if about is None:
+        return reader.vector_count(model_id) >= FILE_ROWS
+    size = vector_codes.row_bytes(dimensions, reader.coding(model_id))
+    new = accumulate(len(data) // size for _, _, data in reader.vectors_after(about.last, model_id))
+    return any(count > about.rows * FEW_SHARE for count in new)
