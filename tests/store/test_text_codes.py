@@ -81,13 +81,9 @@ def test_pieces_that_lie_over_each_other_are_refused() -> None:
     packed, kept = section_rows.pack(text, [(0, 400), (400, len(text))], ["a", "b"])
     sections = section_rows.unpack(packed)
     first, second, end = sections.places
-    for places in ([first, end, end], [second, second, end]):
-        if places != sections.places:
-            with pytest.raises(ValueError, match=r"."):
-                assert section_rows.joined(kept, sections._replace(places=places), [0, 400]) != text
-                raise ValueError("a text that is not the one that was kept")
-    with pytest.raises(ValueError, match="cut short"):
-        section_rows.joined(kept, sections._replace(places=[second, first, end]), [0, 400])
+    for places in ([second, first, end], [first, end + 1, end], [second, second, end]):
+        with pytest.raises(ValueError, match="cut short"):
+            section_rows.joined(kept, sections._replace(places=places), [0, 400])
 
 
 def test_headings_that_repeat_without_end_are_refused() -> None:

@@ -48,7 +48,7 @@ def read(
     phrase = Phrase(weights)
     places: list[tuple[int, int]] = []
     texts: list[list[str]] = []
-    contexts: list[list[str]] = []
+    contexts: list[str] = []
     for item in ranked[:READ_FILES]:
         lines = read_lines(item.file)
         if lines is None:
@@ -60,11 +60,13 @@ def read(
             places.append((item.file.entry_id, ordinal))
             text = "\n".join(lines[chunk.start_line - 1 : chunk.end_line])
             texts.append(tokenizer.words(text[:READ_CHARS]))
-            contexts.append(tokenizer.words(f"{item.file.path} {' '.join(chunk.headings)}"))
+            contexts.append(f"{item.file.path} {' '.join(chunk.headings)}")
     shares = [0.0] * len(texts)
     if nearness is not None:
         said = Said(query, weights, nearness)
-        shares = said.shares([[*context, *text] for context, text in zip(contexts, texts, strict=True)])
+        shares = said.shares(
+            [[*tokenizer.words(context), *text] for context, text in zip(contexts, texts, strict=True)]
+        )
     found: dict[int, dict[int, Reading]] = {}
     for (entry, ordinal), words, share in zip(places, texts, shares, strict=True):
         found.setdefault(entry, {})[ordinal] = Reading(phrase.share(words), share)
