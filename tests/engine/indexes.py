@@ -132,5 +132,10 @@ def make(root: Path, files: dict[str, str] | None = None) -> Path:
     root.mkdir(parents=True, exist_ok=True)
     for path, text in (SMALL if files is None else files).items():
         write(root, path, text)
-        os.utime(root / path, (YESTERDAY, YESTERDAY))
+        of_yesterday(root / path)
     return root
+
+
+def of_yesterday(*files: Path) -> None:
+    for file in files:
+        os.utime(file, (YESTERDAY, YESTERDAY))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from indexes import SMALL, contents, make, rows, write
+from indexes import SMALL, contents, make, of_yesterday, rows, write
 
 from findling import Engine
 from findling.config import Config
@@ -69,6 +69,7 @@ def test_a_question_takes_nothing_in_and_says_that_it_is_stale(root: Path) -> No
         assert (fresh.freshness, fresh.stale_reason) == ("fresh", "")
         generation = rows(engine, "SELECT value FROM meta WHERE key='generation'")
         write(root, "src/new.py", "class AddedLater:\n    pass\n")
+        of_yesterday(root / "src/new.py")
         (root / "src/cache.py").unlink()
         for wait_s in (1.5, None):
             stale = engine.search("AddedLater", wait_s=wait_s)

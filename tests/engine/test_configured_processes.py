@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from indexes import make, write
+from indexes import make, of_yesterday, write
 
 from findling import Engine
 
@@ -96,6 +96,7 @@ def test_a_model_that_is_not_there_is_told_by_the_commands(root: Path, home: Hom
 
 def test_by_hand_a_search_is_refused_until_there_is_an_index(root: Path, home: Home) -> None:
     write(root, "findling.toml", "[semantic]\nautoIndex = false\n")
+    of_yesterday(root / "findling.toml")
     refused = home.run("search", "RetryPolicy", cwd=root)
     assert refused.returncode == 2
     assert "is not indexed, and semantic.auto_index is false. Run 'findling index'." in refused.stderr

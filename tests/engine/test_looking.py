@@ -24,7 +24,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_a_file_that_failed_is_looked_at_when_it_is_changed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(root, "odd.py", "def first():\n    pass\n")
+    make(root, {"odd.py": "def first():\n    pass\n"})
     add = indexer.Indexer._write
 
     def failing(self: indexer.Indexer, *arguments: object) -> None:
@@ -40,6 +40,15 @@ def test_a_file_that_failed_is_looked_at_when_it_is_changed(root: Path, monkeypa
         assert not engine.grep("def first").files
         write(root, "odd.py", "def edited_since():\n    pass\n")
         assert [file.path for file in engine.grep("edited_since").files] == ["odd.py"]
+
+
+def test_a_file_that_is_written_all_the_time_keeps_no_other_from_its_vectors(root: Path) -> None:
+    with Engine.open(root=root) as engine:
+        engine.index(embed=False)
+        write(root, "log.txt", "The first line.\n")
+        found = engine.search("how an old entry is thrown away", mode="semantic", wait_s=60.0)
+        assert found.coverage.embedded_chunks == found.coverage.chunks
+        assert "src/cache.py" in [hit.path for hit in found.hits]
 
 
 def test_a_question_waits_a_moment_for_another_writer(root: Path) -> None:

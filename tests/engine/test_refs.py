@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from gits import NEW_RETRY, OLD, commit, git, repository
-from indexes import contents, integrity, manifest_row, places, rows, term_counts, write
+from indexes import contents, integrity, manifest_row, of_yesterday, places, rows, term_counts, write
 
 from findling import Engine, errors
 from findling.ingest import indexer, pool
@@ -154,12 +154,14 @@ def test_a_second_work_tree_begins_as_the_first(repo: Path, tmp_path: Path, prep
     git(repo, "worktree", "add", "-q", str(beside), "feature")
     write(beside, "src/retry.py", "edited = 'before it was ever indexed'\n")
     write(beside, "untracked.py", "def untracked():\n    pass\n")
+    of_yesterday(*(beside / path for path in ("src/retry.py", "src/lru.py", "untracked.py")))
     prepared.clear()
     with Engine.open(root=beside) as engine:
         assert engine.store_dir == repo / ".findling"
         assert engine.search("untracked", wait_s=None).hits[0].path == "untracked.py"
         assert sorted(prepared) == ["src/lru.py", "src/retry.py", "untracked.py"]
         assert found(engine, "before it was ever|LruCache") == {"src/lru.py": 1, "src/retry.py": 1}
+        engine.sync()
         assert engine.status().freshness == "fresh"
         assert integrity(engine) == "ok"
     scratch = tmp_path / "scratch" / "beside"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from shelf import BREAD, write
+from shelf import BREAD, long_ago, write
 
 from findling import Library
 from findling.errors import InvalidInput, NotFound
@@ -149,7 +149,7 @@ def test_a_source_without_vectors_is_told_of_once(library: Library, bread: Path,
         "brew.py": "def brew(leaves):\n    return leaves\n",
         "findling.toml": "[semantic]\nauto_index = false\n",
     }
-    root = write(tmp_path.resolve() / "tea", files)
+    root = long_ago(write(tmp_path.resolve() / "tea", files))
     with Workspace(root, root=root) as workspace:
         workspace.engine.index(embed=False)
         answer = library.search("water below boiling", min_score=0.0, also=[workspace.documents], wait_s=None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -107,11 +109,16 @@ GOOD_CALLS: Mapping[str, Mapping[str, Any]] = {
 """Of the library the file and the job are made by the test run: `good_calls` adds them."""
 
 
+YESTERDAY = time.time() - 86_400
+"""What is read within moments of being written is looked at again; tests that count changes are not about that."""
+
+
 def write_files(root: Path) -> Path:
     for path, text in FILES.items():
         target = root / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")
+        os.utime(target, (YESTERDAY, YESTERDAY))
     (root / ".git").mkdir()
     (root / ".git" / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
     return root

@@ -125,13 +125,12 @@ def _freshen(
         left_out = reader.unlisted()
     same = unlisted is None or {(file.path, file.reason) for file in unlisted} == left_out
     embed = embed and store.semantics.mismatch() is None
+    deadline = None if wait_s is None else started + SYNC_S
     if not changed and same:
-        if not changes.complete:
-            return NOT_CHECKED
         began = time.monotonic()
         if embed:
-            fill_in_vectors(store, progress, None if wait_s is None else started + SYNC_S)
-        return _after(began)
+            fill_in_vectors(store, progress, deadline)
+        return _after(began) if changes.complete else NOT_CHECKED
     many = len(changed) > SYNC_FILES  # then what is left over must be remembered, as after a first run
     from findling.engine.runs import run
 
@@ -143,11 +142,13 @@ def _freshen(
             embed=embed,
             progress=progress,
             wait_s=writer_wait_s(None if wait_s is None else started + wait_s, BUSY_WAIT_S),
-            deadline=None if wait_s is None else started + SYNC_S,
+            deadline=deadline,
             unlisted=unlisted,
         )
     except errors.IndexBusy:
         return BUSY
+    if embed and report.complete and not many:  # a file that is written all the time must not keep the others waiting
+        fill_in_vectors(store, progress, deadline)
     if report.complete and changes.complete:
         return _after(began)
     if report.complete:
