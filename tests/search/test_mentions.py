@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -140,5 +141,25 @@ def test_arrays_give_the_same_votes(
     keys = {blob: mentions.name_keys(names) for blob, names in by_blob.items()}
     found, defines = mentions.rare_mentions(voters(voices), blobs, by_blob, keys, rows, definition_counts)
     words = {blob: mention_arrays.name_words(names) for blob, names in by_blob.items()}
-    received = mention_arrays.received(voices, blobs, by_blob, words, rows, definition_counts, count, 100)
-    assert received == pytest.approx(votes(voices, found.__getitem__, defines, count, 100))
+    known = mention_arrays.KnownNames()
+
+    def counts_of_new(names: Collection[str], most: int) -> dict[str, int]:
+        assert not asked.intersection(names), "a name is asked for once"
+        asked.update(names)
+        return definition_counts(names, most)
+
+    asked: set[str] = set()
+    expected = votes(voices, found.__getitem__, defines, count, 100)
+    for _ in range(2):
+        received = mention_arrays.received(voices, blobs, by_blob, words, rows, known, counts_of_new, count, 100)
+        assert received == pytest.approx(expected)
+    assert len(known) == len(asked)
+
+
+def test_names_that_are_known_are_added_to() -> None:
+    known = mention_arrays.KnownNames()
+    known.add(np.array([7, 3], np.uint64), np.array([True, False]))
+    known.add(np.array([5], np.uint64), np.array([True]))
+    is_known, rare = known.look_up(np.array([1, 3, 5, 6, 7, 9], np.uint64))
+    assert is_known.tolist() == [False, True, True, False, True, False]
+    assert rare.tolist() == [False, False, True, False, True, False]

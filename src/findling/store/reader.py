@@ -28,6 +28,9 @@ _CHUNK_LISTS = 500
 _DERIVED = 10_000
 """The same of `IndexReader.derived`, about 0.3 kB each."""
 
+_COUNTED = 200_000
+"""Names whose definitions were counted, about 0.1 kB each."""
+
 _AT_ONCE = 100
 """Contents whose definitions are looked through together."""
 
@@ -65,6 +68,8 @@ class IndexReader(VectorReader):
         """Numbers that others work out from a content's definitions."""
         self.derived_arrays: dict[int, Any] = {}
         """The same as arrays."""
+        self.derived_of_all: Any = None
+        """What others work out from the definitions of all contents together, of as many as its length says."""
 
     @property
     def _of_contents(self) -> tuple[dict[int, Any], ...]:
@@ -73,7 +78,9 @@ class IndexReader(VectorReader):
     @property
     def _remembers_much(self) -> bool:
         much = any(len(cache) > _CONTENTS for cache in self._of_contents)
-        return super()._remembers_much or much or len(self.derived) + len(self.derived_arrays) > _DERIVED
+        names = len(self._definers) + (len(self.derived_of_all) if self.derived_of_all is not None else 0)
+        derived = len(self.derived) + len(self.derived_arrays)
+        return super()._remembers_much or much or derived > _DERIVED or names > _COUNTED
 
     def _forget(self) -> None:
         super()._forget()
@@ -85,6 +92,7 @@ class IndexReader(VectorReader):
             self.derived_arrays.clear()
         self._counts.clear()
         self._definers.clear()
+        self.derived_of_all = None
         self._only_ours = self._uncovered = self._few_definers = self._few_terms = self._grown = None
 
     def uncovered_blobs(self) -> list[int]:

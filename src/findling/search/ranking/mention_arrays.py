@@ -28,6 +28,32 @@ _SIEVE_SHIFT = 3
 Names = NDArray[np.uint64]
 
 
+class KnownNames:
+    """Which names hardly anybody defines, of those asked about since the index was last written to: candidates of one
+    question after another define the same ones, a few files thousands of them."""
+
+    def __init__(self) -> None:
+        self._hashes: Names = np.empty(0, np.uint64)
+        self._rare = np.empty(0, bool)
+
+    def __len__(self) -> int:
+        return len(self._hashes)
+
+    def look_up(self, hashes: Names) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which of these are known, and which are known to be rare."""
+        if not len(self._hashes):
+            return np.zeros(len(hashes), bool), np.zeros(len(hashes), bool)
+        at = np.minimum(np.searchsorted(self._hashes, hashes), len(self._hashes) - 1)
+        known: NDArray[np.bool_] = self._hashes[at] == hashes
+        return known, known & self._rare[at]
+
+    def add(self, hashes: Names, rare: NDArray[np.bool_]) -> None:
+        """Take in names that are not known yet, each once."""
+        every = np.concatenate([self._hashes, hashes])
+        order = np.argsort(every, kind="stable")
+        self._hashes, self._rare = every[order], np.concatenate([self._rare, rare])[order]
+
+
 def name_words(names: DefinedNames) -> Names:
     """A word for each name that is voted for, in order: in the lower bits its term key (`mentions.name_keys`), above
     them what this process tells its squashed form by."""
@@ -43,13 +69,14 @@ def received(
     names: Mapping[int, DefinedNames],
     words: Mapping[int, Names],
     rows: Mapping[int, Sequence[int]],
+    known_names: KnownNames,
     definition_counts: Callable[[Collection[str], int], Mapping[str, int]],
     files_with: Callable[[Iterable[int]], Mapping[int, int]],
     files: int,
 ) -> list[float]:
     """Votes per candidate, the most voted at 1: what `votes.votes` says of what `mentions.rare_mentions` finds.
 
-    ``words``: `name_words` by content; all else as there.
+    ``words``: `name_words` by content; ``known_names`` is added to; all else as there.
     """
     nothing = [0.0] * len(voices)
     asked = voters(voices)
@@ -71,7 +98,7 @@ def received(
     begins = np.cumsum([0, *map(len, defined)])
     positions = rare - begins[place_of[rare]]
     hashes = every[rare] >> np.uint64(_KEY_BITS)
-    rare = rare[_is_rare(hashes, place_of[rare], positions, blobs, names, definition_counts)]
+    rare = rare[_is_rare(hashes, place_of[rare], positions, blobs, names, known_names, definition_counts)]
     defines = np.zeros((len(blobs), len(keys)), bool)
     defines[place_of[rare], key_of[rare]] = True
     known = np.asarray(defines.any(axis=0))
@@ -123,6 +150,7 @@ def _is_rare(
     positions: NDArray[np.int64],
     blobs: Sequence[int],
     names: Mapping[int, DefinedNames],
+    known_names: KnownNames,
     definition_counts: Callable[[Collection[str], int], Mapping[str, int]],
 ) -> NDArray[np.bool_]:
     """Which of some names (what tells them, their candidate, their position among its names) hardly anybody defines."""
@@ -139,8 +167,12 @@ def _is_rare(
     name_of = np.cumsum(new_name) - 1
     firsts = order[new_name]
     few = np.flatnonzero(np.bincount(name_of, new_pair) <= MAX_DEFINERS)
+    is_known, known_rare = known_names.look_up(hashes[firsts[few]])
+    is_rare = np.zeros(len(firsts), bool)
+    is_rare[few] = known_rare
+    asked = few[~is_known]
     squashed: dict[int, str] = {}
-    by_place = few[np.argsort(place_of[firsts[few]], kind="stable")]
+    by_place = asked[np.argsort(place_of[firsts[asked]], kind="stable")]
     edges = np.flatnonzero(np.diff(place_of[firsts[by_place]])) + 1
     for numbers in np.split(by_place, edges):
         if len(numbers):
@@ -149,8 +181,8 @@ def _is_rare(
                 zip(numbers.tolist(), mentions.squashed_at(own, positions[firsts[numbers]].tolist()), strict=True)
             )
     counts = definition_counts(squashed.values(), MAX_DEFINERS + 1)
-    is_rare = np.zeros(len(firsts), bool)
     is_rare[[number for number, name in squashed.items() if counts[name] <= MAX_DEFINERS]] = True
+    known_names.add(hashes[firsts[asked]], is_rare[asked])
     found = np.empty(len(order), bool)
     found[order] = is_rare[name_of]
     return found

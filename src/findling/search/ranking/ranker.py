@@ -347,8 +347,9 @@ def _votes(reader: IndexReader, ranked: Sequence[RankedFile], rows: Mapping[int,
 
         words = reader.derived_arrays
         words.update({blob: mention_arrays.name_words(of) for blob, of in names.items() if blob not in words})
+        known = reader.derived_of_all = reader.derived_of_all or mention_arrays.KnownNames()
         found = mention_arrays.received(
-            voices, blobs, names, words, rows, reader.definition_counts, reader.term_counts, files
+            voices, blobs, names, words, rows, known, reader.definition_counts, reader.term_counts, files
         )
     else:
         keys = reader.derived
