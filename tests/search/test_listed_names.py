@@ -57,6 +57,28 @@ def test_more_than_are_looked_at_is_said(engine: Engine) -> None:
     assert "there are more" in " ".join(result.notes)
 
 
+@pytest.mark.parametrize(
+    ("bound", "note"),
+    [
+        ("FILE_S", "Taking u/one.py and 1 more file apart took too long: not all uses there were found."),
+        ("REFERENCES_S", "Not all files were read within 0 s: there may be more uses."),
+    ],
+)
+def test_uses_that_there_was_no_time_for_are_told_of(
+    bound: str, note: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "u").mkdir()
+    for name in ("one", "two"):
+        (tmp_path / f"u/{name}.py").write_text("thing()\n")
+    with Engine.open(root=tmp_path) as engine:
+        engine.index(embed=False)
+        whole = engine.symbols("thing", references=True)
+        assert (whole.total_references, whole.truncated, whole.notes) == (2, False, ())
+        monkeypatch.setattr(names, bound, 0.0)
+        found = engine.symbols("thing", references=True)
+        assert (found.truncated, list(found.notes)) == (True, [note])
+
+
 def test_what_is_remembered_of_definitions_is_bounded(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

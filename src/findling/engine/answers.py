@@ -139,12 +139,12 @@ class Answers:
                 limit=limit,
                 read_lines=self._shown.lines,
             )
-            uses = names.References((), 0, False)
+            uses = names.References((), 0)
             if references:
-                from findling.ingest.syntax import references as find
+                from findling.ingest import syntax
 
                 source = self._store.indexed_files(self._folder)
-                uses = names.references(source, name, find, language=language, limit=limit)
+                uses = names.references(source, name, syntax.references, language=language, limit=limit)
             pending = reader.manifest.pending if reader.manifest else 0
         notes = self._store.take_notes()
         if definitions.unqualified:
@@ -152,6 +152,7 @@ class Answers:
         found, total = definitions.found, definitions.total
         if definitions.cut:
             notes += (f"Only the first {total:,} definitions of names like {name!r} were looked at; there are more.",)
+        notes += uses.notes
         return SymbolResult(
             name=name,
             definitions=tuple(found),

@@ -79,7 +79,7 @@ def parse(text_utf8: bytes, language: str, *, deadline_s: float = DEADLINE_S, do
 
 
 def references(
-    text_utf8: bytes, language: str, name: str, *, deadline_s: float = DEADLINE_S
+    text_utf8: bytes, language: str, name: str, deadline_s: float = DEADLINE_S
 ) -> list[tuple[int, int, str]]:
     """Uses of the identifier ``name``: (line, column, qualified name of the enclosing symbol or "").
 

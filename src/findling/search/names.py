@@ -11,6 +11,7 @@ from typing import Literal
 
 from findling import tokenizer
 from findling.errors import InvalidInput
+from findling.plurals import count
 from findling.search.exact import ExactSource, FileRef, Scope
 from findling.search.patterns import compile_pattern
 from findling.search.scope import lies_in
@@ -26,20 +27,42 @@ _MOST_DEFINITIONS = 5_000
 REFERENCES_S = 10.0
 """Time for parsing the files that mention a name; a common word is in thousands."""
 
+FILE_S = 1.0
+"""Processor time for the uses in one file."""
+
 _SEPARATORS = re.compile(r"::|->|[.#/\\]")
 _ORDER = {"exact": 0, "prefix": 1, "part": 2}
 
-FindReferences = Callable[[bytes, str, str], Sequence[tuple[int, int, str]]]
+FindReferences = Callable[[bytes, str, str, float], Sequence[tuple[int, int, str]]]
 """(text, language, name) -> (line, column, enclosing symbol) of each use."""
 
 
 @dataclass(frozen=True, slots=True)
 class References:
-    """Uses of a name; ``total`` is exact unless ``cut``."""
+    """Uses of a name; ``total`` is exact unless ``cut``.
+
+    ``in_time``: whether all files were read; ``slow``: those of which not all was.
+    """
 
     found: tuple[Reference, ...]
     total: int
-    cut: bool
+    in_time: bool = True
+    slow: tuple[str, ...] = ()
+
+    @property
+    def cut(self) -> bool:
+        return bool(self.slow) or not self.in_time
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is missing, a sentence each."""
+        notes: list[str] = []
+        if self.slow:
+            others = f" and {count(len(self.slow) - 1, 'more file')}" if len(self.slow) > 1 else ""
+            notes.append(f"Taking {self.slow[0]}{others} apart took too long: not all uses there were found.")
+        if not self.in_time:
+            notes.append(f"Not all files were read within {REFERENCES_S:.0f} s: there may be more uses.")
+        return tuple(notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,11 +198,12 @@ def references(source: ExactSource, name: str, find: FindReferences, *, language
     files: Iterable[FileRef] = source.candidate_files(pattern.plan, Scope(language=language, kind="code"))
     until = time.monotonic() + REFERENCES_S
     found: list[Reference] = []
+    slow: list[str] = []
     total = 0
     needle = last.encode()
     for file in files:
         if time.monotonic() > until:
-            return References(tuple(found), total, True)
+            return References(tuple(found), total, False, tuple(slow))
         try:
             data = source.read(file)
         except OSError:
@@ -187,11 +211,15 @@ def references(source: ExactSource, name: str, find: FindReferences, *, language
         if data is None or needle not in data:
             continue
         lines: list[str] | None = None
-        for line, column, enclosing in find(data, file.language, last):
+        began = time.thread_time()
+        uses = find(data, file.language, last, FILE_S)
+        if time.thread_time() - began >= FILE_S:
+            slow.append(file.path)
+        for line, column, enclosing in uses:
             total += 1
             if len(found) < limit:
                 if lines is None:
                     lines = data.decode("utf-8", "replace").split("\n")
                 text = lines[line - 1].strip() if line <= len(lines) else ""
                 found.append(Reference(file.path, line, column, text[:200], enclosing))
-    return References(tuple(found), total, False)
+    return References(tuple(found), total, slow=tuple(slow))
