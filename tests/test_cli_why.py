@@ -155,7 +155,7 @@ def test_what_is_said_agrees_with_what_listing_and_reading_do(project: Path) -> 
 def test_the_command(project: Path, home: Path) -> None:
     good = findling("why", "ok.py", cwd=project / "src", home=home)
     assert (good.returncode, good.stderr) == (0, "")
-    assert good.stdout == f"file: ok.py\nindexed: yes\nlanguage: python\nroot: {project}\n"
+    assert good.stdout == f"file: ok.py\nindexed: yes\nlanguage: python\nholds: 1 chunk, 1 symbol\nroot: {project}\n"
     bad = findling("why", "../a.log", cwd=project / "src", home=home)
     assert bad.returncode == 1
     assert "indexed: no\nreason: ignored\nbecause: *.log (.gitignore line 3)\nremedy: " in bad.stdout
@@ -213,6 +213,23 @@ def test_what_changed_since(tmp_path: Path) -> None:
         assert (found.indexed, found.in_index, found.reason) == (False, True, "secret")
         engine.sync()
         assert (engine.why("b.py").in_index, engine.why("c.py").in_index) == (False, False)
+
+
+def test_what_a_file_was_taken_apart_into(tmp_path: Path) -> None:
+    files = {
+        "whole.py": "def whole():\n    pass\n",
+        "broken.py": "def whole():\n    pass\n\n\ndef (:\n",
+        "notes.md": "# N\n",
+    }
+    folder = write(tmp_path.resolve() / "p", files)
+    with Engine.open(folder) as engine:
+        engine.index(embed=False)
+        found = {name: engine.why(name) for name in files}
+    assert {name: (one.chunks, one.symbols, one.symbols_missing) for name, one in found.items()} == {
+        "whole.py": (1, 1, ""),
+        "broken.py": (1, 1, "some may be missing: its syntax has errors, or is of another dialect"),
+        "notes.md": (1, 0, ""),
+    }
 
 
 def test_without_git_folders_have_their_rules_too(tmp_path: Path) -> None:

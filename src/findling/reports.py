@@ -18,7 +18,9 @@ class Explanation:
     ``outside_root``, ``no_files``, ``not_indexed_yet``, ``changed`` (indexed as it was before). ``detail`` names the
     rule: the pattern with its ignore file and line, the limit, where a link leads. ``in_index``: the index has it now;
     what is not ``indexed`` as well leaves with the next run. Of a folder ``files`` are in the index, ``waiting`` are
-    not yet, and ``left_out`` counts the others by reason (a folder that is ignored as a whole counts once).
+    not yet, and ``left_out`` counts the others by reason (a folder that is ignored as a whole counts once). Of a file
+    that is in the index ``chunks`` and ``symbols`` count what it was taken apart into, and ``symbols_missing`` says why
+    some or all of its symbols are not there.
     """
 
     path: str
@@ -33,6 +35,9 @@ class Explanation:
     marks: tuple[str, ...] = ()
     files: int = 0
     waiting: int = 0
+    chunks: int = 0
+    symbols: int = 0
+    symbols_missing: str = ""
     left_out: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 

@@ -20,6 +20,7 @@ from findling.types import SkippedFile
 if TYPE_CHECKING:
     from findling.ingest.explain import Verdict
     from findling.store.reader import IndexReader
+    from findling.store.rows import FileRow
 
 NOT_YET = "not_indexed_yet"
 CHANGED = "changed"
@@ -46,6 +47,13 @@ _REMEDIES: Mapping[str, str] = {
     "failed": "'findling index' tries it again.",
     NOT_YET: "The next search takes it in, or 'findling index' now.",
     CHANGED: "The next search takes the change in, or 'findling sync' now.",
+}
+_MISSING: Mapping[str, str] = {
+    "no_grammar": "none: its language is not taken apart",
+    "timeout": "none: taking it apart took too long",
+    "too_many_symbols": "not all: it has more than are kept of a file",
+    "parse_error": "some may be missing: its syntax has errors, or is of another dialect",
+    "not_parsed": "none: it is too large to be taken apart",
 }
 _NO_INDEX = "this folder has no index yet"
 _BUILT_ANEW = "its index cannot be used and has to be built anew"
@@ -94,7 +102,8 @@ def _in_commit(store: RefStore, path: str) -> Explanation:
             from findling.ingest.marks import classify
 
             marks = set(classify(inside)) | ({"generated"} if file.generated else set())
-            return Explanation(inside, "file", True, True, language=file.language, marks=tuple(sorted(marks)), files=1)
+            found = Explanation(inside, "file", True, True, language=file.language, marks=tuple(sorted(marks)), files=1)
+            return _with_parts(found, reader, file)
         skipped = [SkippedFile(*row) for row in reader.skipped()]
         if own := next((skip for skip in skipped if skip.path.rstrip("/") == inside), None):
             return _not_indexed(replace(own, path=inside))
@@ -147,7 +156,7 @@ def _file(store: OpenStore, verdict: Verdict, reader: IndexReader | None) -> Exp
         if refusal is None:
             marks = set(classify(path)) | ({"generated"} if known is not None and known.generated else set())
             changed = "" if unchanged else "it changed since it was indexed"
-            return Explanation(
+            found = Explanation(
                 path=path,
                 kind="file",
                 indexed=known is not None,
@@ -158,12 +167,19 @@ def _file(store: OpenStore, verdict: Verdict, reader: IndexReader | None) -> Exp
                 marks=tuple(sorted(marks)),
                 files=int(known is not None),
             )
+            return _with_parts(found, reader, known) if reader is not None and known is not None else found
     else:
         refusal = verdict.refusal
     detail = "; ".join(filter(None, (refusal.detail, _LEAVING if known is not None else "")))
     return Explanation(
         path=path, kind="file", indexed=False, in_index=known is not None, reason=refusal.reason, detail=detail
     )
+
+
+def _with_parts(found: Explanation, reader: IndexReader, file: FileRow) -> Explanation:
+    chunks, symbols, problem = reader.taken_apart(file.blob_id)
+    missing = _MISSING.get(problem, problem) if file.kind == "code" else ""  # prose has none to miss
+    return replace(found, chunks=chunks, symbols=symbols, symbols_missing=missing)
 
 
 def _unaskable(verdict: Verdict) -> bool:

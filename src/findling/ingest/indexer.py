@@ -29,10 +29,10 @@ from findling.ingest.git_objects import (
     object_format,
 )
 from findling.ingest.pool import Answer, Task, Worker, WorkerPool
-from findling.ingest.prepared import Prepared
 from findling.ingest.reading import read_file
 from findling.ingest.spans import MAX_CHUNKS, MAX_PLACED_CHUNKS, too_many
 from findling.plurals import count
+from findling.store.prepared import Prepared
 from findling.store.schema import CONVERTED, FAILED, UNREAD
 from findling.store.writer import IndexWriter
 from findling.types import FileState, IndexReport, Progress, SkippedFile

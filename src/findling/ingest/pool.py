@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 from findling.ingest import worker_process
 from findling.ingest.format_names import format_of
-from findling.ingest.prepared import Prepared
 from findling.ingest.worker import COMMENTS, DOCUMENTED, read_frame, write_frame
+from findling.store.prepared import Prepared
 from findling.types import SkippedFile
 
 if TYPE_CHECKING:

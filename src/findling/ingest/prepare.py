@@ -16,9 +16,9 @@ from findling.ingest.decoding import Decoded, decode
 from findling.ingest.formats import NotConverted, convert, format_of, outlined_as
 from findling.ingest.languages import Language, language_of
 from findling.ingest.marks import content_marks, looks_secret
-from findling.ingest.prepared import Prepared as Prepared
 from findling.ingest.syntax import parse
 from findling.store import chunk_rows, section_rows, signatures, symbol_rows, term_rows
+from findling.store.prepared import Prepared as Prepared
 from findling.store.schema import CHUNK_KINDS, CONVERTED
 from findling.store.trigrams import file_trigrams
 from findling.text_encodings import UTF8, as_utf8

@@ -114,6 +114,12 @@ class IndexReader(VectorReader):
             ),
         )
 
+    def taken_apart(self, blob_id: int) -> tuple[int, int, str]:
+        """How many chunks and symbols a content has, and what kept the others from being found (`Prepared.problem`)."""
+        sql = "SELECT chunks, symbols, problem FROM blobs WHERE blob_id=?"
+        ((chunks, symbols, problem),) = self._db.execute(sql, (blob_id,))
+        return int(chunks), int(symbols), str(problem)
+
     def doc_text(self, blob_id: int) -> bytes | None:
         """The text of a document, UTF-8; None of what is no document, or has none."""
         row: Any = self._db.execute("SELECT texts, sections FROM contents WHERE blob_id=?", (blob_id,)).fetchone()

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import Any
 
 from findling import tokenizer
 from findling.store import garbage, growth, schema
 from findling.store.batches import typed
 from findling.store.manifest_writer import ManifestWriter
+from findling.store.prepared import Prepared
 from findling.types import FileState
 
 _SHORT_HASH = f"{growth.SHORT_HASH} = substr(?1, 1, 8)"
@@ -20,32 +21,6 @@ _SHORT_GIT_ID = f"{growth.SHORT_GIT_ID} = substr(?1, 1, 8)"
 
 _LARGE_BYTES = 8_000_000
 """From this much text on large pages take less room; half as much makes no difference."""
-
-
-class PreparedFile(Protocol):
-    """What the indexer hands over for one content (`findling.ingest.prepared.Prepared`)."""
-
-    language: str
-    kind: str
-    lines: int
-    encoding: str
-    generated: bool
-    problem: str
-    symbols: bytes
-    symbol_count: int
-    defines: list[str]
-    chunk_count: int
-    chunk_bytes: int
-    chunk_lines: bytes
-    chunk_places: bytes
-    chunk_hashes: bytes
-    sections: str
-    texts: bytes
-    documents: list[tuple[str, str]]
-    terms: bytes
-    body_terms: int
-    name_terms: int
-    trigrams: bytes
 
 
 class IndexWriter(ManifestWriter):
@@ -116,7 +91,7 @@ class IndexWriter(ManifestWriter):
         manifest_id: int,
         file: FileState,
         blob_hash: bytes,
-        prepared: PreparedFile,
+        prepared: Prepared,
         git_id: bytes | None = None,
     ) -> None:
         """Put a file's content into the batch and into the manifest. ``git_id``: what git calls the content."""
@@ -134,7 +109,7 @@ class IndexWriter(ManifestWriter):
         self.link(manifest_id, file, entry_id, counted if is_new else None)
         self._grow()
 
-    def _blob(self, blob_hash: bytes, prepared: PreparedFile, git_id: bytes | None) -> tuple[int, bool]:
+    def _blob(self, blob_hash: bytes, prepared: Prepared, git_id: bytes | None) -> tuple[int, bool]:
         """The content's id, and whether it was not there before."""
         row = self._db.execute(
             f"SELECT blob_id FROM blobs b WHERE {_SHORT_HASH} AND hash=?1 AND language=?2",

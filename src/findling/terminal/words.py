@@ -183,6 +183,7 @@ def explanation_rows(found: Explanation, shown: Callable[[str], str]) -> list[tu
     """Key and value; rows without a value are left out."""
     counts = [f"{found.files:,} indexed", f"{found.waiting:,} not indexed yet" if found.waiting else ""]
     counts.append(f"left out: {by_count(found.left_out)}" if found.left_out else "")
+    parts = f"{count(found.chunks, 'chunk')}, {count(found.symbols, 'symbol')}"
     rows = (
         (found.kind, shown(found.path)),
         ("indexed", "yes" if found.indexed else "no"),
@@ -190,6 +191,8 @@ def explanation_rows(found: Explanation, shown: Callable[[str], str]) -> list[tu
         ("because", found.detail),
         ("language", found.language),
         ("marks", ", ".join(found.marks)),
+        ("holds", parts if found.kind == "file" and found.indexed else ""),
+        ("symbols", found.symbols_missing),
         ("files", "; ".join(filter(None, counts)) if found.kind == "folder" else ""),
         ("remedy", found.remedy),
         ("root", found.root),

@@ -1,4 +1,5 @@
-"""What a worker process hands back for one file. Light: whoever only waits for it need not know how it is made."""
+"""What the index takes in of one file: what a worker process hands back, as the writer stores it. Light: whoever only
+waits for it need not know how it is made."""
 
 from __future__ import annotations
 
