@@ -220,6 +220,7 @@ def test_what_a_file_was_taken_apart_into(tmp_path: Path) -> None:
         "whole.py": "def whole():\n    pass\n",
         "broken.py": "def whole():\n    pass\n\n\ndef (:\n",
         "notes.md": "# N\n",
+        "a.j2": "{{ x }}\n",
     }
     folder = write(tmp_path.resolve() / "p", files)
     with Engine.open(folder) as engine:
@@ -229,6 +230,7 @@ def test_what_a_file_was_taken_apart_into(tmp_path: Path) -> None:
         "whole.py": (1, 1, ""),
         "broken.py": (1, 1, "some may be missing: its syntax has errors, or is of another dialect"),
         "notes.md": (1, 0, ""),
+        "a.j2": (1, 0, "none: its language is not taken apart"),
     }
 
 
