@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import pytest
 from hypothesis import given
@@ -573,6 +573,29 @@ def test_symbol_in_a_pipe(piped: Callable[..., Ran]) -> None:
     assert ran.engine.calls[0][2] == {"references": True, "kind": "method", "language": None, "limit": 50}
 
 
+def test_symbol_marks_what_is_more_than_the_name(piped: Callable[..., Ran], shown: Callable[..., Ran]) -> None:
+    def hit(name: str, match: Literal["exact", "prefix", "part"], signature: str = "") -> SymbolHit:
+        return SymbolHit("a.py", 1, 1, 1, name, "fn", name, "python", signature, match)
+
+    found = [
+        hit("retry", "exact", "def retry()"),
+        hit("retry_all", "prefix"),
+        hit("no_retry", "part", "def no_retry()"),
+    ]
+    answer = dataclasses.replace(SYMBOLS, definitions=tuple(found), references=(), total_definitions=3)
+    rows = piped("symbol", "retry", answers=[answer]).out.splitlines()
+    assert rows == [
+        "a.py:1-1  fn  retry  def retry()",
+        "a.py:1-1  fn  retry_all  -  [begins with]",
+        "a.py:1-1  fn  no_retry  def no_retry()  [contains]",
+    ]
+    drawn = unstyled(shown("symbol", "retry", answers=[answer]).out)
+    assert "fn  retry\n" in drawn and "fn  retry_all  [begins with]\n" in drawn and "no_retry  [contains]\n" in drawn
+    # nothing is called Client.reTry: what is found has only the last part of it
+    other = dataclasses.replace(answer, name="Client.reTry", definitions=(hit("retry", "part"),))
+    assert piped("symbol", "Client.reTry", answers=[other]).out == "a.py:1-1  fn  retry  -  [last part only]\n"
+
+
 def test_similar_takes_a_path_of_the_current_folder(piped: Callable[..., Ran], tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "a.py").write_text("")
@@ -580,6 +603,8 @@ def test_similar_takes_a_path_of_the_current_folder(piped: Callable[..., Ran], t
     for typed, target in (("src/a.py:12", "src/a.py:12"), ("./src/a.py", "src/a.py"), ("src/odd:12", "src/odd:12")):
         ran = piped("similar", typed, answers=[ANSWER])
         assert ran.engine.calls[0][1] == (f"{tmp_path}/{target}",)
+        assert not ran.engine.calls[0][2]["explain"]
+    assert piped("similar", "src/a.py", "--explain", answers=[ANSWER]).engine.calls[0][2]["explain"]
     ran = piped("similar", "src/missing.py:3", answers=[])
     assert (ran.status, ran.err) == (2, "findling: There is no file 'src/missing.py'. Check the path.\n")
 
@@ -597,7 +622,14 @@ def test_sync_takes_files_that_are_gone(piped: Callable[..., Ran], tmp_path: Pat
         f"note: not indexed: {name}  not_found  there is no such file" for name in ("no.py", "gone/b.py")
     ]
     assert "left out: 1 binary" in ran.err
-    assert piped("sync", "no.py", "a.py", answers=[report]).status == 0
+    assert piped("sync", "no.py", "a.py", answers=[report]).status == 1  # one of two is not enough
+    unread = dataclasses.replace(REPORT, failed=(SkippedFile("a.py", "unreadable", "Permission denied"),))
+    ran = piped("sync", "a.py", answers=[unread])
+    assert ran.status == 1 and "failed: a.py  unreadable  Permission denied (not in the index now)" in ran.err
+    assert "not indexed: a.py" not in ran.err  # it is told once
+    assert piped("sync", "a.py", answers=[REPORT]).status == 0  # what is said of other files is no fault of it
+    ran = piped("sync", "a.py", "", answers=[])
+    assert ran.status == 2 and "A path is empty" in ran.err
     ran = piped("sync", "no.py", "gone/b.py", answers=[dataclasses.replace(report, removed=2)])
     assert ran.status == 0 and "not_found" not in ran.err
     ran = piped("sync", "a.py", "../elsewhere.py", answers=[REPORT])

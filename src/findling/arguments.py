@@ -120,12 +120,27 @@ COMMANDS: Final[dict[str, Command]] = {
     ),
     "grep": Command(
         "Find every occurrence of a regular expression, with exact counts",
-        (Operand("pattern", "REGEX", "1", "a regular expression, or plain text with -F"), _PATH),
+        (
+            Operand(
+                "pattern",
+                "REGEX",
+                "1",
+                "a regular expression in Python's syntax (\\d, \\w, \\b; no [[:digit:]]); with -F plain text",
+            ),
+            _PATH,
+        ),
         grep_options,
     ),
     "symbol": Command(
         "Find the definitions of a name, and where it is used",
-        (Operand("name", "NAME", "1", "a function, class, method, constant..., such as retry or Client.retry"), _PATH),
+        (
+            Operand(
+                *("name", "NAME", "1"),
+                "a function, class, method, constant..., such as retry or Client.retry; names that begin with it or "
+                "contain it come after it, marked so",
+            ),
+            _PATH,
+        ),
         symbol_options,
     ),
     "similar": Command(
@@ -136,7 +151,14 @@ COMMANDS: Final[dict[str, Command]] = {
     "index": Command("Build the index of a folder, or bring it up to date", (_PATH,), index_options),
     "sync": Command(
         "Bring the named files of the index up to date, or all that changed",
-        (Operand("files", "FILE", "*", "files that changed, appeared or vanished; all of the project if left out"),),
+        (
+            Operand(
+                *("files", "FILE", "*"),
+                "files that changed, appeared or vanished; all of the project if left out.\n"
+                "            The exit status is 1 where one that is named could not be taken in: it was never\n"
+                "            there, cannot be read, or a rule leaves it out. That it is gone from disk is taken in.",
+            ),
+        ),
         sync_options,
     ),
     "embed": Command(

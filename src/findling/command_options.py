@@ -122,7 +122,11 @@ def _language_option(parser: argparse.ArgumentParser) -> None:
 
 
 def _ref_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--ref", metavar="REF", help="a branch, tag or commit, instead of what is on disk")
+    parser.add_argument(
+        "--ref",
+        metavar="REF",
+        help="a branch, tag or commit, instead of what is on disk (which the name of the checked-out branch means)",
+    )
 
 
 def _glob_option(parser: argparse.ArgumentParser) -> None:
@@ -146,7 +150,9 @@ def search_options(parser: argparse.ArgumentParser) -> None:
     _limit_option(parser, 10)
     _language_option(parser)
     _glob_option(parser)
-    parser.add_argument("--kind", choices=("code", "docs"), help="only code, or only documents")
+    parser.add_argument(
+        "--kind", choices=("code", "docs"), help="only code, or only documents, as notebooks and pages are"
+    )
     parser.add_argument("--mode", choices=MODES, default="auto", help="which ways of searching to use (auto)")
     parser.add_argument(
         "--max-tokens",

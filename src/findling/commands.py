@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final
 from findling.command_options import MAX_TOKENS
 from findling.errors import FindlingError, InvalidInput, NotFound, RootError
 from findling.terminal import words
-from findling.typed_paths import as_path, inside, split_target
+from findling.typed_paths import as_path, inside, nearest_folder, split_target
+from findling.types import SkippedFile
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -177,7 +178,7 @@ def _symbol(args: Namespace, session: Session) -> int:
 def _similar(args: Namespace, session: Session) -> int:
     file, line = split_target(args.target)
     if args.ref is None and not os.path.lexists(file):
-        raise NotFound(f"There is no file {file!r}.", remedy="Check the path.")
+        raise NotFound(f"There is no file {file!r}.", remedy=_where_it_may_be(file))
     if args.ref is None and os.path.isdir(file):  # noqa: PTH112 - a Path would cost the start
         raise InvalidInput(f"{file!r} is a folder.", remedy="Name a file, or a file and a line.")
     with session.open_with(file) as opened:
@@ -185,11 +186,25 @@ def _similar(args: Namespace, session: Session) -> int:
         # Absolute, because a relative name could mean a file below the root as well as one below the current folder.
         target = os.fspath(engine.root / inside(engine.root, file)) + line
         with session.progress() as progress:
-            result = engine.similar(target, limit=args.limit, progress=progress)
+            result = engine.similar(target, limit=args.limit, explain=args.explain, progress=progress)
         with session.printing():
             session.view(engine).search(result, explain=args.explain)
         session.notes(words.search_notes(result, how_to_finish="finish it with 'findling index'"))
         return FOUND if result.hits else NOTHING
+
+
+def _where_it_may_be(file: str) -> str:
+    """What to do about a file that is not on disk."""
+    from pathlib import Path
+
+    from findling.roots import is_bare
+
+    folder = Path(nearest_folder(file))
+    if any(is_bare(above) for above in (folder, *folder.parents)):
+        from findling.engine.answers import NOTHING_CHECKED_OUT
+
+        return NOTHING_CHECKED_OUT
+    return "Check the path."
 
 
 def _index(args: Namespace, session: Session) -> int:
@@ -201,6 +216,8 @@ def _index(args: Namespace, session: Session) -> int:
 
 
 def _sync(args: Namespace, session: Session) -> int:
+    for name in args.files:
+        as_path(name)  # none is empty, which would be the current folder
     with session.open_with(args.files[0]) if args.files else session.open(None) as engine:
         paths = [inside(engine.root, name) for name in args.files]
         known = not args.files or any(map(os.path.lexists, args.files))
@@ -208,19 +225,29 @@ def _sync(args: Namespace, session: Session) -> int:
             raise NotFound(f"There is no file {args.files[0]!r}.", remedy="Check the path.")
         with session.progress() as progress:
             report = engine.sync(paths or None, progress=progress)
-        status = _report(report, session, engine, named=paths)
-        if not known and not report.removed:
-            return NOTHING  # none exists, and none was known
-        return status
+        return _report(_with_left_out(report, engine, paths), session, engine, named=paths)
+
+
+def _with_left_out(report: IndexReport, engine: Engine, named: Sequence[str]) -> IndexReport:
+    """With the named files among what is left out that an earlier run left out already, and this one knew."""
+    told = {file.path for file in (*report.skipped, *report.failed)}
+    files = [name for name in named if name not in told and os.path.isfile(engine.root / name)]  # noqa: PTH113
+    if report.changed >= len(named):  # mostly: then all are new or changed
+        return report
+    found = [(name, engine.why(name)) for name in files]
+    left_out = [SkippedFile(name, why.reason, why.detail) for name, why in found if not why.indexed]
+    return replace(report, skipped=(*report.skipped, *left_out))
 
 
 def _report(report: IndexReport, session: Session, engine: Engine, *, named: Sequence[str] = ()) -> int:
+    """Of a run over ``named`` paths the status says whether all were taken in, else whether there is anything."""
     with session.printing():
         session.view(engine).report(report)
     # as the report writes names that are not Unicode
     told = {os.fsencode(name).decode("utf-8", "backslashreplace") for name in named}
     session.notes(words.report_notes(report, named=told))
-    return FOUND if report.files else NOTHING
+    all_well = not words.not_taken_in(report, told) if named else report.files > 0
+    return FOUND if all_well else NOTHING
 
 
 def _status(args: Namespace, session: Session) -> int:

@@ -170,11 +170,16 @@ def _grammars() -> Check:
 
 
 def _git(root: Path) -> Check:
+    from findling.ingest.git_listing import listing_problem
     from findling.outbound import run_git
 
     output = run_git(["--version"], cwd=root)
     if output.ok:
-        return Check("git", "ok", output.stdout.decode("utf-8", "replace").strip().removeprefix("git version "))
+        version = output.stdout.decode("utf-8", "replace").strip().removeprefix("git version ")
+        if problem := listing_problem(os.path.realpath(root)):
+            words = f"{version}, but tracked files that ignore rules name are left out of {root}: {problem}"
+            return Check("git", "off", words)
+        return Check("git", "ok", version)
     seen = "not found" if output.status == "missing" else f"does not start ({output.status})"
     words = f"{seen}; findling applies ignore rules itself, and tracked files that they name are left out"
     return Check("git", "off", words, "Install git, such as: apt install git, brew install git, winget install Git.Git")

@@ -187,10 +187,19 @@ class RootFiles:
             raise _Refused(_GONE)
 
 
-def changed_ns(status: os.stat_result) -> int:
-    """A number by which a file's state is told from any earlier one of as many bytes: halfway between when its content
-    was changed last, which anybody can set back, and when anything about it was, which nobody can; nanoseconds."""
-    return (status.st_mtime_ns + status.st_ctime_ns) // 2
+def stamp_of(status: os.stat_result) -> int:
+    """A number by which a file's state is told from any other one of as many bytes, never negative: made of the time
+    its content was changed last, which anybody can set, and of the time anything about it was, which the system sets.
+
+    Mixed, so that no step of the one makes up for a step of the other.
+    """
+    return (hash((status.st_mtime_ns, status.st_ctime_ns)) ^ TIMELESS) & STAMP_BITS
+
+
+TIMELESS = hash((0, 0))
+"""What has no times, such as a commit's files, has the stamp 0."""
+
+STAMP_BITS = (1 << 62) - 1
 
 
 def read_regular_file(root: Path | str, path: str, max_bytes: int) -> tuple[os.stat_result, bytes] | NotRead:

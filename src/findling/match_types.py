@@ -55,6 +55,7 @@ class GrepResult:
     freshness: Freshness = "fresh"
     notes: tuple[str, ...] = ()
     counts_exact: bool = True
+    stale_reason: str = ""
 
 
 class GrepStream(Protocol):
@@ -112,3 +113,4 @@ class SymbolResult:
     completeness: Completeness
     took_ms: float
     notes: tuple[str, ...] = ()
+    stale_reason: str = ""

@@ -93,11 +93,11 @@ LOW_CONFIDENCE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """A file as it was when it was read: what proves it unchanged. ``changed_ns``: as `files.changed_ns`."""
+    """A file as it was when it was read: what proves it unchanged. ``stamp``: as `files.stamp_of`."""
 
     path: str
     size: int
-    changed_ns: int
+    stamp: int
 
 
 @dataclass(frozen=True, slots=True)

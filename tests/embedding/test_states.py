@@ -198,7 +198,10 @@ TABLE: dict[str, dict[str, Check]] = {
             and a.meta["used_semantic"] is True
             and a.meta["result_completeness"] == "partial"
         ),
-        "find_similar": lambda a, url: a.facts == {"similar": [], "result_completeness": "partial"},
+        "find_similar": lambda a, url: (
+            a.facts
+            == {"similar": [], "result_completeness": "partial", "not_searched": {"documents_without_vectors": 1}}
+        ),
         "reindex_vectors": lambda a, url: (a.facts["indexed"], a.facts["model_mismatch"]) == (2, False),
         "query_docs": lambda a, url: a.meta["used_semantic"] is True and a.meta["result_completeness"] == "partial",
         "search_documents": lambda a, url: a.facts["result_completeness"] == "partial",

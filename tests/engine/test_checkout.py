@@ -15,7 +15,7 @@ from gits import commit, git
 from indexes import write
 
 from findling import Engine
-from findling.files import Files, changed_ns
+from findling.files import Files, stamp_of
 from findling.ingest import checkout
 from findling.ingest.checkout import Checkout
 from findling.ingest.indexer import Indexer
@@ -107,9 +107,7 @@ def test_what_was_checked_out_and_not_touched_since(form: str, tmp_path: Path) -
     with Checkout(tree) as seen:
         ids = {path: value.hex() for path, value in seen.git_ids().items()}
         assert ids == {path: git(tree, "rev-parse", f"HEAD:{path}") for path in FILES}
-        assert seen.vouch(["a.py", "no such file"]) == {
-            "a.py": (len(FILES["a.py"]), changed_ns((tree / "a.py").stat()))
-        }
+        assert seen.vouch(["a.py", "no such file"]) == {"a.py": (len(FILES["a.py"]), stamp_of((tree / "a.py").stat()))}
     (tree / "b/c.py").write_text(FILES["b/c.py"].upper())
     assert vouched(tree) == ALL - {"b/c.py"}
 

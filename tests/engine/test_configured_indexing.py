@@ -78,7 +78,7 @@ def test_a_question_takes_nothing_in_and_says_that_it_is_stale(root: Path) -> No
             assert stale.stale_reason == "2 files changed, and semantic.auto_index is false"
         assert engine.symbols("AddedLater").definitions == ()
         assert "2 files changed" in engine.grep("RetryPolicy").notes[0]
-        assert any("'findling index' takes them in" in note for note in engine.status().notes)
+        assert sum("'findling index' takes it in" in note for note in engine.status().notes) == 2
         assert rows(engine, "SELECT value FROM meta WHERE key='generation'") == generation
         engine.sync()
         found = engine.search("AddedLater")

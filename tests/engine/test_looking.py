@@ -6,13 +6,14 @@ import os
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from indexes import make, write
 
 from findling import Engine, errors
 from findling.engine import freshness
-from findling.files import Files
+from findling.files import Files, stamp_of
 from findling.ingest import indexer, pool
 from findling.store.lock import WriterLock
 from findling.types import SkippedFile
@@ -167,6 +168,16 @@ def test_a_document_of_too_many_passages_is_named(tmp_path: Path) -> None:
         assert [note.partition(":")[0] for note in notes] == ["long.md"]
         assert "500 passages" in notes[0]
         assert engine.index(embed=False).notes == ()
+
+
+def test_no_step_of_one_time_of_a_file_makes_up_for_a_step_of_the_other() -> None:
+    def at(mtime_ns: int, ctime_ns: int) -> int:
+        return stamp_of(SimpleNamespace(st_mtime_ns=mtime_ns, st_ctime_ns=ctime_ns))  # type: ignore[arg-type]
+
+    now = time.time_ns()
+    stamps = {at(now + step * one, now + step * other) for step in range(1_000) for one in (-1, 1) for other in (-1, 1)}
+    assert len(stamps) == 1 + 999 * 4
+    assert min(stamps) >= 0
 
 
 def test_a_content_that_changed_behind_the_same_size_and_time_is_found(root: Path) -> None:

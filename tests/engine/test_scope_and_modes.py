@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -295,6 +296,15 @@ def test_similar_names_what_is_like_a_file_or_a_place_in_it(engine: Engine, monk
     assert places(engine.similar("retry.py")) == places(result)
     with pytest.raises(errors.NotFound):
         engine.similar("src/missing.py")
+    with pytest.raises(errors.NotFound):
+        engine.similar("src/missing.py:0")
+
+
+@pytest.mark.parametrize(("line", "said"), [(0, "There is no line 0: lines begin at 1"), (999, "there is no line 999")])
+def test_a_line_that_no_file_has_is_not_a_file_that_is_missing(engine: Engine, line: int, said: str) -> None:
+    with pytest.raises(errors.InvalidInput, match=said) as raised:
+        engine.similar(f"src/retry.py:{line}")
+    assert re.search(rf"\b{len((engine.root / 'src/retry.py').read_text().splitlines())}\b", raised.value.message)
 
 
 # --- git ----------------------------------------------------------------------------------------------------------

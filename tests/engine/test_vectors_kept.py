@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
+
+import pytest
+from indexes import SMALL, integrity, make, rows, write
 
 from findling import Engine
+from findling.embedding.bundled import BundledEmbedder
 
 
 def test_only_what_changed_is_embedded(tmp_path: Path) -> None:
@@ -71,3 +78,36 @@ def test_what_is_remembered_of_files_outlives_the_writing_of_vectors(tmp_path: P
         other.sync()
         with reader.snapshot():
             assert set(reader.known_files()) == {"first.py", "second.py"}
+
+
+def noting(real: Callable[..., Any], made: list[str]) -> Callable[..., Any]:
+    def called(self: BundledEmbedder, texts: Sequence[str]) -> Any:
+        made.extend(texts)
+        return real(self, texts)
+
+    return called
+
+
+def test_losing_the_text_index_costs_no_vector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A service may have been paid for them."""
+    root = make(tmp_path / "p")
+    with Engine.open(root=root) as engine:
+        engine.index()
+        question = "how an old entry is thrown away"
+        before = [(hit.path, hit.start_line, round(hit.rank_value, 6)) for hit in engine.search(question).hits]
+        store = engine.store_dir
+    shutil.rmtree(store / "fulltext")
+    with Engine.open(root=root) as engine:
+        with monkeypatch.context() as patch:
+            made: list[str] = []
+            for way in ("encode", "encode_few"):
+                patch.setattr(BundledEmbedder, way, noting(getattr(BundledEmbedder, way), made))
+            report = engine.index()
+        assert (report.files, report.complete, made) == (len(SMALL), True, [])
+        assert any("text index" in note and "built anew" in note for note in report.notes)
+        found = engine.search(question)
+        assert [(hit.path, hit.start_line, round(hit.rank_value, 6)) for hit in found.hits] == before
+        write(root, "src/new.py", "def brand_new():\n    pass\n")
+        engine.sync()
+        assert rows(engine, "SELECT count(*) FROM entries") == [(len(SMALL) + 1,)], "nothing is left of the old ones"
+        assert integrity(engine) == "ok"

@@ -203,13 +203,28 @@ def test_where_the_system_does_not_tell_it_looks_by_itself(root: Path, monkeypat
 def test_a_limit_of_the_system_is_what_cannot_watch_means(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import watchfiles
 
-    def exhausted(*_: object, **__: object) -> Iterator[set[object]]:
-        raise OSError(28, "OS file watch limit reached. about [...]")
+    def exhausted(*_: object, ignore_permission_denied: bool, **__: object) -> Iterator[set[object]]:
+        if not ignore_permission_denied:  # else the library passes over this as well
+            raise OSError(28, "OS file watch limit reached. about [...]")
         yield set()
 
     monkeypatch.setattr(watchfiles, "watch", exhausted)
     with pytest.raises(listening.CannotWatch, match="limit reached"):
         next(iter(listening.changes(root, {""}, threading.Event())))
+
+
+def test_folders_that_may_not_be_read_are_not_listened_to(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    allowed, stop = os.access, threading.Event()
+    monkeypatch.setattr(os, "access", lambda path, how: not str(path).endswith("/docs") and allowed(path, how))
+    heard = listening.changes(root, {"", "src", "docs"}, stop)
+    next(heard)
+    write(root, "docs/unheard.md", "x")
+    write(root, "src/heard.py", "x")
+    found: dict[str, bool] = {}
+    while "src/heard.py" not in found:
+        found.update(next(heard))
+    stop.set()
+    assert "docs/unheard.md" not in found
 
 
 def test_one_watches_and_the_next_takes_over(root: Path, watcher: Watcher) -> None:

@@ -10,18 +10,21 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from indexes import SMALL, make, write
 
 from findling import Engine
 from findling.cli import main
+from findling.ingest import indexer, worker_process
 from findling.ingest import pool as pool_module
-from findling.ingest import worker_process
 from findling.ingest.indexer import Indexer
 from findling.ingest.pool import Task, WorkerPool
 from findling.ingest.prepare import Prepared
-from findling.types import Progress, SkippedFile
+from findling.store.reader import IndexReader
+from findling.store.writer import IndexWriter
+from findling.types import FileState, Progress, SkippedFile
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="looks at /proc")
 
@@ -234,9 +237,58 @@ def test_an_interrupted_run_leaves_no_process_and_gives_the_writer_role_back(tmp
 
     with pytest.raises(KeyboardInterrupt):
         Indexer(root, store, on_progress=interrupt, workers=2).sync()
+    assert standing(root, store) == (False, len(SMALL)), "what was done is kept"
     report = Indexer(root, store, workers=1).sync()
     assert report.complete
     assert report.files == len(SMALL)
+
+
+def standing(root: Path, store: Path) -> tuple[bool, int]:
+    """Whether all of ``root`` is in the index, and how many files are."""
+    reader = IndexReader(store, str(root))
+    with reader.snapshot():
+        manifest = reader.manifest
+    reader.close()
+    return (False, 0) if manifest is None else (manifest.complete, manifest.files)
+
+
+def test_a_run_that_is_interrupted_while_it_writes_a_file_leaves_none_by_halves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = make(tmp_path / "p")
+    store = tmp_path / "store"
+    store.mkdir()
+    link = IndexWriter.link
+
+    def interrupted(self: IndexWriter, manifest: int, file: FileState, *rest: Any) -> None:
+        if file.path == "src/retry.py":
+            raise KeyboardInterrupt
+        link(self, manifest, file, *rest)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(IndexWriter, "link", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            Indexer(root, store, workers=1).sync()
+    assert standing(root, store)[1] == 0
+    assert Indexer(root, store, workers=1).sync().files == len(SMALL)
+
+
+def test_a_long_run_is_committed_on_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = make(tmp_path / "p", {f"m{number}.py": f"def f{number}():\n    pass\n" for number in range(6)})
+    store = tmp_path / "store"
+    store.mkdir()
+    monkeypatch.setattr(indexer, "_TASK_FILES", 2)
+    monkeypatch.setattr(indexer, "_FIRST_COMMIT_S", 0.0)
+    monkeypatch.setattr(indexer, "_COMMIT_S", 0.0)
+    seen: list[tuple[bool, int]] = []
+
+    def look(progress: Progress) -> None:
+        if progress.stage == "indexing":
+            seen.append(standing(root, store))
+
+    Indexer(root, store, on_progress=look, workers=1).sync()
+    assert seen == [(False, 0), (False, 2), (False, 4)]
+    assert standing(root, store) == (True, 6)
 
 
 def test_a_closed_engine_holds_nothing_open(tmp_path: Path) -> None:

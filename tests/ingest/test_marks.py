@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from findling.ingest.marks import classify, content_marks, left_out_by_name, looks_secret
+from findling.ingest.marks import classify, content_marks, left_out_by_name, looks_secret, secret_in
+from findling.ingest.prepare import prepare
+from findling.types import SkippedFile
 
 KEY_LINE = b"MIIEpAIBAAKCAQEA7bq9Zm3Qx1v0u8nYwTtqWk5hR2sLpC4eGdJfKiUyXzVbNoPa\n"
 KEY = b"-----BEGIN RSA PRIVATE KEY-----\n" + KEY_LINE * 12 + b"-----END RSA PRIVATE KEY-----\n"
@@ -79,6 +81,15 @@ def test_tokens_in_files_known_for_them() -> None:
     assert looks_secret(b"[pypi]\nusername = __token__\npassword = pypi-abcdefgh\n", "sub/.pypirc")
     assert not looks_secret(b"//registry.npmjs.org/:_authToken=${NPM_TOKEN}\nsave-exact=true\n", ".npmrc")
     assert not looks_secret(b"_authToken=npm_abcdefghijkl\n", "readme.md")
+
+
+def test_what_was_seen_is_said() -> None:
+    assert secret_in(KEY, "notes.txt") == secret_in(KEY, ".npmrc") == "a private key"
+    assert secret_in(b"_authToken=npm_abcdefghijkl\n", ".npmrc") == "a token or password"
+    assert secret_in(b"save-exact=true\n", ".npmrc") == ""
+    left_out = prepare(".npmrc", b"_authToken=npm_abcdefghijkl\n")
+    assert isinstance(left_out, SkippedFile)
+    assert (left_out.reason, left_out.detail) == ("secret", "it contains a token or password")
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from test_syntax_samples import EXPECTED, sample
 
 from findling.ingest import syntax, syntax_tree, syntax_walk
 from findling.ingest.syntax_walk import MAX_SYMBOLS
+from findling.store.signatures import to_keep
 from findling.types import Symbol
 
 
@@ -83,8 +84,23 @@ def test_name_line_is_where_the_name_stands() -> None:
 def test_signature_and_doc_are_bounded() -> None:
     text = "def f(" + ", ".join(f"argument_{i}" for i in range(500)) + '):\n    """' + "word " * 500 + '"""\n'
     found = symbols_of(text, "python")["f"]
-    assert len(found.signature) == 300
+    assert found.signature.endswith("…") and 295 < len(found.signature) <= 300
     assert 400 <= len(found.doc) <= 500
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "name"),
+    [
+        ("def f(" + "argument, " * 40 + "last):\n    pass\n", "python", "f"),
+        ("NAMES = [" + "1, " * 200 + "]\n", "python", "NAMES"),
+        ("int f(" + "int argument, " * 40 + "int last) {\n}\n", "c", "f"),
+    ],
+)
+def test_a_signature_that_is_cut_says_so_and_is_still_what_its_line_says(text: str, language: str, name: str) -> None:
+    found = symbols_of(text, language)[name]
+    assert found.signature.endswith("…")
+    assert to_keep(found.signature, text.split("\n"), found.name_line) == ""
+    assert not symbols_of(text.replace("argument, ", "").replace("1, ", ""), language)[name].signature.endswith("…")
 
 
 def test_licence_and_directives_are_no_documentation() -> None:
@@ -379,6 +395,7 @@ def test_uses_by_language(language: str, text: str, uses: list[tuple[int, int]])
 
 def test_uses_in_unknown_languages_are_none() -> None:
     assert syntax.references(b"run run", "text", "run") == []
+    assert syntax.references(b"<p>run()</p><script>go()</script>", "html", "run") == []
     assert syntax.references(b"run()", "python", "") == []
 
 

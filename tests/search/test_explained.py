@@ -79,3 +79,14 @@ def test_the_words_say_what_was_found(engine: Engine) -> None:
     assert words('"Wait until all old tokens have run out"')["exact"].endswith("first on line 10")
     assert "100%" in words("RetryPolicy", "keyword")["coverage"]
     assert not [said for said in words("how is the schema of the database upgraded").values() if "{" in said]
+
+
+def test_what_is_similar_is_explained_as_what_is_found(engine: Engine) -> None:
+    plain = engine.similar("gateway/limiter.go", wait_s=0.0).hits
+    explained = engine.similar("gateway/limiter.go", explain=True, wait_s=0.0).hits
+    assert plain and all(not hit.reasons for hit in plain)
+    assert [(hit.path, hit.rank_value) for hit in plain] == [(hit.path, hit.rank_value) for hit in explained]
+    for hit in explained:
+        assert hit.rank_value > 0
+        assert said_of(hit) == pytest.approx(hit.rank_value)
+        assert all(reason.words for reason in hit.reasons)

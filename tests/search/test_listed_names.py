@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from findling import Engine
+from findling.ingest import syntax
 from findling.search import names, symbol
 from findling.store import growth
 from findling.store import reader as store_reader
@@ -107,3 +109,45 @@ def test_searching_by_name_in_a_folder_is_not_crowded_out_either(
         hits = below.search("get", mode="symbol", wait_s=0.0).hits
         assert {hit.path for hit in hits} == {"z/late.py", "z/late.go"}
     assert {hit.language for hit in engine.search("get", mode="symbol", language="go", wait_s=0.0).hits} == {"go"}
+
+
+PAGE = "<p>thing is used below</p>\n<script>\nfunction go() { return thing(1); }\n</script>\n"
+CELL = {"cell_type": "code", "metadata": {}, "source": ["x = 1\n", "def use():\n", "    thing(x)\n"], "outputs": []}
+PROSE = {"cell_type": "markdown", "metadata": {}, "source": ["Here thing() is explained. " * 20]}
+
+
+def test_uses_in_notebooks_and_in_scripts_of_pages_are_found_and_prose_is_not_parsed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "one.py").write_text("thing()\n")
+    (tmp_path / "page.html").write_text(PAGE)
+    (tmp_path / "guide.md").write_text("Call `thing()`.\n")
+    (tmp_path / "data.json").write_text('{"call": "thing"}\n')
+    notebook = {"cells": [PROSE, CELL], "metadata": {"kernelspec": {"language": "python"}}, "nbformat": 4}
+    (tmp_path / "wide.ipynb").write_text(json.dumps(notebook))
+    (tmp_path / "tall.ipynb").write_text(json.dumps(notebook, indent=1))
+    parsed: list[str] = []
+    uses_of = syntax.references
+
+    def recorded(text: bytes, language: str, name: str, deadline_s: float) -> Any:
+        parsed.append(language)
+        return uses_of(text, language, name, deadline_s)
+
+    monkeypatch.setattr(syntax, "references", recorded)
+    with Engine.open(root=tmp_path) as engine:
+        engine.index(embed=False)
+        found = engine.symbols("thing", references=True).references
+        only = {id: engine.symbols("thing", references=True, language=id) for id in ("html", "notebook", "markdown")}
+    places = {(use.path, use.line, use.enclosing) for use in found}
+    assert {place for place in places if not place[0].endswith(".ipynb")} == {("one.py", 1, ""), ("page.html", 3, "go")}
+    assert {(path, enclosing) for path, _, enclosing in places if path.endswith(".ipynb")} == {
+        ("wide.ipynb", "use"),
+        ("tall.ipynb", "use"),
+    }
+    assert all("thing(" in use.text and len(use.text) <= 200 for use in found)
+    assert {id: [use.path for use in result.references] for id, result in only.items()} == {
+        "html": ["page.html"],
+        "notebook": ["tall.ipynb", "wide.ipynb"],
+        "markdown": [],
+    }
+    assert set(parsed) == {"python", "html", "notebook"}

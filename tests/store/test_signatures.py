@@ -27,12 +27,14 @@ def test_what_a_line_says(line: str, says: str) -> None:
 
 
 def test_a_very_long_line_is_cut() -> None:
-    assert len(from_line("def f(" + "x, " * 1000 + "): pass")) == MAX_SIGNATURE
+    line = "def f(" + "xyz | " * 1000 + "): pass"
+    assert from_line(line) == f"{line[: MAX_SIGNATURE - 1]}…"
+    assert from_line("f" * MAX_SIGNATURE + " {") == "f" * MAX_SIGNATURE
 
 
 def test_a_line_as_long_as_a_file_is_not_gone_through() -> None:
     line = "x " * 10_000
-    assert from_line(line + "{") == from_line(line) == line[:MAX_SIGNATURE]
+    assert from_line(line + "{") == from_line(line) == f"{line[: MAX_SIGNATURE - 1]}…"
     assert from_line(" " * 10_000 + "def f(x):") == ""
 
 

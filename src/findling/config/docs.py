@@ -72,6 +72,31 @@ External services need both gates, `semantic.external_provider_enabled` and
 `semantic.allow_code_payload_to_external`; until then a local model is used, nothing is sent and no connection is
 opened. Documents are never sent.
 
+## Which files are indexed
+
+In a git repository those that git tracks, and those that it neither tracks nor ignores; elsewhere all that no
+`.gitignore` names. The options are below (`index`); `findling why FILE` names the rule that leaves a file out.
+
+`.findlingignore` and `.ignore` are written like a `.gitignore` and may stand in any folder; of two that disagree in
+one folder `.findlingignore` decides.
+
+- What they name is left out, even where git tracks it. At a commit (`--ref`) its own files of these names count.
+- A line with `!` takes back what one of the two says. In a git repository it does not take back what git itself
+  ignores; `git add -f` does. Outside of git it takes back lines of a `.gitignore` too.
+- They bring in neither hidden files, nor folders of installed packages such as `node_modules`, nor secrets. The first
+  two are indexed where git tracks them.
+
+Generated and vendored files are indexed, and `findling why` shows the mark. A file whose first lines say that it is
+generated stands a little lower in the order, unless the question asks for generated code; that a path looks generated
+or vendored (`gen/`, `vendor/`) changes nothing. To leave such files out, name them in `.findlingignore`.
+
+Secrets are known by the names of files (`.env`, `id_rsa`, `*.pem`) and by two kinds of content: private keys (in code
+and documents only where they are most of the file), and tokens or passwords in files that are known for them, such as
+`.npmrc` and `.pypirc`. A password in other code or configuration is not recognised: such a file is indexed.
+
+`--ref` with the name of the branch that is checked out means the folder on disk, with what is not committed yet.
+`HEAD`, a tag, a commit id or another branch means what git has under it.
+
 ## Keys
 
 The keys of external services are read from the environment alone, and are shown nowhere:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _ODD = ("unreadable", "failed")
 """Reasons to leave a file out that no rule is behind: who asks is told."""
 
+NOTHING_CHECKED_OUT = "This is a bare repository, in which nothing is checked out: name a branch or tag ('--ref')."
+
 WITHOUT_VECTORS = frozenset(("keyword", "symbol", "exact"))
 """Modes that ask no vectors."""
 
@@ -58,6 +60,8 @@ class Answers:
             if file is None and line is not None:  # it is a name that only looks as if a line followed
                 file, line = scopes.file_at(self._store, target), None
             manifest = self._store.reader.manifest
+        if file is None and _nothing_here(self._store, manifest.files if manifest else 0):
+            raise errors.NotFound(f"{path} is not in the index of {self._store.root}.", remedy=NOTHING_CHECKED_OUT)
         if file is None and (manifest is None or not manifest.complete):
             raise errors.NotFound(
                 f"{path} is not in the index of {self._store.root} yet.", remedy="Run 'findling index' to finish it."
@@ -93,12 +97,15 @@ class Answers:
         from findling.search.exact import Grep
 
         with self._store.reader.snapshot():
+            manifest = self._store.reader.manifest
+            nothing_here = _nothing_here(self._store, manifest.files if manifest else 0)
             found = Grep(
                 self._store.indexed_files(self._folder),
                 request,
                 freshness=freshness,
+                stale_reason=stale_reason,
                 left_out=scopes.left_out(self._store, self._folder, request.scope.path_globs),
-                notes_before=self._store.take_notes(),
+                notes_before=(*self._store.take_notes(), *nothing_here),
                 notes_after=(f"The index is not fresh: {stale_reason}.",) if stale_reason else (),
             )
             found.list_candidates()
@@ -122,6 +129,7 @@ class Answers:
         language: str | None,
         limit: int,
         freshness: Freshness,
+        stale_reason: str,
         started: float,
     ) -> SymbolResult:
         """Definitions of a name, and its uses. ``language`` is an id."""
@@ -144,9 +152,12 @@ class Answers:
                 from findling.ingest import syntax
 
                 source = self._store.indexed_files(self._folder)
-                uses = names.references(source, name, syntax.references, language=language, limit=limit)
-            pending = reader.manifest.pending if reader.manifest else 0
-        notes = self._store.take_notes()
+                with_uses = frozenset((*syntax.supported_languages(), syntax.NOTEBOOK))
+                uses = names.references(
+                    source, name, syntax.references, languages=with_uses, language=language, limit=limit
+                )
+            manifest = reader.manifest
+        notes = (*self._store.take_notes(), *_nothing_here(self._store, manifest.files if manifest else 0))
         if definitions.unqualified:
             notes += (f"No {name!r} is defined under just this name; found {definitions.unqualified!r}.",)
         found, total = definitions.found, definitions.total
@@ -161,9 +172,10 @@ class Answers:
             total_references=uses.total,
             truncated=definitions.cut or total > len(found) or uses.total > len(uses.found) or uses.cut,
             freshness=freshness,
-            completeness="partial" if pending else "complete",
+            completeness="partial" if manifest and manifest.pending else "complete",
             took_ms=(time.monotonic() - started) * 1000,
             notes=notes,
+            stale_reason=stale_reason,
         )
 
     def _open_searcher(self) -> Searcher:
@@ -183,11 +195,16 @@ class Answers:
         self._searcher = None
 
 
+def _nothing_here(store: OpenStore, files: int) -> list[str]:
+    """What there is to say of a folder that is no work tree and of which no ``files`` are indexed."""
+    return [NOTHING_CHECKED_OUT] if not files and not isinstance(store, RefStore) and roots.is_bare(store.root) else []
+
+
 def _not_searched(store: OpenStore, covered: Coverage) -> list[str]:
     """What there is to say of files that should have been searched and were not."""
     at_ref = isinstance(store, RefStore)
-    if not covered.files and not at_ref and roots.is_bare(store.root):
-        return ["This is a bare repository, in which nothing is checked out: name a branch or tag ('--ref')."]
+    if nothing := _nothing_here(store, covered.files):
+        return nothing
     odd = sum(covered.skipped.get(reason, 0) for reason in _ODD)
     if not odd:
         return []

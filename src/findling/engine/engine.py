@@ -392,6 +392,7 @@ class Engine:
         target: StrPath,
         *,
         limit: int = 10,
+        explain: bool = False,
         ref: str | None = None,
         wait_s: float | None = 1.5,
         progress: OnProgress | None = None,
@@ -401,7 +402,7 @@ class Engine:
 
         target = os.fspath(target)
         started = time.monotonic()
-        query = validate(target, limit=limit, mode="semantic")
+        query = validate(target, limit=limit, mode="semantic", explain=explain)
         asked_first = target.removeprefix(str(self.root))  # of an index that is begun now
         freshness, why = self._freshen(wait_s, progress, asked_first)
         return self._answers.similar(query, target, freshness, why, started)
@@ -475,7 +476,7 @@ class Engine:
             limit=limit,
             keep_lines=keep_lines,
         )
-        freshness, why = self._freshen(wait_s, progress, "", embed=False)
+        freshness, why = self._freshen(wait_s, progress, pattern, embed=False, text_only=True)
         return self._answers.grep(request, freshness, why)
 
     def in_scope(
@@ -506,7 +507,7 @@ class Engine:
         from findling.engine.scope import language_id
 
         started = time.monotonic()
-        freshness, _ = self._freshen(wait_s, progress, name, embed=False)
+        freshness, why = self._freshen(wait_s, progress, name, embed=False, text_only=True)
         return self._answers.symbols(
             name,
             references=references,
@@ -514,6 +515,7 @@ class Engine:
             language=language_id(language),
             limit=limit,
             freshness=freshness,
+            stale_reason=why,
             started=started,
         )
 
@@ -577,11 +579,12 @@ class Engine:
         query: str,
         *,
         embed: bool = True,
+        text_only: bool = False,
         look_at_all: bool = False,
     ) -> tuple[Freshness, str]:
         from findling.engine.freshness import freshen
 
-        return freshen(self._store, wait_s, progress, query, embed=embed, look_at_all=look_at_all)
+        return freshen(self._store, wait_s, progress, query, embed=embed, text_only=text_only, look_at_all=look_at_all)
 
     @cached_property
     def _answers(self) -> Answers:

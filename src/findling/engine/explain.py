@@ -5,6 +5,7 @@ Looks, and changes nothing.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
@@ -62,7 +63,9 @@ _LEAVING = "it is still in the index; the next search takes it out"
 
 def explain(store: OpenStore, path: str) -> Explanation:
     """See `Explanation`. ``path``: absolute, or relative to the root. Raises `ConfigError`."""
+    from findling.ingest.discovery import walked_instead
     from findling.ingest.explain import judge
+    from findling.ingest.git_listing import listing_problem
 
     if isinstance(store, RefStore):
         found = _in_commit(store, path)
@@ -72,6 +75,8 @@ def explain(store: OpenStore, path: str) -> Explanation:
         prefix = "" if verdict.path == "." else f"{verdict.path}/"
         more = unmentioned(store, verdict.left_out)
         verdict.left_out.extend(skip for skip in more if skip.path.startswith(prefix))
+    if problem := "" if store.configuration.wanted.files else listing_problem(os.path.realpath(store.root)):
+        store.notes.append(walked_instead(problem))
     reader = _reader(store)
     if reader is None:
         found = _folder(verdict, set(), []) if verdict.is_folder else _file(store, verdict, None)
@@ -149,9 +154,9 @@ def _file(store: OpenStore, verdict: Verdict, reader: IndexReader | None) -> Exp
         from findling.ingest.marks import classify
         from findling.search.as_indexed import is_as_indexed
 
-        _, size, state_ns = verdict.found[0]
+        _, size, stamp = verdict.found[0]
         state = reader.state_of(path) if reader is not None else None
-        unchanged = is_as_indexed(state, size, state_ns)
+        unchanged = is_as_indexed(state, size, stamp)
         refusal = None if unchanged else _refusal_of_content(store, path, reader)
         if refusal is None:
             marks = set(classify(path)) | ({"generated"} if known is not None and known.generated else set())

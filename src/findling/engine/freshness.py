@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,6 +58,8 @@ BUSY: tuple[Freshness, str] = ("syncing", "another process is indexing")
 
 NOT_CHECKED: tuple[Freshness, str] = ("stale", "not every file was looked at in the time there was")
 
+NOT_ASKED: tuple[Freshness, str] = ("stale", "files were not looked at, as asked")
+
 BUSY_WAIT_S = 0.5
 """How long a question waits for another that takes a few files in; a long run is not worth waiting for."""
 
@@ -69,17 +71,19 @@ def freshen(
     query: str,
     *,
     embed: bool = True,
+    text_only: bool = False,
     look_at_all: bool = False,
 ) -> tuple[Freshness, str]:
     """Index what is new if that is quick; the freshness of what will be searched, and why it is not fresh.
 
     ``wait_s``: 0 looks at nothing, None waits for everything. ``query`` decides what is indexed first, at first.
+    ``embed``: whether it needs vectors; ``text_only``: it does not even wait for those of an index that is begun.
     ``look_at_all``: however long it takes to look at all files. Raises `IndexNotReady` where there is no index and a
     question may not make it, `IndexUnavailable` where there is one that it may not build anew.
     """
     for _ in range(ROUNDS):
         try:
-            found = _freshen(store, wait_s, progress, query, embed=embed, look_at_all=look_at_all)
+            found = _freshen(store, wait_s, progress, query, embed=embed, text_only=text_only, look_at_all=look_at_all)
         except errors.StorageFull:
             if nothing_indexed(store):
                 raise
@@ -103,6 +107,7 @@ def _freshen(
     query: str,
     *,
     embed: bool,
+    text_only: bool,
     look_at_all: bool,
 ) -> tuple[Freshness, str]:
     if isinstance(store, RefStore):
@@ -111,14 +116,14 @@ def _freshen(
         return _only_look(store, None if look_at_all and wait_s != 0 else wait_s)
     if wait_s == 0:
         store.ready_to_read()
-        return NOT_CHECKED
+        return NOT_ASKED
     store.ready()
     reader = store.reader
     started = time.monotonic()
     known = _known_files(store)
     if known is None:
         deadline = None if wait_s is None else started + wait_s
-        return _first_run(store, deadline, progress, query)
+        return _first_run(store, deadline, progress, query, embed=not text_only or deadline is not None)
     changes, changed = _look(store, known, None if look_at_all else wait_s)
     unlisted = changes.skipped if changes.complete else None
     with reader.snapshot():
@@ -175,7 +180,7 @@ def _only_look(store: OpenStore, wait_s: float | None) -> tuple[Freshness, str]:
     if nothing_indexed(store):
         raise errors.IndexNotReady(f"{store.root} is not indexed, and {OFF}.", remedy="Run 'findling index'.")
     if wait_s == 0:
-        return NOT_CHECKED
+        return NOT_ASKED
     known = _known_files(store)
     if known is None:
         return "stale", f"not all files are indexed as they should be, and {OFF}"
@@ -195,7 +200,7 @@ def nothing_indexed(store: OpenStore) -> bool:
 
 
 def _known_files(store: OpenStore) -> dict[str, tuple[int, int]] | None:
-    """path -> (size, `files.changed_ns`) of what is indexed; None where a run over the whole root must come first."""
+    """path -> (size, `files.stamp_of`) of what is indexed; None where a run over the whole root must come first."""
     reader = store.reader
     with reader.snapshot():
         manifest = reader.manifest
@@ -218,6 +223,7 @@ def _look(store: OpenStore, known: Mapping[str, tuple[int, int]], wait_s: float 
     elif started - ended >= CHECK_PAUSE * cost:
         budget = WHOLE_CHECK_S
     changes = discovery.check(store.root, known, store.configuration.wanted, budget)
+    _note(store, changes.notes)
     if budget != CHECK_S:
         now = time.monotonic()
         store.last_look = (now, now - started)
@@ -226,6 +232,13 @@ def _look(store: OpenStore, known: Mapping[str, tuple[int, int]], wait_s: float 
     paths = to_look_at(store.root, changes, known)
     tried = _tried_lately(store, set(paths).difference(changes.removed), known)
     return changes, [path for path in paths if path not in tried] if tried else paths
+
+
+def _note(store: OpenStore, notes: Iterable[str]) -> None:
+    """For the next answer, what there is to say of the listing of files; once, however often it was listed."""
+    from findling.ingest.discovery import WALKED_INSTEAD
+
+    store.notes += [note for note in notes if note.startswith(WALKED_INSTEAD) and note not in store.notes]
 
 
 def _tried_lately(store: OpenStore, paths: Set[str], known: Mapping[str, tuple[int, int]]) -> set[str]:
@@ -246,15 +259,15 @@ def to_look_at(root: Path, changes: Changes, known: Mapping[str, tuple[int, int]
 
     listed = [
         path
-        for path, size, state_ns in (*changes.added, *changes.changed)
-        if (before := known.get(path, (0, 0))) != (size, FAILED - state_ns)
+        for path, size, stamp in (*changes.added, *changes.changed)
+        if (before := known.get(path, (0, 0))) != (size, FAILED - stamp)
         and (before[1] != UNREAD or os.access(root / path, os.R_OK))
     ]
     return [*listed, *changes.removed]
 
 
 def _first_run(
-    store: OpenStore, deadline: float | None, progress: OnProgress | None, query: str
+    store: OpenStore, deadline: float | None, progress: OnProgress | None, query: str, *, embed: bool
 ) -> tuple[Freshness, str]:
     from findling.engine.runs import run
 
@@ -263,7 +276,7 @@ def _first_run(
         report = run(
             store,
             paths=None,
-            embed=True,
+            embed=embed,
             progress=progress,
             wait_s=writer_wait_s(deadline, WRITER_WAIT_S if nothing_indexed(store) else BUSY_WAIT_S),
             deadline=deadline,
@@ -271,6 +284,7 @@ def _first_run(
         )
     except errors.IndexBusy:
         return BUSY
+    _note(store, report.notes)
     return _after(began) if report.complete else ("stale", "not all files are indexed yet")
 
 

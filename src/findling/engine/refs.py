@@ -53,7 +53,7 @@ def find_ref(root: Path, asked: str | None) -> Ref | None:
     """
     if asked is None or asked in (roots.LIVE, roots.checked_out(root)):
         return None
-    from findling.ingest.git_listing import find_git_top
+    from findling.ingest.git_listing import find_git_top, why_it_failed
     from findling.ingest.git_objects import git_arguments, is_bare
     from findling.outbound import run_git
 
@@ -71,10 +71,7 @@ def find_ref(root: Path, asked: str | None) -> Ref | None:
     if output.ok and _COMMIT.fullmatch(commit):
         return Ref(asked, commit)
     if output.status not in ("ok", "failed") or output.dubious_ownership:
-        raise errors.RefNotIndexed(
-            f"git cannot say what {asked!r} is ({output.status}).",
-            remedy="Is git installed, and the repository yours?",
-        )
+        raise errors.RefNotIndexed(f"git cannot say what {asked!r} is: {why_it_failed(output)}.")
     raise _unknown(root, asked)
 
 
@@ -207,6 +204,17 @@ def up_to_date(store: RefStore) -> bool:
         )
 
 
+def unlistable(store: RefStore) -> str:
+    """For people: why git cannot list the commit's files, and what helps; '' where it can. As slow as listing them."""
+    from findling.ingest.git_objects import check_listable
+
+    try:
+        check_listable(store.root, store.ref.commit_id)
+    except errors.RefNotIndexed as error:
+        return str(error)
+    return ""
+
+
 def _objects_came(root: Path, synced_at: str) -> bool:
     """Whether the repository was given objects since: perhaps those that were missing."""
     from datetime import datetime
@@ -221,8 +229,8 @@ def freshen_ref(
 ) -> tuple[Freshness, str]:
     """As `freshness.freshen`. A commit never changes: once indexed as a whole it is fresh for good.
 
-    Raises `RefNotIndexed` where it is not indexed and a question may not do that, `IndexNotReady` where nothing is and
-    there is no time.
+    Raises `RefNotIndexed` where it is not indexed and a question may not do that or git cannot list it,
+    `IndexNotReady` where nothing is and there is no time.
     """
     from findling.engine import freshness
 

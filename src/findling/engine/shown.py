@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from findling.engine.store import OpenStore
-from findling.files import NotRead, changed_ns
+from findling.files import NotRead, stamp_of
 from findling.types import SkippedFile
 
 if TYPE_CHECKING:
@@ -40,13 +40,13 @@ class ShownText:
         with self._store.open_files() as files:
             if known is not None and known[0] == state:
                 status = files.status(file.path)
-                if not isinstance(status, NotRead) and state == (status.st_size, changed_ns(status)):
+                if not isinstance(status, NotRead) and state == (status.st_size, stamp_of(status)):
                     return known[1].split("\n")
             read = read_file(files, file.path, self._store.configuration.wanted.max_bytes)
         if isinstance(read, SkippedFile):
             self.stale.add(file.path)
             return None
-        now = (read[0].size, read[0].changed_ns)
+        now = (read[0].size, read[0].stamp)
         if not is_as_indexed(state, *now):
             self.stale.add(file.path)
         decoded = decode(read[1])

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from findling import errors
-from findling.engine.refs import RefStore, up_to_date
+from findling.engine.refs import RefStore, unlistable, up_to_date
 from findling.engine.store import OpenStore
 from findling.plurals import count
 from findling.types import Coverage, IndexingStatus, SkippedFile, Status
@@ -51,7 +51,7 @@ def status(store: OpenStore, *, unlisted: bool = False) -> Status:
     from findling.store.schema import IndexDamaged
 
     if not store.exists:
-        return _no_status(store, "not_indexed", ())
+        return _not_indexed(store)
     try:
         store.close_if_replaced()
         if problem := store.damage or soundness.problem(store.directory):
@@ -74,8 +74,8 @@ def _read_status(store: OpenStore) -> Status:
     embedder = store.semantics.embedder()
     with reader.snapshot():
         manifest = reader.manifest
-        if manifest is None:
-            return _no_status(store, "not_indexed", notes)
+        if manifest is None or (isinstance(store, RefStore) and not (manifest.complete or manifest.files)):
+            return _not_indexed(store)
         model_id = reader.model_id(embedder.fingerprint.id) if embedder else None
         totals = reader.totals()
         covered = _coverage(store, model_id)
@@ -88,12 +88,11 @@ def _read_status(store: OpenStore) -> Status:
         notes.append(f"This is {store.ref.name}: commit {store.ref.commit_id}.")
     else:
         changes = discovery.check(store.root, known, store.configuration.wanted, None)
-        changed = len(to_look_at(store.root, changes, known))
-    when = "the next search" if store.configuration.auto_index else "'findling index'"
-    if changed and not isinstance(store, RefStore):
-        them = "it" if changed == 1 else "them"
-        files = count(changed, "file")
-        notes.append(f"{files} changed since the index was brought up to date; {when} takes {them} in.")
+        paths = to_look_at(store.root, changes, known)
+        changed = len(paths)
+        notes += [note for note in changes.notes if note not in store.notes]
+        notes += _waiting(store, changed, sum(path not in known for path in paths))
+    when = _by_whom(store)
     if cut_otherwise:
         notes.append(f"The sizes by which files are cut were changed; {when} builds the index anew.")
     return Status(
@@ -112,6 +111,27 @@ def _read_status(store: OpenStore) -> Status:
         skipped=skipped,
         notes=(*store.take_notes(), *notes, *([store.semantics.problem] if store.semantics.problem else ())),
     )
+
+
+def _waiting(store: OpenStore, changed: int, new: int) -> Iterator[str]:
+    """``changed`` files are not as they were indexed, ``new`` of them because they never were."""
+    if known := changed - new:
+        them = "it" if known == 1 else "them"
+        files = count(known, "file")
+        yield f"{files} changed since the index was brought up to date; {_by_whom(store)} takes {them} in."
+    if new:
+        are, them = ("is", "it") if new == 1 else ("are", "them")
+        yield f"{count(new, 'file')} {are} not indexed yet; {_by_whom(store)} takes {them} in."
+
+
+def _by_whom(store: OpenStore) -> str:
+    """Who takes in what is not in the index, in the middle of a sentence."""
+    return "the next search" if store.configuration.auto_index else "'findling index'"
+
+
+def _not_indexed(store: OpenStore) -> Status:
+    problem = unlistable(store) if isinstance(store, RefStore) else ""
+    return _no_status(store, "not_indexed", [problem] if problem else ())
 
 
 def unmentioned(store: OpenStore, listed: Iterable[SkippedFile]) -> list[SkippedFile]:

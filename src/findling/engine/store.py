@@ -203,21 +203,22 @@ class OpenStore:
         if problem := self.damage:
             self.start_over_from(problem)
         elif problem := soundness.problem(self.directory):
-            self.start_over(problem, unless=lambda: not soundness.problem(self.directory))
+            self._begin_anew(problem)
+            soundness.mend(self.directory, wait_s=WRITER_WAIT_S)
 
     def start_over_from(self, damage: str) -> None:
-        """Remove the store that is open, because of what was met while it was read."""
-        reader = self._reader
-        self.start_over(damage, unless=lambda: reader is not None and reader.replaced)
-
-    def start_over(self, problem: str, unless: Callable[[], bool]) -> None:
-        """Remove a damaged store, with a note, unless another process has built it anew meanwhile."""
+        """Remove the store that is open, because of what was met while it was read, with a note, unless another process
+        has built it anew meanwhile."""
         from findling.store import soundness
 
+        reader = self._reader
+        self._begin_anew(damage)
+        soundness.remove(self.directory, wait_s=WRITER_WAIT_S, unless=lambda: reader is not None and reader.replaced)
+
+    def _begin_anew(self, problem: str) -> None:
         self.close()
         self.begins_anew = True
         self.notes.append(f"{problem} It is built anew.")
-        soundness.remove(self.directory, wait_s=WRITER_WAIT_S, unless=unless)
 
     def start_over_if_cut_otherwise(self, wait_s: float) -> bool:
         """Remove a store whose files were cut by other sizes, with a note; whether that was so.

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 
-from findling.files import RootFiles, changed_ns
+from findling.files import RootFiles, stamp_of
 from findling.ingest.checkout import Checkout
 from findling.ingest.git_objects import ObjectFormat, content_id
 from findling.ingest.reading import read_file
@@ -26,7 +26,7 @@ _SAMPLE = 64
 
 def is_another(root: Path, known: Mapping[str, tuple[int, int]]) -> bool:
     """Whether hardly a file of a folder can be the one that was indexed: of a sample of ``known`` (path -> size and
-    `files.changed_ns`) none is as it was."""
+    `files.stamp_of`) none is as it was."""
     if len(known) < _SAMPLE:
         return False
     prefix = f"{os.path.realpath(root)}/"
@@ -35,7 +35,7 @@ def is_another(root: Path, known: Mapping[str, tuple[int, int]]) -> bool:
             status = os.lstat(prefix + path)
         except OSError:
             continue
-        if state == (status.st_size, changed_ns(status)):
+        if state == (status.st_size, stamp_of(status)):
             return False
     return True
 
@@ -65,7 +65,7 @@ def adopt(
         if (file := files.get(path)) is not None and file.git_id == git_ids.get(path, b"") and file.size == size
     }
     vouched = checkout.vouch(alike)
-    same = {path: state_ns for path, (size, state_ns) in vouched.items() if size == files[path].size}
+    same = {path: stamp for path, (size, stamp) in vouched.items() if size == files[path].size}
     left: list[Found] = []
     with RootFiles(root) as own:
         for one in found:
@@ -75,7 +75,7 @@ def adopt(
             if path in alike and (stop_at is None or time.monotonic() < stop_at):
                 read = read_file(own, path, options.limit(path))
                 if not isinstance(read, SkippedFile) and content_id(read[1], form) == files[path].git_id:
-                    same[path] = read[0].changed_ns
+                    same[path] = read[0].stamp
                     continue
             left.append(one)
     writer.begin_from(manifest, other, files, same)

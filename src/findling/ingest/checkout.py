@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, Self
 
 from findling import roots
-from findling.files import changed_ns
+from findling.files import stamp_of
 from findling.ingest.git_listing import find_git_top
 from findling.ingest.ignore_files import read_small_text
 from findling.outbound import GitOutput, start_git
@@ -131,7 +131,7 @@ class Checkout:
 
     def vouch(self, paths: Iterable[str]) -> dict[str, tuple[int, int]]:
         """Those of ``paths`` whose content is that of git's id if that is as long: path -> (size in bytes,
-        `files.changed_ns`)."""
+        `files.stamp_of`)."""
         entries = self._entries()
         asked = [path for path in paths if path in entries and entries[path].plain]
         index = self._index
@@ -154,7 +154,7 @@ class Checkout:
                 written[folder] = max(written.get(folder, 0), status.st_ctime_ns)
                 attributes = self._newest_attributes(folder)
                 if attributes is not None and max(attributes, outer) < entry.mtime_ns:
-                    found[path] = (entry.size, changed_ns(status))
+                    found[path] = (entry.size, stamp_of(status))
         lost = self._folders_that_lost(written)
         converted = _converted(converting.wait(), len(asked))
         if converted is None or _moment(self._own / "index") != index:

@@ -25,7 +25,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from findling.ingest.git_listing import GitListing, Listed, ListingFailed, find_git_top
+from findling.files import STAMP_BITS, TIMELESS
+from findling.ingest.git_listing import GitListing, Listed, ListingFailed, find_git_top, tracks_files
 from findling.ingest.ignore_files import IgnoreTree
 from findling.ingest.marks import classify, content_marks, looks_secret
 from findling.ingest.named_paths import Looked, look_at
@@ -108,13 +109,26 @@ def _discover(selection: Selection, begun: GitListing | None = None) -> Discover
         try:
             found = _discover_with_git(selection, begun or GitListing(selection.root, top), top)
         except ListingFailed as failure:
-            notes = (f"git could not list this folder, so it was walked: {failure}",)
+            notes = _said_of(failure, top)
         else:
             if found is not None:
                 return found
             top = None
     walked = _walked(selection, top, None)
     return Discovery(walked.files, walked.skipped, "walk", notes)
+
+
+WALKED_INSTEAD = "git could not list this folder, so it was walked"
+"""Begins the one note there may be of a listing."""
+
+
+def walked_instead(problem: str) -> str:
+    """The sentence for a folder that git could not list: ``problem`` says why."""
+    return f"{WALKED_INSTEAD}, without tracked files that ignore rules name: {problem}"
+
+
+def _said_of(failure: ListingFailed, top: str) -> tuple[str, ...]:
+    return (walked_instead(str(failure)),) if tracks_files(top) else ()
 
 
 def _named(selection: Selection) -> Walked:
@@ -187,7 +201,7 @@ def check(
     begun: GitListing | None = None,
     on_change: Callable[[], None] = lambda: None,
 ) -> Changes:
-    """What differs from ``known``: path -> (size, `files.changed_ns`).
+    """What differs from ``known``: path -> (size, `files.stamp_of`).
 
     ``known`` holds every path that was handed out before, also those whose contents turned out not to be wanted;
     else these are found anew each time. With ``budget_s`` the check ends about then, ``complete`` or not. ``begun``:
@@ -208,7 +222,7 @@ def check(
             listing = begun or GitListing(selection.root, top, deadline)
             changes = _check_with_git(selection, listing, top, known, deadline, on_change)
         except ListingFailed as failure:
-            notes = (f"git could not list this folder, so it was walked: {failure}",)
+            notes = _said_of(failure, top)
         else:
             if changes is not None:
                 return changes
@@ -315,7 +329,7 @@ def _differing(
     missing: list[str] = []
     lstat, monotonic = os.lstat, time.monotonic
     count = 0
-    for path, (size, state_ns) in known.items():
+    for path, (size, stamp) in known.items():
         if deadline is not None:
             count += 1
             if not count % _CLOCK_EVERY and monotonic() > deadline:
@@ -329,7 +343,7 @@ def _differing(
             differing.append(path)  # judged again below, with its reason
             continue
         if (
-            (status.st_mtime_ns + status.st_ctime_ns) // 2 != state_ns  # as `files.changed_ns`
+            (hash((status.st_mtime_ns, status.st_ctime_ns)) ^ TIMELESS) & STAMP_BITS != stamp  # as `files.stamp_of`
             or status.st_size != size
             or (size > limit and size > selection.options.limit(path))
             or status.st_mode & _KIND_BITS != _REGULAR

@@ -104,14 +104,48 @@ class GitListing:
     def _checked(self, output: GitOutput) -> GitOutput:
         if output.ok:
             return output
-        if output.status in ("timed_out", "stopped"):
-            raise ListingFailed("git took too long", out_of_time=self._deadline is not None)
-        if output.status == "missing":
-            raise ListingFailed("git is not installed")
-        if output.dubious_ownership:
-            raise ListingFailed("git refuses a repository that belongs to another user (see safe.directory)")
-        words = output.stderr.decode("utf-8", "replace").strip().split("\n")[0][:200]
-        raise ListingFailed(words or f"git failed with status {output.returncode} ({output.status})")
+        out_of_time = output.status in ("timed_out", "stopped") and self._deadline is not None
+        raise ListingFailed(why_it_failed(output), out_of_time=out_of_time)
+
+
+def why_it_failed(output: GitOutput) -> str:
+    """For people: why git gave no answer, in its own words where it has some, and one line of them."""
+    if output.status in ("timed_out", "stopped"):
+        return "git took too long"
+    if output.status == "missing":
+        return "git is not installed, or not in PATH"
+    if output.dubious_ownership:
+        allowed = _ALLOWS_OWNER.search(output.stderr.decode("utf-8", "replace"))
+        how = f"'{allowed[0]}' allows it" if allowed else "see safe.directory in 'git help config'"
+        return f"git refuses a repository that belongs to another user; {how}"
+    lines = output.stderr.decode("utf-8", "replace").strip().split("\n")
+    words = next((line for line in lines if not line.startswith("warning: ")), lines[0])[:_WORDS_CHARS]
+    return words or f"git failed with status {output.returncode} ({output.status})"
+
+
+_ALLOWS_OWNER = re.compile(r"git config --global --add safe\.directory .{1,4000}")
+"""The command by which git would take a repository that is somebody else's, as it says so itself."""
+
+_WORDS_CHARS = 200
+"""Of what git says when it fails: longer ones are paths."""
+
+
+def listing_problem(root: str) -> str:
+    """For people: why git cannot list the folder ``root`` (absolute), '' where it can or is not asked to."""
+    top = find_git_top(root)
+    if top is None:
+        return ""
+    try:
+        list_paths(root, [".git"])  # reads git's index, as any listing does, and walks nothing
+    except ListingFailed as failure:
+        return str(failure) if tracks_files(top) and not is_root_ignored(root, top) else ""
+    return ""
+
+
+def tracks_files(git_top: str) -> bool:
+    """Whether ``.git`` in a folder is more than a name: without an index there is nothing that git tracks."""
+    named = os.path.join(git_top, ".git")  # noqa: PTH118
+    return not os.path.isdir(named) or os.path.lexists(os.path.join(named, "index"))  # noqa: PTH112, PTH118
 
 
 def _ask_about_root(root: str, git_top: str) -> list[str]:
@@ -129,7 +163,7 @@ def list_paths(root: str, paths: Sequence[str]) -> tuple[Listed, Listed]:
     kinds = ["-t", "--cached", "--others", "--exclude-standard"]
     output = run_git(["--literal-pathspecs", "ls-files", "-z", *kinds, "--", *paths], cwd=root)
     if not output.ok:
-        raise ListingFailed(output.stderr.decode("utf-8", "replace").strip()[:200] or output.status)
+        raise ListingFailed(why_it_failed(output))
     rows = output.stdout.split(b"\0")[:-1]  # each begins with a letter, "?" for what is untracked, and a space
     tracked = dict.fromkeys(row[2:] for row in rows if not row.startswith(b"?"))  # in conflict: once for each version
     untracked = [row[2:] for row in rows if row.startswith(b"?")]
@@ -148,7 +182,7 @@ def list_ignored(root: str, timeout_s: float) -> list[str]:
     output = run_git(["ls-files", "-z", *kinds], cwd=root, timeout_s=timeout_s)
     if not output.ok:
         late = output.status in ("timed_out", "stopped")
-        raise ListingFailed(output.stderr.decode("utf-8", "replace").strip()[:200] or output.status, out_of_time=late)
+        raise ListingFailed(why_it_failed(output), out_of_time=late)
     return _parse(output.stdout).paths
 
 

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple, Self
 
-from findling import roots
+from findling import errors, roots
 from findling.files import NotRead, read_regular_file
-from findling.ingest.git_listing import ListingFailed, find_git_top
+from findling.ingest.git_listing import find_git_top, why_it_failed
 from findling.ingest.ignore_files import OWN_IGNORE_FILES, IgnoreTree
 from findling.ingest.ignore_rules import RuleSet
 from findling.ingest.selection import DiscoveryOptions, Found, Selection, wanted
@@ -37,6 +38,9 @@ _UNKNOWN = NotRead("not_found", "git knows no such file")
 _NO_ANSWER = NotRead("unreadable", "git cannot read it: it may be missing from a partial or shallow clone")
 
 _CONFIG_BYTES = 1 << 20
+
+_SHOWN_ID, _SHOWN_NAMES = 12, 3
+"""Letters of a commit's id that tell it from others, and of how many of its names an error speaks."""
 
 ObjectFormat = Literal["sha1", "sha256"]
 
@@ -201,7 +205,8 @@ def prefix(root: Path) -> str:
 def holds(root: Path, commit: str, path: str) -> bool:
     """Whether a commit has a file or folder at a path from ``root``; True where git cannot say."""
     name = f"{commit}:{prefix(root)}{path}"
-    return run_git([*git_arguments(root), "cat-file", "-e", name], cwd=root).status != "failed"
+    output = run_git([*git_arguments(root), "cat-file", "-e", name], cwd=root)
+    return output.status != "failed" or _lacks_objects(output)
 
 
 # --- a commit's files ---------------------------------------------------------------------------------------------
@@ -223,7 +228,7 @@ class _Listed:
 
 
 def list_tree(root: Path, commit: str, options: DiscoveryOptions) -> Tree:
-    """The files of a commit in a folder, judged as tracked files on disk are. Raises ListingFailed."""
+    """The files of a commit in a folder, judged as tracked files on disk are. Raises `RefNotIndexed`."""
     listed = _listed(root, commit)
     selection = Selection(os.path.realpath(root), options)
     skipped: list[SkippedFile] = []
@@ -274,8 +279,45 @@ def _listed(root: Path, commit: str) -> dict[str, _Listed]:
         output = run_git([*bare, "ls-tree", "-r", "-z", *sizes, commit], cwd=root, timeout_s=LIST_TIMEOUT_S)
         if output.ok:
             return _parse(output)
-    words = output.stderr.decode("utf-8", "replace").strip().split("\n")[0][:200]
-    raise ListingFailed(words or f"git failed ({output.status})")
+    raise _not_listed(root, commit, output)
+
+
+def check_listable(root: Path, commit: str) -> None:
+    """That git can list what a commit holds; it reads all of its trees. Raises `RefNotIndexed`."""
+    words = ["ls-tree", "-r", "-z", "--name-only", commit]
+    output = run_git([*git_arguments(root), *words], cwd=root, timeout_s=LIST_TIMEOUT_S)
+    if not output.ok:
+        raise _not_listed(root, commit, output)
+
+
+def _lacks_objects(output: GitOutput) -> bool:
+    return b"promisor remote" in output.stderr or b"lazy fetching disabled" in output.stderr
+
+
+def _not_listed(root: Path, commit: str, output: GitOutput) -> errors.RefNotIndexed:
+    """The error for a commit whose trees git cannot read."""
+    name = _with_names(root, commit)
+    if not _lacks_objects(output):
+        return errors.RefNotIndexed(
+            f"git cannot list the files of {name}: {why_it_failed(output)}.",
+            remedy="'git fsck' says what is wrong with a repository.",
+        )
+    git = f"git -C {shlex.quote(os.fspath(root))}"
+    return errors.RefNotIndexed(
+        f"This partial clone lacks objects of {name}: its folders cannot be listed, and nothing is fetched unasked.",
+        remedy=f"'{git} rev-list --objects --no-walk {commit[:_SHOWN_ID]}' fetches what it holds; "
+        f"'{git} fetch --refetch --no-filter', or a full clone, fetches everything.",
+    )
+
+
+def _with_names(root: Path, commit: str) -> str:
+    """A commit for people, with branches and tags that stand for it."""
+    words = ["for-each-ref", "--points-at", commit, "--format=%(refname:short)"]
+    kinds = ["refs/heads", "refs/tags", "refs/remotes"]
+    listed = run_git([*git_arguments(root), *words, *kinds], cwd=root)
+    names = listed.stdout.decode("utf-8", "replace").split() if listed.ok else []
+    told = f" ({', '.join(names[:_SHOWN_NAMES])})" if names else ""
+    return f"commit {commit[:_SHOWN_ID]}{told}"
 
 
 def _parse(output: GitOutput) -> dict[str, _Listed]:

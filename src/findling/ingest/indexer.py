@@ -51,6 +51,10 @@ _COMMIT_BYTES = 48_000_000
 
 _COMMIT_FILES = 4000
 
+_FIRST_COMMIT_S, _COMMIT_S = 3.0, 10.0
+"""Seconds from one commit to the next, whatever little there is by then: so much is lost with a process that is killed,
+and so long other processes wait for something to answer from."""
+
 _HURRIED_FILES = 8
 """Files in a batch where there is a deadline: what a worker has begun when it comes is lost."""
 
@@ -111,6 +115,9 @@ class _Run:
     bytes_read: int = 0
     batch_bytes: int = 0
     batch_files: int = 0
+    midway: bool = False
+    """Whether rows of a file are being written."""
+    commit_at: float = field(default_factory=lambda: time.monotonic() + _FIRST_COMMIT_S)
     skipped: list[SkippedFile] = field(default_factory=list)
     failed: list[SkippedFile] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -218,9 +225,16 @@ class Indexer:
                 if order is not None:
                     found = order(found)
                 writer.large = len(found) >= _LARGE_RUN
-                left = self._index(writer, manifest, pool, found, run, deadline)
+                whole = paths is None or was_complete  # named files say nothing about the others
+                try:
+                    left = self._index(writer, manifest, pool, found, run, deadline, begins=whole and not was_complete)
+                except KeyboardInterrupt:
+                    if not run.midway:  # else what was done since the last commit is left: a file is whole or absent
+                        pending = len(found) - run.seen
+                        writer.finish(manifest, complete=False, pending=pending if whole else was_pending)
+                        writer.commit()
+                    raise
                 if found or gone or paths is None:
-                    whole = paths is None or was_complete  # named files say nothing about the others
                     writer.finish(manifest, complete=whole and not left, pending=left if whole else was_pending)
                 # Nobody waits for an answer then: what was only theirs is deleted, and that may take a moment.
                 roots_gone = writer.forget_missing_roots() if paths is None and deadline is None else 0
@@ -287,8 +301,13 @@ class Indexer:
         found: list[discovery.Found],
         run: _Run,
         deadline: float | None,
+        *,
+        begins: bool,
     ) -> int:
-        """Index ``found``; the number of files left over when the deadline came."""
+        """Index ``found``; the number of files left over when the deadline came.
+
+        ``begins``: the manifest has never been complete; how many files it lacks is noted on the way.
+        """
         now = time.monotonic()
         least_s = min(_LEAST_S, (now - run.started) / 2)
         stop_at = None if deadline is None else max(deadline - _STOP_MARGIN_S, now + least_s)
@@ -299,7 +318,9 @@ class Indexer:
         answered = late = False  # the first batch is begun in any case
         while True:
             while not exhausted and not late and pool.in_flight < pool.size * _QUEUED_PER_WORKER:
+                run.midway = True
                 batch = next(batches, None)
+                run.midway = False
                 if batch is None:
                     exhausted = True
                 elif batch:
@@ -320,17 +341,25 @@ class Indexer:
             if answers is None:
                 continue
             answered = True
+            run.midway = True
             for key, answer in answers:
                 self._write(writer, manifest, states.pop(key), answer, run)
+            run.midway = False
             self._progress(Progress("indexing", run.changed, len(found), run.bytes_read))
-            self._commit_if_full(writer, run)
+            if self._is_due(writer, run):
+                if begins:
+                    writer.finish(manifest, complete=False, pending=len(found) - run.seen)
+                writer.commit()
+                writer.flush_trigrams(_FULL_SEGMENT)
+                run.batch_bytes = run.batch_files = 0
+                run.commit_at = time.monotonic() + _COMMIT_S
         return len(found) - run.seen
 
-    def _commit_if_full(self, writer: IndexWriter, run: _Run) -> None:
-        if run.batch_bytes >= _COMMIT_BYTES or run.batch_files >= _COMMIT_FILES or writer.batch_is_full:
-            writer.commit()
-            writer.flush_trigrams(_FULL_SEGMENT)
-            run.batch_bytes = run.batch_files = 0
+    @staticmethod
+    def _is_due(writer: IndexWriter, run: _Run) -> bool:
+        """Whether it is time for a commit."""
+        full = run.batch_bytes >= _COMMIT_BYTES or run.batch_files >= _COMMIT_FILES or writer.batch_is_full
+        return full or (run.batch_files > 0 and time.monotonic() >= run.commit_at)
 
     def _tasks(
         self,
@@ -404,7 +433,7 @@ class Indexer:
                 run.grown.append((file.path, most))
             return
         if answer.reason == "failed":  # perhaps the machine's fault and not the file's: the next full run tries again
-            file = FileState(file.path, file.size, FAILED - file.changed_ns)
+            file = FileState(file.path, file.size, FAILED - file.stamp)
         writer.skip(manifest, file, answer.reason, answer.detail)
         (run.failed if answer.reason == "failed" else run.skipped).append(answer)
 

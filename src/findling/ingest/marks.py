@@ -157,7 +157,12 @@ _MAX_KEY_SHARE = 0.5  # code with a test key inside stays; a file that is mostly
 
 
 def looks_secret(data: bytes, path: str = "") -> bool:
-    """Whether a file's content is a secret: a private key, or a token in a file that is known to hold them.
+    """Whether a file's content is a secret (`secret_in`)."""
+    return bool(secret_in(data, path))
+
+
+def secret_in(data: bytes, path: str = "") -> str:
+    """What secret a file's content is, '' for none: a private key, or a token in a file that is known to hold them.
 
     With a ``path``, code and documents that merely contain a key (a test, a manual) are no secrets as long as
     the key is less than half of them. Without one, any complete key block counts.
@@ -167,8 +172,10 @@ def looks_secret(data: bytes, path: str = "") -> bool:
         if keys:
             is_data = not path or _language_of(path).kind == "data" or _language_of(path).id == "text"
             if is_data or keys > _MAX_KEY_SHARE * len(data):
-                return True
-    return path[path.rfind("/") + 1 :].lower() in _TOKEN_FILES and _compiled(_TOKEN_LINES).search(data) is not None
+                return "a private key"
+    if path[path.rfind("/") + 1 :].lower() in _TOKEN_FILES and _compiled(_TOKEN_LINES).search(data) is not None:
+        return "a token or password"
+    return ""
 
 
 def _key_bytes(data: bytes) -> int:

@@ -15,7 +15,7 @@ from findling.ingest import chunks as chunking
 from findling.ingest.decoding import Decoded, decode
 from findling.ingest.formats import NotConverted, convert, format_of, outlined_as
 from findling.ingest.languages import Language, language_of
-from findling.ingest.marks import content_marks, looks_secret
+from findling.ingest.marks import content_marks, secret_in
 from findling.ingest.syntax import parse
 from findling.store import chunk_rows, section_rows, signatures, symbol_rows, term_rows
 from findling.store.prepared import Prepared as Prepared
@@ -47,8 +47,8 @@ def prepare(
     if form:
         return _prepare_converted(path, form, data, limits)
     head = data[:HEAD_BYTES]
-    if looks_secret(data, path):
-        return SkippedFile(path, "secret", "it contains a private key")
+    if secret := secret_in(data, path):
+        return SkippedFile(path, "secret", f"it contains {secret}")
     decoded = decode(data)
     if not isinstance(decoded, Decoded):
         return SkippedFile(path, decoded.reason, decoded.detail)
@@ -86,8 +86,8 @@ def _prepare_converted(path: str, form: str, data: bytes, limits: chunking.Chunk
     except NotConverted as error:
         return SkippedFile(path, error.reason, error.detail)
     raw = text.encode()
-    if looks_secret(raw, path):
-        return SkippedFile(path, "secret", "it contains a private key")
+    if secret := secret_in(raw, path):
+        return SkippedFile(path, "secret", f"it contains {secret}")
     language = language_of(path, b"")
     read_as = replace(language, id=outlined_as(language.id, converted=True))
     cut = chunking.chunk_docs(text, limits=limits.docs, language=read_as.id, most=chunking.MAX_PLACED_CHUNKS)

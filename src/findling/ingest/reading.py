@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from findling.files import Files, NotRead, changed_ns, read_regular_file
+from findling.files import Files, NotRead, read_regular_file, stamp_of
 from findling.types import FileState, SkippedFile
 
 _RACY_NS = 20_000_000
@@ -21,8 +21,8 @@ def read_file(root: Path | Files, path: str, max_bytes: int) -> tuple[FileState,
     if isinstance(read, NotRead):
         return SkippedFile(path, read.reason, read.detail)
     status, data = read
-    state_ns = changed_ns(status)
+    stamp = stamp_of(status)
     # A clock that was set back leaves files of the future behind.
     if abs(time.time_ns() - status.st_mtime_ns) < _RACY_NS:
-        state_ns -= 1
-    return FileState(path, status.st_size, state_ns), data
+        stamp -= 1
+    return FileState(path, status.st_size, stamp), data

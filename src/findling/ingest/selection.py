@@ -11,7 +11,7 @@ import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from findling.files import changed_ns
+from findling.files import stamp_of
 from findling.ingest.folders import NEVER_FOLDERS, untracked_folder_reason
 from findling.ingest.format_names import format_of
 from findling.ingest.ignore_files import OWN_IGNORE_FILES, IgnoreTree
@@ -22,7 +22,7 @@ from findling.types import SkippedFile
 # ruff: noqa: PTH114 - this runs for each of tens of thousands of paths; strings cost a tenth of Path objects
 
 Found = tuple[str, int, int]
-"""A file to index: path, size in bytes, `files.changed_ns`. A plain tuple: there are tens of thousands of them."""
+"""A file to index: path, size in bytes, `files.stamp_of`. A plain tuple: there are tens of thousands of them."""
 
 DEFAULT_MAX_BYTES = 1 << 20  # larger texts are data or made by machines; people write none
 DEFAULT_MAX_DOCUMENT_BYTES = 32 << 20  # most of a PDF or a presentation is pictures
@@ -162,7 +162,7 @@ class Selection:
                 return SkippedFile(path, "too_large", f"{size:,} bytes, the limit is {limit:,}")
             if not in_real_folder and not self._is_real_folder(path.rpartition("/")[0]):
                 return SkippedFile(path, "symlink_outside", "a folder above it is a symbolic link")
-            return path, size, changed_ns(status)
+            return path, size, stamp_of(status)
         if stat.S_ISLNK(mode):
             return self._judge_link(path)
         if stat.S_ISDIR(mode):

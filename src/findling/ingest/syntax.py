@@ -96,8 +96,13 @@ def references(
 
 
 def _uses(text_utf8: bytes, language: str, name: str, deadline: float) -> list[tuple[int, int, str]]:
-    if not name or name.encode("utf-8", "surrogatepass") not in text_utf8:  # most cells of a notebook: no tree is made
+    needle = name.encode("utf-8", "surrogatepass")
+    if not name or needle not in text_utf8:  # most cells of a notebook: no tree is made
         return []
+    if language in syntax_embedded.LANGUAGES:
+        text_utf8, language = syntax_embedded.code_only(text_utf8, language)
+        if needle not in text_utf8:  # most pages: only their prose has it
+            return []
     found, text, table = _read(text_utf8, language, deadline, docs=False)
     if table is None:
         return []

@@ -26,7 +26,7 @@ _NO_SCRIPT = re.compile(
 )
 """Data or a template in a page's script element."""
 
-_NOT_NEWLINE = re.compile(rb"[^\r\n]")
+_BLANK = bytes(byte if byte in b"\r\n" else ord(" ") for byte in range(256))
 
 
 def code_only(text: bytes, language: str) -> tuple[bytes, str]:
@@ -64,8 +64,8 @@ def _kept(text: bytes, spans: Iterable[tuple[int, int]]) -> bytes:
     parts: list[bytes] = []
     position = 0
     for begin, end in spans:
-        parts.append(_NOT_NEWLINE.sub(b" ", text[position:begin]))
+        parts.append(text[position:begin].translate(_BLANK))
         parts.append(text[begin:end])
         position = end
-    parts.append(_NOT_NEWLINE.sub(b" ", text[position:]))
+    parts.append(text[position:].translate(_BLANK))
     return b"".join(parts)

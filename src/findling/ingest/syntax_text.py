@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 
-SIGNATURE_CHARACTERS = 300
+from findling.store.signatures import MAX_SIGNATURE, shortened
+
 DOC_CHARACTERS = 500
 # Longest stretches of text looked at, so that one huge initialiser or licence costs what a normal one costs.
 SIGNATURE_BYTES = 1_200
@@ -30,28 +31,33 @@ _MARKUP = re.compile(
 _CODE_FENCE = re.compile(r"^(?:```|~~~)")
 
 
-def fold(raw: bytes, limit: int) -> str:
-    """One line of at most ``limit`` characters, white space folded."""
-    return " ".join(raw.decode("utf-8", "replace").split())[:limit]
+def _folded(text: bytes, start: int, end: int) -> tuple[str, bool]:
+    """``text[start:end]`` as one line of at most `MAX_SIGNATURE` characters, white space folded; whether it is cut."""
+    raw = text[start : min(end, start + SIGNATURE_BYTES)]
+    line = " ".join(raw.decode("utf-8", "replace").split())
+    return line[:MAX_SIGNATURE], len(line) > MAX_SIGNATURE or end > start + SIGNATURE_BYTES
 
 
 def signature(text: bytes, start: int, end: int, annotation: bytes) -> str:
-    """``text[start:end]`` as one line, without annotations before and without what only opens the body."""
+    """``text[start:end]`` as one line, without annotations before and without what only opens the body.
+
+    Where it is cut it ends with a sign of that (`shortened`).
+    """
     if annotation:
         start = skip_annotations(text, start, end, annotation)
-    raw = text[start : min(end, start + SIGNATURE_BYTES)]
-    line = fold(raw, SIGNATURE_CHARACTERS)
-    if b"\n" in raw:
+    line, cut = _folded(text, start, end)
+    if text.find(b"\n", start, min(end, start + SIGNATURE_BYTES)) >= 0:
         line = _LAST_COMMA.sub("", _OPEN_SPACE.sub("", line))
     if line.startswith('"'):
         line = _DESCRIPTION.sub("", line)
-    return _TAIL.sub("", line) or line
+    return shortened(_TAIL.sub("", line) or line, cut=cut)
 
 
 def first_line(text: bytes, start: int, end: int) -> str:
     stop = text.find(b"\n", start, end)
     stop = end if stop < 0 else stop
-    return fold(text[start : min(stop, start + SIGNATURE_BYTES)], SIGNATURE_CHARACTERS).rstrip(";,{ ")
+    line, cut = _folded(text, start, stop)
+    return shortened(line.rstrip(";,{ "), cut=cut)
 
 
 _CLOSING = {0x28: 0x29, 0x5B: 0x5D}  # ( and [

@@ -29,6 +29,7 @@ from findling.ingest.syntax_grammars.model import (
     Through,
     place_inside,
 )
+from findling.store.signatures import shortened
 from findling.types import Symbol
 
 if TYPE_CHECKING:
@@ -321,7 +322,7 @@ class Walk:
             end = min(end, body.start_byte)
         line = syntax_text.signature(self._text, start, end, self._grammar.annotation)
         if kind in TYPE_KINDS and definition.name not in line:  # ``typedef struct { … } name;``
-            line = f"{line} {definition.name}"[: syntax_text.SIGNATURE_CHARACTERS]
+            line = shortened(f"{line} {definition.name}")
         return line
 
     def _doc(self, item: _Item, definition: Definition, start: int) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from findling.errors import EmbedderUnavailable
-from findling.files import Files, NotRead, RootFiles, changed_ns
+from findling.files import Files, NotRead, RootFiles, stamp_of
 from findling.library.results import CHARS_PER_TOKEN
 from findling.plurals import count
 from findling.roots import LIVE
@@ -221,7 +221,7 @@ class IndexedPassages:
         if read is None:
             return None
         text, status = read
-        if not is_as_indexed(state, status.st_size, changed_ns(status)):
+        if not is_as_indexed(state, status.st_size, stamp_of(status)):
             return None
         size, mtime_ns = status.st_size, status.st_mtime_ns
         raw = text if text.isascii() else text.encode("utf-8", "surrogatepass")

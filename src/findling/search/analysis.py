@@ -73,6 +73,9 @@ _ADVICE = re.compile(
 """Who speaks of himself or asks outright, in Chinese or Japanese by the words of a question, wants to be told what to
 do: documentation, before code."""
 
+_OF_OUR_CODE = re.compile(r"\s*where\b(?!.*\b(?:i|my|me|you|your)\b).*\b(?:we|our)\b", re.IGNORECASE | re.DOTALL)
+"""But "where do we retry" is asked by those whose code it is, of the code."""
+
 _VERSION = re.compile(r"[vV]\d+")
 
 _WANTS = {
@@ -155,7 +158,7 @@ def analyse(text: str, *, own_name: str = "") -> QueryTerms:
     wants = frozenset(kind for kind, markers in _WANTS.items() if lower & markers)
     if any(_VERSION.fullmatch(word) for word in words):
         wants |= {"superseded"}
-    if _ADVICE.search(text):
+    if _ADVICE.search(text) and not _OF_OUR_CODE.match(text):
         wants |= {"advice"}
     return QueryTerms(
         text=text,
@@ -206,8 +209,13 @@ def _without(content: list[str], own: str) -> list[str]:
 
 
 def _compounds(content: list[str]) -> tuple[str, ...]:
-    """Runs of 2 to `MAX_SQUASHED` adjacent content words, squashed."""
+    """Runs of 2 to `MAX_SQUASHED` adjacent content words, squashed; a word that is all there is, as it is.
+
+    A name of several parts is indexed whole, without its ending being cut, and may be typed as one lower-case word.
+    """
     lower = [tokenizer.squash(word) for word in content]
+    if len(lower) == 1:
+        return tuple(lower)
     found = [
         "".join(lower[start : start + size])
         for size in range(2, MAX_SQUASHED + 1)

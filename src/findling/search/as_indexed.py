@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from findling.files import Files, NotRead, changed_ns
+from findling.files import Files, NotRead, stamp_of
 from findling.store.reader import IndexReader
 from findling.store.rows import FileRow
 
@@ -16,13 +16,13 @@ _MARK_NS = 1
 """How a file is remembered that was read too soon after it was written: a nanosecond off (`ingest.reading`)."""
 
 
-def is_as_indexed(state: tuple[int, int] | None, size: int, state_ns: int) -> bool:
-    """Whether a file's size and `files.changed_ns` are those that the index has (``state``, None for a file that it
+def is_as_indexed(state: tuple[int, int] | None, size: int, stamp: int) -> bool:
+    """Whether a file's size and `files.stamp_of` are those that the index has (``state``, None for a file that it
     does not have).
 
     Only for what is shown: what is to be indexed is compared exactly, because such a file is to be looked at again.
     """
-    return state is not None and state[0] == size and abs(state[1] - state_ns) <= _MARK_NS
+    return state is not None and state[0] == size and abs(state[1] - stamp) <= _MARK_NS
 
 
 class ConvertedText(NamedTuple):
@@ -39,5 +39,5 @@ def converted_text(reader: IndexReader, files: Files, file: FileRow) -> Converte
     if isinstance(status, NotRead):
         return status
     text = reader.doc_text(file.blob_id)
-    unchanged = is_as_indexed(reader.state_of(file.path), status.st_size, changed_ns(status))
+    unchanged = is_as_indexed(reader.state_of(file.path), status.st_size, stamp_of(status))
     return ConvertedText(None if text is None else text.decode("utf-8", "replace"), status, unchanged)

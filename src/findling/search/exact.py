@@ -144,6 +144,7 @@ class Grep:
         request: GrepRequest,
         *,
         freshness: Freshness = "fresh",
+        stale_reason: str = "",
         left_out: tuple[SkippedFile, ...] = (),
         notes_before: tuple[str, ...] = (),
         notes_after: tuple[str, ...] = (),
@@ -158,6 +159,7 @@ class Grep:
         )
         self._source = source
         self._freshness: Freshness = freshness
+        self._stale_reason = stale_reason
         self._left_out = left_out
         self._notes_before, self._notes_after = notes_before, notes_after
         self._skipped: list[SkippedFile] = []
@@ -212,6 +214,7 @@ class Grep:
             freshness=self._freshness,
             notes=(*self._notes_before, *self._notes(counted), *self._notes_after),
             counts_exact=not partly,
+            stale_reason=self._stale_reason,
         )
 
     def _run(self) -> Generator[FileMatches, None, None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Literal
@@ -29,6 +29,11 @@ REFERENCES_S = 10.0
 
 FILE_S = 1.0
 """Processor time for the uses in one file."""
+
+_TEXT = 200
+_BEFORE_USE = 60
+"""Characters of a use's line, and how many of them stand before it where the line is longer: a whole notebook may be
+one line."""
 
 _SEPARATORS = re.compile(r"::|->|[.#/\\]")
 _ORDER = {"exact": 0, "prefix": 1, "part": 2}
@@ -191,17 +196,31 @@ def _hit(symbol: SymbolRow, file: FileRow, match: _Match, signature: str) -> Sym
     )
 
 
-def references(source: ExactSource, name: str, find: FindReferences, *, language: str | None, limit: int) -> References:
-    """Uses of exactly this name in code: the index says which files hold it, their syntax trees which are uses."""
+def references(
+    source: ExactSource,
+    name: str,
+    find: FindReferences,
+    *,
+    languages: Collection[str],
+    language: str | None,
+    limit: int,
+) -> References:
+    """Uses of exactly this name in code: the index says which files hold it, their syntax trees which are uses.
+
+    ``languages``: ids of those that ``find`` has uses of, notebooks and pages with scripts among them; files in others
+    are not read. ``language``: only files in this one.
+    """
     last = _parts(name)[-1]
     pattern = compile_pattern(last, literal=True, ignore_case=False, word=True)
-    files: Iterable[FileRef] = source.candidate_files(pattern.plan, Scope(language=language, kind="code"))
+    files: Iterable[FileRef] = source.candidate_files(pattern.plan, Scope(language=language))
     until = time.monotonic() + REFERENCES_S
     found: list[Reference] = []
     slow: list[str] = []
     total = 0
     needle = last.encode()
     for file in files:
+        if file.language not in languages:
+            continue
         if time.monotonic() > until:
             return References(tuple(found), total, False, tuple(slow))
         try:
@@ -220,6 +239,13 @@ def references(source: ExactSource, name: str, find: FindReferences, *, language
             if len(found) < limit:
                 if lines is None:
                     lines = data.decode("utf-8", "replace").split("\n")
-                text = lines[line - 1].strip() if line <= len(lines) else ""
-                found.append(Reference(file.path, line, column, text[:200], enclosing))
+                text = _around(lines[line - 1], column) if line <= len(lines) else ""
+                found.append(Reference(file.path, line, column, text, enclosing))
     return References(tuple(found), total, slow=tuple(slow))
+
+
+def _around(line: str, column: int) -> str:
+    """A line, or the part of a long one in which a use stands."""
+    if len(line) > _TEXT and column > _TEXT - _BEFORE_USE:
+        line = line[column - _BEFORE_USE :]
+    return line.strip()[:_TEXT]

@@ -16,6 +16,7 @@ from re import _parser  # type: ignore[attr-defined]
 from typing import Any, Literal
 
 from findling.errors import InvalidPattern
+from findling.search import pattern_dialects
 
 Dialect = Literal["re", "regex"]
 #: The standard parser's nodes: a sequence of (operation, argument).
@@ -56,6 +57,7 @@ def parse(pattern: str) -> Any:
         ) from error
     except (RecursionError, OverflowError) as error:
         raise InvalidPattern("The expression is nested too deeply or repeats too often.", remedy=_REMEDY) from error
+    pattern_dialects.check(pattern, verbose=bool(tree.state.flags & re.VERBOSE))
     if expanded_size(tree) > MAX_EXPANDED_NODES:
         raise InvalidPattern(
             f"The expression expands to more than {MAX_EXPANDED_NODES:,} parts.",

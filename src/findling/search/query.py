@@ -49,8 +49,11 @@ def validate(
 
 
 def split_target(target: str) -> tuple[str, int | None]:
-    """``FILE`` or ``FILE:LINE`` taken apart; a name that only looks so is the caller's to try whole."""
+    """``FILE`` or ``FILE:LINE`` taken apart; a name that only looks so is the caller's to try whole.
+
+    That there is such a line is not said: it may be 0.
+    """
     path, colon, line = target.rpartition(":")
-    if colon and path and line.isdecimal() and int(line) > 0:
+    if colon and path and line.isdecimal():
         return path, int(line)
     return target, None

@@ -220,7 +220,9 @@ def chunks_at(reader: IndexReader, file: FileRow, line: int | None) -> tuple[int
     """The range of a file's chunks that touch a line; all of them without one. Raises `InvalidInput`."""
     if line is None:
         return 0, None
-    if not 1 <= line <= file.lines:
+    if line < 1:
+        raise InvalidInput(f"There is no line {line}: lines begin at 1, and {file.path} ends with {file.lines}.")
+    if line > file.lines:
         raise InvalidInput(f"{file.path} has {count(file.lines, 'line')}; there is no line {line}.")
     chunks = reader.chunks(file.blob_id)
     touching: Sequence[int] = [i for i, chunk in enumerate(chunks) if chunk.start_line <= line <= chunk.end_line]

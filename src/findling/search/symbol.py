@@ -72,12 +72,10 @@ def search(reader: IndexReader, query: QueryTerms, *, scoped: bool = False) -> d
     ``scoped``: the caller keeps only some files' definitions, so that all must be looked at.
     """
     asked = {name.squashed: (name.text, name.weight) for name in query.names}
+    if len(query.words) == 1:
+        asked.setdefault(tokenizer.squash(query.words[0]), ("", 1.0))
     for compound in query.compounds:
         asked.setdefault(compound, ("", COMPOUND))
-    for word in query.words:
-        squashed = tokenizer.squash(word)
-        if len(query.words) == 1:
-            asked.setdefault(squashed, ("", 1.0))
     qualifiers = {name.squashed for name in query.names if name.qualifies}
     found: dict[int, list[Definition]] = {}
     for symbol in reader.named(asked, _MAX_SCOPED if scoped else _MAX_DEFINITIONS):

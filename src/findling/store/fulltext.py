@@ -222,7 +222,7 @@ class FulltextWriter:
     def add(self, entry_id: int, chunks: Iterable[tuple[int, str, str]], file_unit: int, path: str) -> None:
         """The documents of an entry: ``chunks`` as (unit id, body, context), and the file by its path's terms."""
         add, new = self._writer.add_document, tantivy.Document
-        with _typed(self._directory, self._identity):  # a thread behind it may not have been able to write a segment
+        with _typed(self._directory, self._identity), self._cause():
             for unit_id, body, context in chunks:
                 document = new()
                 document.add_unsigned("unit", unit_id)
@@ -241,9 +241,19 @@ class FulltextWriter:
         # by query: deletion by term takes a Python int for a signed number and then finds nothing
         doomed = list(entry_ids)
         if doomed:
-            with _typed(self._directory, self._identity):
+            with _typed(self._directory, self._identity), self._cause():
                 wanted = tantivy.Query.term_set_query(self._index.schema, "entry", doomed)
                 self._writer.delete_documents_by_query(wanted)
+
+    @contextmanager
+    def _cause(self) -> Iterator[None]:
+        """A thread behind it may not have been able to write a segment; what it met only a commit tells, and fails."""
+        try:
+            yield
+        except ValueError as error:
+            if any(sign in str(error) for sign in _DIED_SIGNS):
+                self._writer.commit()
+            raise
 
     def commit(self) -> None:
         """Make everything visible and durable. Raises `StorageFull` or `IndexUnavailable`."""

@@ -8,17 +8,31 @@ from typing import Any
 import apsw
 
 from findling.store import growth, symbol_rows
+from findling.store.schema import WITHOUT_TEXT
 
 KEEP_UNREFERENCED = 2000
 """Entries of no manifest that are kept anyway: switching a branch back and forth should cost nothing."""
 
-_MOST_PER_PATH, _KEEP_PER_PATH = 8, 2
-"""Earlier versions of one file: above the first number all but the second are deleted. More of them would crowd the
-file itself out of what the text index proposes."""
+KEEP_SHARE = 0.25
+"""Of the largest manifest's files: so many at most, since the text index counts their words as well."""
+
+_MOST_PER_PATH, _KEEP_PER_PATH = 2, 1
+"""Earlier versions of one file: above the first number all but the second are deleted. The last one's vectors serve
+what is the same in the new one; more of them would crowd the file itself out of what the text index proposes."""
+
+
+_WAITED_FOR = f"""SELECT e.entry_id FROM entries e
+JOIN entries n ON n.path = e.path AND n.docs < {WITHOUT_TEXT} JOIN vectors v ON v.entry_id = e.entry_id
+WHERE e.docs >= {WITHOUT_TEXT}
+AND NOT EXISTS (SELECT 1 FROM vectors w WHERE w.entry_id = n.entry_id AND w.model_id = v.model_id)"""
+"""Entries that were taken in again when the text index was lost, and whose vectors the new ones have not got yet."""
 
 
 SHRINK_SHARE = 0.1
 """Of all entries: when so many are deleted at once, it is worth giving their room back to the disk."""
+
+SOON_SHRUNK_BYTES = 20_000_000
+"""Tables of less are shrunk in a tenth of a second, which a run that somebody waits for can bear."""
 
 
 def unreferenced(db: apsw.Connection, left: Iterable[str], *, everything: bool = False) -> list[int]:
@@ -29,13 +43,19 @@ def unreferenced(db: apsw.Connection, left: Iterable[str], *, everything: bool =
         "WHERE m.entry_id = e.entry_id)"
     )
     # At most so many: looking at each entry takes ten times as long, and most runs leave none behind.
-    bound: Any = db.execute("SELECT (SELECT count(*) FROM entries) - coalesce(max(files), 0) FROM manifests").fetchone()
-    if bound[0] > KEEP_UNREFERENCED or everything:
-        of_none = [row[0] for row in db.execute(f"SELECT entry_id FROM entries e WHERE {nowhere}")]
-        if len(of_none) > KEEP_UNREFERENCED or everything:
-            return of_none
+    files: Any = db.execute("SELECT (SELECT count(*) FROM entries), coalesce(max(files), 0) FROM manifests").fetchone()
+    most = files[0] - files[1]
+    kept = min(KEEP_UNREFERENCED, int(KEEP_SHARE * files[1]))
+    lately = set(left)
     doomed: list[int] = []
-    for path in left if bound[0] else ():
+    if most > kept or everything:
+        of_none: list[Any] = db.execute(f"SELECT entry_id, path FROM entries e WHERE {nowhere}").fetchall()
+        if everything:
+            return [entry_id for entry_id, _ in of_none]
+        if len(of_none) > kept:
+            waited_for = {row[0] for row in db.execute(_WAITED_FOR)}
+            doomed = [entry_id for entry_id, path in of_none if path not in lately and entry_id not in waited_for]
+    for path in lately if most else ():
         of_path: list[Any] = db.execute(
             f"SELECT entry_id FROM entries e WHERE path=? AND {nowhere} ORDER BY entry_id DESC", (path,)
         ).fetchall()

@@ -64,7 +64,7 @@ class ManifestReader(SnapshotReader):
         return manifest.manifest_id if manifest else -1
 
     def known_files(self) -> dict[str, tuple[int, int]]:
-        """path -> (size, `files.changed_ns`) of every file listed, those skipped for their content included.
+        """path -> (size, `files.stamp_of`) of every file listed, those skipped for their content included.
 
         Remembered, as every question compares it with the disk: not to be changed.
         """
@@ -77,7 +77,7 @@ class ManifestReader(SnapshotReader):
         return self._known
 
     def state_of(self, path: str) -> tuple[int, int] | None:
-        """(size, `files.changed_ns`) that the index knows of a path."""
+        """(size, `files.stamp_of`) that the index knows of a path."""
         row = self._db.execute(
             "SELECT m.size, m.mtime_ns FROM entries e CROSS JOIN manifest_files m USING (entry_id) "
             "WHERE m.manifest_id=? AND e.path=?",

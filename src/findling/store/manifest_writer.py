@@ -65,7 +65,7 @@ class ManifestWriter(BatchWriter):
     @typed
     def begin_from(self, manifest_id: int, other: int, files: Mapping[str, Standing], times: Mapping[str, int]) -> None:
         """Let an empty manifest begin as another is, whose ``files`` are given, but only with the paths in ``times``
-        (path -> `files.changed_ns`)."""
+        (path -> `files.stamp_of`)."""
         self._begin()
         rows = [(file.entry_id, file.size, times[path]) for path, file in files.items() if path in times]
         manifests.begin_from(self._db, manifest_id, other, rows)
@@ -105,7 +105,7 @@ class ManifestWriter(BatchWriter):
 
     @typed
     def known_files(self, manifest_id: int, below: Iterable[str] | None = None) -> dict[str, tuple[int, int]]:
-        """path -> (size, `files.changed_ns`) of every file listed in the manifest, skipped ones included.
+        """path -> (size, `files.stamp_of`) of every file listed in the manifest, skipped ones included.
 
         ``below``: only these paths and what lies in them; all of them for None.
         """
@@ -136,7 +136,7 @@ class ManifestWriter(BatchWriter):
         old = self._entry_at(manifest_id, file.path)
         self._db.execute(
             "INSERT OR REPLACE INTO manifest_files VALUES (?, ?, ?, ?)",
-            (manifest_id, entry_id, file.size, file.changed_ns),
+            (manifest_id, entry_id, file.size, file.stamp),
         )
         self._db.execute("DELETE FROM skipped_files WHERE manifest_id=? AND path=?", (manifest_id, file.path))
         if old == entry_id:
@@ -177,7 +177,7 @@ class ManifestWriter(BatchWriter):
         self.remove(manifest_id, [file.path])
         self._db.execute(
             "INSERT OR REPLACE INTO skipped_files VALUES (?, ?, ?, ?, ?, ?)",
-            (manifest_id, file.path, reason, detail, file.size, file.changed_ns),
+            (manifest_id, file.path, reason, detail, file.size, file.stamp),
         )
 
     @typed

@@ -64,7 +64,7 @@ def others(db: apsw.Connection, manifest_id: int, most: int) -> list[int]:
 
 def begin_from(db: apsw.Connection, manifest_id: int, other: int, rows: Iterable[tuple[int, int, int]]) -> None:
     """Give a manifest without files the counts and sums of another, and ``rows`` of it: (entry id, size,
-    `files.changed_ns`).
+    `files.stamp_of`).
 
     The caller then takes the entries out of the counts that are not among the rows.
     """

@@ -11,7 +11,7 @@ The only module that may create tables. What the rows mean:
   (`text_codes`) is meta's ``dictionary``.
 * ``entries``: a blob at a path. What also sees the path (text index documents, vectors) belongs to an entry.
 * ``manifests`` and ``manifest_files``: which entries, one at a path, stand in a folder or ref, with the size and the
-  times that prove them unchanged (in ``mtime_ns``: `files.changed_ns`). A ref's manifest stands under its commit's id
+  times that prove them unchanged (in ``mtime_ns``: `files.stamp_of`). A ref's manifest stands under its commit's id
   and holds what ``wanted`` says (the configuration's word on files); its files have no time.
 * ``term_counts`` counts files per term (`count_rows`). What manifests have in common is counted once, under the number
   ``counts`` of theirs (below 0), and what one differs by under its own id; the sum of both is its count.
@@ -66,6 +66,10 @@ nothing that their rows say."""
 
 CONVERTED = "converted"
 """In place of an encoding: the file's bytes are no text, and ``sections`` has the only one that there is."""
+
+WITHOUT_TEXT = 2
+"""Added to an entry's ``docs`` when the text index it stands in is lost: it is taken in again as another one, which
+takes its vectors over."""
 
 CHUNK_BITS = 12
 """A unit id is ``entry_id << CHUNK_BITS | chunk ordinal``; 4,095 chunks are far above the cap of a file."""
@@ -300,6 +304,11 @@ def enlarge_pages(path: Path) -> None:
     others have it open."""
     with suppress(apsw.BusyError, apsw.LockedError):  # it is only an economy
         checksums.change_page_size(_unlinked(path), _LARGE_PAGE_BYTES)
+
+
+def size(connection: apsw.Connection) -> int:
+    """Bytes of the tables' file, without its log."""
+    return int(_scalar(connection, "PRAGMA page_count")) * int(_scalar(connection, "PRAGMA page_size"))
 
 
 def shrink(connection: apsw.Connection) -> None:

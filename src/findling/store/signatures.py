@@ -10,6 +10,10 @@ from collections.abc import Sequence
 
 MAX_SIGNATURE = 300
 
+_CUT = "…"
+_OPENS = " {:;=,"
+"""What a signature does not end with, cut or whole."""
+
 _MAX_LINE = 4_000
 """Characters of a line that are looked at: all definitions of a notebook may lie in one line of a megabyte."""
 
@@ -18,10 +22,17 @@ _OPENERS = (" do", " then", " is", " begin")
 
 def from_line(line: str) -> str:
     """What a line says of the definition it names."""
-    folded = " ".join(line[:_MAX_LINE].split()).rstrip(" {:;=,")
+    folded = " ".join(line[:_MAX_LINE].split()).rstrip(_OPENS)
     for opener in _OPENERS:
         folded = folded.removesuffix(opener)
-    return folded[:MAX_SIGNATURE]
+    return shortened(folded)
+
+
+def shortened(signature: str, *, cut: bool = False) -> str:
+    """At most `MAX_SIGNATURE` characters, with a sign at the end where it is (or was before, with ``cut``) longer."""
+    if len(signature) <= MAX_SIGNATURE and not cut:
+        return signature
+    return signature[: MAX_SIGNATURE - len(_CUT)].rstrip(_OPENS) + _CUT
 
 
 def to_keep(signature: str, lines: Sequence[str], name_line: int) -> str:

@@ -1,6 +1,7 @@
 """Can the store in a folder be used, and how one that cannot is removed so that it is built anew.
 
-Everything in a store is derived from the files, so nothing is lost with it. Knows nothing of how it is filled.
+Everything in a store is derived from the files, so nothing is lost with it but work; vectors, which a service may have
+been paid for, outlive the loss of the text index. Knows nothing of how a store is filled.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 import apsw
 
 from findling import errors
-from findling.store import checksums, fulltext, layout, schema
+from findling.store import checksums, fulltext, layout, manifests, schema
 from findling.store.layout import DATABASE, FULLTEXT, LOCK
 from findling.store.lock import WriterLock
 
@@ -24,28 +25,34 @@ def problem(directory: Path) -> str:
 
     Raises `IndexNewer`, `IndexBusy` and, when the folder's permissions forbid it, `IndexUnavailable`.
     """
+    of_tables, of_text = _problems(directory)
+    return of_tables or of_text
+
+
+def _problems(directory: Path) -> tuple[str, str]:
+    """What is wrong with the tables, and what with the text index beside them."""
     if foreign := layout.foreign(directory):
-        return foreign
+        return foreign, ""
     database = directory / DATABASE
     if not database.exists():
-        return ""
+        return "", ""
     try:
         connection, _ = schema.connect_to_read(database)
     except schema.IndexDamaged as damage:
-        return damage.message
+        return damage.message, ""
     try:
         filled = connection.execute("SELECT 1 FROM entries LIMIT 1").fetchone() is not None
         identity = schema.identity(connection)
     except apsw.Error as error:
         mapped = schema.map_error(error, database)
         if isinstance(mapped, schema.IndexDamaged):
-            return mapped.message
+            return mapped.message, ""
         raise mapped from error
     finally:
         connection.close()
     if filled and not fulltext.usable(directory / FULLTEXT, identity):
-        return f"The text index at {directory / FULLTEXT} is missing or damaged."
-    return ""
+        return "", f"The text index at {directory / FULLTEXT} is missing or damaged."
+    return "", ""
 
 
 def format_of(directory: Path) -> int | None:
@@ -65,6 +72,39 @@ def is_older(directory: Path) -> bool:
     """Whether an earlier version of findling wrote the index in a folder, so that it is built anew though sound."""
     version = format_of(directory)
     return version is not None and 0 != version < schema.FORMAT_VERSION
+
+
+def mend(directory: Path, *, wait_s: float) -> None:
+    """Do away with what `problem` says, unless another process has: so that everything is built anew or, where only the
+    text index was lost, every file is taken in anew and finds its vectors. Raises as `remove`."""
+    lock = WriterLock(directory, wait_s=wait_s)
+    try:
+        of_tables, of_text = _problems(directory)
+        if of_text and not of_tables:
+            _forget_text(directory)
+    finally:
+        lock.release()
+    if of_tables:
+        remove(directory, wait_s=wait_s, unless=lambda: not problem(directory))
+
+
+def _forget_text(directory: Path) -> None:
+    """Let every file be taken in anew, into an empty text index. First the tables: else, after a crash in between, an
+    empty text index would pass for theirs."""
+    connection = schema.connect(directory / DATABASE)
+    try:
+        with schema.rows_of(directory / DATABASE), connection:
+            rows: list[Any] = connection.execute("SELECT manifest_id FROM manifests").fetchall()
+            for (manifest_id,) in rows:
+                manifests.drop(connection, manifest_id)
+            connection.execute("UPDATE entries SET docs = docs | ?", (schema.WITHOUT_TEXT,))
+            connection.execute("UPDATE meta SET value=value+1 WHERE key='generation'")
+            identity = schema.identity(connection)
+    except apsw.Error as error:
+        raise schema.map_error(error, directory / DATABASE) from error
+    finally:
+        connection.close()
+    fulltext.create(directory / FULLTEXT, identity)
 
 
 def remove(directory: Path, *, wait_s: float, unless: Callable[[], bool] = lambda: False) -> None:

@@ -61,7 +61,7 @@ class IndexWriter(ManifestWriter):
         """The entry of this content at this path, if it was indexed before."""
         row = self._db.execute(
             f"SELECT e.entry_id FROM blobs b JOIN entries e USING (blob_id) "
-            f"WHERE {_SHORT_HASH} AND b.hash=?1 AND e.path=?2",
+            f"WHERE {_SHORT_HASH} AND b.hash=?1 AND e.path=?2 AND e.docs<{schema.WITHOUT_TEXT}",
             (blob_hash, path),
         ).fetchone()
         return int(row[0]) if row else None
@@ -71,7 +71,7 @@ class IndexWriter(ManifestWriter):
         """The entry at this path of the content that git calls so, if it was indexed before."""
         row = self._db.execute(
             f"SELECT e.entry_id FROM blobs b JOIN entries e USING (blob_id) "
-            f"WHERE {_SHORT_GIT_ID} AND b.git_id=?1 AND e.path=?2",
+            f"WHERE {_SHORT_GIT_ID} AND b.git_id=?1 AND e.path=?2 AND e.docs<{schema.WITHOUT_TEXT}",
             (git_id, path),
         ).fetchone()
         return int(row[0]) if row else None
@@ -235,7 +235,8 @@ class IndexWriter(ManifestWriter):
     def collect_garbage(self, *, everything: bool = False) -> int:
         """Delete entries that no manifest has, when there are many or many of one path; the number deleted.
 
-        ``everything``: however few they are, and their room is given back to the disk when it is much.
+        ``everything``: however few they are. Their room is given back to the disk when it is much, of a large index
+        only with ``everything``.
         """
         doomed = garbage.unreferenced(self._db, self._left, everything=everything)
         self._left.clear()
@@ -254,6 +255,7 @@ class IndexWriter(ManifestWriter):
             self._compact_trigrams()
         if everything and much:
             self.settle()
+        if much and (everything or schema.size(self._db) < garbage.SOON_SHRUNK_BYTES):
             schema.shrink(self._db)
         return len(doomed)
 

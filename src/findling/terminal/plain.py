@@ -8,6 +8,8 @@
     grep              path:line:text, context as path-line-text, "--" between groups
     grep --count      path:occurrences          grep --files    path
     symbol            path:start-end  kind  name  signature
+                        then [begins with] or [contains] where NAME is only a part of the name, and [last part only]
+                        where what stands before it is another
                       path:line:column  ref  enclosing  text
     index, sync, status, why   key: value
     config            key: value  [where it came from]
@@ -74,7 +76,9 @@ class PlainView:
     def symbols(self, result: SymbolResult) -> None:
         for found in result.definitions:
             where = f"{self._path(found.path)}:{words.span(found.start_line, found.end_line)}"
-            self._fields(where, found.kind, found.qualified_name or found.name, found.signature)
+            match = words.match_of(found, result.name)
+            mark = (f"[{match}]",) if match else ()
+            self._fields(where, found.kind, found.qualified_name or found.name, found.signature, *mark)
         for use in result.references:
             where = f"{self._path(use.path)}:{use.line}:{use.column}"
             self._fields(where, "ref", use.enclosing, use.text.strip())

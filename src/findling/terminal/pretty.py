@@ -83,7 +83,8 @@ class PrettyView:
         for found in result.definitions:
             text = self._path(found.path, words.span(found.start_line, found.end_line))
             text.append(f"  {visible(found.kind)}  ", _QUIET).append(visible(found.qualified_name or found.name), _NAME)
-            self._print(text)
+            match = words.match_of(found, result.name)
+            self._print(text.append(f"  [{match}]" if match else "", _QUIET))
             if found.signature:
                 self._print(self._cut(Text(f"    {visible(found.signature)}")))
         if result.references:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
         SkippedFile,
         Span,
         Status,
+        SymbolHit,
         SymbolResult,
     )
 
@@ -28,6 +30,7 @@ NOTHING_FOUND = "nothing found"
 
 _SYNCING = "the index is being brought up to date"
 _MARKS: Mapping[str, str] = {"ok": "✓", "off": "○", "broken": "✗"}
+_MATCHES: Mapping[str, str] = {"exact": "", "prefix": "begins with", "part": "contains"}
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
@@ -96,10 +99,22 @@ def symbol_notes(result: SymbolResult, *, references_asked: bool, nothing: str =
     if result.completeness == "partial":
         notes.append("the index is partial; 'findling index' finishes it")
     if result.freshness == "stale":
-        notes.append("the index may be out of date; 'findling sync' checks everything")
+        reason = f" ({result.stale_reason})" if result.stale_reason else ""
+        notes.append(f"the index may be out of date{reason}; 'findling sync' checks everything")
     elif result.freshness == "syncing":
         notes.append(_SYNCING)
     return notes
+
+
+def match_of(found: SymbolHit, asked: str) -> str:
+    """How a definition's name matches the one that was ``asked`` for, '' where it is just that name."""
+    if found.match == "part":
+        from findling.tokenizer import squash  # most answers need none of it
+
+        parts = re.findall(r"\w+", asked)
+        if parts and squash(parts[-1]) == squash(found.name):
+            return "last part only"  # what encloses it is not what was named before it
+    return _MATCHES[found.match]
 
 
 def report_line(report: IndexReport) -> str:
@@ -114,19 +129,26 @@ def report_notes(report: IndexReport, *, named: Collection[str] = ()) -> list[st
     notes = list(report.notes)
     if report.files == 0 and not named:
         notes.append(f"there is nothing to index in {report.root}")
-    told = [file for file in report.skipped if file.path.rstrip("/") in named]
-    missing = sum(file.reason == "not_found" for file in told)
-    if report.removed >= missing:  # they were known: that they are gone is what the run was to find out
-        told = [file for file in told if file.reason != "not_found"]
-    notes += [f"not indexed: {skipped_line(file, str)}" for file in told]
+    failed = [file for file in report.failed if file.path in named]
+    notes += [f"not indexed: {skipped_line(file, str)}" for file in not_taken_in(report, named) if file not in failed]
     rest = [file for file in report.skipped if file.path.rstrip("/") not in named]
     if rest:
         reasons = counted(file.reason for file in rest)
         notes.append(f"left out: {reasons} ('findling status --skipped' lists them)")
-    notes += [f"failed: {skipped_line(file, str)}" for file in report.failed]
+    notes += [f"failed: {skipped_line(file, str)} (not in the index now)" for file in report.failed]
     if not report.complete:
         notes.append("the index is not complete; run 'findling index' again to finish it")
     return notes
+
+
+def not_taken_in(report: IndexReport, named: Collection[str]) -> list[SkippedFile]:
+    """The ``named`` paths that are not in the index after a run that was to look at them, though not for being gone."""
+    told = [file for file in (*report.skipped, *report.failed) if file.path.rstrip("/") in named]
+    missing = sum(file.reason == "not_found" for file in told)
+    if report.removed < missing:
+        return told
+    # they were known: that they are gone is what the run was to find out
+    return [file for file in told if file.reason != "not_found"]
 
 
 def skipped_line(file: SkippedFile, shown: Callable[[str], str]) -> str:

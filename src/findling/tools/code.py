@@ -38,7 +38,7 @@ def _locate_symbol(call: Call, given: Arguments) -> Reply:
         kind=given.get("kind"),
         language=known_language(given.get("language")),
         limit=given["limit"],
-        wait_s=WAIT_S,
+        wait_s=call.workspace.wait_for_text(WAIT_S, call.progress),
         progress=call.progress,
     )
     lines = Lines(engine)
@@ -48,6 +48,8 @@ def _locate_symbol(call: Call, given: Arguments) -> Reply:
     metadata = code_metadata.of_answer(
         call.workspace, ref, freshness=found.freshness, coverage=_coverage(call), vectors_wanted=False
     )
+    if found.freshness != "fresh":
+        call.workspace.finish_in_background(ref)
     facts = {
         "results": results,
         "total_candidates": found.total_definitions + found.total_references,
@@ -226,10 +228,12 @@ def _health_check(call: Call, given: Arguments) -> Reply:
 
 def _get_file_outline(call: Call, given: Arguments) -> Reply:
     ref = check_ref(call.workspace.engine.root, given.get("ref"))
-    found, freshness = file_symbols(call, given["path"])
+    found, freshness = file_symbols(call, ref, given["path"])
     metadata = code_metadata.of_answer(
         call.workspace, ref, freshness=freshness, coverage=_coverage(call), vectors_wanted=False
     )
+    if freshness != "fresh":
+        call.workspace.finish_in_background(ref)
     facts = {
         "file_path": found.path,
         "language": found.language,
@@ -241,7 +245,9 @@ def _get_file_outline(call: Call, given: Arguments) -> Reply:
 
 def _coverage(call: Call) -> Coverage:
     counts = call.workspace.view(lambda view: view.counts())
-    return Coverage(counts.files, counts.chunks, counts.embedded, counts.pending) if counts else Coverage()
+    if counts is None:
+        return Coverage()
+    return Coverage(counts.files, counts.chunks, counts.embedded, counts.pending, complete=counts.complete)
 
 
 # --- the rows --------------------------------------------------------------------------------------------------

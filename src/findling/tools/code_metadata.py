@@ -53,7 +53,7 @@ def of_answer(
         indexed=coverage.files > 0 or freshness == "fresh",
         job_active=workspace.jobs.active is not None or freshness == "syncing",
         changed=freshness == "stale",
-        files_pending=coverage.pending_files > 0,
+        files_pending=coverage.pending_files > 0 or not coverage.complete,
         vectors_missing=vectors_wanted and coverage.missing_vectors > 0,
     )
     found = fields(state, ref)
@@ -101,7 +101,7 @@ def of_refusal(workspace: Workspace) -> dict[str, Any]:
         indexed=True,
         job_active=workspace.jobs.active is not None,
         changed=True,
-        files_pending=counts.pending > 0,
+        files_pending=counts.pending > 0 or not counts.complete,
         vectors_missing=workspace.config.semantic.enabled is not False and counts.embedded < counts.chunks,
     )
     return fields(state, current_ref(engine.root))

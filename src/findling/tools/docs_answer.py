@@ -45,7 +45,9 @@ def query_docs(call: Call, given: Arguments) -> Reply:
     by_meaning = given["preferSemantic"] and state.state == "ready"
 
     scope = scope_of(call, given.get("scope", {}))
-    found = ask(call, given, scope, lambda opened: _answer(opened, query), query=query, by_meaning=by_meaning)
+    found, state_of_index = ask(
+        call, given, scope, lambda opened: _answer(opened, query), query=query, by_meaning=by_meaning
+    )
     excerpts = found.excerpts if found else ()
     used = found is not None and found.used_semantic
     confidence = found.confidence if found else 0.0
@@ -53,8 +55,7 @@ def query_docs(call: Call, given: Arguments) -> Reply:
     if given["preferSemantic"] and not used:
         meta["fallback_reason"] = state.fallback_reason or NO_VECTORS
     meta |= {"confidence": round(confidence, 6), "low_confidence": confidence < LOW_CONFIDENCE}
-    if found is None or found.partial:
-        meta["result_completeness"] = "partial"
+    meta |= state_of_index
     latency = events.since(started)
     call.workspace.note_latency(latency)
     events.semantic_search(query=query, result_count=len(excerpts), latency_ms=latency, used_semantic=used)
@@ -74,7 +75,6 @@ class _Answer:
     excerpts: tuple[Excerpt, ...]
     confidence: float
     used_semantic: bool
-    partial: bool
 
 
 def _answer(opened: Opened, query: str) -> _Answer:
@@ -97,7 +97,7 @@ def _answer(opened: Opened, query: str) -> _Answer:
 
     excerpts = extract(weights, texts, closeness)
     confidence = _confidence(opened, asked, weights, found, answered_by(found, excerpts)) if excerpts else 0.0
-    return _Answer(excerpts, confidence, channel is not None, opened.partial)
+    return _Answer(excerpts, confidence, channel is not None)
 
 
 def answered_by(found: Sequence[Passage], excerpts: Sequence[Excerpt]) -> Passage:

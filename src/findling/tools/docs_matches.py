@@ -67,7 +67,7 @@ def search_docs(call: Call, given: Arguments) -> Reply:
                 found.append(Document(file, _title(opened, document, file), matches, text))
         return sorted(found, key=lambda item: item.order), len(candidates) <= most
 
-    answered = ask(call, given, scope_of(call, given), look, query=query, by_meaning=False)
+    answered, state_of_index = ask(call, given, scope_of(call, given), look, query=query, by_meaning=False)
     found, all_read = answered or ([], True)
     shown = [_facts(item, pretty=given["prettyPrint"]) for item in found[: given["limit"]]]
     facts: dict[str, Any] = {"results": shown}
@@ -75,7 +75,7 @@ def search_docs(call: Call, given: Arguments) -> Reply:
         facts["message"] = f'No results found for query: "{query}"'
     elif all_read and len(found) > len(shown):
         facts["total"] = len(found)
-    return Reply(facts, "results")
+    return Reply({**facts, **state_of_index}, "results")
 
 
 def _candidates(opened: Opened, query: str) -> list[tuple[FileRow, float]]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from findling import events
+from findling.ingest.languages import language_of
 from findling.search import passages
 from findling.search.analysis import analyse
 from findling.search.documents import DocumentScope
@@ -21,6 +22,7 @@ from findling.search.similar_documents import similar_documents
 from findling.tools.docs_scope import Opened, ask, scope_of
 from findling.tools.docs_state import report, semantic_state
 from findling.tools.files import inside
+from findling.tools.index_state import COMPLETENESS
 from findling.tools.model import Arguments, Call, Refusal, Reply
 
 if TYPE_CHECKING:
@@ -50,7 +52,7 @@ def semantic_search(call: Call, given: Arguments) -> Reply:
         if opened.channel is None:  # not possible, or no vectors yet: words then
             found = passages.by_text(opened.reader, analyse(query), opened.files, limit=given["limit"])
             results = _results(opened, [(passage, passage.text) for passage in found])
-            return results, {"used_semantic": False} | _completeness(opened)
+            return results, {"used_semantic": False}
         calibration = opened.channel.calibration
         near = passages.near(
             opened.reader,
@@ -61,18 +63,16 @@ def semantic_search(call: Call, given: Arguments) -> Reply:
             least=calibration.least_cosine(threshold),
         )
         results = _results(opened, [(passage, calibration.similarity(passage.cosine)) for passage in near.passages])
-        return results, _nearness(near, calibration.similarity(near.best)) | _completeness(opened)
+        return results, _nearness(near, calibration.similarity(near.best))
 
     scope = scope_of(call, given)
-    answered = ask(call, given, scope, look, query=query, by_meaning=ready)
+    answered, state_of_index = ask(call, given, scope, look, query=query, by_meaning=ready)
     results, meta = answered or ([], {"used_semantic": False})
-    if answered is None and ready:
-        meta["result_completeness"] = "partial"
     latency = events.since(started)
     call.workspace.note_latency(latency)
     used: bool = meta["used_semantic"]
     events.semantic_search(query=query, result_count=len(results), latency_ms=latency, used_semantic=used)
-    facts = {"results": results, "meta": {"query_latency_ms": latency, **meta}}
+    facts = {"results": results, "meta": {"query_latency_ms": latency, **meta, **state_of_index}}
     if not ready:
         return Reply(state.error | facts, "results", is_error=not results)
     return Reply(facts, "results")
@@ -84,10 +84,6 @@ def _nearness(near: Near, best: float) -> dict[str, Any]:
         "best_similarity": round(best, 6),
         "below_threshold_count": near.compared - near.above,
     }
-
-
-def _completeness(opened: Opened) -> dict[str, Any]:
-    return {"result_completeness": "partial"} if opened.partial else {}
 
 
 def _results(opened: Opened, found: list[tuple[Passage, float]]) -> list[dict[str, Any]]:
@@ -129,15 +125,18 @@ def find_similar(call: Call, given: Arguments) -> Reply:
     root = call.workspace.engine.root
     target: str = given["docPath"]
 
-    def look(opened: Opened) -> tuple[list[dict[str, Any]], bool]:
-        source, line = _source(opened, root, target)
+    def look(opened: Opened) -> list[dict[str, Any]] | None:
+        found = _source(opened, root, target)
+        if found is None:
+            return None
+        source, line = found
         files = opened.files if source.kind == "docs" else opened.reader.listing()
         if opened.channel is None:
-            return [], True
+            return []
         chunks = (0, None) if line is None else chunks_at(opened.reader, source, line)
-        found = similar_documents(opened.reader, opened.channel, source, files, chunks=chunks, limit=given["limit"])
+        near = similar_documents(opened.reader, opened.channel, source, files, chunks=chunks, limit=given["limit"])
         similar = []
-        for item in found:
+        for item in near:
             document = opened.texts.of(item.file)
             if document is not None:
                 similar.append(
@@ -147,22 +146,22 @@ def find_similar(call: Call, given: Arguments) -> Reply:
                         "preview": document.text[:PREVIEW_CHARS],
                     }
                 )
-        return similar, opened.partial
+        return similar
 
-    answered = ask(call, given, DocumentScope(), look, query="", by_meaning=True)
-    if answered is None:
-        raise Refusal("not_found", f"{target} is not in the index.")
-    facts: dict[str, Any] = {"similar": answered[0]}
-    if answered[1]:
-        facts["result_completeness"] = "partial"
-    return Reply(facts, "similar")
+    path = split_target(target)[0]
+    code_too = language_of(path).kind != "docs"
+    similar, state_of_index = ask(call, given, DocumentScope(), look, query=target, by_meaning=True, code_too=code_too)
+    if similar is None:
+        yet = " yet: not all files are indexed. Ask again in a moment." if COMPLETENESS in state_of_index else "."
+        raise Refusal("not_found", f"{path} is not in the index{yet}")
+    return Reply({"similar": similar, **state_of_index}, "similar")
 
 
-def _source(opened: Opened, root: Path, target: str) -> tuple[FileRow, int | None]:
-    """The file that ``FILE`` or ``FILE:LINE`` names, and the line. Raises `Refusal`."""
+def _source(opened: Opened, root: Path, target: str) -> tuple[FileRow, int | None] | None:
+    """The file that ``FILE`` or ``FILE:LINE`` names, and the line; None when it is not indexed. Raises `Refusal`."""
     path, line = split_target(target)
     for name, at in ((target, None), (path, line)):
         file = opened.reader.file_at(inside(root, name)[0])
         if file is not None:
             return file, at
-    raise Refusal("not_found", f"{path} is not in the index.")
+    return None

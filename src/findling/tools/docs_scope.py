@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from findling.errors import EmbedderUnavailable
 from findling.search.documents import DocumentScope
 from findling.search.scope import lies_in
+from findling.tools import index_state
 from findling.tools.docs_text import DocumentTexts
 from findling.tools.model import Arguments, Call
 from findling.tools.refs import check_ref
@@ -28,16 +29,12 @@ _Answer = TypeVar("_Answer")
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """Documents within one snapshot of the index. ``channel`` is None where nothing can be asked by meaning.
-
-    ``partial``: some of the root's files or of the documents' vectors are not there yet.
-    """
+    """Documents within one snapshot of the index. ``channel`` is None where nothing can be asked by meaning."""
 
     reader: IndexReader
     files: list[FileRow]
     texts: DocumentTexts
     channel: SemanticChannel | None
-    partial: bool
 
 
 def scope_of(call: Call, given: Arguments) -> DocumentScope:
@@ -58,57 +55,65 @@ def ask(
     *,
     query: str,
     by_meaning: bool,
-) -> _Answer | None:
-    """Take in what is new, within the usual budget, and ask the documents of ``scope``; None without any index.
+    code_too: bool = False,
+) -> tuple[_Answer | None, dict[str, Any]]:
+    """Take in what is new, within the usual budget, and ask the documents of ``scope``: the answer, None without any
+    index, and what it is to say of the index (`index_state`).
 
-    What is left undone goes on in the background where there is one.
+    The answer is partial where some of the root's files or of the documents' vectors are not there yet, with
+    ``code_too`` those of all files. What is left undone goes on in the background where there is one.
     """
     workspace = call.workspace
     engine = workspace.engine
     ref = check_ref(engine.root, given.get("ref"))
     freshness, _ = engine.refresh(query=query, embed=by_meaning, wait_s=WAIT_S, progress=call.progress)
     folder, searched, max_bytes = engine.scope, engine.new_files(), workspace.config.index.max_file_bytes
-    left = freshness != "fresh"
 
-    def open_and_ask(view: IndexView) -> tuple[_Answer, bool] | None:
+    def open_and_ask(view: IndexView) -> tuple[_Answer | None, dict[str, Any]]:
         reader = view.reader
         if reader is None:
-            return None
+            return None, index_state.state(freshness, partial=True)
         channel = view.of_documents.channel if by_meaning else None
         with reader.snapshot():
             if reader.manifest is None:
-                return None
+                return None, index_state.state(freshness, partial=True)
             texts = DocumentTexts(searched, reader, max_bytes)
             try:
                 files = scope.of_files(documents_below(reader, folder), texts.tags)
-                partial = left or reader.manifest.pending > 0 or (by_meaning and _lacks_vectors(view, reader, files))
-                return question(Opened(reader, files, texts, channel, partial)), partial
+                pending = reader.manifest.pending
+                without = _without_vectors(view, reader, None if code_too else files) if by_meaning else 0
+                state = index_state.state(
+                    freshness,
+                    partial=freshness != "fresh" or pending > 0 or without > 0,
+                    pending_files=pending,
+                    **{"files_without_vectors" if code_too else "documents_without_vectors": without},
+                )
+                return question(Opened(reader, files, texts, channel)), state
             finally:
                 texts.close()
 
     try:
-        answered = workspace.view(open_and_ask)
+        answer, state = workspace.view(open_and_ask)
     except EmbedderUnavailable:  # it went away since it was last heard of; words are there
         by_meaning = False
-        answered = workspace.view(open_and_ask)
-    if answered is None:
-        return None
-    if answered[1]:
+        answer, state = workspace.view(open_and_ask)
+    if state:
         workspace.finish_in_background(ref)
-    return answered[0]
+    return answer, state
 
 
 def documents_below(reader: IndexReader, folder: str) -> list[FileRow]:
     return [file for file in reader.listing() if file.kind == "docs" and lies_in(file.path, folder)]
 
 
-def _lacks_vectors(view: IndexView, reader: IndexReader, files: list[FileRow]) -> bool:
-    """Whether one of these documents should have vectors and has none."""
+def _without_vectors(view: IndexView, reader: IndexReader, files: list[FileRow] | None) -> int:
+    """How many of these documents (None: of all files) should have vectors and have none."""
     fingerprint = view.of_documents.fingerprint
     model_id = reader.model_id(fingerprint.id) if fingerprint else None
     if model_id is None:
-        return bool(files)
-    if not reader.count_unembedded(model_id):
-        return False
+        return len(reader.listing() if files is None else files)
+    unembedded = reader.count_unembedded(model_id)
+    if not unembedded or files is None:
+        return unembedded
     known = reader.vectors((file.entry_id for file in files), model_id)
-    return any(file.entry_id not in known and reader.chunks(file.blob_id) for file in files)
+    return sum(1 for file in files if file.entry_id not in known and reader.chunks(file.blob_id))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
-from findling.files import Files, NotRead, changed_ns
+from findling.files import Files, NotRead, stamp_of
 from findling.ingest.chunks import readable
 from findling.ingest.decoding import Decoded, decode
 from findling.ingest.formats import outlined_as
@@ -122,7 +122,7 @@ class DocumentTexts:
         decoded = decode(data)
         if not isinstance(decoded, Decoded):
             return None
-        same = is_as_indexed(self._reader.state_of(file.path), status.st_size, changed_ns(status))
+        same = is_as_indexed(self._reader.state_of(file.path), status.st_size, stamp_of(status))
         return DocumentText(decoded.text, file.language, changed=not same)
 
     def _read_converted(self, file: FileRow) -> DocumentText | None:

@@ -96,7 +96,9 @@ def read_document(call: Call, path: str) -> TextFile | None:
     if not format_of(real.name) or not real.is_file():
         return None
     relative = real.relative_to(os.path.realpath(engine.root)).as_posix()
-    engine.refresh(wait_s=WAIT_S, progress=call.progress)
+    freshness, _ = engine.refresh(query=relative, embed=False, wait_s=WAIT_S, progress=call.progress)
+    if freshness != "fresh":
+        call.workspace.finish_in_background(call.workspace.ref_name)
     files, most = engine.new_files(), call.workspace.config.index.max_file_bytes
 
     def read(view: IndexView) -> DocumentText | None:
@@ -111,7 +113,11 @@ def read_document(call: Call, path: str) -> TextFile | None:
 
     document = call.workspace.view(read)
     if document is None:
+        from findling.engine.explain import NOT_YET
+
         why = engine.why(relative)
+        if why.reason == NOT_YET and freshness != "fresh":
+            raise Refusal("invalid_input", f"file has no text yet (it is not indexed): {path}. Ask again in a moment.")
         raise Refusal("invalid_input", f"file is not text: {path} ({why.detail or why.reason or 'it is not indexed'})")
     return TextFile(named, tuple(_split(document.text)), stale=document.changed)
 

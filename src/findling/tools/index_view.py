@@ -56,13 +56,14 @@ class FileSymbols:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How much is indexed. ``pending`` files are listed and not yet taken in."""
+    """How much is indexed. ``pending`` files are listed and not yet taken in. ``complete``: all was taken in once."""
 
     files: int
     chunks: int
     embedded: int
     pending: int
     languages: dict[str, int]
+    complete: bool
 
 
 class IndexView:
@@ -134,6 +135,7 @@ class IndexView:
                 reader.embedded_chunks(model_id),
                 manifest.pending,
                 reader.languages(),
+                manifest.complete,
             )
 
     def file_symbols(self, path: str) -> FileSymbols | None:

@@ -31,6 +31,12 @@ REMEMBERED = 20
 _RECORD_BYTES = 100_000
 """A record that is larger was not written here."""
 
+_AFTER_TEXT = "embedding"
+"""The stage of a run in which text and names are committed, and vectors are made."""
+
+_LOOK_S = 0.05
+"""Between two looks at how far a job is; nobody notices so little."""
+
 Mode = Literal["full", "incremental"]
 
 
@@ -94,6 +100,21 @@ class Jobs:
         thread = self._thread
         if thread is not None:
             thread.join(timeout_s)
+
+    def wait_for_text(self, wait_s: float | None, on_progress: Callable[[Progress], None] | None = None) -> None:
+        """Wait, at most so long, until text and names of what the active job takes in are there.
+
+        ``on_progress`` is told how far it is meanwhile, and may raise `errors.Cancelled`.
+        """
+        deadline = None if wait_s is None else time.monotonic() + wait_s
+        while self.active is not None and (deadline is None or time.monotonic() < deadline):
+            progress = self.progress
+            if progress is not None and progress.stage == _AFTER_TEXT:
+                return
+            if progress is not None and on_progress is not None:
+                on_progress(progress)
+            left = _LOOK_S if deadline is None else deadline - time.monotonic()
+            self.wait(max(0.0, min(_LOOK_S, left)))
 
     def stop(self) -> None:
         """End the active job at its next step; what it has taken in stays."""

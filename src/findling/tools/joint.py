@@ -90,7 +90,7 @@ class JointEngine:
             coverage=_coverage(answer.coverage for answer in every),
             took_ms=(time.monotonic() - started) * 1000,
             notes=_notes(answers),
-            stale_reason="; ".join(f"{name}: {a.stale_reason}" for name, a in answers.items() if a.stale_reason),
+            stale_reason=_stale_reason(answers),
         )
 
     def symbols(self, name: str, *, limit: int = 50, wait_s: float | None = 1.5, **asked: Any) -> SymbolResult:
@@ -121,6 +121,7 @@ class JointEngine:
             completeness=_completeness(answer.completeness for answer in every),
             took_ms=(time.monotonic() - started) * 1000,
             notes=_notes(answers),
+            stale_reason=_stale_reason(answers),
         )
 
     def grep(self, pattern: str, *, wait_s: float | None = None, **asked: Any) -> GrepResult:
@@ -147,6 +148,7 @@ class JointEngine:
             freshness=_freshness(answer.freshness for answer in every),
             notes=_notes(answers),
             counts_exact=all(answer.counts_exact for answer in every),
+            stale_reason=_stale_reason(answers),
         )
 
     def _ask(self, wait_s: float | None, question: Callable[[Engine, float | None], _Answer]) -> dict[str, _Answer]:
@@ -202,6 +204,7 @@ class JointView:
             # how many files a root has that was never indexed is not known, but it is not none
             pending=sum(count.pending for count in known) + len(counts) - len(known),
             languages=dict(languages),
+            complete=len(known) == len(counts) and all(count.complete for count in known),
         )
 
     def near(self, text: str, limit: int, *, folder: str = "") -> list[NearChunk]:
@@ -315,6 +318,10 @@ def _coverage(values: Iterable[Coverage]) -> Coverage:
         skipped=dict(skipped),
         complete=all(coverage.complete for coverage in found),
     )
+
+
+def _stale_reason(answers: Mapping[str, SearchResult | SymbolResult | GrepResult]) -> str:
+    return "; ".join(f"{name}: {answer.stale_reason}" for name, answer in answers.items() if answer.stale_reason)
 
 
 def _notes(answers: Mapping[str, SearchResult | SymbolResult | GrepResult]) -> tuple[str, ...]:

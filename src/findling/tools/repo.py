@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from findling import events
 from findling.errors import EmbedderUnavailable, InvalidPattern
-from findling.tools import budget, parameters
+from findling.tools import budget, index_state, parameters
 from findling.tools.files import line_range, read_document, read_text
 from findling.tools.model import Arguments, Call, Reply, Tool, object_schema
 from findling.tools.places import Lines, clipped
 from findling.tools.refs import check_ref
 from findling.tools.repo_hybrid import hybrid_search
-from findling.tools.symbols import KINDS, defined_in, definition, kinds_of
+from findling.tools.symbols import KINDS, definition, definitions, file_symbols, kinds_of
 from findling.tools.workspace import WAIT_S
-from findling.types import GrepResult, LineMatch
+from findling.types import LineMatch
 
 if TYPE_CHECKING:
     from findling.tools.index_view import SemanticProblem
@@ -49,8 +49,7 @@ def _search_semantic(call: Call, given: Arguments) -> Reply:
         return _unavailable(given, started, problem)
     # The engine takes in what changed, vectors too, before it answers.
     seen = engine.search(given["query"], mode="semantic", limit=1, wait_s=WAIT_S, progress=call.progress)
-    if seen.completeness == "partial":
-        workspace.finish_in_background(ref)
+    state = index_state.of_search(call, ref, seen, by_meaning=True)
     try:
         near = workspace.view(lambda view: view.near(given["query"], given["top_k"], folder=engine.scope))
     except EmbedderUnavailable as error:
@@ -72,10 +71,7 @@ def _search_semantic(call: Call, given: Arguments) -> Reply:
     events.semantic_search(
         query=given["query"], result_count=len(results), latency_ms=events.since(started), used_semantic=True
     )
-    facts: dict[str, Any] = {"available": True, "results": results}
-    if seen.completeness == "partial":
-        facts["result_completeness"] = "partial"
-    return Reply(facts, "results")
+    return Reply({"available": True, "results": results, **state}, "results")
 
 
 def _unavailable(given: Arguments, started: float, problem: SemanticProblem | None) -> Reply:
@@ -91,8 +87,11 @@ def _unavailable(given: Arguments, started: float, problem: SemanticProblem | No
 
 def _search_keyword(call: Call, given: Arguments) -> Reply:
     engine = call.workspace.engine
-    check_ref(engine.root, given.get("ref"))
-    result = _grep(call, given["query"])
+    ref = check_ref(engine.root, given.get("ref"))
+    query: str = given["query"]
+    literal = not _is_expression(query)
+    wait_s = call.workspace.wait_for_text(WAIT_S, call.progress)
+    result = engine.grep(query, literal=literal, limit=KEYWORD_LINES, wait_s=wait_s, progress=call.progress)
     places = [(_matched_share(line), file.path, line) for file in result.files for line in file.lines]
     places.sort(key=lambda place: (-place[0], place[1], place[2].line))
     shown = places[: given["top_k"]]
@@ -116,18 +115,20 @@ def _search_keyword(call: Call, given: Arguments) -> Reply:
     }
     if len(result.skipped) > len(skipped):
         facts["skipped_total"] = len(result.skipped)
-    return Reply(facts, "results")
+    return Reply(facts | index_state.of_text(call, ref, result.freshness), "results")
 
 
-def _grep(call: Call, query: str) -> GrepResult:
-    """By the query as an expression, or to the letter when it is none."""
-    engine = call.workspace.engine
+def _is_expression(query: str) -> bool:
+    """Whether a query can be taken as an expression; else it is meant to the letter."""
+    from findling.search.patterns import compile_pattern
+
     try:
-        return engine.grep(query, limit=KEYWORD_LINES, wait_s=WAIT_S, progress=call.progress)
+        compile_pattern(query, literal=False, ignore_case=False, word=False)
     except InvalidPattern as error:
         if error.position is None:  # it is an expression, but too costly to run: its letters are not what was meant
             raise
-        return engine.grep(query, literal=True, limit=KEYWORD_LINES, wait_s=WAIT_S, progress=call.progress)
+        return False
+    return True
 
 
 def _matched_share(line: LineMatch) -> float:
@@ -142,12 +143,12 @@ def _matched_share(line: LineMatch) -> float:
 
 def _find_symbol(call: Call, given: Arguments) -> Reply:
     engine = call.workspace.engine
-    check_ref(engine.root, given.get("ref"))
+    ref = check_ref(engine.root, given.get("ref"))
     wanted = kinds_of(given["kind"]) if "kind" in given else None
     found = engine.symbols(
         given["name"],
         limit=ALL_DEFINITIONS if wanted else given["limit"],
-        wait_s=WAIT_S,
+        wait_s=call.workspace.wait_for_text(WAIT_S, call.progress),
         progress=call.progress,
     )
     hits = [hit for hit in found.definitions if wanted is None or hit.kind in wanted]
@@ -156,13 +157,19 @@ def _find_symbol(call: Call, given: Arguments) -> Reply:
     total = len(hits) if wanted else found.total_definitions
     if total > len(facts["symbols"]):
         facts["total"] = total
-    return Reply(facts, "symbols")
+    return Reply(facts | index_state.of_text(call, ref, found.freshness), "symbols")
 
 
 def _list_defs_in_file(call: Call, given: Arguments) -> Reply:
-    check_ref(call.workspace.engine.root, given.get("ref"))
-    path, symbols = defined_in(call, given["path"])
-    return Reply({"path": path, "symbols": symbols}, "symbols")
+    engine = call.workspace.engine
+    ref = check_ref(engine.root, given.get("ref"))
+    found, freshness = file_symbols(call, ref, given["path"])
+    facts = {"path": found.path, "symbols": definitions(found, Lines(engine))}
+    if freshness != "fresh":
+        if any(engine.changed(found.path)):  # how it is with other files does not matter here
+            facts |= index_state.state(freshness, partial=False)
+        call.workspace.finish_in_background(ref)
+    return Reply(facts, "symbols")
 
 
 # --- files -----------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from findling import events
 from findling.errors import Cancelled, FindlingError, InvalidInput
 from findling.search.analysis import analyse
+from findling.tools import index_state
 from findling.tools.fusion import Scored, fuse_weighted
 from findling.tools.model import Arguments, Call, Reply
 from findling.tools.places import Lines, clipped
@@ -49,8 +50,7 @@ def hybrid_search(call: Call, given: Arguments) -> Reply:
     fresh = engine.search(
         query, mode="semantic" if semantic_on else "keyword", limit=1, wait_s=WAIT_S, progress=call.progress
     )
-    if fresh.completeness == "partial":
-        workspace.finish_in_background(ref)
+    state = index_state.of_search(call, ref, fresh, by_meaning=semantic_on)
 
     # All at the same time: two in threads of their own, text in this one.
     folder = engine.scope
@@ -103,7 +103,7 @@ def hybrid_search(call: Call, given: Arguments) -> Reply:
     events.semantic_search(
         query=query, result_count=len(results), latency_ms=events.since(started), used_semantic="semantic" in lists
     )
-    return Reply({"results": results}, "results")
+    return Reply({"results": results, **state}, "results")
 
 
 def _keyword(result: SearchResult) -> list[Scored]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from findling.errors import Cancelled, FindlingError, InvalidInput
-from findling.tools import code_metadata
+from findling.tools import code_metadata, index_state
 from findling.tools.model import Arguments, Call, Refusal, Reply, Tool
 from findling.tools.root_names import NamedRoots
 from findling.tools.workspace import Workspace
@@ -31,6 +31,9 @@ PATH_ARGUMENTS = {
 PATH_FIELDS = frozenset(("path", "p", "docPath", "file_path"))
 """Fields of their answers, and of the documents', that hold a path."""
 
+_STATE = frozenset((index_state.FRESHNESS, index_state.COMPLETENESS, index_state.NOT_SEARCHED))
+_PARTIAL = index_state.state("fresh", partial=True)
+
 
 def handle(tool: Tool, call: Call, given: Arguments) -> Reply:
     """The tool's answer. Raises what its handler raises."""
@@ -46,10 +49,10 @@ def handle(tool: Tool, call: Call, given: Arguments) -> Reply:
         return _of_documents(tool, call, workspace, given)
     if tool.name in _JOINED:
         answers, problems = _of_each(tool, call, workspace.by_name, dict.fromkeys(workspace.by_name, given))
-        return _told(_JOINED[tool.name](answers), workspace, problems)
+        return _told(tool, _JOINED[tool.name](answers), workspace, problems)
     opened = workspace.opened()
     reply = tool.handler(replace(call, workspace=opened), given)
-    return _told(reply, workspace, {name: str(error) for name, error in opened.problems.items()})
+    return _told(tool, reply, workspace, {name: str(error) for name, error in opened.problems.items()})
 
 
 # --- one root --------------------------------------------------------------------------------------------------
@@ -126,7 +129,7 @@ def _of_each(
     return answers, problems
 
 
-def _told(reply: Reply, workspaces: Workspaces, problems: Mapping[str, str]) -> Reply:
+def _told(tool: Tool, reply: Reply, workspaces: Workspaces, problems: Mapping[str, str]) -> Reply:
     """A joint answer of the code or repo family, with what is said of the roots that are not in it."""
     facts = dict(reply.facts or {})
     if problems:
@@ -137,6 +140,8 @@ def _told(reply: Reply, workspaces: Workspaces, problems: Mapping[str, str]) -> 
         missing = [code_metadata.of_refusal(workspaces.by_name[name]) for name in problems]
         joined = code_metadata.joined([facts["metadata"], *missing])
         facts["metadata"] = {**joined, "ref": facts["metadata"]["ref"]}
+    if problems and tool.family == "repo":
+        facts |= _PARTIAL
     if notes := _notes(workspaces, problems):
         facts["notes"] = notes
     return replace(reply, facts=facts)
@@ -244,7 +249,9 @@ def _of_documents(tool: Tool, call: Call, workspaces: Workspaces, given: Argumen
     if notes := _notes(workspaces, problems):
         facts["notes"] = notes
     if unanswered and not failed and "meta" in facts:
-        facts["meta"] = {**facts["meta"], "result_completeness": "partial"}
+        facts["meta"] = {**facts["meta"], **_PARTIAL}
+    elif unanswered and not failed and tool.name == "search_docs":
+        facts |= _PARTIAL
     return Reply(facts, items, is_error=failed)
 
 
@@ -324,33 +331,36 @@ def _semantic_search(answers: Sequence[Answer], given: Arguments) -> Reply:
 
 def _meta(every: Sequence[Facts]) -> Facts:
     metas = [facts.get("meta", {}) for facts in every]
-    found: Facts = {**metas[0], "used_semantic": any(meta.get("used_semantic") for meta in metas)}
+    found: Facts = {**_without_state(metas[0]), "used_semantic": any(meta.get("used_semantic") for meta in metas)}
     if any("query_latency_ms" in meta for meta in metas):
         found["query_latency_ms"] = round(sum(meta.get("query_latency_ms", 0.0) for meta in metas), 3)
     if any("best_similarity" in meta for meta in metas):
         found["best_similarity"] = max(meta.get("best_similarity", 0.0) for meta in metas)
         found["below_threshold_count"] = sum(meta.get("below_threshold_count", 0) for meta in metas)
-    if any(meta.get("result_completeness") == "partial" for meta in metas):
-        found["result_completeness"] = "partial"
-    return found
+    return found | index_state.joined(metas)
+
+
+def _without_state(facts: Mapping[str, Any]) -> Facts:
+    return {key: value for key, value in facts.items() if key not in _STATE}
 
 
 def _search_docs(answers: Sequence[Answer], given: Arguments) -> Reply:
     """By turns, the surest root first: each root's order is its own."""
     lists = [answer.facts.get("results", []) for answer in answers]
     results = [found[rank] for rank in range(max(map(len, lists), default=0)) for found in lists if rank < len(found)]
-    facts = {
-        key: value for key, value in answers[0].facts.items() if key != "total" and (key != "message" or not results)
-    }
+    first = _without_state(answers[0].facts)
+    facts = {key: value for key, value in first.items() if key != "total" and (key != "message" or not results)}
     total = sum(answer.facts.get("total", len(found)) for answer, found in zip(answers, lists, strict=True))
     shown = results[: given["limit"]]
-    return Reply({**facts, "results": shown, **({"total": total} if total > len(shown) else {})})
+    state = index_state.joined(answer.facts for answer in answers)
+    return Reply({**facts, "results": shown, **({"total": total} if total > len(shown) else {}), **state})
 
 
 def _query_docs(answers: Sequence[Answer], given: Arguments) -> Reply:
     """In the words of the first root that has an answer, the surest first."""
     best = next((answer for answer in answers if answer.facts.get("sources")), answers[0])
-    return Reply(best.facts)
+    state = index_state.joined(answer.facts.get("meta", {}) for answer in answers)
+    return Reply({**best.facts, "meta": {**_without_state(best.facts["meta"]), **state}})
 
 
 def _reindex_vectors(answers: Sequence[Answer], given: Arguments) -> Reply:

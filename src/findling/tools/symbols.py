@@ -37,34 +37,39 @@ def definition(hit: SymbolHit, lines: Lines) -> dict[str, Any]:
     return _facts(hit.name, hit.kind, hit.path, hit.line, hit.language, scope, hit.signature, lines)
 
 
-def defined_in(call: Call, path: str) -> tuple[str, list[dict[str, Any]]]:
-    """(path, definitions by line) of an indexed file. Raises `Refusal`."""
-    found, _ = file_symbols(call, path)
-    lines = Lines(call.workspace.engine)
+def definitions(found: FileSymbols, lines: Lines) -> list[dict[str, Any]]:
+    """The repo family's fields of a file's definitions, by line."""
     rows = sorted(found.symbols, key=lambda row: (row.name_line, row.position))
-    return found.path, [
+    return [
         _facts(row.name, row.kind, found.path, row.name_line, found.language, row.scope, row.signature, lines)
         for row in rows
     ]
 
 
-def file_symbols(call: Call, path: str) -> tuple[FileSymbols, Freshness]:
+def file_symbols(call: Call, ref: str, path: str) -> tuple[FileSymbols, Freshness]:
     """The definitions of a file, taken in before when it changed, and how fresh the index is that says so.
 
-    Raises `Refusal` (``file_not_found``).
+    Raises `Refusal` (``file_not_found``); what the index lacks then goes on in the background.
     """
     engine = call.workspace.engine
     relative, real = inside(engine.root, path)
     on_disk = isinstance(engine.texts, Path)
     if on_disk and real.is_dir():
         raise Refusal("invalid_input", f"path is a directory: {path}")
-    # Asking the engine anything makes it look at the disk and take in what changed.
-    freshness = engine.symbols("main", limit=1, wait_s=WAIT_S, progress=call.progress).freshness
+    wait_s = call.workspace.wait_for_text(WAIT_S, call.progress)
+    freshness, _ = engine.refresh(query=relative, embed=False, wait_s=wait_s, progress=call.progress)
     found = call.workspace.view(lambda view: view.file_symbols(relative))
+    if found is None and freshness != "fresh":
+        call.workspace.finish_in_background(ref)
     if found is None and on_disk and not real.is_file():
         raise Refusal("file_not_found", f"file not found: {path}")
     if found is None:
-        raise Refusal("file_not_found", f"file is not indexed: {path}")
+        from findling.engine.explain import NOT_YET
+
+        why = engine.why(relative)
+        waits = why.reason == NOT_YET and freshness != "fresh"
+        said = "yet: ask again in a moment" if waits else why.detail or why.reason
+        raise Refusal("file_not_found", f"file is not indexed ({said}): {path}")
     return found, freshness
 
 

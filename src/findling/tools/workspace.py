@@ -26,9 +26,13 @@ if TYPE_CHECKING:
     from findling.tools.jobs import Jobs
     from findling.tools.view_thread import ViewThread
     from findling.typed_paths import StrPath
+    from findling.types import Progress
 
 WAIT_S = 2.0
 """How long a question may index before it answers with what is there."""
+
+ASK_S = 0.5
+"""What a question that waited for a job keeps of its time, to look at the disk and for what changed since."""
 
 _Answer = TypeVar("_Answer")
 
@@ -178,6 +182,17 @@ class Workspace:
         """
         if self.background and self.engine.auto_index and not self._looked_lately():
             self.jobs.start("incremental", force=False, ref=ref, asked_for=False)
+
+    def wait_for_text(self, wait_s: float | None, progress: Callable[[Progress], None] | None = None) -> float | None:
+        """Before a question that text and names answer: wait for those that a job takes in just now, at most so long.
+
+        What is left of the time, for the question. ``progress`` as for `tools.model.Call`.
+        """
+        if self._jobs is None or wait_s is None:
+            return wait_s
+        started = time.monotonic()
+        self._jobs.wait_for_text(max(0.0, wait_s - ASK_S), progress)
+        return max(ASK_S, started + wait_s - time.monotonic())
 
     def _looked_lately(self) -> bool:
         """Whether nothing is known to be left, and all was looked at too short a time ago to be worth it again."""

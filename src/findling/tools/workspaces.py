@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from findling.tools.index_view import IndexView
     from findling.tools.jobs import Jobs
     from findling.typed_paths import StrPath
+    from findling.types import Progress
 
 _Answer = TypeVar("_Answer")
 
@@ -98,6 +99,11 @@ class Workspaces(Workspace):
     def finish_in_background(self, ref: str) -> None:
         for workspace in self.roots:
             workspace.finish_in_background(ref)
+
+    def wait_for_text(self, wait_s: float | None, progress: Callable[[Progress], None] | None = None) -> float | None:
+        for workspace in self.roots:
+            wait_s = workspace.wait_for_text(wait_s, progress)
+        return wait_s
 
     def watch(self) -> None:
         for workspace in self.roots:

@@ -42,7 +42,7 @@ SIGNALS: Mapping[str, Signal] = {
     "stem": Signal(1.0, "the file is called like a name in the query"),
     "path": Signal(1.5, "the query says {share} of the file's name"),
     "definition": Signal(1.0, "it defines {what}"),
-    "asked": Signal(1.5, "it defines {what}, and that name is all that was asked"),
+    "asked": Signal(3.0, "it defines {what}, and that name is all that was asked"),
     "name": Signal(0.5, "it defines something named like the query, {share} of the best"),
     "named": Signal(EXACTLY_NAMED, "it defines {what}, as was asked"),
     "alike": Signal(2.0, "it defines {what}, which is like the name asked for"),

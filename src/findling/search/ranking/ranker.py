@@ -141,6 +141,8 @@ def _text(
     own = len(weighted)
     compounds = [tokenizer.term_key(compound) for compound in query.compounds]
     counts = reader.term_counts([*weighted, *compounds])
+    if own == len(compounds) == 1 and counts[compounds[0]] and not any(counts[key] for key in weighted):
+        weighted = {compounds[0]: next(iter(weighted.values()))}  # a name of several parts, typed as one word
     weighted.update((key, 1.0) for key in compounds if key not in weighted and counts[key])
     keys = list(weighted)
     weights = [weighted[key] * signals.inverse_document_frequency(total, counts[key]) for key in keys]
@@ -259,11 +261,21 @@ def _definitions(ranked: Sequence[RankedFile]) -> None:
         item.values["definition"] = min(1.0, sum(best.values()))
 
 
+WORD = 0.5
+"""A name of one part may be a word that stands for a subject; one of several is nothing else than that name."""
+
+
 def _asked_alone(ranked: Sequence[RankedFile]) -> None:
     """Who types one name and nothing else wants where it is defined, however many files define it or speak of it."""
     for item in ranked:
-        exact = (found.fit * min(1.0, found.strength) for found in item.definitions if not found.alike)
-        item.values["asked"] = max(exact, default=0.0)
+        exact = [found for found in item.definitions if not found.alike]
+        item.values["asked"] = max([_alone(found) for found in exact], default=0.0)
+
+
+def _alone(found: Definition) -> float:
+    if len(tokenizer.parts(found.symbol.name)) > 1:
+        return found.fit
+    return WORD * found.fit * min(1.0, found.strength)
 
 
 WINDOW_EXPONENT = 1.5

@@ -1,0 +1,59 @@
+"""A name typed alone: where it is defined comes first, whatever else speaks of its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from findling import Engine
+from findling.types import LOW_CONFIDENCE
+
+FILES = {
+    "pkg/url.py": (
+        "'''URLs: schemes are verified, and added where a URL has none.'''\n\n\n"
+        "def verify_scheme(url):\n    '''Verify the scheme of a URL.'''\n    return url.scheme\n\n\n"
+        "def add_scheme(url):\n    '''Add a scheme to a URL that is verified.'''\n    return verify_scheme(url)\n"
+    ),
+    "pkg/scheme.py": "from pkg.url import verify_scheme\n\n\ndef url_scheme(url):\n    return url\n",
+    "docs/urls.md": "# URL schemes\n\nHow to verify the scheme of a URL: call `verify_url_scheme`.\n",
+    "pkg/generate.py": (
+        "import os\n\n\ndef sanitize(name):\n    return name.replace('-', '_')\n\n\n"
+        "def verify_url_scheme(text):\n    return text or 'https'\n\n\n"
+        "class HTTPServerErrors(Exception):\n    pass\n\n\ndef run(options):\n    return os.path.join(*options)\n"
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    root = tmp_path_factory.mktemp("alone")
+    for path, text in FILES.items():
+        (root / path).parent.mkdir(exist_ok=True)
+        (root / path).write_text(text)
+    with Engine.open(root=root) as engine:
+        engine.index()
+        yield engine
+
+
+@pytest.mark.parametrize("name", ["verify_url_scheme", "verifyUrlScheme", "verifyurlscheme"])
+@pytest.mark.parametrize("mode", ["auto", "hybrid"])
+def test_it_leads_to_the_definition(name: str, mode: str, engine: Engine) -> None:
+    first = engine.search(name, mode=mode).hits[0]
+    assert (first.path, first.name) == ("pkg/generate.py", "verify_url_scheme")
+
+
+@pytest.mark.parametrize("mode", ["auto", "keyword"])
+def test_in_one_lower_case_word_it_is_found_although_the_ending_of_words_is_cut(mode: str, engine: Engine) -> None:
+    found = engine.search("httpservererrors", mode=mode)
+    assert [hit.path for hit in found.hits][:1] == ["pkg/generate.py"]
+    assert found.confidence >= LOW_CONFIDENCE
+
+
+def test_a_plain_word_is_still_a_subject(engine: Engine) -> None:
+    assert engine.search("scheme").hits[0].path != "pkg/generate.py"
+
+
+def test_what_is_shown_adds_up(engine: Engine) -> None:
+    for hit in engine.search("httpservererrors", explain=True).hits:
+        assert sum(reason.value for reason in hit.reasons) == pytest.approx(hit.rank_value)

@@ -1,0 +1,32 @@
+"""What a thread of the text index died of is what its failure says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from findling import errors
+from findling.store import fulltext
+
+resource = pytest.importorskip("resource")
+
+IDENTITY = b"\1" * 16
+ADDS = 300_000
+"""Of so many documents something has to be written long before the last."""
+
+
+def test_a_full_disk_is_told_where_a_thread_met_it(tmp_path: Path) -> None:
+    """Files that may not grow: their writing fails as on a full disk, everything else works."""
+    directory = tmp_path / "fulltext"
+    fulltext.create(directory, IDENTITY)
+    writer = fulltext.FulltextWriter(directory, IDENTITY, large=False)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
+    try:
+        with pytest.raises(errors.StorageFull):
+            for number in range(ADDS):
+                writer.add(number, (), number << 12, "a")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        writer.close()
