@@ -53,6 +53,10 @@ class InvalidPattern(InvalidInput):
         self.position = position
 
 
+class OtherSyntax(InvalidPattern):
+    """An expression as another tool writes it, which means something else here."""
+
+
 class NotFound(FindlingError):
     code = "not_found"
 

@@ -97,7 +97,7 @@ def test_an_empty_git_folder_tracks_nothing(tmp_path: Path) -> None:
     assert not discovery.discover(tmp_path).notes
     write(tmp_path, ".git/HEAD", "ref: refs/heads/main\n")
     assert not discovery.discover(tmp_path).notes
-    write(tmp_path, ".git/index", "")
+    (tmp_path / ".git/objects").mkdir()
     assert told(discovery.discover(tmp_path).notes)
 
 

@@ -132,6 +132,12 @@ def test_search_keyword_takes_what_is_no_expression_to_the_letter(workspace: Wor
     assert found["total_files"] == 1
 
 
+def test_search_keyword_refuses_what_another_tool_would_take_for_an_expression(workspace: Workspace) -> None:
+    refused = call("search_keyword", {"query": "[[:digit:]]+"}, workspace)
+    assert refused.is_error
+    assert "Python's syntax" in refused.text_blocks[0]
+
+
 def test_search_keyword_names_what_was_not_searched(project: Path) -> None:
     (project / "image.bin").write_bytes(bytes(range(256)) * 20)
     with Workspace(project, root=project) as workspace:

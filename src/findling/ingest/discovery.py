@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from findling.files import STAMP_BITS, TIMELESS
-from findling.ingest.git_listing import GitListing, Listed, ListingFailed, find_git_top, tracks_files
+from findling.ingest.git_listing import GitListing, Listed, ListingFailed, find_git_top, is_repository
 from findling.ingest.ignore_files import IgnoreTree
 from findling.ingest.marks import classify, content_marks, looks_secret
 from findling.ingest.named_paths import Looked, look_at
@@ -128,7 +128,7 @@ def walked_instead(problem: str) -> str:
 
 
 def _said_of(failure: ListingFailed, top: str) -> tuple[str, ...]:
-    return (walked_instead(str(failure)),) if tracks_files(top) else ()
+    return (walked_instead(str(failure)),) if is_repository(top) else ()
 
 
 def _named(selection: Selection) -> Walked:

@@ -138,14 +138,14 @@ def listing_problem(root: str) -> str:
     try:
         list_paths(root, [".git"])  # reads git's index, as any listing does, and walks nothing
     except ListingFailed as failure:
-        return str(failure) if tracks_files(top) and not is_root_ignored(root, top) else ""
+        return str(failure) if is_repository(top) and not is_root_ignored(root, top) else ""
     return ""
 
 
-def tracks_files(git_top: str) -> bool:
-    """Whether ``.git`` in a folder is more than a name: without an index there is nothing that git tracks."""
+def is_repository(git_top: str) -> bool:
+    """Whether ``.git`` in a folder is more than a name: without objects there is nothing that git tracks."""
     named = os.path.join(git_top, ".git")  # noqa: PTH118
-    return not os.path.isdir(named) or os.path.lexists(os.path.join(named, "index"))  # noqa: PTH112, PTH118
+    return not os.path.isdir(named) or os.path.lexists(os.path.join(named, "objects"))  # noqa: PTH112, PTH118
 
 
 def _ask_about_root(root: str, git_top: str) -> list[str]:

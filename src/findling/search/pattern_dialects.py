@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from findling.errors import InvalidPattern
+from findling.errors import OtherSyntax
 
 IN_BRACKETS = {
     "alnum": "A-Za-z0-9",
@@ -36,7 +36,7 @@ _COMMENT = "(?#"
 
 
 def check(pattern: str, *, verbose: bool = False) -> None:
-    """Raises `InvalidPattern` for a POSIX class, and for ``\\<`` and ``\\>`` outside brackets, at their position.
+    """Raises `OtherSyntax` for a POSIX class, and for ``\\<`` and ``\\>`` outside brackets, at their position.
 
     ``pattern`` is one line that parses. ``verbose``: whether it begins with ``(?x)``, so that ``#`` begins a comment.
     """
@@ -67,7 +67,7 @@ def _after_set(pattern: str, at: int) -> int:
     return at + 1
 
 
-def _posix_class(written: str, name: str, at: int, *, negated: bool = False, brackets: bool = False) -> InvalidPattern:
+def _posix_class(written: str, name: str, at: int, *, negated: bool = False, brackets: bool = False) -> OtherSyntax:
     own = IN_BRACKETS[name]
     shorthand = own.startswith("\\") and len(own) == 2
     if negated:
@@ -76,7 +76,7 @@ def _posix_class(written: str, name: str, at: int, *, negated: bool = False, bra
         instead = f"[{'^' if written.startswith('[^') else ''}{own}] instead"
     else:
         instead = f"{own} in its place, inside the brackets"
-    return InvalidPattern(
+    return OtherSyntax(
         f"The expression does not parse: {written} at position {at} is no class of characters in Python's syntax, "
         "which is used here.",
         position=at,
@@ -84,9 +84,9 @@ def _posix_class(written: str, name: str, at: int, *, negated: bool = False, bra
     )
 
 
-def _word_edge(written: str, at: int) -> InvalidPattern:
+def _word_edge(written: str, at: int) -> OtherSyntax:
     edge = "beginning" if written == "\\<" else "end"
-    return InvalidPattern(
+    return OtherSyntax(
         f"The expression does not parse: {written} at position {at} is no {edge} of a word in Python's syntax, which "
         "is used here.",
         position=at,

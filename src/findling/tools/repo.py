@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from findling import events
-from findling.errors import EmbedderUnavailable, InvalidPattern
+from findling.errors import EmbedderUnavailable, InvalidPattern, OtherSyntax
 from findling.tools import budget, index_state, parameters
 from findling.tools.files import line_range, read_document, read_text
 from findling.tools.model import Arguments, Call, Reply, Tool, object_schema
@@ -125,7 +125,8 @@ def _is_expression(query: str) -> bool:
     try:
         compile_pattern(query, literal=False, ignore_case=False, word=False)
     except InvalidPattern as error:
-        if error.position is None:  # it is an expression, but too costly to run: its letters are not what was meant
+        # It is an expression, but too costly to run, or another tool's: its letters are not what was meant.
+        if error.position is None or isinstance(error, OtherSyntax):
             raise
         return False
     return True
@@ -245,7 +246,8 @@ TOOLS: tuple[Tool, ...] = (
         object_schema(
             {
                 "query": parameters.query(
-                    "A regular expression, such as retry_\\w+; plain text if it does not parse.", parameters.MAX_PATTERN
+                    "A regular expression in Python's syntax, such as retry_\\w+; plain text if it does not parse.",
+                    parameters.MAX_PATTERN,
                 ),
                 "top_k": parameters.count(20, 1000, "At most so many lines."),
                 **_SEARCH,
