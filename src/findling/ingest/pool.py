@@ -36,9 +36,9 @@ _FILE_S = 6.0
 _CONVERT_S = 40.0
 """Time for a document that is converted, which gives up after fifteen seconds of computing by itself."""
 
-_REPLACED_AFTER_BYTES = 48_000_000
+_REPLACED_AFTER_BYTES = 18_000_000
 """Source text after which a worker is replaced by a new one: py-tree-sitter (0.26.1) never frees the text that a parser
-has read, which came to half a gigabyte a worker on a large corpus."""
+has read, which came to half a gigabyte a worker on a large corpus. A new one is ready in a quarter of a second."""
 
 _MAX_WORKERS = 8
 """More feed the one writer faster than it writes."""

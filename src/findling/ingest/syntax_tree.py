@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # What the parser gets at first: usual files are one request.
 FIRST_WINDOW_BYTES = 1 << 16
-# Later requests: grammars that count columns ask for the start of the current line again and again.
+# Later requests, on the way through the text.
 WINDOW_BYTES = 1 << 11
 
 
@@ -64,13 +64,21 @@ def parse_tree(text: bytes, name: str, deadline: float) -> Tree | None:
     clock = time.thread_time
     late = False
 
-    # The deadline works with a read callback only; for bytes the library ignores it.
-    window, window_at = text[:FIRST_WINDOW_BYTES], 0
+    # The deadline works with a read callback only; for bytes the library ignores it. What the callback returns is never
+    # freed (py-tree-sitter 0.26.1). Grammars that count columns, such as Scala's, ask for the start of each line once
+    # more: for the line they get the line, and the same object every time.
+    windows = {0: text[:FIRST_WINDOW_BYTES]}
+    read_to = len(windows[0])
 
     def read(offset: int, _position: object) -> bytes:
-        nonlocal window, window_at
-        if offset != window_at:
-            window, window_at = text[offset : offset + WINDOW_BYTES], offset
+        nonlocal read_to
+        window = windows.get(offset)
+        if window is None:
+            end = offset + WINDOW_BYTES
+            if offset < read_to:
+                end = text.find(b"\n", offset, end) + 1 or end
+            window = windows[offset] = text[offset:end]
+            read_to = max(read_to, end)
         return window
 
     def progress(_offset: int, _has_error: bool) -> bool:
