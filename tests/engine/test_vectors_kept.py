@@ -80,6 +80,20 @@ def test_what_is_remembered_of_files_outlives_the_writing_of_vectors(tmp_path: P
             assert set(reader.known_files()) == {"first.py", "second.py"}
 
 
+def test_vectors_are_made_in_the_order_in_which_files_were_taken_in(tmp_path: Path) -> None:
+    """Those first that the first question was likely to be about."""
+    root = make(tmp_path / "p")
+    with Engine.open(root=root) as engine:
+        engine.index(embed=False)
+        write(root, "a_later_one.py", "def later():\n    pass\n")
+        engine.index(embed=False)
+        reader = engine._store.reader
+        with reader.snapshot():
+            waiting = [path for _, _, path, _ in reader.unembedded(1)]
+    assert len(waiting) == len(SMALL) + 1
+    assert waiting[-1] == "a_later_one.py"
+
+
 def noting(real: Callable[..., Any], made: list[str]) -> Callable[..., Any]:
     def called(self: BundledEmbedder, texts: Sequence[str]) -> Any:
         made.extend(texts)
@@ -88,23 +102,27 @@ def noting(real: Callable[..., Any], made: list[str]) -> Callable[..., Any]:
     return called
 
 
-def test_losing_the_text_index_costs_no_vector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A service may have been paid for them."""
+@pytest.mark.parametrize("opened", [False, True])
+def test_losing_the_text_index_costs_no_vector(opened: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A service may have been paid for them. ``opened``: somebody who has the tables open meets the loss."""
     root = make(tmp_path / "p")
     with Engine.open(root=root) as engine:
         engine.index()
         question = "how an old entry is thrown away"
         before = [(hit.path, hit.start_line, round(hit.rank_value, 6)) for hit in engine.search(question).hits]
         store = engine.store_dir
-    shutil.rmtree(store / "fulltext")
     with Engine.open(root=root) as engine:
+        if opened:
+            assert engine.grep("def").total_lines
+        shutil.rmtree(store / "fulltext")
         with monkeypatch.context() as patch:
             made: list[str] = []
             for way in ("encode", "encode_few"):
                 patch.setattr(BundledEmbedder, way, noting(getattr(BundledEmbedder, way), made))
+            notes = engine.search("retry", mode="keyword", wait_s=None).notes
             report = engine.index()
         assert (report.files, report.complete, made) == (len(SMALL), True, [])
-        assert any("text index" in note and "built anew" in note for note in report.notes)
+        assert any("text index" in note and "built anew" in note for note in notes)
         found = engine.search(question)
         assert [(hit.path, hit.start_line, round(hit.rank_value, 6)) for hit in found.hits] == before
         write(root, "src/new.py", "def brand_new():\n    pass\n")

@@ -61,14 +61,14 @@ def _rebuilds(
         try:
             return method(self, *args, **options)
         except errors.IndexUnavailable as error:
-            from findling.store.schema import IndexDamaged
+            from findling.store.schema import IndexDamaged, TextIndexLost
 
             if not isinstance(error, IndexDamaged):
                 raise
             if "wait_s" in defaults and not self._store.may_begin_anew({**defaults, **options}["wait_s"]):
                 self._store.damage = error.message
                 raise self._store.unusable(error.message) from error
-            self._store.start_over_from(error.message)
+            self._store.start_over_from(error.message, seen=isinstance(error, TextIndexLost))
         return method(self, *args, **options)
 
     return called

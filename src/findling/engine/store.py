@@ -206,14 +206,15 @@ class OpenStore:
             self._begin_anew(problem)
             soundness.mend(self.directory, wait_s=WRITER_WAIT_S)
 
-    def start_over_from(self, damage: str) -> None:
-        """Remove the store that is open, because of what was met while it was read, with a note, unless another process
-        has built it anew meanwhile."""
+    def start_over_from(self, damage: str, *, seen: bool = False) -> None:
+        """Do away with what was met while the store was read, with a note, unless another process has meanwhile.
+        ``seen``: it is what `soundness.problem` would say."""
         from findling.store import soundness
 
         reader = self._reader
         self._begin_anew(damage)
-        soundness.remove(self.directory, wait_s=WRITER_WAIT_S, unless=lambda: reader is not None and reader.replaced)
+        was_replaced = lambda: reader is not None and reader.replaced  # noqa: E731
+        soundness.mend(self.directory, wait_s=WRITER_WAIT_S, met=not seen, unless=was_replaced)
 
     def _begin_anew(self, problem: str) -> None:
         self.close()

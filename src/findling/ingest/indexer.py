@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import posixpath
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -72,6 +74,9 @@ question has, none would ever get on."""
 _STOP_MARGIN_S = 0.25
 """Kept free before a deadline for committing what was done."""
 
+_PATIENCE_S = 0.5
+"""How long workers are waited for before looking whether the run was interrupted."""
+
 _MEANWHILE_S = 0.5
 """With less time before a deadline nothing else is done while workers are busy: their answers would be lost."""
 
@@ -115,14 +120,44 @@ class _Run:
     bytes_read: int = 0
     batch_bytes: int = 0
     batch_files: int = 0
+    interrupted: bool = False
+    """Whether the run is to end (Ctrl-C) when no file is half written."""
     midway: bool = False
     """Whether rows of a file are being written."""
+
     commit_at: float = field(default_factory=lambda: time.monotonic() + _FIRST_COMMIT_S)
     skipped: list[SkippedFile] = field(default_factory=list)
     failed: list[SkippedFile] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     grown: list[tuple[str, int]] = field(default_factory=list)
     """Documents with as many chunks as there may be, and how many that is."""
+
+    def stop_if_interrupted(self) -> None:
+        """To be called where no file is half written. Raises `KeyboardInterrupt`."""
+        if self.interrupted:
+            self.midway = False
+            raise KeyboardInterrupt
+
+
+@contextmanager
+def _interrupts_noted(run: _Run) -> Iterator[None]:
+    """Ctrl-C is noted, for the run to end where no file is half written; a second one ends it at once. Where somebody
+    else handles it, or in another thread than the main one, nothing is done."""
+    handled = signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+    if handled or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def note(*_: object) -> None:
+        if run.interrupted:
+            raise KeyboardInterrupt
+        run.interrupted = True
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class Indexer:
@@ -227,7 +262,10 @@ class Indexer:
                 writer.large = len(found) >= _LARGE_RUN
                 whole = paths is None or was_complete  # named files say nothing about the others
                 try:
-                    left = self._index(writer, manifest, pool, found, run, deadline, begins=whole and not was_complete)
+                    with _interrupts_noted(run):
+                        left = self._index(
+                            writer, manifest, pool, found, run, deadline, begins=whole and not was_complete
+                        )
                 except KeyboardInterrupt:
                     if not run.midway:  # else what was done since the last commit is left: a file is whole or absent
                         pending = len(found) - run.seen
@@ -336,7 +374,9 @@ class Indexer:
                 end_at = stop_at + _FIRST_BATCH_S
             if end_at is not None and time.monotonic() >= end_at:
                 break
-            answers = pool.collect(None if end_at is None else max(0.0, end_at - time.monotonic()))
+            patience_s = _PATIENCE_S if end_at is None else max(0.0, min(_PATIENCE_S, end_at - time.monotonic()))
+            answers = pool.collect(patience_s)
+            run.stop_if_interrupted()
             late = stop_at is not None and time.monotonic() >= stop_at
             if answers is None:
                 continue
@@ -344,6 +384,7 @@ class Indexer:
             run.midway = True
             for key, answer in answers:
                 self._write(writer, manifest, states.pop(key), answer, run)
+                run.stop_if_interrupted()
             run.midway = False
             self._progress(Progress("indexing", run.changed, len(found), run.bytes_read))
             if self._is_due(writer, run):
@@ -353,6 +394,7 @@ class Indexer:
                 writer.flush_trigrams(_FULL_SEGMENT)
                 run.batch_bytes = run.batch_files = 0
                 run.commit_at = time.monotonic() + _COMMIT_S
+        run.stop_if_interrupted()
         return len(found) - run.seen
 
     @staticmethod
@@ -374,6 +416,7 @@ class Indexer:
         batch: list[Task] = []
         size = 0
         for key, (path, size_listed, _) in enumerate(found):
+            run.stop_if_interrupted()
             git_id = self._git_ids.get(path)
             entry = writer.entry_by_git(path, git_id) if git_id is not None and size_listed else None
             if entry is not None:

@@ -215,7 +215,7 @@ def _compounds(content: list[str]) -> tuple[str, ...]:
     """
     lower = [tokenizer.squash(word) for word in content]
     if len(lower) == 1:
-        return tuple(lower)
+        return tuple(filter(None, lower))
     found = [
         "".join(lower[start : start + size])
         for size in range(2, MAX_SQUASHED + 1)

@@ -80,7 +80,7 @@ class BatchWriter:
         identity = self.identity = schema.identity(self._db)
         if not fulltext.usable(self._directory / schema.FULLTEXT, identity):
             if self._db.execute("SELECT 1 FROM entries LIMIT 1").fetchone() is not None:
-                raise schema.IndexDamaged(
+                raise schema.TextIndexLost(
                     f"The text index at {self._directory / schema.FULLTEXT} is missing or damaged."
                 )
             fulltext.create(self._directory / schema.FULLTEXT, identity)

@@ -22,10 +22,11 @@ what is the same in the new one; more of them would crowd the file itself out of
 
 
 _WAITED_FOR = f"""SELECT e.entry_id FROM entries e
-CROSS JOIN entries n ON n.path = e.path AND n.docs < {WITHOUT_TEXT} CROSS JOIN vectors v ON v.entry_id = e.entry_id
-WHERE e.docs >= {WITHOUT_TEXT}
-AND NOT EXISTS (SELECT 1 FROM vectors w WHERE w.entry_id = n.entry_id AND w.model_id = v.model_id)"""
-"""Entries that were taken in again when the text index was lost, and whose vectors the new ones have not got yet."""
+CROSS JOIN entries n ON n.path = e.path AND n.docs < {WITHOUT_TEXT}
+CROSS JOIN manifests r CROSS JOIN manifest_files m ON m.manifest_id = r.manifest_id AND m.entry_id = n.entry_id
+WHERE e.docs >= {WITHOUT_TEXT} AND EXISTS (SELECT 1 FROM vectors v WHERE v.entry_id = e.entry_id)
+AND NOT EXISTS (SELECT 1 FROM vectors w WHERE w.entry_id = n.entry_id AND w.model_id > 0)"""
+"""Entries that were taken in again when the text index was lost, as long as the new ones have no vectors."""
 
 
 SHRINK_SHARE = 0.1

@@ -51,6 +51,10 @@ class IndexDamaged(errors.IndexUnavailable):
     """The store cannot be trusted and has to be built anew; whoever owns it does so by itself."""
 
 
+class TextIndexLost(IndexDamaged):
+    """The text index is not there, or a look at its files shows that they are damaged."""
+
+
 class IndexOlder(IndexDamaged):
     """Nothing is wrong with the store, but an earlier version wrote it; it is built anew as well."""
 
@@ -312,11 +316,13 @@ def size(connection: apsw.Connection) -> int:
 
 
 def shrink(connection: apsw.Connection) -> None:
-    """Give the room of deleted rows back to the disk, if there is as much left as that takes."""
+    """Give the room of deleted rows back to the disk, if there is as much left as that takes and nobody reads."""
     connection.execute("PRAGMA temp_store=FILE")  # the copy would be as large as the index
+    connection.set_busy_timeout(0)  # whoever reads may do so for long, and a question may be waiting for this
     with suppress(apsw.FullError, apsw.BusyError, apsw.LockedError, apsw.IOError):  # it is only an economy
         connection.execute("VACUUM")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.set_busy_timeout(_BUSY_MS)
     connection.execute("PRAGMA temp_store=MEMORY")
 
 

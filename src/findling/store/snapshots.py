@@ -103,7 +103,7 @@ class SnapshotReader:
         if self._text is None:
             directory = self._directory / FULLTEXT
             if not fulltext.usable(directory, self.identity):
-                raise schema.IndexDamaged(f"The text index at {directory} is missing or damaged.")
+                raise schema.TextIndexLost(f"The text index at {directory} is missing or damaged.")
             self._text = fulltext.FulltextReader(directory)
         return self._text
 

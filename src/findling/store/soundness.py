@@ -74,18 +74,24 @@ def is_older(directory: Path) -> bool:
     return version is not None and 0 != version < schema.FORMAT_VERSION
 
 
-def mend(directory: Path, *, wait_s: float) -> None:
+def mend(directory: Path, *, wait_s: float, met: bool = False, unless: Callable[[], bool] = lambda: False) -> None:
     """Do away with what `problem` says, unless another process has: so that everything is built anew or, where only the
-    text index was lost, every file is taken in anew and finds its vectors. Raises as `remove`."""
+    text index was lost, every file is taken in anew and finds its vectors.
+
+    ``met``: damage was met that a look may not show, so that what seems sound goes as well. ``unless`` and what is
+    raised: as `remove`.
+    """
     lock = WriterLock(directory, wait_s=wait_s)
     try:
+        if unless():
+            return
         of_tables, of_text = _problems(directory)
         if of_text and not of_tables:
             _forget_text(directory)
+        elif of_tables or met:
+            _discard(directory)
     finally:
         lock.release()
-    if of_tables:
-        remove(directory, wait_s=wait_s, unless=lambda: not problem(directory))
 
 
 def _forget_text(directory: Path) -> None:
@@ -117,6 +123,13 @@ def remove(directory: Path, *, wait_s: float, unless: Callable[[], bool] = lambd
     try:
         if unless():
             return
+        _discard(directory)
+    finally:
+        lock.release()
+
+
+def _discard(directory: Path) -> None:
+    try:
         # The tables first: what is left without them belongs to no identity, so a crash in between does no harm.
         layout.discard(directory / DATABASE)
         for path in list(directory.iterdir()):
@@ -127,5 +140,3 @@ def remove(directory: Path, *, wait_s: float, unless: Callable[[], bool] = lambd
             f"The damaged index at {directory} cannot be removed: {error.strerror}.",
             remedy="Check the folder's permissions.",
         ) from error
-    finally:
-        lock.release()

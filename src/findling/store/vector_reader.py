@@ -110,10 +110,10 @@ class VectorReader(ManifestReader):
     def unembedded(
         self, model_id: int, paths: Sequence[str] | None = None, *, failed_too: bool = False, docs: bool = True
     ) -> list[tuple[int, int, str, bytes]]:
-        """Files that lack vectors, newest first: (entry id, blob id, path, SHA-256 of the content).
+        """Files that lack vectors, as they were taken in: (entry id, blob id, path, SHA-256 of the content).
 
-        ``paths``: only among these. ``failed_too``: also those some of whose texts could not be embedded.
-        ``docs``: documents too.
+        So those come first that the first question was likely to be about. ``paths``: only among these.
+        ``failed_too``: also those some of whose texts could not be embedded. ``docs``: documents too.
         """
         manifest = self._manifest_id
         if failed_too:
@@ -132,7 +132,7 @@ class VectorReader(ManifestReader):
             f"{'' if docs else 'AND NOT e.docs '}"
         )
         if paths is None:
-            order = "ORDER BY m.mtime_ns DESC, e.path"
+            order = "ORDER BY m.entry_id"
             return list(self._db.execute(sql + order, (manifest, model_id)))
         found: list[Any] = []
         for path in paths:
