@@ -349,6 +349,8 @@ class Indexer:
         now = time.monotonic()
         least_s = min(_LEAST_S, (now - run.started) / 2)
         stop_at = None if deadline is None else max(deadline - _STOP_MARGIN_S, now + least_s)
+        if begins and stop_at is not None:  # other questions that came meanwhile have nothing else to answer from
+            run.commit_at = min(run.commit_at, now + (stop_at - now) / 2)
         states: dict[int, _Content] = {}
         most = _TASK_FILES if stop_at is None else min(_TASK_FILES, _HURRIED_FILES)
         batches = self._tasks(writer, manifest, found, states, run, most)
