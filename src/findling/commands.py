@@ -230,10 +230,10 @@ def _sync(args: Namespace, session: Session) -> int:
 
 def _with_left_out(report: IndexReport, engine: Engine, named: Sequence[str]) -> IndexReport:
     """With the named files among what is left out that an earlier run left out already, and this one knew."""
-    told = {file.path for file in (*report.skipped, *report.failed)}
-    files = [name for name in named if name not in told and os.path.isfile(engine.root / name)]  # noqa: PTH113
     if report.changed >= len(named):  # mostly: then all are new or changed
         return report
+    told = {file.path for file in (*report.skipped, *report.failed)}
+    files = [name for name in named if name not in told and os.path.isfile(engine.root / name)]  # noqa: PTH113
     found = [(name, engine.why(name)) for name in files]
     left_out = [SkippedFile(name, why.reason, why.detail) for name, why in found if not why.indexed]
     return replace(report, skipped=(*report.skipped, *left_out))

@@ -213,8 +213,12 @@ class OpenStore:
 
         reader = self._reader
         self._begin_anew(damage)
-        was_replaced = lambda: reader is not None and reader.replaced  # noqa: E731
-        soundness.mend(self.directory, wait_s=WRITER_WAIT_S, met=not seen, unless=was_replaced)
+        soundness.mend(
+            self.directory,
+            wait_s=WRITER_WAIT_S,
+            met=not seen,
+            unless=lambda: reader is not None and reader.replaced,
+        )
 
     def _begin_anew(self, problem: str) -> None:
         self.close()
