@@ -29,7 +29,6 @@ def told(engine: Engine) -> list[Any]:
 
         found = [
             reader.term_counts([*keys, 3]),
-            reader.definition_counts(NAMES, 2),
             shown(reader.named(NAMES, 50)),
             shown(reader.named(["backoff"], 1)),
             shown(reader.named(["backoff"], 50, OnlyThese(set(blobs[:3]), "method"))),

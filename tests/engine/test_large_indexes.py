@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 from indexes import rows
 
@@ -12,6 +13,8 @@ from findling import Engine
 from findling.errors import InvalidInput
 from findling.search import symbol
 from findling.store import dense_files
+from findling.store.dense import DenseIndex
+from findling.store.reader import IndexReader
 
 DEFINERS = 60
 
@@ -68,6 +71,34 @@ def test_what_is_new_is_proposed_beside_a_written_sign_bit_file(
         (tmp_path / "zoo.md").write_text("# Feeding\n\nHow the zoo feeds its zebras at noon.\n")
         engine.index()
     assert "in_columns" in about.read_text()
+
+
+def test_a_file_that_is_written_all_the_time_leaves_no_trail_in_a_long_lived_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dense_files, "FILE_ROWS", 10)
+    for number in range(300):
+        (tmp_path / f"log{number}.md").write_text(f"# Log {number}\n\nServers rotate their log files every day.\n")
+    with Engine.open(root=tmp_path) as engine:
+        engine.index()
+        reader = IndexReader(engine.store_dir, str(engine.root))
+        with reader.snapshot():
+            model_id = reader.latest_model()
+            assert model_id is not None
+            lived = DenseIndex(reader, model_id, 256)
+        query = np.random.default_rng(3).normal(size=256).astype(np.float32)
+        for number in range(24):
+            (tmp_path / "zebra.md").write_text(f"# Feeding {number}\n\nHow the zoo feeds its {number} zebras.\n")
+            (tmp_path / f"keeper{number}.md").write_text(f"# Keeper {number}\n\nWho feeds them.\n")
+            engine.sync(["zebra.md", f"keeper{number}.md"])
+            with reader.snapshot():
+                lived.refresh()
+        with reader.snapshot():
+            anew = DenseIndex(reader, model_id, 256)
+            assert lived.nearest(query, 500) == anew.nearest(query, 500)
+            assert lived.rows - reader.vector_count(model_id) < 8, "dead vectors are dropped"
+        assert len(lived._units) <= 1 + (48).bit_length(), "few parts to compare"
+        reader.close()
 
 
 def nearest(root: Path) -> list[tuple[str, float]]:

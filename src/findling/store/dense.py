@@ -22,6 +22,10 @@ from findling.store.schema import CHUNK_BITS, Coding, map_os_error
 _COUNT_MASK = (1 << CHUNK_BITS) - 1
 """In the file an entry's units are told by one word: its id, and in these bits how many there are."""
 
+_ALIKE = 2
+"""What was written since the file was made stands in parts each more than so many times the next one, so that there
+are few to compare with a query, and each vector is copied a few times only."""
+
 _AT_ONCE = 250
 """Rows of the table, each a file's vectors, whose bits are made together: for more than some 100 kB memory would come
 anew from the system each time, which takes longer than the work."""
@@ -70,9 +74,27 @@ class DenseIndex:
         if units:
             self._units.append(np.concatenate(units))
             self._bits.append(vectors.in_columns(np.concatenate(bits)))
-        if len(self._units) > 1 and not self._mapped_rows:
-            self._units = [np.concatenate(self._units)]
-            self._bits = [np.asfortranarray(np.concatenate(self._bits))]
+        if not self._mapped_rows:
+            self._join(len(self._units))
+            return
+        while len(self._units) > 2 and len(self._units[-2]) <= _ALIKE * len(self._units[-1]):
+            self._join(2)
+            self._drop_dead()
+
+    def _join(self, parts: int) -> None:
+        """Make the last so many parts one."""
+        if parts > 1:
+            self._units[-parts:] = [np.concatenate(self._units[-parts:])]
+            self._bits[-parts:] = [np.asfortranarray(np.concatenate(self._bits[-parts:]))]
+
+    def _drop_dead(self) -> None:
+        """Drop what was deleted since from the last part: where a file is written all the time that is most of it."""
+        entries = self._units[-1] >> CHUNK_BITS
+        live = self._reader.with_vectors(np.unique(entries).tolist(), self._model_id)
+        kept = np.isin(entries, list(live))
+        if not kept.all():
+            self._units[-1] = self._units[-1][kept]
+            self._bits[-1] = np.asfortranarray(self._bits[-1][kept])
 
     def _of(
         self, rows: Sequence[tuple[int, int, bytes]], coding: Coding

@@ -5,7 +5,7 @@ Everything belongs to one committed generation (`snapshots`).
 
 from __future__ import annotations
 
-import json
+from array import array
 from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,9 +27,6 @@ _CHUNK_LISTS = 500
 
 _DERIVED = 10_000
 """The same of `IndexReader.derived`, about 0.3 kB each."""
-
-_COUNTED = 200_000
-"""Names whose definitions were counted, about 0.1 kB each."""
 
 _AT_ONCE = 100
 """Contents whose definitions are looked through together."""
@@ -57,19 +54,14 @@ class IndexReader(VectorReader):
         self._names: dict[int, DefinedNames] = {}
         self._chunks: dict[int, list[ChunkRow]] = {}
         self._counts: dict[int, int] = {}
-        self._definers: dict[str, int] = {}
         self._uncovered: list[int] | None = None
         self._uncovered_by: frozenset[int] | None = None
         self._only_ours: bool | None = None
         self._few_definers: dict[str, list[int]] | None = None
         self._few_terms: FewTerms | None = None
         self._grown: bool | None = None
-        self.derived: dict[int, Sequence[int]] = {}
+        self.derived: dict[int, array[int]] = {}
         """Numbers that others work out from a content's definitions."""
-        self.derived_arrays: dict[int, Any] = {}
-        """The same as arrays."""
-        self.derived_of_all: Any = None
-        """What others work out from the definitions of all contents together, of as many as its length says."""
 
     @property
     def _of_contents(self) -> tuple[dict[int, Any], ...]:
@@ -78,21 +70,16 @@ class IndexReader(VectorReader):
     @property
     def _remembers_much(self) -> bool:
         much = any(len(cache) > _CONTENTS for cache in self._of_contents)
-        names = len(self._definers) + (len(self.derived_of_all) if self.derived_of_all is not None else 0)
-        derived = len(self.derived) + len(self.derived_arrays)
-        return super()._remembers_much or much or derived > _DERIVED or names > _COUNTED
+        return super()._remembers_much or much or len(self.derived) > _DERIVED
 
     def _forget(self) -> None:
         super()._forget()
         for cache in self._of_contents:  # what is in a content is the same in every generation
             if len(cache) > _CONTENTS:
                 cache.clear()
-        if len(self.derived) + len(self.derived_arrays) > _DERIVED:
+        if len(self.derived) > _DERIVED:
             self.derived.clear()
-            self.derived_arrays.clear()
         self._counts.clear()
-        self._definers.clear()
-        self.derived_of_all = None
         self._only_ours = self._uncovered = self._few_definers = self._few_terms = self._grown = None
 
     def uncovered_blobs(self) -> list[int]:
@@ -224,21 +211,6 @@ class IndexReader(VectorReader):
             "AND EXISTS (SELECT 1 FROM entries e CROSS JOIN manifest_files m USING (entry_id) "
             f"WHERE e.blob_id = d.blob_id AND m.manifest_id = {self._manifest_id:d})"
         )
-
-    def definition_counts(self, names: Collection[str], most: int) -> dict[str, int]:
-        """Number of the manifest's contents that define a name, by squashed name; counted up to ``most``."""
-        missing = [name for name in names if name not in self._definers]
-        if missing and not self._keeps_apart:
-            definers = self._definers_of_few()
-            self._definers.update((name, min(most, len(definers.get(name, ())))) for name in missing)
-        elif missing:
-            sql = (
-                "SELECT wanted.key, (SELECT count(*) FROM (SELECT 1 FROM definitions d "
-                f"WHERE d.squashed = wanted.value {self._ours} LIMIT {most:d})) FROM json_each(?) wanted"
-            )
-            for place, count in self._db.execute(sql, (json.dumps(missing),)):
-                self._definers[missing[place]] = count
-        return {name: self._definers[name] for name in names}
 
     def term_counts(self, keys: Iterable[int]) -> dict[int, int]:
         """Files of the manifest that have a term, by term key; 0 for none."""

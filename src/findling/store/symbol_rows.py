@@ -220,10 +220,13 @@ class DefinedNames(NamedTuple):
         return _squashed(self.text) if self.kinds else []
 
 
+NO_NAMES = DefinedNames("", b"")
+
+
 def named(data: bytes) -> DefinedNames:
     """Names and kinds of a row: all that most files are asked for. Raises as `unpack`."""
     if not data:
-        return DefinedNames("", b"")
+        return NO_NAMES
     data, _ = inflate(data)
     count, length, width = _head(data)
     at = _HEAD.size

@@ -18,6 +18,7 @@ from findling.search.symbol import Definition
 from findling.store import term_rows
 from findling.store.reader import IndexReader
 from findling.store.rows import FileRow
+from findling.store.symbol_rows import NO_NAMES
 from findling.types import Reason
 
 NAMES_SAID = 3
@@ -351,22 +352,18 @@ def _votes(reader: IndexReader, ranked: Sequence[RankedFile], rows: Mapping[int,
         item.values["passage"] + (item.values["window"] if has_vectors else item.values["file"]) for item in ranked
     ]
     blobs = [item.file.blob_id for item in ranked]
-    names = reader.defined_names(blobs)
+    keys = reader.derived
+    if new := [blob_id for blob_id in blobs if blob_id not in keys]:
+        named = reader.defined_names(new)
+        keys.update({blob_id: mentions.name_keys(named.get(blob_id, NO_NAMES)) for blob_id in new})
     manifest = reader.manifest
     files = manifest.files if manifest else 1
     if "numpy" in sys.modules:
         from findling.search.ranking import mention_arrays
 
-        words = reader.derived_arrays
-        words.update({blob: mention_arrays.name_words(of) for blob, of in names.items() if blob not in words})
-        known = reader.derived_of_all = reader.derived_of_all or mention_arrays.KnownNames()
-        found = mention_arrays.received(
-            voices, blobs, names, words, rows, known, reader.definition_counts, reader.term_counts, files
-        )
+        found = mention_arrays.received(voices, blobs, keys, rows, reader.term_counts, files)
     else:
-        keys = reader.derived
-        keys.update({blob_id: mentions.name_keys(found) for blob_id, found in names.items() if blob_id not in keys})
-        said, defines = mentions.rare_mentions(votes.voters(voices), blobs, names, keys, rows, reader.definition_counts)
+        said, defines = mentions.rare_mentions(votes.voters(voices), blobs, keys, rows)
         found = votes.votes(voices, said.__getitem__, defines, reader.term_counts, files)
     for item, value in zip(ranked, found, strict=True):
         item.values["votes"] = value
