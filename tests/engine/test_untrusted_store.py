@@ -19,7 +19,7 @@ from test_faults import InlinePool
 from findling import Engine, cli, files
 from findling.errors import IndexUnavailable
 from findling.files import NotRead, RootFiles, read_regular_file
-from findling.store import checksums, fulltext, growth
+from findling.store import checksums, fulltext_files, growth
 from findling.store.lock import WriterLock
 from findling.store.reader import IndexReader
 from findling.store.schema import IndexDamaged
@@ -149,7 +149,7 @@ def test_readers_and_the_lock_follow_no_link_by_themselves(root: Path, outside: 
     assert not (store / "writer.lock").is_symlink()
     shutil.move(store / "fulltext", outside / "fulltext")
     (store / "fulltext").symlink_to(outside / "fulltext")
-    assert not fulltext.usable(store / "fulltext", identity)
+    assert not fulltext_files.usable(store / "fulltext", identity)
     with pytest.raises(IndexDamaged):
         IndexReader(store, str(root))
     (store / "fulltext").unlink()
@@ -397,11 +397,11 @@ def test_a_changed_segment_is_noticed_before_it_is_used(change: str, root: Path)
         path.rename(was)
         if change != "gone":
             path.write_bytes(CHANGES[change](was.read_bytes()))
-        assert not fulltext.usable(store / "fulltext", identity), ending
+        assert not fulltext_files.usable(store / "fulltext", identity), ending
         if ending != ".store":
             path.unlink(missing_ok=True)
             was.rename(path)
-            assert fulltext.usable(store / "fulltext", identity), ending
+            assert fulltext_files.usable(store / "fulltext", identity), ending
     with Engine.open(root=root) as engine:
         result = engine.search("failed requests", mode="keyword", wait_s=None)
         assert places(result) == before
@@ -416,10 +416,10 @@ def test_a_sound_text_index_stays_usable_however_it_changes(root: Path) -> None:
         for n in range(12):
             write(root, f"src/m{n % 4}.py", f"class Number{n}:\n    value = {n}\n")
             assert engine.search(f"Number{n}", mode="keyword").hits[0].path == f"src/m{n % 4}.py"
-            assert fulltext.usable(directory, identity)
+            assert fulltext_files.usable(directory, identity)
         copy = directory.with_name("copy")
         shutil.copytree(directory, copy, copy_function=shutil.copyfile, ignore=shutil.ignore_patterns(".tmp*"))
-        assert fulltext.usable(copy, identity)
+        assert fulltext_files.usable(copy, identity)
         shutil.rmtree(copy)
 
 

@@ -114,7 +114,7 @@ def test_each_mode_finds_what_only_it_can(engine: Engine) -> None:
 
 def evidence(reader: IndexReader, query: str) -> tuple[Evidence, list[int]]:
     terms = analyse(query)
-    text = keyword.search(reader.fulltext, terms, chunk_limit=200, file_limit=50)
+    text = keyword.search(reader, terms, chunk_limit=200, file_limit=50)
     definitions = symbol.search(reader, terms)
     entries = sorted({*text.chunks, *text.files, *(f.entry_id for f in reader.files_of_blobs(definitions))})
     channel = semantic_channel(reader)

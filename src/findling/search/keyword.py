@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from findling.search.analysis import QueryTerms
-from findling.store.fulltext import FulltextReader
+from findling.store.reader import IndexReader
 from findling.store.schema import CHUNK_BITS
 
 CHUNK_FIELDS = (("body", 1.0), ("context", 0.6))
@@ -31,7 +31,7 @@ class KeywordHits:
 
 
 def search(
-    reader: FulltextReader,
+    reader: IndexReader,
     query: QueryTerms,
     *,
     chunk_limit: int,
@@ -45,9 +45,11 @@ def search(
     ]
     weighted += list(_synonyms(query).items())[:_MAX_TERMS]
     chunks: dict[int, dict[int, float]] = {}
-    for unit, score in reader.search(weighted, CHUNK_FIELDS, chunk_limit, entries):
+    text, others = reader.fulltext, reader.others
+    for unit, score in text.search(weighted, CHUNK_FIELDS, chunk_limit, entries, others):
         chunks.setdefault(unit >> CHUNK_BITS, {})[unit & ((1 << CHUNK_BITS) - 1)] = score
-    files = {unit >> CHUNK_BITS: score for unit, score in reader.search(weighted, FILE_FIELDS, file_limit, entries)}
+    named = text.search(weighted, FILE_FIELDS, file_limit, entries, others)
+    files = {unit >> CHUNK_BITS: score for unit, score in named}
     return KeywordHits(chunks, files)
 
 

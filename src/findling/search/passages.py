@@ -106,9 +106,7 @@ def by_text(
     """Chunks of these files that have the query's words, best first; ``value`` is the share of the best one's BM25."""
     by_entry = {file.entry_id: file for file in files}
     scope = _scope(reader, by_entry)
-    found = keyword.search(
-        reader.fulltext, terms, chunk_limit=limit * scope.over_fetch, file_limit=0, entries=scope.entries
-    )
+    found = keyword.search(reader, terms, chunk_limit=limit * scope.over_fetch, file_limit=0, entries=scope.entries)
     scores = {
         (entry, ordinal): score
         for entry, chunks in found.chunks.items()

@@ -131,7 +131,7 @@ class Searcher:
         text = keyword.KeywordHits({}, {})
         if "keyword" in chosen.channels:
             text = keyword.search(
-                reader.fulltext,
+                reader,
                 terms,
                 chunk_limit=CHUNK_CANDIDATES * scope.over_fetch,
                 file_limit=FILE_CANDIDATES * scope.over_fetch,

@@ -12,7 +12,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from findling.store import count_rows, fulltext, growth, layout, manifests, schema, term_rows
+from findling.store import count_rows, fulltext, fulltext_files, growth, layout, manifests, schema, term_rows
 from findling.store.count_changes import CountChanges
 from findling.store.lock import WriterLock
 from findling.store.trigrams import TrigramIndex
@@ -78,7 +78,7 @@ class BatchWriter:
     @typed
     def _open_derived(self) -> None:
         identity = self.identity = schema.identity(self._db)
-        if not fulltext.usable(self._directory / schema.FULLTEXT, identity):
+        if not fulltext_files.usable(self._directory / schema.FULLTEXT, identity):
             if self._db.execute("SELECT 1 FROM entries LIMIT 1").fetchone() is not None:
                 raise schema.TextIndexLost(
                     f"The text index at {self._directory / schema.FULLTEXT} is missing or damaged."

@@ -7,24 +7,18 @@ It *proposes* candidates; their order in an answer is decided by `findling.searc
 
 from __future__ import annotations
 
-import errno
-import json
-import os
+import math
 import re
-import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import tantivy
 
 from findling import errors
-from findling.store import layout
+from findling.store import fulltext_files, layout
 from findling.store.schema import IndexDamaged, full
-
-FORMAT = "2"
-"""Written beside the index, with the identity of the tables it belongs to; anything else there means: build anew."""
 
 _HEAP_BYTES = 64_000_000
 """Memory of the writer before it writes a segment; more makes fewer segments, this keeps a run under its budget."""
@@ -33,19 +27,13 @@ _SMALL_HEAP_BYTES = 16_000_000
 """For a run of a few files: allocating less is faster."""
 
 _TOKENIZER = "terms"
-_FORMAT_FILE = "format"
-_META = "meta.json"
-_DELETIONS = ".del"
-"""The library's: the file that lists the segments in use, and the ending of what says which documents are deleted."""
 
-_STATE_BYTES = 4_000_000
-"""No list of segments comes near this; what is longer is not ours."""
+_FEW_DOCUMENTS = 20_000
+"""Up to so many, counting those that hold each term of a question anew takes a millisecond or two; among more, a few
+files' earlier versions change hardly anything."""
 
-_PIECE_BYTES = 1 << 20
-"""Read at a time for a checksum."""
-
-_TRIES = 3
-"""Merging takes longer than looking, so that a second look nearly always finds a listing as it is."""
+_LITTLE = 0.02
+"""What no smaller share of the documents is about is not worth counting for."""
 
 
 def _schema() -> tantivy.Schema:
@@ -64,119 +52,13 @@ def _open(directory: Path) -> tantivy.Index:
     return index
 
 
-def usable(directory: Path, identity: bytes) -> bool:
-    """Whether a text index of this format, made for the tables with this identity, stands there whole.
-
-    The library checks nothing of this, and data that it cannot make sense of may end the process. Raises
-    `IndexUnavailable` where that cannot be looked at now.
-    """
-    try:
-        if layout.not_a_folder(directory) or layout.holds_other_than_files(directory):
-            return False
-        for _ in range(_TRIES):
-            marker = _read_small(directory / _FORMAT_FILE)
-            state = _read_small(directory / _META)
-            if marker.split("\n", 1)[0] != _mark(identity):
-                return False
-            segments = _segments(state)
-            if all(_unchanged(directory, file) for file in _written_down(marker) if _segment(file.name) in segments):
-                return True
-            if _read_small(directory / _META) == state:
-                return False
-            # segments were merged by a writer between the looks: look again
-        return False
-    except OSError as error:
-        if error.errno in _OF_WHAT_IS_THERE:
-            return False
-        raise _unavailable(directory, error.errno) from error
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return False
-
-
-class _File(NamedTuple):
-    """A file of a segment as it was written; none of them ever changes."""
-
-    name: str
-    size: int
-    mtime_ns: int
-    checksum: int
-
-
-def _unchanged(directory: Path, file: _File) -> bool:
-    try:
-        status = (directory / file.name).lstat()
-    except FileNotFoundError:
-        return file.name.endswith(_DELETIONS)  # those are replaced as more is deleted
-    if status.st_size != file.size:
-        return False
-    # another time alone may come of copying the folder
-    return status.st_mtime_ns == file.mtime_ns or _checksum(directory / file.name) == file.checksum
-
-
-def _write_down(directory: Path, identity: bytes) -> None:
-    """Note what the segments' files are like now, so that one that was cut or overwritten is noticed."""
-    segments = _segments(_read_small(directory / _META))
-    try:
-        known = {file.name: file for file in _written_down(_read_small(directory / _FORMAT_FILE))}
-    except (FileNotFoundError, ValueError):
-        known = {}
-    lines = [_mark(identity)]
-    with os.scandir(directory) as entries:
-        for entry in entries:
-            if _segment(entry.name) not in segments:
-                continue
-            with suppress(FileNotFoundError):  # merged away meanwhile
-                status = entry.stat(follow_symlinks=False)
-                was = known.get(entry.name)
-                if was is None or was[1:3] != (status.st_size, status.st_mtime_ns):
-                    was = _File(entry.name, status.st_size, status.st_mtime_ns, _checksum(directory / entry.name))
-                lines.append(" ".join(map(str, was)))
-    partial = directory / f"{_FORMAT_FILE}.part"
-    partial.unlink(missing_ok=True)
-    with partial.open("x", encoding="utf-8") as file:
-        file.write("\n".join(lines))
-    partial.replace(directory / _FORMAT_FILE)
-
-
-def _written_down(marker: str) -> Iterator[_File]:
-    for line in marker.split("\n")[1:]:
-        name, size, mtime_ns, checksum = line.split(" ")
-        yield _File(name, int(size), int(mtime_ns), int(checksum))
-
-
-def _segments(state: str) -> frozenset[str]:
-    """The segments in use, as the names of their files begin."""
-    return frozenset(segment["segment_id"].replace("-", "") for segment in json.loads(state)["segments"])
-
-
-def _segment(name: str) -> str:
-    return name.split(".", 1)[0]
-
-
-def _checksum(path: Path) -> int:
-    checksum = 0
-    with path.open("rb") as file:
-        while piece := file.read(_PIECE_BYTES):
-            checksum = zlib.crc32(piece, checksum)
-    return checksum
-
-
-def _read_small(path: Path) -> str:
-    with path.open("rb") as file:
-        return file.read(_STATE_BYTES).decode()
-
-
-def _mark(identity: bytes) -> str:
-    return f"{FORMAT} {identity.hex()}"
-
-
 def create(directory: Path, identity: bytes) -> None:
     """Make an empty text index in place of whatever is there, so that readers find one from the first moment."""
     with _typed(directory, identity):
         remove(directory)
         directory.mkdir(parents=True, exist_ok=True)
         tantivy.Index(_schema(), path=str(directory), reuse=False)
-        _write_down(directory, identity)
+        fulltext_files.write_down(directory, identity)
 
 
 def remove(directory: Path) -> None:
@@ -259,7 +141,7 @@ class FulltextWriter:
         """Make everything visible and durable. Raises `StorageFull` or `IndexUnavailable`."""
         with _typed(self._directory, self._identity):
             self._writer.commit()
-            _write_down(self._directory, self._identity)
+            fulltext_files.write_down(self._directory, self._identity)
 
     def close(self, *, merge: bool = False) -> None:
         """``merge``: wait for the merging of segments that goes on in the background, then drop unused files."""
@@ -268,7 +150,7 @@ class FulltextWriter:
                 with _typed(self._directory, self._identity):
                     self._writer.garbage_collect_files()
                     self._writer.wait_merging_threads()
-                    _write_down(self._directory, self._identity)
+                    fulltext_files.write_down(self._directory, self._identity)
         finally:
             del self._writer
 
@@ -282,27 +164,18 @@ def _map_error(error: Exception, directory: Path, identity: bytes | None) -> err
             f"The text index at {directory} cannot be used: {text}", remedy="Check the folder's permissions."
         )
     failed = _SYSTEM_ERROR.search(text)
-    if failed and int(failed[1]) not in _OF_WHAT_IS_THERE:
-        return _unavailable(directory, int(failed[1]))
-    if any(sign in text for sign in _DIED_SIGNS) and identity is not None and usable(directory, identity):
-        return _unavailable(directory, None)
+    if failed and int(failed[1]) not in fulltext_files.OF_WHAT_IS_THERE:
+        return fulltext_files.unavailable(directory, int(failed[1]))
+    if (
+        any(sign in text for sign in _DIED_SIGNS)
+        and identity is not None
+        and fulltext_files.usable(directory, identity)
+    ):
+        return fulltext_files.unavailable(directory, None)
     return IndexDamaged(f"The text index at {directory} cannot be used: {text}")
 
 
 _SYSTEM_ERROR = re.compile(r"\bOs \{ code: (\d+)")
-
-_OF_WHAT_IS_THERE = frozenset((errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP))
-"""Failures of the system that come of the files themselves; any other (a disk that does not answer, too many open
-files) says nothing of the index."""
-
-
-def _unavailable(directory: Path, number: int | None) -> errors.IndexUnavailable:
-    why = os.strerror(number) if number is not None else "writing failed"
-    return errors.IndexUnavailable(
-        f"The text index at {directory} cannot be used: {why}.",
-        remedy="Nothing is lost; try again, and check the disk if that does not help.",
-    )
-
 
 _DIED_SIGNS = ("was killed", "in a thread", "updater killed", "thread panicked")
 """A thread of the library's met an error, and another one says no more than that."""
@@ -320,15 +193,14 @@ class FulltextReader:
             self._schema = self._index.schema
             self._searcher = self._index.searcher()
         self._directory = directory
+        self._written: int | None = None
+        """Documents in the segments, as far as they have been counted."""
 
     def reload(self) -> None:
         with _typed(self._directory):
             self._index.reload()
             self._searcher = self._index.searcher()
-
-    @property
-    def documents(self) -> int:
-        return int(self._searcher.num_docs)
+        self._written = None
 
     def search(
         self,
@@ -336,20 +208,26 @@ class FulltextReader:
         fields: Sequence[tuple[str, float]],
         limit: int,
         entries: Sequence[int] | None = None,
+        beside: Callable[[], Sequence[int]] = lambda: (),
     ) -> list[tuple[int, float]]:
         """The best ``limit`` units as (unit id, BM25 sum), best first, ties by unit id.
 
         ``weighted_terms`` are (term, weight); ``fields`` (field, weight); ``entries`` restricts to those entries.
+        ``beside``: entries that no answer is about; in a small index they do not count in how rare a term is either.
         """
         if not weighted_terms or limit <= 0:
             return []
         with _typed(self._directory):
             query = tantivy.Query
             clauses: list[tuple[tantivy.Occur, tantivy.Query]] = []
+            rarity = self._rarity(beside)
             for term, term_weight in weighted_terms:
                 for field, field_weight in fields:
                     clause = query.term_query(self._schema, field, term, "freq")
-                    clauses.append((tantivy.Occur.Should, query.boost_query(clause, term_weight * field_weight)))
+                    weight = term_weight * field_weight
+                    if rarity is not None:
+                        weight *= rarity.correction(field, term, clause)
+                    clauses.append((tantivy.Occur.Should, query.boost_query(clause, weight)))
             wanted = query.boolean_query(clauses)
             if entries is not None:
                 allowed = query.term_set_query(self._schema, "entry", list(entries))
@@ -361,3 +239,46 @@ class FulltextReader:
         ranked = [(int(unit), float(score)) for unit, (score, _) in zip(units, found, strict=True) if unit is not None]
         ranked.sort(key=lambda pair: (-pair[1], pair[0]))
         return ranked
+
+    def _rarity(self, beside: Callable[[], Sequence[int]]) -> _Rarity | None:
+        """How rare terms are among what is searched; None where the library says it, or where asking takes long."""
+        if self._written is None:
+            self._written = fulltext_files.documents(self._directory)
+        if self._written > _FEW_DOCUMENTS:
+            return None
+        others = beside()
+        if not others and self._written == self._searcher.num_docs:
+            return None
+        rarity = _Rarity(self._searcher, self._schema, self._written, others)
+        return rarity if rarity.searched < self._written * (1 - _LITTLE) else None
+
+
+class _Rarity:
+    """Corrects how much rare terms count. The library's own count is of all documents that were ever written to its
+    segments: with the earlier versions of files, and with what was deleted until segments happen to be merged. An index
+    that followed many changes would so put its answers in another order than a new one."""
+
+    def __init__(self, searcher: tantivy.Searcher, schema: tantivy.Schema, written: int, others: Sequence[int]) -> None:
+        self._searcher = searcher
+        self._written = written
+        self._others = tantivy.Query.term_set_query(schema, "entry", list(others)) if others else None
+        self.searched = self._count(tantivy.Query.all_query())
+
+    def _count(self, wanted: tantivy.Query) -> int:
+        if self._others is not None:
+            wanted = tantivy.Query.boolean_query([(tantivy.Occur.Must, wanted), (tantivy.Occur.MustNot, self._others)])
+        found: Any = self._searcher.search(wanted, 1, count=True)
+        return int(found.count)
+
+    def correction(self, field: str, term: str, clause: tantivy.Query) -> float:
+        """What a term's score in a field is multiplied with."""
+        written = self._searcher.doc_freq(field, term)
+        if not written:
+            return 1.0
+        # segments may have been merged, and deleted documents left out, since the searcher was opened
+        return _idf(self.searched, self._count(clause)) / _idf(max(self._written, written), written)
+
+
+def _idf(documents: int, holding: int) -> float:
+    """As the library has it (BM25 after Robertson and Sparck Jones, never below 0)."""
+    return math.log(1 + (documents - holding + 0.5) / (holding + 0.5))

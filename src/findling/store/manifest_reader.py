@@ -36,6 +36,7 @@ class ManifestReader(SnapshotReader):
         self._listing: list[FileRow] | None = None
         self._known: dict[str, tuple[int, int]] | None = None
         self._crowding: float | None = None
+        self._others: list[int] | None = None
         self._unlisted: frozenset[tuple[str, str]] | None = None
 
     @property
@@ -45,7 +46,7 @@ class ManifestReader(SnapshotReader):
     def _forget(self) -> None:
         super()._forget()
         self._manifest = self._listing = self._known = None
-        self._crowding = self._unlisted = None
+        self._crowding = self._unlisted = self._others = None
         self._in_manifest.clear()
         if len(self._files) > _REMEMBERED:
             self._files.clear()
@@ -143,6 +144,13 @@ class ManifestReader(SnapshotReader):
             files = self.manifest.files if self.manifest else 0
             self._crowding = self._value("SELECT count(*) FROM entries") / files if files else 1.0
         return self._crowding
+
+    def others(self) -> list[int]:
+        """The store's entries that the manifest does not have: earlier versions, other branches and work trees."""
+        if self._others is None:
+            sql = "SELECT entry_id FROM entries EXCEPT SELECT entry_id FROM manifest_files WHERE manifest_id=?"
+            self._others = [row[0] for row in self._db.execute(sql, (self._manifest_id,))]
+        return self._others
 
     # --- files ----------------------------------------------------------------------------------------------
 

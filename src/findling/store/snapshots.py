@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import apsw
 
-from findling.store import fulltext, layout, schema
+from findling.store import fulltext, fulltext_files, layout, schema
 from findling.store.schema import DATABASE, FULLTEXT, TRIGRAMS
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class SnapshotReader:
         """Raises `IndexUnavailable` when it is missing or damaged; then the store must be built anew."""
         if self._text is None:
             directory = self._directory / FULLTEXT
-            if not fulltext.usable(directory, self.identity):
+            if not fulltext_files.usable(directory, self.identity):
                 raise schema.TextIndexLost(f"The text index at {directory} is missing or damaged.")
             self._text = fulltext.FulltextReader(directory)
         return self._text

@@ -13,7 +13,7 @@ from typing import Any
 import apsw
 
 from findling import errors
-from findling.store import checksums, fulltext, layout, manifests, schema
+from findling.store import checksums, fulltext, fulltext_files, layout, manifests, schema
 from findling.store.layout import DATABASE, FULLTEXT, LOCK
 from findling.store.lock import WriterLock
 
@@ -50,7 +50,7 @@ def _problems(directory: Path) -> tuple[str, str]:
         raise mapped from error
     finally:
         connection.close()
-    if filled and not fulltext.usable(directory / FULLTEXT, identity):
+    if filled and not fulltext_files.usable(directory / FULLTEXT, identity):
         return "", f"The text index at {directory / FULLTEXT} is missing or damaged."
     return "", ""
 
