@@ -95,7 +95,7 @@ def test_a_file_that_is_written_all_the_time_leaves_no_trail_in_a_long_lived_pro
                 lived.refresh()
         with reader.snapshot():
             anew = DenseIndex(reader, model_id, 256)
-            assert lived.nearest(query, 500) == anew.nearest(query, 500)
+            assert lived.nearest(query, 500, reader.own) == anew.nearest(query, 500, reader.own)
             assert lived.rows - reader.vector_count(model_id) < 8, "dead vectors are dropped"
         assert len(lived._units) <= 1 + (48).bit_length(), "few parts to compare"
         reader.close()

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from findling.search.analysis import QueryTerms
+from findling.search.scope import EVERYWHERE, Scope
+from findling.store.proposals import proposed
 from findling.store.reader import IndexReader
 from findling.store.schema import CHUNK_BITS
 
@@ -36,20 +39,25 @@ def search(
     *,
     chunk_limit: int,
     file_limit: int,
-    entries: Sequence[int] | None = None,
+    scope: Scope = EVERYWHERE,
 ) -> KeywordHits:
-    """The best chunks and files by text. ``entries`` restricts to those."""
+    """The best chunks and files by text, of those in the scope."""
     weighted = list(query.terms.items())[:_MAX_TERMS]
     weighted += [
         (compound, COMPOUND_WEIGHT) for compound in query.compounds[:_MAX_TERMS] if compound not in query.terms
     ]
     weighted += list(_synonyms(query).items())[:_MAX_TERMS]
     chunks: dict[int, dict[int, float]] = {}
-    text, others = reader.fulltext, reader.others
-    for unit, score in text.search(weighted, CHUNK_FIELDS, chunk_limit, entries, others):
+
+    def best(fields: Sequence[tuple[str, float]], count: int) -> list[tuple[int, float]]:
+        def find(wanted: int) -> list[tuple[int, float]]:
+            return reader.fulltext.search(weighted, fields, wanted, scope.entries, reader.others)
+
+        return proposed(find, partial(scope.own, reader), count, 1 if scope.entries is not None else scope.over_fetch)
+
+    for unit, score in best(CHUNK_FIELDS, chunk_limit):
         chunks.setdefault(unit >> CHUNK_BITS, {})[unit & ((1 << CHUNK_BITS) - 1)] = score
-    named = text.search(weighted, FILE_FIELDS, file_limit, entries, others)
-    files = {unit >> CHUNK_BITS: score for unit, score in named}
+    files = {unit >> CHUNK_BITS: score for unit, score in best(FILE_FIELDS, file_limit)}
     return KeywordHits(chunks, files)
 
 

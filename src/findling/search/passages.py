@@ -9,6 +9,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from findling import tokenizer
@@ -106,7 +107,7 @@ def by_text(
     """Chunks of these files that have the query's words, best first; ``value`` is the share of the best one's BM25."""
     by_entry = {file.entry_id: file for file in files}
     scope = _scope(reader, by_entry)
-    found = keyword.search(reader, terms, chunk_limit=limit * scope.over_fetch, file_limit=0, entries=scope.entries)
+    found = keyword.search(reader, terms, chunk_limit=limit, file_limit=0, scope=scope)
     scores = {
         (entry, ordinal): score
         for entry, chunks in found.chunks.items()
@@ -219,4 +220,4 @@ def entries_to_compare(
     scope = _scope(reader, by_entry)
     if scope.entries is not None:
         return scope.entries
-    return [entry for entry in channel.propose(vector, PROPOSED * scope.over_fetch) if entry in by_entry]
+    return list(channel.propose(vector, PROPOSED, partial(scope.own, reader), scope.over_fetch))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 
 from findling.store.reader import IndexReader
@@ -19,11 +19,6 @@ FEW = 3000
 """Up to this many files the text index is asked for them by id; a longer list costs more than it saves."""
 
 _MAX_OVER_FETCH = 20
-_OVER_TAKEN = 8
-"""Proposals looked at for each that is kept: some are of old versions, or of other work trees."""
-
-_OF_OTHERS = 4
-"""The same where a store holds several times what is searched: versions of one file stand close together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +31,10 @@ class Scope:
     over_fetch: int
     blobs: frozenset[int] | None = None
 
+    def own(self, reader: IndexReader, entries: Set[int]) -> Set[int]:
+        """Those of some entries that belong to the manifest and the scope."""
+        return reader.own(entries) if self.allowed is None else self.allowed & entries
+
     def keep(self, reader: IndexReader, proposals: Mapping[int, float] | Iterable[int], most: int) -> list[int]:
         """The first ``most`` proposals that belong to the manifest and the scope.
 
@@ -46,7 +45,6 @@ class Scope:
             wanted = [entry for entry in wanted if entry in self.allowed]
         scores = proposals if isinstance(proposals, Mapping) else dict.fromkeys(wanted, 0.0)
         wanted.sort(key=lambda entry: -scores[entry])
-        wanted = wanted[: most * max(_OVER_TAKEN, _OF_OTHERS * self.over_fetch)]
         known: dict[int, FileRow] = {}
         kept: list[int] = []
         for start in range(0, len(wanted), most):
@@ -58,6 +56,9 @@ class Scope:
         if scores is proposals:
             kept.sort(key=lambda entry: (-scores[entry], known[entry].path))
         return kept[:most]
+
+
+EVERYWHERE = Scope(None, None, 1)
 
 
 def lies_in(path: str, folder: str) -> bool:

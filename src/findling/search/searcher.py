@@ -133,9 +133,9 @@ class Searcher:
             text = keyword.search(
                 reader,
                 terms,
-                chunk_limit=CHUNK_CANDIDATES * scope.over_fetch,
-                file_limit=FILE_CANDIDATES * scope.over_fetch,
-                entries=scope.entries,
+                chunk_limit=CHUNK_CANDIDATES,
+                file_limit=FILE_CANDIDATES,
+                scope=scope,
             )
             take("keyword", {entry: max(found.values()) for entry, found in text.chunks.items()}, KEYWORD_FILES)
             take("keyword", text.files, NAME_FILES)
@@ -181,11 +181,10 @@ class Searcher:
                     break
         return found
 
-    @staticmethod
-    def _near(channel: SemanticChannel, vector: NDArray[np.float32], scope: Scope) -> dict[int, float]:
+    def _near(self, channel: SemanticChannel, vector: NDArray[np.float32], scope: Scope) -> dict[int, float]:
         """Entries near a vector and how near: among the scope's own when these are few, else by the bits of all."""
         if scope.entries is None:
-            return channel.propose(vector, SEMANTIC_CANDIDATES * scope.over_fetch)
+            return channel.propose(vector, SEMANTIC_CANDIDATES, partial(scope.own, self._reader), scope.over_fetch)
         cosines = channel.cosines(vector, scope.entries)
         return {entry: float(found.own.max()) for entry, found in cosines.items() if len(found.own)}
 

@@ -16,6 +16,7 @@ from findling.embedding.calibration import Calibration, calibration_of
 from findling.search.semantic_types import FileCosines
 from findling.store import vector_codes, vectors
 from findling.store.dense import DenseIndex
+from findling.store.proposals import Own
 from findling.store.reader import IndexReader
 from findling.store.schema import CHUNK_BITS
 
@@ -61,11 +62,14 @@ class SemanticChannel:
             known = self._queries[text] = self._embedder.encode_query(text)
         return known
 
-    def propose(self, query: NDArray[np.float32], count: int) -> dict[int, float]:
-        """Entries whose chunks are nearest by bits, with how many of the bits agree less than all (0 or below)."""
+    def propose(self, query: NDArray[np.float32], count: int, own: Own, share: int = 1) -> dict[int, float]:
+        """Entries whose chunks are nearest by bits, with how many of the bits agree less than all (0 or below).
+
+        ``own``, ``share``: see `proposed`.
+        """
         self._refresh()
         found: dict[int, float] = {}
-        for distance, unit in self._dense.nearest(query, count):
+        for unit, distance in self._dense.nearest(query, count, own, share):
             found.setdefault(unit >> CHUNK_BITS, -distance)
         return found
 
@@ -88,11 +92,11 @@ class SemanticChannel:
             for entry_id, low, high in zip(stored, offsets[:-1], offsets[1:], strict=True)
         }
 
-    def propose_chunks(self, query: NDArray[np.float32], count: int) -> dict[int, list[int]]:
+    def propose_chunks(self, query: NDArray[np.float32], count: int, own: Own, share: int = 1) -> dict[int, list[int]]:
         """As `propose`, with the places of the chunks."""
         self._refresh()
         found: dict[int, list[int]] = {}
-        for _, unit in self._dense.nearest(query, count):
+        for unit, _ in self._dense.nearest(query, count, own, share):
             found.setdefault(unit >> CHUNK_BITS, []).append(unit & _CHUNK)
         return found
 

@@ -8,6 +8,7 @@ one that was made for another model or store is made anew.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from findling.store import dense_files, vector_codes, vectors
 from findling.store.dense_files import About, DenseFiles, row_width
+from findling.store.proposals import Own, proposed
 from findling.store.reader import IndexReader
 from findling.store.schema import CHUNK_BITS, Coding, map_os_error
 
@@ -49,12 +51,10 @@ class DenseIndex:
         self._load()
         self._take_in()
         self._read_rows = self.rows
-        self._some_may_be_dead = self._mapped_rows > 0
 
     def refresh(self) -> None:
         """Take in what was written since; what was deleted is among the rows for a while."""
         self._take_in()
-        self._some_may_be_dead = True
         if not self._mapped_rows and self.rows > self._read_rows * (1 + dense_files.LAG_SHARE):
             self._units, self._bits, self._last = [], [], 0
             self._take_in()
@@ -112,34 +112,21 @@ class DenseIndex:
     def rows(self) -> int:
         return sum(len(units) for units in self._units)
 
-    def nearest(self, query: NDArray[np.float32], count: int) -> list[tuple[int, int]]:
-        """The ``count`` nearest units to a unit vector as (bits that differ, unit id), ascending.
+    def nearest(self, query: NDArray[np.float32], count: int, own: Own, share: int = 1) -> list[tuple[int, int]]:
+        """The ``count`` nearest units to a unit vector as (unit id, bits that differ), ascending by these.
 
-        Units of other manifests are among them; those of deleted entries are not, however many there are.
+        ``own`` and ``share`` as `proposed` understands them. A unit that was embedded anew is there once.
         """
-        wanted = count
-        while True:
-            found = self._nearest(query, wanted)
-            if not self._some_may_be_dead:
-                return found
-            live = self._reader.with_vectors({unit >> CHUNK_BITS for _, unit in found}, self._model_id)
-            nearest: dict[int, int] = {}  # a unit that was embedded anew is there twice
-            for distance, unit in found:
-                if unit >> CHUNK_BITS in live:
-                    nearest.setdefault(unit, distance)
-            if len(nearest) >= count or len(found) < wanted:
-                return [(distance, unit) for unit, distance in islice(nearest.items(), count)]
-            wanted *= 2
+        return proposed(partial(self._nearest, np.packbits(query >= 0)), own, count, share)
 
-    def _nearest(self, query: NDArray[np.float32], count: int) -> list[tuple[int, int]]:
-        query_bits = np.packbits(query >= 0)
+    def _nearest(self, query_bits: NDArray[np.uint8], count: int) -> list[tuple[int, int]]:
         found: list[tuple[int, int]] = []
         for units, bits in zip(self._units, self._bits, strict=True):
             rows = vectors.top_by_bits(bits, query_bits, count, None)
             distances = vectors.hamming(bits[rows], query_bits)
             found += zip(distances.tolist(), units[rows].tolist(), strict=True)
         found.sort()  # the parts are searched apart, and what was written last must not come last for it
-        return found[:count]
+        return [(unit, distance) for distance, unit in found[:count]]
 
     # --- the files ------------------------------------------------------------------------------------------
 

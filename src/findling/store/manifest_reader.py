@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 
 from findling.roots import LIVE
@@ -151,6 +151,11 @@ class ManifestReader(SnapshotReader):
             sql = "SELECT entry_id FROM entries EXCEPT SELECT entry_id FROM manifest_files WHERE manifest_id=?"
             self._others = [row[0] for row in self._db.execute(sql, (self._manifest_id,))]
         return self._others
+
+    def own(self, entry_ids: Set[int]) -> Set[int]:
+        """Those of the entries that belong to the manifest."""
+        self._remember(self._in_manifest, entry_ids, self._read_ours)
+        return entry_ids & self._in_manifest.keys()
 
     # --- files ----------------------------------------------------------------------------------------------
 

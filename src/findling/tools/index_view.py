@@ -224,8 +224,8 @@ def _near(channel: SemanticChannel, reader: IndexReader, text: str, limit: int, 
     else:
         from findling.search.scope import over_fetch
 
-        count = max(NEAR_LEAST, NEAR_FACTOR * limit) * over_fetch(reader.crowding)
-        proposed = channel.propose_chunks(vector, count)
+        count = max(NEAR_LEAST, NEAR_FACTOR * limit)
+        proposed = channel.propose_chunks(vector, count, reader.own, over_fetch(reader.crowding))
         files = reader.files(proposed)
         chunks = {entry: proposed[entry] for entry in files}
     found: list[NearChunk] = []
