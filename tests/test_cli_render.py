@@ -120,6 +120,7 @@ SYMBOLS = SymbolResult(
     truncated=True,
     freshness="fresh",
     completeness="complete",
+    coverage=Coverage(files=7, chunks=20, complete=True, vectors_wanted=False),
     took_ms=1.0,
 )
 REPORT = IndexReport(
@@ -416,6 +417,14 @@ def test_a_failure_after_the_answer_does_not_take_it_back(shown: Callable[..., R
     assert "Another process is indexing." in ran.err
 
 
+def test_no_search_goes_on_for_a_file_that_cannot_be_read(shown: Callable[..., Ran]) -> None:
+    covered = dataclasses.replace(ANSWER.coverage, skipped={"unreadable": 1}, complete=True)
+    answer = dataclasses.replace(ANSWER, completeness="partial", coverage=covered)
+    ran = shown("search", "retry", answers=[answer])
+    assert [call[0] for call in ran.engine.calls] == ["search"]
+    assert "the index is partial" not in ran.err, "indexing would not help"
+
+
 def test_no_sync_never_goes_on(shown: Callable[..., Ran]) -> None:
     ran = shown("search", "retry", "--no-sync", answers=[PARTIAL])
     assert [call[0] for call in ran.engine.calls] == ["search"]
@@ -566,6 +575,15 @@ def test_symbol_says_that_the_index_is_being_brought_up_to_date(piped: Callable[
     assert "note: the index is being brought up to date\n" in ran.err
 
 
+def test_symbol_says_what_was_not_searched(piped: Callable[..., Ran]) -> None:
+    covered = dataclasses.replace(SYMBOLS.coverage, skipped={"binary": 2, "unreadable": 1})
+    answer = dataclasses.replace(SYMBOLS, total_definitions=1, completeness="partial", coverage=covered)
+    assert piped("symbol", "retry", answers=[answer]).err == "note: not searched: 2 binary, 1 unreadable\n"
+    answer = dataclasses.replace(answer, coverage=dataclasses.replace(covered, skipped={}, pending_files=3))
+    ran = piped("symbol", "retry", answers=[answer])
+    assert ran.err == "note: the index is partial; 'findling index' finishes it\n"
+
+
 def test_symbol_in_a_pipe(piped: Callable[..., Ran]) -> None:
     ran = piped("symbol", "retry", "--refs", "--kind", "method", answers=[SYMBOLS])
     assert ran.out == "a.py:1-5  fn  Client.retry  def retry(self)\nb.py:7:4  ref  main  retry()\n"
@@ -643,9 +661,9 @@ def test_index_reports_what_it_did(piped: Callable[..., Ran]) -> None:
         "store: /repo/.findling",
         "indexed: 1,200 files (5 changed, 1 removed), 4,000 chunks, 900 symbols, 12 embedded; 1.5 MB read in 2.5 s",
     ]
-    assert "left out: 1 secret" in ran.err
+    assert "left out: 1 parser_crashed, 1 secret (" in ran.err
     assert "failed: bad.py  parser_crashed  the grammar stopped" in ran.err
-    assert ran.engine.calls[0][2] == {"force": True, "embed": False}
+    assert ran.engine.calls[0][2] == {"force": True, "embed": False, "unlisted": True}
     assert ran.status == 0
 
 

@@ -183,6 +183,15 @@ def test_the_store_lies_in_the_root_and_git_does_not_see_it(tmp: Path) -> None:
     )
     assert listing.stdout == ""
     assert store_location(repo) == StoreLocation(repo / ".findling", "root")
+    hiding = repo / ".findling" / ".gitignore"
+    for left in (b"", None):  # by a full disk, or by hand
+        hiding.write_bytes(left) if left is not None else hiding.unlink()
+        store_location(repo)
+        assert hiding.read_text() == "*\n"
+    hiding.write_text("*\n!config.toml\n")
+    store_location(repo)
+    assert hiding.read_text() == "*\n!config.toml\n"
+    assert not list((repo / ".findling").glob("*.part"))
 
 
 def test_without_create_nothing_is_written(tmp: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from findling.types import Channel, Completeness, Freshness, IndexingStatus, Intent, Mode, SkippedFile
+from findling.types import UNREAD, Channel, Completeness, Freshness, IndexingStatus, Intent, Mode, SkippedFile
 
 # --- a query travelling ---------------------------------------------------------------------------------------
 
@@ -93,6 +93,16 @@ class Coverage:
         """Chunks that should have a vector and have none."""
         return max(0, self.chunks - self.embedded_chunks) if self.vectors_wanted else 0
 
+    @property
+    def unfinished(self) -> bool:
+        """Whether indexing would take in more files."""
+        return self.pending_files > 0 or not self.complete
+
+    @property
+    def unread(self) -> int:
+        """Files that should have been searched and could not be read: indexing once more would not help."""
+        return sum(self.skipped.get(reason, 0) for reason in UNREAD)
+
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
@@ -114,6 +124,11 @@ class SearchResult:
     took_ms: float
     notes: tuple[str, ...] = ()
     stale_reason: str = ""
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether the answer is partial and indexing would make it whole, or nearer to that."""
+        return self.completeness == "partial" and (self.coverage.unfinished or self.coverage.missing_vectors > 0)
 
 
 @dataclass(frozen=True, slots=True)

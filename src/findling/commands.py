@@ -15,7 +15,6 @@ from findling.command_options import MAX_TOKENS
 from findling.errors import FindlingError, InvalidInput, NotFound, RootError
 from findling.terminal import words
 from findling.typed_paths import as_path, inside, nearest_folder, split_target
-from findling.types import SkippedFile
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -78,7 +77,7 @@ def _search(args: Namespace, session: Session) -> int:
             wait_s = 0.0 if args.no_sync else args.wait if args.wait is None else max(args.wait, LEAST_WAIT_S)
             result = ask(wait_s, progress)
         may_index = not args.no_sync and engine.auto_index
-        goes_on = session.interactive and may_index and result.completeness == "partial"
+        goes_on = session.interactive and may_index and result.unfinished
         answer(
             result, "indexing goes on, Ctrl-C stops it" if goes_on else "finish it with 'findling index' or --wait all"
         )
@@ -211,7 +210,7 @@ def _index(args: Namespace, session: Session) -> int:
     with session.open(args.path) as opened:
         engine = opened.at(args.ref)
         with session.progress() as progress:
-            report = engine.index(force=args.force, embed=not args.no_embed, progress=progress)
+            report = engine.index(force=args.force, embed=not args.no_embed, unlisted=True, progress=progress)
         return _report(report, session, engine)
 
 
@@ -224,19 +223,8 @@ def _sync(args: Namespace, session: Session) -> int:
         if not known and not engine.store_dir.is_dir():  # a slip of the pen makes no index in a folder nearby
             raise NotFound(f"There is no file {args.files[0]!r}.", remedy="Check the path.")
         with session.progress() as progress:
-            report = engine.sync(paths or None, progress=progress)
-        return _report(_with_left_out(report, engine, paths), session, engine, named=paths)
-
-
-def _with_left_out(report: IndexReport, engine: Engine, named: Sequence[str]) -> IndexReport:
-    """With the named files among what is left out that an earlier run left out already, and this one knew."""
-    if report.changed >= len(named):  # mostly: then all are new or changed
-        return report
-    told = {file.path for file in (*report.skipped, *report.failed)}
-    files = [name for name in named if name not in told and os.path.isfile(engine.root / name)]  # noqa: PTH113
-    found = [(name, engine.why(name)) for name in files]
-    left_out = [SkippedFile(name, why.reason, why.detail) for name, why in found if not why.indexed]
-    return replace(report, skipped=(*report.skipped, *left_out))
+            report = engine.sync(paths or None, unlisted=True, progress=progress)
+        return _report(report, session, engine, named=paths)
 
 
 def _report(report: IndexReport, session: Session, engine: Engine, *, named: Sequence[str] = ()) -> int:

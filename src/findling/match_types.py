@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, Protocol, Self
+from typing import TYPE_CHECKING, Literal, Protocol, Self
 
 from findling.types import Completeness, Freshness, SkippedFile
+
+if TYPE_CHECKING:
+    from findling.types import Coverage
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,8 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class SymbolResult:
+    """Definitions and uses of a name. ``coverage``: of the asked folder what was left out, and no vectors."""
+
     name: str
     definitions: tuple[SymbolHit, ...]
     references: tuple[Reference, ...]
@@ -111,6 +116,7 @@ class SymbolResult:
     truncated: bool
     freshness: Freshness
     completeness: Completeness
+    coverage: Coverage
     took_ms: float
     notes: tuple[str, ...] = ()
     stale_reason: str = ""

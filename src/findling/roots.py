@@ -410,8 +410,13 @@ def make_store(directory: Path) -> None:
 def _make(directory: Path) -> None:
     # Private, because the index repeats words of files that others may not be allowed to read.
     directory.mkdir(mode=0o700, exist_ok=True)
+    hiding = directory / ".gitignore"
     try:
-        with (directory / ".gitignore").open("x", encoding="utf-8") as file:
-            file.write("*\n")
+        file = hiding.open("x", encoding="utf-8")
     except FileExistsError:
-        pass
+        status = hiding.lstat()
+        if status.st_size or not stat.S_ISREG(status.st_mode):
+            return
+        file = hiding.open("r+", encoding="utf-8")  # a full disk or a crash has left it empty
+    with file:
+        file.write("*\n")

@@ -31,6 +31,7 @@ __all__ = [
     "LOW_CONFIDENCE",
     "MODES",
     "SYMBOL_KINDS",
+    "UNREAD",
     "Channel",
     "Chunk",
     "Completeness",
@@ -98,6 +99,10 @@ class FileState:
     path: str
     size: int
     stamp: int
+
+
+UNREAD: tuple[str, ...] = ("unreadable", "failed")
+"""Reasons to leave a file out that no rule is behind: an answer without it is not whole, and who asks is told."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -361,3 +361,14 @@ def test_from_a_ref_the_folder_can_be_asked_for(repo: Path) -> None:
             assert found(engine, "only_in_feature|LruCache", folder) == {"src/cache.py": 1}
         assert engine.at(None) is engine.at("feature") is engine
         assert engine.at("v1").at("live").ref is None
+
+
+def test_a_name_of_a_branch_and_of_a_tag_is_told_of(repo: Path) -> None:
+    git(repo, "branch", "both", "feature")
+    git(repo, "tag", "both", "main")
+    with Engine.open(root=repo) as engine:
+        engine.index()
+        for ref, paths in (("both", ["src/cache.py"]), ("heads/both", ["src/lru.py"]), ("tags/both", ["src/cache.py"])):
+            found = engine.search("LruCache", mode="symbol", ref=ref, wait_s=None)
+            assert [hit.path for hit in found.hits] == paths
+            assert ["more than one ref" in note for note in found.notes] == ([True] if ref == "both" else []), ref

@@ -94,10 +94,30 @@ def test_a_partial_clone_fetches_nothing_and_names_what_it_lacks(repo: Path, tmp
         assert {file.path for file in result.files} == {"src/lru.py"}
         assert [(file.path, file.reason) for file in result.skipped] == [("src/retry.py", "unreadable")]
         assert engine.status(ref="origin/feature").coverage.skipped == {"unreadable": 1}
-        notes = engine.search("class", ref="origin/feature", mode="keyword").notes
-        assert any(note.startswith("1 file could not be read and was not searched") for note in notes)
+        searched = engine.search("class", ref="origin/feature", mode="keyword")
+        named = engine.symbols("only_in_feature", ref="origin/feature", references=True)
+        for answer in (searched, named):
+            assert any(note.startswith("1 file could not be read and was not searched") for note in answer.notes)
+            assert (answer.completeness, answer.coverage.skipped) == ("partial", {"unreadable": 1})
+            assert not answer.coverage.unfinished
         assert "partial" in engine.status(ref="origin/feature").skipped[0].detail
     assert git(partial, "count-objects", "-v") == before
+
+
+def test_a_damaged_object_is_named_though_its_text_was_indexed_from_the_folder(repo: Path) -> None:
+    with Engine.open(root=repo) as engine:
+        engine.index(embed=False)
+        engine.at("HEAD~0").index(embed=False)
+        content = git(repo, "rev-parse", "HEAD:src/cache.py")
+        damaged = repo / ".git" / "objects" / content[:2] / content[2:]
+        damaged.chmod(0o644)
+        damaged.write_bytes(b"damaged")
+        result = engine.grep("LruCache", ref="HEAD~0")
+        assert not result.files
+        assert [(file.path, file.reason) for file in result.skipped] == [("src/cache.py", "unreadable")]
+        named = engine.symbols("LruCache", ref="HEAD~0", references=True)
+        assert (named.completeness, named.coverage.skipped) == ("partial", {"unreadable": 1})
+        assert [found.path for found in named.definitions] == ["src/cache.py"], "the index has its names"
 
 
 @pytest.mark.parametrize("promised", [True, False])
@@ -173,6 +193,10 @@ def test_submodules_are_named_and_searched_by_themselves(repo: Path, tmp_path: P
         assert not found(engine, "LruCache", commit_id).keys() - {"src/cache.py"}
         skipped = {file.path: file.reason for file in engine.status(ref=commit_id).skipped}
         assert skipped["vendor/inner"] == "nested_repository"
+        named = engine.symbols("LruCache", ref=commit_id)
+        assert (named.completeness, named.coverage.skipped) == ("complete", {"nested_repository": 1})
+    with Engine.open(outer / "src", root=outer) as narrowed:
+        assert narrowed.symbols("LruCache", ref=commit_id).coverage.skipped == {}
     with Engine.open(root=outer / "vendor" / "inner") as engine:
         assert found(engine, "LruCache", "origin/feature") == {"src/lru.py": 1}
 

@@ -12,6 +12,7 @@ from findling import Engine
 from findling.ingest import unlisted as module
 from findling.ingest.git_listing import ListingFailed
 from findling.ingest.unlisted import unlisted
+from findling.terminal.words import report_notes, status_rows
 
 FILES = {
     ".gitignore": "*.log\n/out/\nbuild\n!keep.log\nlogs/*\n",
@@ -89,3 +90,21 @@ def test_a_status_counts_them_when_asked(repo: Path, monkeypatch: pytest.MonkeyP
         without = engine.status(unlisted=True)
         assert without.coverage.skipped == plain.coverage.skipped
         assert any("not counted" in note for note in without.notes)
+
+
+def test_a_run_counts_what_a_status_counts_however_much_it_looked_at(repo: Path) -> None:
+    (repo / "src/odd.bin").write_bytes(b"\0\1\0")  # which only reading it brings up
+    (repo / "one.bin").write_bytes(b"\0\1\0")
+    with Engine.open(root=repo) as engine:
+        reports = [engine.index(embed=False, unlisted=True) for _ in range(2)]
+        reports.append(engine.sync(unlisted=True))
+        status = engine.status(unlisted=True)
+        counted = dict(status_rows(status))["left out"]
+        for report in reports:
+            assert report.skipped == status.skipped
+            assert [note for note in report_notes(report) if note.startswith(f"left out: {counted} (")]
+        assert [report.changed for report in reports[1:]] == [0, 0]
+        of_src = {file.path for file in status.skipped if file.path.startswith("src/")}
+        for _ in range(2):
+            assert {file.path for file in engine.sync("src", unlisted=True).skipped} == of_src
+        assert engine.sync("src").skipped != status.skipped, "nobody asked"

@@ -20,6 +20,7 @@ from findling.search import exact
 from findling.search.exact import FileRef, GrepRequest, Scope, grep, grep_files
 from findling.search.file_scan import MAX_SPANS
 from findling.search.indexed_files import read_indexed
+from findling.search.names import references
 from findling.store.trigrams import TrigramIndex, file_trigrams
 from findling.types import GrepResult, LineMatch
 
@@ -330,6 +331,13 @@ def test_a_file_that_cannot_be_read_costs_only_itself() -> None:
     assert [(skip.path, skip.reason, skip.detail) for skip in result.skipped] == [
         ("locked", "unreadable", "Permission denied")
     ]
+
+
+def test_uses_in_a_file_that_cannot_be_read_are_missing_and_it_is_named() -> None:
+    source = FailingSource(dict.fromkeys(("gone", "locked", "sound"), b"needle\n"))
+    found = references(source, "needle", lambda *_: [(1, 0, "")], languages=("",), language=None, limit=9)
+    assert [use.path for use in found.found] == ["sound"]
+    assert found.unread == ("locked",)
 
 
 def test_a_catastrophic_expression_is_cut_and_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -168,7 +168,7 @@ def test_without_vectors_and_with_a_channel_that_has_none_the_answer_is_the_same
         def __init__(self, real: object) -> None:
             self.encode = real.encode  # type: ignore[attr-defined]
 
-        def propose(self, query: object, count: int, own: object, share: int) -> list[int]:
+        def propose(self, query: object, count: int, own: object, share: int, *, files: int) -> list[int]:
             return []
 
         def cosines(self, query: object, entries: object) -> dict[int, object]:

@@ -94,6 +94,70 @@ def test_the_folder_is_not_touched_by_it(workspace: Workspace) -> None:
     assert facts("search_code", workspace, query="only_on_main", ref="main")["metadata"]["ref"] == "main"
 
 
+def test_what_is_suggested_is_of_the_same_ref(workspace: Workspace) -> None:
+    suggested = set()
+    for query, at in (("only_on_feature", {"ref": "feature"}), ("zzqq_xyzzy", {"ref": "feature"}), ("zzqq_xyzzy", {})):
+        found = facts("search_code", workspace, query=query, confidence_threshold=1, **at)
+        for action in found["suggested_next_actions"]:
+            assert {key: value for key, value in action["arguments"].items() if key == "ref"} == at
+            assert facts(action["tool"], workspace, **action["arguments"])["metadata"]["ref"] == at.get("ref", "main")
+            suggested.add(action["tool"])
+    assert suggested == {"index_status", "locate_symbol", "get_file_outline"}
+
+
+def test_a_refusal_tells_the_state_of_the_ref_that_was_asked_for(workspace: Workspace) -> None:
+    facts("search_keyword", workspace, query="x", ref="feature")
+    (workspace.engine.root / "later.py").write_text("later = 1\n")
+
+    def state(tool: str, **arguments: Any) -> tuple[str, str, str]:
+        refused = call(tool, arguments, workspace).as_json()
+        assert refused["error"]
+        metadata = refused["metadata"]
+        return metadata["ref"], metadata["freshness_status"], metadata["indexing_status"]
+
+    assert state("search_code") == ("main", "stale", "ready")
+    for tool in ("get_file_outline", "search_code"):
+        assert state(tool, path="no/such.py", ref="feature") == ("feature", "fresh", "ready")
+        assert state(tool, path="no/such.py", ref="elsewhere") == ("elsewhere", "stale", "not_indexed")
+    assert state("get_file_outline", path="feature.py", ref="fea\nture") == ("fea\ufffdture", "stale", "not_indexed")
+    health = facts("health_check", workspace, ref="feature")
+    assert health["projects"][0]["ref"] == health["metadata"]["ref"] == "feature"
+
+
+SEARCHES: dict[str, dict[str, Any]] = {
+    "search_code": {"query": "only_on_feature"},
+    "locate_symbol": {"name": "only_on_feature"},
+    "find_symbol": {"name": "only_on_feature"},
+    "hybrid_search": {"query": "only_on_feature"},
+    "search_semantic": {"query": "only_on_feature"},
+}
+
+
+def test_what_cannot_be_read_is_counted_by_every_search(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = workspace.engine.root
+    named = ["git", "rev-parse", "feature:feature.py"]
+    content = subprocess.run(named, cwd=root, check=True, capture_output=True, text=True).stdout.strip()
+    (root / ".git/objects" / content[:2] / content[2:]).unlink()  # as in a partial clone
+    started: list[str] = []
+    monkeypatch.setattr(Jobs, "start", lambda *_, **options: started.append(options["ref"]))
+    with Workspace(root=root, background=True) as served:
+        for tool, arguments in SEARCHES.items():
+            found = facts(tool, served, **arguments, ref="feature")
+            told = found.get("metadata", found)
+            assert told["result_completeness"] == "partial", tool
+            assert told["not_searched"] == {"skipped": {"unreadable": 1}}, tool
+            if "metadata" in found:
+                assert [warning[:27] for warning in told["warnings"]] == ["1 file could not be read an"], tool
+        found = facts("search_keyword", served, query="only_on_feature", ref="feature")
+        assert (found["skipped"], found["result_completeness"]) == (
+            [{"path": "feature.py", "reason": "unreadable"}],
+            "partial",
+        )
+        status = facts("index_status", served, ref="feature")["metadata"]
+        assert status["result_completeness"] == "partial"
+    assert not started, "no job would find it"
+
+
 ON_FEATURE: dict[str, dict[str, Any]] = {
     "search_code": {"query": "only_on_feature"},
     "locate_symbol": {"name": "only_on_feature"},
@@ -123,11 +187,12 @@ def test_several_roots_at_a_ref(tmp_path: Path) -> None:
         assert facts("get_file_outline", workspace, path="one/feature.py", ref="feature")["symbols"]
         in_two = call("get_file_outline", {"path": "two/feature.py", "ref": "feature"}, workspace)
         assert in_two.as_json()["error"]["code"] == "ref_not_indexed"
+        assert in_two.as_json()["metadata"]["ref"] == "feature"
         for prefix in ("two", "tw", "two/docs"):
             in_two = call("search_docs", {"query": "backoff", "pathPrefix": prefix, "ref": "feature"}, workspace)
             assert in_two.as_json()["error"] == "ref_not_indexed", prefix
-        refused = call("search_code", {"query": "x", "ref": "elsewhere"}, workspace)
-        assert refused.as_json()["error"]["code"] == "ref_not_indexed"
+        refused = call("search_code", {"query": "x", "ref": "elsewhere"}, workspace).as_json()
+        assert (refused["error"]["code"], refused["metadata"]["ref"]) == ("ref_not_indexed", "elsewhere")
 
 
 def test_strict_answers_are_fresh_or_refused(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,8 +263,11 @@ def test_what_was_not_looked_at_starts_one_job_in_a_while(
 def test_what_is_not_searched_is_counted(workspace: Workspace) -> None:
     (workspace.engine.root / "big.txt").write_text("x" * 2_000_000)
     (workspace.engine.root / ".env").write_text("TOKEN=hunter2hunter2\n")
-    found = facts("search_code", workspace, query="only_on_main")
-    assert found["metadata"]["not_searched"]["skipped"]["too_large"] == 1
+    for tool, arguments in SEARCHES.items():
+        found = facts(tool, workspace, **arguments)
+        told = found.get("metadata", found)
+        assert told["not_searched"]["skipped"]["too_large"] == 1, tool
+        assert told.get("result_completeness", "complete") == "complete", tool
 
 
 def test_a_server_watches_unless_it_is_told_not_to(workspace: Workspace) -> None:

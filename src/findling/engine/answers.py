@@ -6,6 +6,7 @@ Must not write, and not decide when to.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from findling import errors, roots
 from findling.engine import scope as scopes
 from findling.engine.refs import RefStore
 from findling.engine.shown import ShownText
-from findling.engine.state import coverage
+from findling.engine.state import coverage, never_indexed
 from findling.engine.store import OpenStore
 from findling.plurals import count
 from findling.types import Coverage, Freshness, Query, SearchResult
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from findling.search.exact import Grep, GrepRequest
     from findling.search.searcher import Found, Searcher
     from findling.types import SymbolResult
-
-_ODD = ("unreadable", "failed")
-"""Reasons to leave a file out that no rule is behind: who asks is told."""
 
 NOTHING_CHECKED_OUT = "This is a bare repository, in which nothing is checked out: name a branch or tag ('--ref')."
 
@@ -156,8 +154,8 @@ class Answers:
                 uses = names.references(
                     source, name, syntax.references, languages=with_uses, language=language, limit=limit
                 )
-            manifest = reader.manifest
-        notes = (*self._store.take_notes(), *_nothing_here(self._store, manifest.files if manifest else 0))
+            covered = self._coverage_of_names(uses.unread)
+        notes = (*self._store.take_notes(), *_not_searched(self._store, covered))
         if definitions.unqualified:
             notes += (f"No {name!r} is defined under just this name; found {definitions.unqualified!r}.",)
         found, total = definitions.found, definitions.total
@@ -172,10 +170,36 @@ class Answers:
             total_references=uses.total,
             truncated=definitions.cut or total > len(found) or uses.total > len(uses.found) or uses.cut,
             freshness=freshness,
-            completeness="partial" if manifest and manifest.pending else "complete",
+            completeness="partial" if covered.unfinished or covered.unread else "complete",
+            coverage=covered,
             took_ms=(time.monotonic() - started) * 1000,
             notes=notes,
             stale_reason=stale_reason,
+        )
+
+    def _coverage_of_names(self, unread: Sequence[str]) -> Coverage:
+        """Of an answer in this folder. ``unread``: files that could not be read when they were asked for a name.
+
+        Within the reader's snapshot.
+        """
+        reader = self._store.reader
+        manifest = reader.manifest
+        if manifest is None:
+            return never_indexed(self._store)
+        folder = self._folder
+        left_out = (
+            Counter(file.reason for file in scopes.left_out(self._store, folder, ()))
+            if folder
+            else Counter(reader.skipped_counts())
+        )
+        left_out.update({"unreadable": len(unread)} if unread else {})
+        return Coverage(
+            files=manifest.files,
+            chunks=manifest.chunks,
+            pending_files=manifest.pending,
+            skipped=dict(left_out.most_common()),
+            complete=manifest.complete,
+            vectors_wanted=False,
         )
 
     def _open_searcher(self) -> Searcher:
@@ -205,9 +229,9 @@ def _not_searched(store: OpenStore, covered: Coverage) -> list[str]:
     at_ref = isinstance(store, RefStore)
     if nothing := _nothing_here(store, covered.files):
         return nothing
-    odd = sum(covered.skipped.get(reason, 0) for reason in _ODD)
-    if not odd:
+    unread = covered.unread
+    if not unread:
         return []
-    were = "was" if odd == 1 else "were"
+    were = "was" if unread == 1 else "were"
     status = "'findling status --skipped --ref ...'" if at_ref else "'findling status --skipped'"
-    return [f"{count(odd, 'file')} could not be read and {were} not searched; {status} says why."]
+    return [f"{count(unread, 'file')} could not be read and {were} not searched; {status} says why."]

@@ -24,12 +24,22 @@ if TYPE_CHECKING:
     from findling.engine.answers import Answers
     from findling.engine.configuration import Recipe
     from findling.engine.reembedding import VectorReport
+    from findling.engine.running import Running
     from findling.files import Files
     from findling.ingest.discovery import DiscoveryOptions
     from findling.reports import Explanation
     from findling.search.exact import Grep
     from findling.typed_paths import StrPath
-    from findling.types import Freshness, GrepResult, IndexReport, SearchResult, SkippedFile, Status, SymbolResult
+    from findling.types import (
+        Coverage,
+        Freshness,
+        GrepResult,
+        IndexReport,
+        SearchResult,
+        SkippedFile,
+        Status,
+        SymbolResult,
+    )
 
 OPEN_REFS = 2
 """Refs that stay open beside the folder: two are compared; more cost memory."""
@@ -217,6 +227,8 @@ class Engine:
             engine._store.configuration = self._store.configuration
             if found is not None:
                 engine._store = RefStore(self._store, found)
+        if found is not None:
+            engine._store.notes += found.notes
         self._refs[key] = engine
         while len(self._refs) > OPEN_REFS:
             self._refs.pop(next(iter(self._refs))).close()
@@ -236,22 +248,36 @@ class Engine:
     # --- indexing -------------------------------------------------------------------------------------------
 
     @_rebuilds
-    def index(self, *, force: bool = False, embed: bool = True, progress: OnProgress | None = None) -> IndexReport:
-        """Bring the whole index up to date, vectors included. ``force`` builds it anew from the files; on a ref's
-        engine it makes the ref's list of files anew, and contents that the index has by then are not parsed again."""
+    def index(
+        self, *, force: bool = False, embed: bool = True, unlisted: bool = False, progress: OnProgress | None = None
+    ) -> IndexReport:
+        """Bring the whole index up to date, vectors included. ``force`` builds it anew from the files, and the old one
+        answers until the new one is whole; on a ref's engine it makes the ref's list of files anew, and contents that
+        the index has by then are not parsed again.
+
+        The report names all that is left out by then, with ``unlisted`` as `status` does."""
         self._store.configuration.check()
         if force and self.store_dir.is_dir():
             if isinstance(self._store, RefStore):
                 self._store.forget()
+            elif self._store.exists:
+                return self._run(None, embed=embed, unlisted=unlisted, progress=progress, anew=True)
             else:
                 self._store.remove()
-        return self._run(None, embed=embed, progress=progress)
+        return self._run(None, embed=embed, unlisted=unlisted, progress=progress)
 
     @_rebuilds
     def sync(
-        self, paths: StrPath | Sequence[StrPath] | None = None, *, progress: OnProgress | None = None
+        self,
+        paths: StrPath | Sequence[StrPath] | None = None,
+        *,
+        unlisted: bool = False,
+        progress: OnProgress | None = None,
     ) -> IndexReport:
         """Take in changes: of the whole root, or of the named file or files (relative to the root, or absolute).
+
+        The report names all that is left out by then, with ``unlisted`` as `status` does; of named files what the run
+        came upon, with ``unlisted`` all that is left out there.
 
         Vectors of another model than the index has are not made; `index` and `reembed` do that.
         """
@@ -260,6 +286,7 @@ class Engine:
         return self._run(
             None if paths is None else [relative(self.root, path) for path in _each(paths)],
             embed=self._store.semantics.mismatch() is None,
+            unlisted=unlisted,
             progress=progress,
         )
 
@@ -331,12 +358,26 @@ class Engine:
         finally:
             reader.close()
 
-    def _run(self, paths: Sequence[str] | None, *, embed: bool, progress: OnProgress | None) -> IndexReport:
+    def _run(
+        self,
+        paths: Sequence[str] | None,
+        *,
+        embed: bool,
+        unlisted: bool,
+        progress: OnProgress | None,
+        anew: bool = False,
+    ) -> IndexReport:
         from dataclasses import replace
 
-        from findling.engine.runs import run
+        from findling.engine.runs import build_anew, run
+        from findling.engine.state import with_left_out
 
-        report = run(self._store, paths=paths, embed=embed, progress=progress, wait_s=WRITER_WAIT_S)
+        if anew:
+            report = build_anew(self._store, embed=embed, progress=progress)
+        else:
+            report = run(self._store, paths=paths, embed=embed, progress=progress, wait_s=WRITER_WAIT_S)
+        if paths is None or unlisted:
+            report = with_left_out(self._store, report, paths, unlisted=unlisted)
         problem = (self._store.semantics.problem,) if self._store.semantics.problem else ()
         return replace(report, notes=(*self._store.take_notes(), *report.notes, *problem))
 
@@ -528,6 +569,21 @@ class Engine:
         from findling.engine.state import status
 
         return status(self._store if ref is None else self.at(ref)._store, unlisted=unlisted)
+
+    @property
+    def running(self) -> Running | None:
+        """The run that goes on over what is searched here, of this process or of another, and how far it is.
+
+        None in its first second, which most runs do not outlast. Looks, and changes nothing."""
+        from findling.engine.running import running
+
+        return running(self._store)
+
+    def never_indexed(self) -> Coverage:
+        """The coverage of an answer where nothing of what is searched is indexed yet."""
+        from findling.engine.state import never_indexed
+
+        return never_indexed(self._store)
 
     @property
     def only_unlooked(self) -> bool:

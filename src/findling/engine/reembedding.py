@@ -48,6 +48,7 @@ def reembed(
     Passages that could not be embedded are tried again. Raises `IndexBusy`, and `EmbedderUnavailable` when there is no
     embedder.
     """
+    from findling.engine.running import telling
     from findling.engine.runs import documents_to_embed, save_bits
     from findling.ingest.embedding_pass import EmbeddedFile, embed
     from findling.store.writer import IndexWriter
@@ -62,23 +63,24 @@ def reembed(
         passes.append((store.semantics.required(), paths))
     done: list[EmbeddedFile] = []
     problem: EmbedderUnavailable | None = None
-    for embedder, among in passes:
-        try:
-            embed(
-                lambda: IndexWriter(store.directory, wait_s=WRITER_WAIT_S),
-                store.reader,
-                store.source,
-                embedder,
-                max_bytes=store.configuration.wanted.max_bytes,
-                paths=among,
-                anew=anew,
-                failed_too=True,
-                on_file=done.append,
-                on_progress=progress or (lambda _: None),
-            )
-        except EmbedderUnavailable as error:
-            problem = error
-        save_bits(store, embedder.fingerprint, WRITER_WAIT_S)
+    with telling(store, progress, whole=paths is None) as told:
+        for embedder, among in passes:
+            try:
+                embed(
+                    lambda: IndexWriter(store.directory, wait_s=WRITER_WAIT_S),
+                    store.reader,
+                    store.source,
+                    embedder,
+                    max_bytes=store.configuration.wanted.max_bytes,
+                    paths=among,
+                    anew=anew,
+                    failed_too=True,
+                    on_file=done.append,
+                    on_progress=told,
+                )
+            except EmbedderUnavailable as error:
+                problem = error
+            save_bits(store, embedder.fingerprint, WRITER_WAIT_S)
     touched = {file.path for file in done}
     return VectorReport(
         embedded=tuple(file.path for file in done if not file.problem),

@@ -41,6 +41,19 @@ class Ref:
 
     name: str
     commit_id: str
+    ambiguous: bool = False
+    """The name is that of a branch and of a tag, or of more."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What an answer about it has to say of the name."""
+        if not self.ambiguous:
+            return ()
+        name = self.name
+        return (
+            f"{name!r} is the name of more than one ref; searched is what git takes it for, a tag before a branch. "
+            f"'heads/{name}' and 'tags/{name}' are exact.",
+        )
 
 
 # --- names --------------------------------------------------------------------------------------------------------
@@ -65,11 +78,11 @@ def find_ref(root: Path, asked: str | None) -> Ref | None:
         raise errors.InvalidInput(
             f"{asked[:MAX_REF_CHARS]!r} is not the name of a ref.", remedy="Name a branch or tag."
         )
-    words = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{asked}^{{commit}}"]
-    output = run_git([*git_arguments(root), *words], cwd=root)
+    words = ["-c", "core.warnAmbiguousRefs=true", *git_arguments(root), "rev-parse", "--verify"]
+    output = run_git([*words, "--end-of-options", f"{asked}^{{commit}}"], cwd=root)
     commit = output.stdout.strip().decode("ascii", "replace")
     if output.ok and _COMMIT.fullmatch(commit):
-        return Ref(asked, commit)
+        return Ref(asked, commit, ambiguous=b"is ambiguous" in output.stderr)
     if output.status not in ("ok", "failed") or output.dubious_ownership:
         raise errors.RefNotIndexed(f"git cannot say what {asked!r} is: {why_it_failed(output)}.")
     raise _unknown(root, asked)
@@ -143,6 +156,8 @@ def _likely(asked: str, names: Sequence[str]) -> Sequence[str]:
 class RefStore(OpenStore):
     """The store of a folder as it holds one commit; configuration and place are those of ``base``."""
 
+    lasting = True
+
     def __init__(self, base: OpenStore, ref: Ref) -> None:
         super().__init__(base.root, base.directory, cache=base.in_cache)
         self.ref = ref
@@ -157,6 +172,16 @@ class RefStore(OpenStore):
     @cached_property
     def _files(self) -> RefFiles:
         return self.new_files()
+
+    @cached_property
+    def file_count(self) -> int:
+        """How many files of the commit are to be indexed; 0 where git cannot list them. As slow as listing them."""
+        from findling.ingest.git_objects import list_tree
+
+        try:
+            return len(list_tree(self.root, self.ref.commit_id, self.configuration.wanted).files)
+        except errors.RefNotIndexed:
+            return 0  # whoever indexes it is told why
 
     def new_files(self) -> RefFiles:
         from findling.ingest.git_objects import RefFiles

@@ -11,7 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from findling.engine.refs import RefStore
-from findling.engine.store import OpenStore
+from findling.engine.running import Telling, telling
+from findling.engine.store import WRITER_WAIT_S, OpenStore
 from findling.types import IndexReport, Progress, SkippedFile
 
 if TYPE_CHECKING:
@@ -43,6 +44,20 @@ def run(
     ``first``: a question whose likely files come first. The others as for `Indexer.sync`. Where the configuration
     cuts files otherwise by now, everything is taken in anew. Raises `IndexBusy` and the index's errors.
     """
+    with telling(store, progress, whole=paths is None) as told:
+        return _run(store, paths, embed, told, wait_s, deadline, first, unlisted)
+
+
+def _run(
+    store: OpenStore,
+    paths: Sequence[str] | None,
+    embed: bool,
+    progress: Telling,
+    wait_s: float,
+    deadline: float | None,
+    first: str | None,
+    unlisted: Sequence[SkippedFile] | None,
+) -> IndexReport:
     with _worker_for(store, paths) as ahead:
         from findling.store.schema import CutOtherwise
 
@@ -65,6 +80,7 @@ def run(
             report = _indexer(store, progress, embed=embed).sync(
                 paths=paths, deadline=deadline, order=order, wait_s=wait_s, unlisted=unlisted
             )
+    progress.pause()  # the writer role is free now
     store.begins_anew = False
     embedded = 0
     failed: list[EmbeddedFile] = []
@@ -75,6 +91,28 @@ def run(
     if len(notes) > FAILED_SHOWN:
         notes = (*notes[:FAILED_SHOWN], f"So it is with {len(notes) - FAILED_SHOWN:,} more files.")
     return replace(report, embedded=embedded, notes=(*report.notes, *notes))
+
+
+def build_anew(store: OpenStore, *, embed: bool, progress: OnProgress | None) -> IndexReport:
+    """Take in everything, beside the index of ``store`` (`rebuilding`), and let it take that one's place.
+
+    Raises `StorageFull` where there is less room than the index takes, `IndexBusy` and the index's errors; with each
+    of them the index is as it was.
+    """
+    from findling.store import rebuilding
+
+    store.close()
+    store.check_room()
+    with telling(store, progress, whole=True) as told, rebuilding.beside(store.directory) as folder:
+        fresh = OpenStore(store.root, folder, cache=store.in_cache)
+        fresh.configuration = store.configuration
+        try:
+            report = run(fresh, paths=None, embed=embed, progress=told, wait_s=WRITER_WAIT_S)
+        finally:
+            fresh.close()
+        rebuilding.take_place(store.directory, folder, wait_s=WRITER_WAIT_S)
+    store.damage = ""
+    return replace(report, store=str(store.directory), notes=(*fresh.take_notes(), *report.notes))
 
 
 @contextmanager

@@ -8,9 +8,10 @@ from dataclasses import replace
 
 from findling import errors
 from findling.engine.refs import RefStore, unlistable, up_to_date
+from findling.engine.running import running
 from findling.engine.store import OpenStore
 from findling.plurals import count
-from findling.types import Coverage, IndexingStatus, SkippedFile, Status
+from findling.types import Coverage, IndexingStatus, IndexReport, SkippedFile, Status
 
 
 def coverage(store: OpenStore) -> Coverage:
@@ -26,7 +27,7 @@ def _coverage(store: OpenStore, model_id: int | None) -> Coverage:
     manifest = reader.manifest
     wanted = store.semantics.enabled and not store.semantics.problem
     if manifest is None:
-        return Coverage(vectors_wanted=wanted)
+        return never_indexed(store, vectors_wanted=wanted)
     return Coverage(
         files=manifest.files,
         chunks=manifest.chunks,
@@ -36,6 +37,17 @@ def _coverage(store: OpenStore, model_id: int | None) -> Coverage:
         complete=manifest.complete,
         vectors_wanted=wanted,
     )
+
+
+def never_indexed(store: OpenStore, *, vectors_wanted: bool = False) -> Coverage:
+    """What an answer was searched in where nothing is indexed yet: pending are the files that a commit has, or those
+    that a run has found."""
+    if isinstance(store, RefStore):
+        pending = store.file_count
+    else:
+        run = running(store)
+        pending = run.pending if run else 0
+    return Coverage(pending_files=pending, vectors_wanted=vectors_wanted)
 
 
 UNLISTED_S = 5.0
@@ -131,7 +143,8 @@ def _by_whom(store: OpenStore) -> str:
 
 def _not_indexed(store: OpenStore) -> Status:
     problem = unlistable(store) if isinstance(store, RefStore) else ""
-    return _no_status(store, "not_indexed", [problem] if problem else ())
+    found = _no_status(store, "not_indexed", [problem] if problem else ())
+    return replace(found, coverage=never_indexed(store))
 
 
 def unmentioned(store: OpenStore, listed: Iterable[SkippedFile]) -> list[SkippedFile]:
@@ -155,6 +168,40 @@ def _with_unlisted(store: OpenStore, found: Status) -> Status:
     counts = dict(Counter(file.reason for file in skipped).most_common())
     covered = replace(found.coverage, skipped=counts)
     return replace(found, skipped=tuple(skipped), coverage=covered, notes=(*found.notes, *store.take_notes()))
+
+
+def with_left_out(
+    store: OpenStore, report: IndexReport, paths: Sequence[str] | None, *, unlisted: bool = False
+) -> IndexReport:
+    """The report with all that the index leaves out by now, whatever the run looked at: what failed in the run in
+    ``failed``, everything else in ``skipped``, together as `status` counts them.
+
+    ``paths``: those of the run; then only what is left out there, and what the run says of these. ``unlisted``: as for
+    `status`; what is left out beside named files takes no look at anything else.
+    """
+    store.close_if_replaced()
+    with store.reader.snapshot():
+        known = [SkippedFile(*row) for row in store.reader.skipped()]
+    folders = paths is None or any((store.root / path).is_dir() for path in paths)
+    if unlisted and folders and not isinstance(store, RefStore):
+        known += unmentioned(store, known)
+    if paths is not None:
+        named = set(paths)
+        known = [file for file in known if named.intersection(_on_the_way(file.path))]
+        told = {file.path for file in known}
+        known += [file for file in report.skipped if file.path not in told]
+    failed = {file.path for file in report.failed}
+    known = sorted((file for file in known if file.path not in failed), key=lambda file: file.path)
+    return replace(report, skipped=tuple(known))
+
+
+def _on_the_way(path: str) -> Iterator[str]:
+    """The path, the folders that it lies in, and the root."""
+    path = path.rstrip("/")
+    while path:
+        yield path
+        path = path.rpartition("/")[0]
+    yield "."
 
 
 def _no_status(store: OpenStore, indexing_status: IndexingStatus, notes: Sequence[str]) -> Status:

@@ -9,7 +9,7 @@ import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from findling import errors, roots
 from findling.engine.configuration import Configuration, Recipe
@@ -37,8 +37,11 @@ class OpenStore:
     """The reader of a root's store and what hangs on it. For one thread.
 
     ``directory`` may move to the user's cache folder when the root turns out not to be writable, but not where
-    there is a ``recipe``. ``notes`` are sentences for the next answer.
+    there is a ``recipe``. ``notes`` are sentences for the next answer. ``lasting``: what is indexed cannot vanish from
+    where it was read.
     """
+
+    lasting: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -145,7 +148,8 @@ class OpenStore:
         """The files below ``folder`` ('' for all) for an exact search."""
         from findling.search.indexed_files import IndexedFiles
 
-        return IndexedFiles(self.reader, self.open_files(), folder, max_bytes=self.configuration.wanted.max_bytes)
+        most = self.configuration.wanted.max_bytes
+        return IndexedFiles(self.reader, self.open_files(), folder, max_bytes=most, lasting=self.lasting)
 
     def take_notes(self) -> tuple[str, ...]:
         notes = tuple(self.notes)
@@ -190,7 +194,7 @@ class OpenStore:
 
     def repair(self) -> None:
         """Make sure that the store can be written: a damaged one is removed, with a note, and built anew."""
-        from findling.store import soundness
+        from findling.store import rebuilding, soundness
 
         self.close_if_replaced()
         if not self.directory.exists():
@@ -200,6 +204,7 @@ class OpenStore:
                 self.directory = roots.store_location(self.root, cache=self._cache).directory
             else:
                 roots.make_store(self.directory)
+        rebuilding.clear_left(self.directory)
         if problem := self.damage:
             self.start_over_from(problem)
         elif problem := soundness.problem(self.directory):
@@ -254,12 +259,18 @@ class OpenStore:
     def remove(self) -> None:
         """Remove everything derived, to be built anew.
 
-        Raises `IndexBusy` when another process writes for too long, and `StorageFull`, with the index left as it is,
-        where there is less room than it takes.
+        Raises `IndexBusy` when another process writes for too long, and as `check_room`.
         """
-        from findling.store import layout, soundness
+        from findling.store import soundness
 
         self.close()
+        self.check_room()
+        soundness.remove(self.directory, wait_s=WRITER_WAIT_S)
+
+    def check_room(self) -> None:
+        """Raises `StorageFull` where there is less room than the index takes."""
+        from findling.store import layout
+
         takes, free = layout.bytes_on_disk(self.directory), shutil.disk_usage(self.directory).free
         if free < takes:
             raise errors.StorageFull(
@@ -267,4 +278,3 @@ class OpenStore:
                 f"{takes / _MEGABYTE:,.1f} MB, and {free / _MEGABYTE:,.1f} MB are free. It is left as it is.",
                 remedy="Free some room; 'findling sync' takes changes in with less.",
             )
-        soundness.remove(self.directory, wait_s=WRITER_WAIT_S)

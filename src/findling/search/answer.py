@@ -32,7 +32,7 @@ def make_result(
         freshness, stale_reason = "stale", stale_reason or "files in the answer changed while it was made"
     completeness: Completeness = "complete"
     lacks_vectors = query.mode in _WITH_VECTORS and coverage.missing_vectors > 0
-    if coverage.pending_files or lacks_vectors or not coverage.complete:
+    if coverage.unfinished or lacks_vectors or coverage.unread:
         completeness = "partial"
     elif cut:
         completeness = "truncated"

@@ -35,13 +35,19 @@ def read_indexed(files: Files, path: str, max_bytes: int, encoding: str = UTF8) 
 
 
 class IndexedFiles:
-    """Files of the reader's manifest below ``folder`` ('' for all). Use within the reader's snapshot."""
+    """Files of the reader's manifest below ``folder`` ('' for all). Use within the reader's snapshot.
 
-    def __init__(self, reader: IndexReader, files: Files, folder: str, *, max_bytes: int) -> None:
+    ``lasting``: they cannot vanish, as a commit's cannot; one that is not there could not be read.
+    """
+
+    def __init__(
+        self, reader: IndexReader, files: Files, folder: str, *, max_bytes: int, lasting: bool = False
+    ) -> None:
         self._reader = reader
         self._files = files
         self._folder = folder
         self._max_bytes = max_bytes
+        self._lasting = lasting
         self._encodings: dict[int, str] = {}
         """Of the candidates that are not UTF-8."""
 
@@ -58,7 +64,10 @@ class IndexedFiles:
         encoding = self._encodings.get(ref.blob_id, UTF8)
         if encoding == CONVERTED:
             return self._reader.doc_text(ref.blob_id)
-        return read_indexed(self._files, ref.path, self._max_bytes, encoding)
+        data = read_indexed(self._files, ref.path, self._max_bytes, encoding)
+        if data is None and self._lasting:
+            raise OSError(errno.EIO, "its content is missing or damaged")
+        return data
 
     def _candidates(self, plan: TrigramPlan) -> Iterator[FileRow]:
         reader = self._reader

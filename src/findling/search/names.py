@@ -46,13 +46,14 @@ FindReferences = Callable[[bytes, str, str, float], Sequence[tuple[int, int, str
 class References:
     """Uses of a name; ``total`` is exact unless ``cut``.
 
-    ``in_time``: whether all files were read; ``slow``: those of which not all was.
+    ``in_time``: whether all files were read; ``slow``: those of which not all was; ``unread``: those that could not be.
     """
 
     found: tuple[Reference, ...]
     total: int
     in_time: bool = True
     slow: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
     @property
     def cut(self) -> bool:
@@ -216,17 +217,19 @@ def references(
     until = time.monotonic() + REFERENCES_S
     found: list[Reference] = []
     slow: list[str] = []
+    unread: list[str] = []
     total = 0
     needle = last.encode()
     for file in files:
         if file.language not in languages:
             continue
         if time.monotonic() > until:
-            return References(tuple(found), total, False, tuple(slow))
+            return References(tuple(found), total, False, tuple(slow), tuple(unread))
         try:
             data = source.read(file)
-        except OSError:
-            continue  # it became unreadable since it was indexed: it holds no use that could be shown
+        except OSError:  # it became unreadable since it was indexed
+            unread.append(file.path)
+            continue
         if data is None or needle not in data:
             continue
         lines: list[str] | None = None
@@ -241,7 +244,7 @@ def references(
                     lines = data.decode("utf-8", "replace").split("\n")
                 text = _around(lines[line - 1], column) if line <= len(lines) else ""
                 found.append(Reference(file.path, line, column, text, enclosing))
-    return References(tuple(found), total, slow=tuple(slow))
+    return References(tuple(found), total, slow=tuple(slow), unread=tuple(unread))
 
 
 def _around(line: str, column: int) -> str:

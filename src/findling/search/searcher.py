@@ -184,7 +184,8 @@ class Searcher:
     def _near(self, channel: SemanticChannel, vector: NDArray[np.float32], scope: Scope) -> dict[int, float]:
         """Entries near a vector and how near: among the scope's own when these are few, else by the bits of all."""
         if scope.entries is None:
-            return channel.propose(vector, SEMANTIC_CANDIDATES, partial(scope.own, self._reader), scope.over_fetch)
+            own = partial(scope.own, self._reader)
+            return channel.propose(vector, SEMANTIC_CANDIDATES, own, scope.over_fetch, files=SEMANTIC_FILES)
         cosines = channel.cosines(vector, scope.entries)
         return {entry: float(found.own.max()) for entry, found in cosines.items() if len(found.own)}
 

@@ -25,6 +25,9 @@ _QUERIES_REMEMBERED = 256
 _CHUNK = (1 << CHUNK_BITS) - 1
 """The part of a unit's id that is a chunk's place in its file."""
 
+_MORE_CHUNKS = (1, 4, 16)
+"""Times as many chunks are looked at where the nearest ones are of few files."""
+
 
 class SemanticChannel:
     """Nearest chunks of one model in one index."""
@@ -62,15 +65,24 @@ class SemanticChannel:
             known = self._queries[text] = self._embedder.encode_query(text)
         return known
 
-    def propose(self, query: NDArray[np.float32], count: int, own: Own, share: int = 1) -> dict[int, float]:
-        """Entries whose chunks are nearest by bits, with how many of the bits agree less than all (0 or below).
+    def propose(
+        self, query: NDArray[np.float32], count: int, own: Own, share: int = 1, *, files: int = 0
+    ) -> dict[int, float]:
+        """Entries of the ``count`` nearest chunks by bits, with how many of the bits agree less than all (0 or below).
 
-        ``own``, ``share``: see `proposed`.
+        ``own``, ``share``: see `proposed`. While they are fewer than ``files`` more chunks are taken, within a bound:
+        one large document must not be all that is near.
         """
         self._refresh()
         found: dict[int, float] = {}
-        for unit, distance in self._dense.nearest(query, count, own, share):
-            found.setdefault(unit >> CHUNK_BITS, -distance)
+        taken = 0
+        for more in _MORE_CHUNKS:
+            nearest = self._dense.nearest(query, count * more, own, share)
+            for unit, distance in nearest[taken:]:
+                found.setdefault(unit >> CHUNK_BITS, -distance)
+            if len(found) >= files or (more > 1 and len(nearest) == taken):
+                break
+            taken = len(nearest)
         return found
 
     def _refresh(self) -> None:

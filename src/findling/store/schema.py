@@ -33,6 +33,7 @@ import errno
 import os
 import re
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -208,7 +209,7 @@ def connect(path: Path) -> apsw.Connection:
         if _size(path) == 0:
             connection.execute(f"PRAGMA page_size={_PAGE_BYTES}")
             checksums.begin(connection)
-        connection.execute("PRAGMA journal_mode=WAL")
+        _use_log(connection)
         connection.execute(f"PRAGMA synchronous=NORMAL; PRAGMA mmap_size={_MMAP_BYTES}; PRAGMA temp_store=MEMORY")
         version = _scalar(connection, "PRAGMA user_version")
         if version == 0:
@@ -231,6 +232,19 @@ def connect(path: Path) -> apsw.Connection:
         connection.close()
         raise IndexOlder(f"The index at {path} has the older format {version}.")
     return connection
+
+
+def _use_log(connection: apsw.Connection) -> None:
+    """SQLite asks no busy handler while several turn a new file to it at once."""
+    until = time.monotonic() + _BUSY_MS / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except apsw.BusyError:
+            if time.monotonic() >= until:
+                raise
+            time.sleep(0.01)
 
 
 def version_in_header(path: Path) -> int:

@@ -89,7 +89,7 @@ def mend(directory: Path, *, wait_s: float, met: bool = False, unless: Callable[
         if of_text and not of_tables:
             _forget_text(directory)
         elif of_tables or met:
-            _discard(directory)
+            discard(directory)
     finally:
         lock.release()
 
@@ -123,12 +123,13 @@ def remove(directory: Path, *, wait_s: float, unless: Callable[[], bool] = lambd
     try:
         if unless():
             return
-        _discard(directory)
+        discard(directory)
     finally:
         lock.release()
 
 
-def _discard(directory: Path) -> None:
+def discard(directory: Path) -> None:
+    """Delete everything derived; for who has the writer role. Raises `IndexUnavailable`."""
     try:
         # The tables first: what is left without them belongs to no identity, so a crash in between does no harm.
         layout.discard(directory / DATABASE)

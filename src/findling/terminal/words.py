@@ -65,7 +65,7 @@ def search_notes(result: SearchResult, *, how_to_finish: str = "", nothing: str 
         notes.append(f"the index may be out of date{reason}; 'findling sync' checks everything")
     elif result.freshness == "syncing":
         notes.append(_SYNCING)
-    if result.completeness == "partial":
+    if result.unfinished:
         notes.append(
             f"the index is partial: {_missing(result.coverage)}{f'; {how_to_finish}' if how_to_finish else ''}"
         )
@@ -79,7 +79,7 @@ def grep_notes(totals: GrepResult, *, cut: bool, nothing: str = NOTHING_FOUND) -
     if cut:
         notes.append("not all occurrences are listed, and the counts are lower bounds")
     if totals.skipped:
-        notes.append(f"not searched: {counted(file.reason for file in totals.skipped)}")
+        notes.append(_not_searched(Counter(file.reason for file in totals.skipped)))
     return notes
 
 
@@ -96,7 +96,9 @@ def symbol_notes(result: SymbolResult, *, references_asked: bool, nothing: str =
         notes.append(f"{len(result.definitions)} of {count(result.total_definitions, 'definition')} shown; see --limit")
     if references_asked and len(result.references) < result.total_references:
         notes.append(f"{len(result.references)} of {count(result.total_references, 'use')} shown; see --limit")
-    if result.completeness == "partial":
+    if result.coverage.skipped:
+        notes.append(_not_searched(result.coverage.skipped))
+    if result.coverage.unfinished:
         notes.append("the index is partial; 'findling index' finishes it")
     if result.freshness == "stale":
         reason = f" ({result.stale_reason})" if result.stale_reason else ""
@@ -131,10 +133,9 @@ def report_notes(report: IndexReport, *, named: Collection[str] = ()) -> list[st
         notes.append(f"there is nothing to index in {report.root}")
     failed = [file for file in report.failed if file.path in named]
     notes += [f"not indexed: {skipped_line(file, str)}" for file in not_taken_in(report, named) if file not in failed]
-    rest = [file for file in report.skipped if file.path.rstrip("/") not in named]
+    rest = [file for file in (*report.skipped, *report.failed) if file.path.rstrip("/") not in named]
     if rest:
-        reasons = counted(file.reason for file in rest)
-        notes.append(f"left out: {reasons} ('findling status --skipped' lists them)")
+        notes.append(f"left out: {_left_out(rest)} ('findling status --skipped' lists them)")
     notes += [f"failed: {skipped_line(file, str)} (not in the index now)" for file in report.failed]
     if not report.complete:
         notes.append("the index is not complete; run 'findling index' again to finish it")
@@ -172,7 +173,7 @@ def status_rows(status: Status) -> list[tuple[str, str]]:
         ("on disk", size(status.bytes_on_disk) + share),
         ("updated", status.last_indexed_at),
         ("languages", by_count(status.languages)),
-        ("left out", _left_out(status)),
+        ("left out", _left_out(status.skipped, status.coverage.skipped)),
         ("format", f"{status.schema_version or ''}"),
     )
     if status.indexing_status in ("failed", "not_indexed"):  # then it counts nothing
@@ -180,10 +181,11 @@ def status_rows(status: Status) -> list[tuple[str, str]]:
     return [(key, value) for key, value in rows if value] + [("note", note) for note in status.notes]
 
 
-def _left_out(status: Status) -> str:
-    """The counts by reason; a folder counts once, whatever is in it."""
-    folders = sum(file.path.endswith("/") for file in status.skipped)
-    words = by_count(status.coverage.skipped)
+def _left_out(files: Iterable[SkippedFile], counts: Mapping[str, int] | None = None) -> str:
+    """The counts by reason, those of ``files`` if there are no others; a folder counts once, whatever is in it."""
+    files = list(files)
+    folders = sum(file.path.endswith("/") for file in files)
+    words = by_count(Counter(file.reason for file in files) if counts is None else counts)
     return f"{words} ({count(folders, 'whole folder')} among them, counted once each)" if folders else words
 
 
@@ -242,6 +244,11 @@ def others(spans: Iterable[Span]) -> str:
 
 def span(start: int, end: int) -> str:
     return f"{start}-{end}"
+
+
+def _not_searched(counts: Mapping[str, int]) -> str:
+    """``counts``: of files, by why they are left out."""
+    return f"not searched: {by_count(counts)}"
 
 
 def counted(reasons: Iterable[str]) -> str:

@@ -7,13 +7,13 @@ from typing import Any
 
 from findling import __version__
 from findling.tools import code_decisions as decide
-from findling.tools import code_metadata, parameters
+from findling.tools import code_metadata, parameters, running
 from findling.tools.code_health import grammars, missing_folder, required_version, schema_status, store_problem
 from findling.tools.code_search import BODY_LINES, known_language, search_code, symbol_id
 from findling.tools.jobs import Mode
 from findling.tools.model import Arguments, Call, Refusal, Reply, Tool, object_schema
 from findling.tools.places import Lines
-from findling.tools.refs import check_ref, current_ref
+from findling.tools.refs import check_ref
 from findling.tools.symbols import file_symbols, outline
 from findling.tools.workspace import WAIT_S
 from findling.types import SYMBOL_KINDS, Coverage, Reference, SymbolHit
@@ -46,8 +46,10 @@ def _locate_symbol(call: Call, given: Arguments) -> Reply:
     room = max(0, given["limit"] - len(results))
     results += [_reference(use, given["name"], given["detail_level"]) for use in found.references[:room]]
     metadata = code_metadata.of_answer(
-        call.workspace, ref, freshness=found.freshness, coverage=_coverage(call), vectors_wanted=False
+        call.workspace, ref, freshness=found.freshness, coverage=found.coverage, vectors_wanted=False
     )
+    if found.notes:
+        metadata["warnings"] = list(found.notes)
     if found.freshness != "fresh":
         call.workspace.finish_in_background(ref)
     facts = {
@@ -110,7 +112,7 @@ def _index_status(call: Call, given: Arguments) -> Reply:
     ref = check_ref(engine.root, given.get("ref"))
     status = engine.status()
     schema = schema_status(engine.store_dir, indexed=status.indexing_status != "not_indexed")
-    active = workspace.jobs.active
+    active = running.active_job(workspace)
     coverage = status.coverage
     facts: dict[str, Any] = {
         "project_id": project_id(str(engine.root)),
@@ -120,10 +122,11 @@ def _index_status(call: Call, given: Arguments) -> Reply:
         "required_schema_version": required_version(),
         "ref": ref,
         "file_count": coverage.files,
+        "pending_count": running.pending_files(workspace, coverage),
         "symbol_count": status.symbols,
         "chunk_count": coverage.chunks,
         "embedded_count": coverage.embedded_chunks,
-        "active_job": active.facts() if active else None,
+        "active_job": active,
         "recent_jobs": [job.facts() for job in workspace.jobs.recent()],
     }
     if workspace.watched is not None:
@@ -181,13 +184,13 @@ def _start(call: Call, given: Arguments, mode: Mode, busy: str, counted: str) ->
 def _health_check(call: Call, given: Arguments) -> Reply:
     workspace = call.workspace
     engine = workspace.engine
-    check_ref(engine.root, given.get("ref"))
+    ref = check_ref(engine.root, given.get("ref"))
     status = engine.status()
     gone = missing_folder(engine.root)
     sqlite_problem, fulltext_problem = store_problem(engine.store_dir)
     fingerprint = workspace.view(lambda view: view.fingerprint)
     available, missing = grammars()
-    active = workspace.jobs.active
+    active = running.active_job(workspace)
     failed = bool(gone or sqlite_problem or fulltext_problem) or status.indexing_status == "failed"
     embedder: dict[str, Any] = {"available": fingerprint is not None}
     if fingerprint is not None:
@@ -211,13 +214,13 @@ def _health_check(call: Call, given: Arguments) -> Reply:
         "fts_ok": not fulltext_problem,
         "grammars": {"available": available, "missing": missing},
         "embedder": embedder,
-        "active_job": active.facts() if active else None,
+        "active_job": active,
         "projects": [
             {
                 "project_id": project_id(str(engine.root)),
                 "repo_root": str(engine.root),
                 "index_status": "indexing" if active else status.indexing_status,
-                "ref": current_ref(engine.root),
+                "ref": ref,
             }
         ],
     }
@@ -246,7 +249,7 @@ def _get_file_outline(call: Call, given: Arguments) -> Reply:
 def _coverage(call: Call) -> Coverage:
     counts = call.workspace.view(lambda view: view.counts())
     if counts is None:
-        return Coverage()
+        return call.workspace.engine.never_indexed()
     return Coverage(counts.files, counts.chunks, counts.embedded, counts.pending, complete=counts.complete)
 
 

@@ -321,8 +321,10 @@ def protocol_state(
     changed: bool = False,
     files_pending: bool = False,
     vectors_missing: bool = False,
+    unread: bool = False,
 ) -> ProtocolState:
-    """The three words that every answer carries about the index it was made from."""
+    """The three words that every answer carries about the index it was made from. ``unread``: not all files could be
+    read."""
     if failed:
         return ProtocolState("stale", "failed", "partial")
     if job_active:
@@ -331,7 +333,8 @@ def protocol_state(
         return ProtocolState("stale", "not_indexed", "partial")
     if files_pending:
         return ProtocolState("stale", "indexing", "partial")
-    return ProtocolState("stale" if changed else "fresh", "ready", "partial" if vectors_missing else "complete")
+    partly = vectors_missing or unread
+    return ProtocolState("stale" if changed else "fresh", "ready", "partial" if partly else "complete")
 
 
 # --- advice on the embedding profile ---------------------------------------------------------------------------

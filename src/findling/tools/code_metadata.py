@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from findling import errors
+from findling.tools import index_state
 from findling.tools.code_decisions import ProtocolState, protocol_state
-from findling.tools.refs import LIVE, current_ref
+from findling.tools.refs import LIVE
+from findling.tools.running import active_job
 from findling.tools.workspace import Workspace
 from findling.types import Coverage, Freshness, Status
 
@@ -53,38 +55,40 @@ def of_answer(
         indexed=coverage.files > 0 or freshness == "fresh",
         job_active=workspace.jobs.active is not None or freshness == "syncing",
         changed=freshness == "stale",
-        files_pending=coverage.pending_files > 0 or not coverage.complete,
+        files_pending=coverage.unfinished,
         vectors_missing=vectors_wanted and coverage.missing_vectors > 0,
+        unread=coverage.unread > 0,
     )
     found = fields(state, ref)
-    if left := not_searched(coverage, vectors_wanted=vectors_wanted):
-        found["not_searched"] = left
+    if left := index_state.not_searched(coverage, vectors_wanted=vectors_wanted):
+        found[index_state.NOT_SEARCHED] = left
     return found
-
-
-def not_searched(coverage: Coverage, *, vectors_wanted: bool) -> dict[str, Any]:
-    """How many files were left out and why, how many are not taken in yet, and how many chunks have no vector yet."""
-    left: dict[str, Any] = {}
-    if coverage.skipped:
-        left["skipped"] = dict(coverage.skipped)
-    if coverage.pending_files:
-        left["pending_files"] = coverage.pending_files
-    if vectors_wanted and coverage.missing_vectors:
-        left["chunks_without_vector"] = coverage.missing_vectors
-    return left
 
 
 def of_status(workspace: Workspace, status: Status) -> dict[str, Any]:
     """The fields of an answer that tells the index's status."""
     state = protocol_state(
         indexed=status.indexing_status != "not_indexed",
-        job_active=workspace.jobs.active is not None,
+        job_active=active_job(workspace) is not None,
         failed=status.indexing_status == "failed",
         changed=status.freshness == "stale",
         files_pending=status.indexing_status == "indexing",
         vectors_missing=status.coverage.missing_vectors > 0,
+        unread=status.coverage.unread > 0,
     )
     return fields(state, workspace.ref_name)
+
+
+def of_refusals(workspace: Workspace, ref: object) -> dict[str, Any]:
+    """The fields of a call that was refused: of the ref that it asked for, of all roots together. Never raises."""
+    if isinstance(ref, str) and ref:
+        try:
+            workspace = workspace.at(ref)
+        except errors.FindlingError as error:  # there is none: what is checked out does not stand in for it
+            named = isinstance(error, errors.RefNotIndexed | errors.InvalidInput)
+            return fields(protocol_state(indexed=False, failed=not named), _shown(ref))
+    states = [of_refusal(root) for root in workspace.roots]
+    return states[0] if len(states) == 1 else joined(states)
 
 
 def of_refusal(workspace: Workspace) -> dict[str, Any]:
@@ -104,11 +108,18 @@ def of_refusal(workspace: Workspace) -> dict[str, Any]:
         files_pending=counts.pending > 0 or not counts.complete,
         vectors_missing=workspace.config.semantic.enabled is not False and counts.embedded < counts.chunks,
     )
-    return fields(state, current_ref(engine.root))
+    return fields(state, workspace.ref_name)
+
+
+def _shown(ref: str) -> str:
+    """A name as it was typed, which may be none of a ref."""
+    from findling.engine.refs import MAX_REF_CHARS
+
+    return "".join(char if char.isprintable() else "\ufffd" for char in ref[:MAX_REF_CHARS])
 
 
 def _ref(workspace: Workspace) -> str:
     try:
-        return current_ref(workspace.engine.root)
+        return workspace.ref_name
     except errors.FindlingError:
         return LIVE

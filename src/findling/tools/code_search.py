@@ -97,8 +97,8 @@ def search_code(call: Call, given: Arguments) -> Reply:
     metadata = code_metadata.of_answer(
         workspace, ref, freshness=freshness, coverage=coverage, vectors_wanted=semantics.mode == "hybrid"
     )
-    unfinished = metadata["result_completeness"] == "partial" or freshness == "stale"
-    if unfinished and given["freshness_policy"] != "best_effort":
+    lacks_vectors = semantics.mode == "hybrid" and coverage.missing_vectors > 0
+    if (freshness != "fresh" or coverage.unfinished or lacks_vectors) and given["freshness_policy"] != "best_effort":
         workspace.finish_in_background(ref)
     metadata |= _semantic_fields(call, semantics, found, coverage, fan_out) | _rerank_fields(rerank)
     metadata |= _confidence_fields(call, given, guess, shown, scores, semantics)
@@ -114,7 +114,9 @@ def search_code(call: Call, given: Arguments) -> Reply:
         ],
         "query_intent": guess.intent,
         "total_candidates": total,
-        "suggested_next_actions": _next_actions(query, guess, shown, low=metadata["low_confidence"]),
+        "suggested_next_actions": _next_actions(
+            query, guess, shown, low=metadata["low_confidence"], ref=given.get("ref")
+        ),
         "metadata": metadata,
     }
     return Reply(facts, "results")
@@ -294,22 +296,25 @@ def _name_for(query: str, guess: IntentGuess, shown: list[Found]) -> str:
     return decide.extracted_identifier(query, shown[0].hit.name if shown else "", STOP_WORDS)
 
 
-def _next_actions(query: str, guess: IntentGuess, shown: list[Found], *, low: bool) -> list[dict[str, Any]]:
-    """Calls that are worth making now, the likeliest first."""
+def _next_actions(
+    query: str, guess: IntentGuess, shown: list[Found], *, low: bool, ref: str | None
+) -> list[dict[str, Any]]:
+    """Calls that are worth making now, the likeliest first, all of them of the ``ref`` that was asked for."""
+    at = {} if ref is None else {"ref": ref}
     actions: list[dict[str, Any]] = []
     if not shown:
-        actions.append({"tool": "index_status", "arguments": {}, "reason": "nothing was found: see what is indexed"})
+        actions.append({"tool": "index_status", "arguments": at, "reason": "nothing was found: see what is indexed"})
     name = _name_for(query, guess, shown)
     if low and name and guess.intent in ("natural_language", "symbol"):
         actions.append(
-            {"tool": "locate_symbol", "arguments": {"name": name}, "reason": "look the name up among definitions"}
+            {"tool": "locate_symbol", "arguments": {"name": name, **at}, "reason": "look the name up among definitions"}
         )
     if shown:
         path = shown[0].hit.path
         actions.append(
             {
                 "tool": "get_file_outline",
-                "arguments": {"path": path},
+                "arguments": {"path": path, **at},
                 "reason": "see what the first result's file holds",
             }
         )

@@ -69,14 +69,14 @@ def ask(
     freshness, _ = engine.refresh(query=query, embed=by_meaning, wait_s=WAIT_S, progress=call.progress)
     folder, searched, max_bytes = engine.scope, engine.new_files(), workspace.config.index.max_file_bytes
 
-    def open_and_ask(view: IndexView) -> tuple[_Answer | None, dict[str, Any]]:
+    def open_and_ask(view: IndexView) -> tuple[_Answer | None, dict[str, Any] | None]:
         reader = view.reader
         if reader is None:
-            return None, index_state.state(freshness, partial=True)
+            return None, None
         channel = view.of_documents.channel if by_meaning else None
         with reader.snapshot():
             if reader.manifest is None:
-                return None, index_state.state(freshness, partial=True)
+                return None, None
             texts = DocumentTexts(searched, reader, max_bytes)
             try:
                 files = scope.of_files(documents_below(reader, folder), texts.tags)
@@ -97,6 +97,8 @@ def ask(
     except EmbedderUnavailable:  # it went away since it was last heard of; words are there
         by_meaning = False
         answer, state = workspace.view(open_and_ask)
+    if state is None:  # nothing is indexed yet
+        state = index_state.state(freshness, partial=True, pending_files=engine.never_indexed().pending_files)
     if state:
         workspace.finish_in_background(ref)
     return answer, state

@@ -49,8 +49,9 @@ def refusal_of(error: Refusal | errors.FindlingError, family: Family) -> Refusal
     return Refusal(_AS_CODE.get(error.code, "internal_error"), error.message, error.data)
 
 
-def refused(tool: Tool, refusal: Refusal, workspace: Workspace) -> ToolResult:
-    """The answer that says so, in the family's shape; always with ``is_error``."""
+def refused(tool: Tool, refusal: Refusal, workspace: Workspace, ref: object = None) -> ToolResult:
+    """The answer that says so, in the family's shape; always with ``is_error``. ``ref``: as the call had it, checked or
+    not."""
     if tool.family == "repo":
         return ToolResult(None, [refusal.message], is_error=True)
     if tool.family == "library":
@@ -63,6 +64,5 @@ def refused(tool: Tool, refusal: Refusal, workspace: Workspace) -> ToolResult:
         error: dict[str, Any] = {"code": refusal.code, "message": refusal.message}
         if refusal.data:
             error["data"] = refusal.data
-        states = [code_metadata.of_refusal(root) for root in workspace.roots]
-        facts = {"error": error, "metadata": states[0] if len(states) == 1 else code_metadata.joined(states)}
+        facts = {"error": error, "metadata": code_metadata.of_refusals(workspace, ref)}
     return ToolResult(facts, [budget.dumps(facts)], is_error=True)

@@ -1,5 +1,6 @@
 """What an answer of the docs and repo families says of the index that it was made from: nothing where all files are in
-it as they are now, else how fresh it is, that the answer is partial, and how much was not searched.
+it as they are now, else how fresh it is, that the answer is partial, and how much was not searched. Answers of the repo
+family say how many files are left out for good, too.
 
 The names are those of the code family's metadata, which always has them. Must not know any tool.
 """
@@ -8,10 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from findling.tools.model import Call
-from findling.types import Freshness, SearchResult
+from findling.types import UNREAD, Freshness
+
+if TYPE_CHECKING:
+    from findling.types import Coverage, GrepResult, SearchResult, SymbolResult
 
 FRESHNESS, COMPLETENESS, NOT_SEARCHED = "freshness_status", "result_completeness", "not_searched"
 
@@ -21,8 +25,9 @@ State = Mapping[str, Any]
 _WORST_FIRST: tuple[Freshness, ...] = ("stale", "syncing")
 
 
-def state(freshness: Freshness, *, partial: bool, **not_searched: int) -> dict[str, Any]:
-    """The fields. ``not_searched``: how many of what; those of which there are none are left out."""
+def state(freshness: Freshness, *, partial: bool, **not_searched: int | Mapping[str, int]) -> dict[str, Any]:
+    """The fields. ``not_searched``: how many of what, or how many for each reason; those of which there are none are
+    left out."""
     fields: dict[str, Any] = {}
     if freshness != "fresh":
         fields[FRESHNESS] = freshness
@@ -33,27 +38,46 @@ def state(freshness: Freshness, *, partial: bool, **not_searched: int) -> dict[s
     return fields
 
 
+def not_searched(coverage: Coverage, *, vectors_wanted: bool) -> dict[str, Any]:
+    """How many files were left out and why, how many are not taken in yet, and how many chunks have no vector yet."""
+    left: dict[str, Any] = {}
+    if coverage.skipped:
+        left["skipped"] = dict(coverage.skipped)
+    if coverage.pending_files:
+        left["pending_files"] = coverage.pending_files
+    if vectors_wanted and coverage.missing_vectors:
+        left["chunks_without_vector"] = coverage.missing_vectors
+    return left
+
+
 def of_search(call: Call, ref: str, seen: SearchResult, *, by_meaning: bool) -> dict[str, Any]:
     """Of an answer that is as whole as the engine's to the same question. What is left goes on in the background."""
-    found = state(
-        seen.freshness,
-        partial=seen.completeness == "partial" or seen.freshness == "syncing",
-        pending_files=seen.coverage.pending_files,
-        chunks_without_vector=seen.coverage.missing_vectors if by_meaning else 0,
-    )
-    if found:
+    if seen.freshness != "fresh" or seen.unfinished:
         call.workspace.finish_in_background(ref)
-    return found
+    partial = seen.completeness == "partial" or seen.freshness == "syncing"
+    return state(seen.freshness, partial=partial, **not_searched(seen.coverage, vectors_wanted=by_meaning))
 
 
-def of_text(call: Call, ref: str, freshness: Freshness) -> dict[str, Any]:
-    """Of an answer from text and names, at this freshness. What is left goes on in the background."""
-    if freshness == "fresh":
-        return {}
+def of_names(call: Call, ref: str, seen: SymbolResult) -> dict[str, Any]:
+    """Of an answer from names, as the engine gave it. What is left goes on in the background."""
+    if seen.freshness != "fresh":
+        call.workspace.finish_in_background(ref)
+    partial = seen.completeness == "partial" or seen.freshness == "syncing"
+    return state(seen.freshness, partial=partial, **not_searched(seen.coverage, vectors_wanted=False))
+
+
+def of_text(call: Call, ref: str, seen: GrepResult) -> dict[str, Any]:
+    """Of an answer from text, which names the files that are left out by itself. What is left goes on in the
+    background."""
+    unread = any(file.reason in UNREAD for file in seen.skipped)
+    if seen.freshness == "fresh":
+        return state("fresh", partial=unread)
     counts = call.workspace.view(lambda view: view.counts())
     call.workspace.finish_in_background(ref)
-    partial = counts is None or not counts.complete or freshness == "syncing"
-    return state(freshness, partial=partial, pending_files=counts.pending if counts else 0)
+    partial = counts is None or not counts.complete or seen.freshness == "syncing" or unread
+    engines = () if counts else [root.engine for root in call.workspace.roots]
+    pending = counts.pending if counts else sum(engine.never_indexed().pending_files for engine in engines)
+    return state(seen.freshness, partial=partial, pending_files=pending)
 
 
 def joined(states: Iterable[State]) -> dict[str, Any]:

@@ -119,6 +119,7 @@ class JointEngine:
             truncated=total > limit or total_uses > limit or any(answer.truncated for answer in every),
             freshness=_freshness(answer.freshness for answer in every),
             completeness=_completeness(answer.completeness for answer in every),
+            coverage=_coverage(answer.coverage for answer in every),
             took_ms=(time.monotonic() - started) * 1000,
             notes=_notes(answers),
             stale_reason=_stale_reason(answers),

@@ -37,14 +37,15 @@ def call(
     """
     tool = find(name)
     given: Mapping[str, Any] = {}
+    ref = arguments.get("ref") if isinstance(arguments, Mapping) else None
     try:
         given = validate(tool.schema, arguments)
         reply = several.handle(tool, Call(workspace, progress), given)
     except (Refusal, FindlingError) as error:
-        return refused(tool, refusal_of(error, tool.family), workspace)
+        return refused(tool, refusal_of(error, tool.family), workspace, ref)
     except Exception as error:  # noqa: BLE001 - a defect, too, is an answer: raising would end the caller's session
         _log.exception("tool %s failed", name)
-        return refused(tool, Refusal("internal_error", f"Unexpected {type(error).__name__} in {name}."), workspace)
+        return refused(tool, Refusal("internal_error", f"Unexpected {type(error).__name__} in {name}."), workspace, ref)
     return _finished(reply, given.get("max_tokens"))
 
 

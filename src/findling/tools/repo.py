@@ -115,7 +115,7 @@ def _search_keyword(call: Call, given: Arguments) -> Reply:
     }
     if len(result.skipped) > len(skipped):
         facts["skipped_total"] = len(result.skipped)
-    return Reply(facts | index_state.of_text(call, ref, result.freshness), "results")
+    return Reply(facts | index_state.of_text(call, ref, result), "results")
 
 
 def _is_expression(query: str) -> bool:
@@ -158,7 +158,7 @@ def _find_symbol(call: Call, given: Arguments) -> Reply:
     total = len(hits) if wanted else found.total_definitions
     if total > len(facts["symbols"]):
         facts["total"] = total
-    return Reply(facts | index_state.of_text(call, ref, found.freshness), "symbols")
+    return Reply(facts | index_state.of_names(call, ref, found), "symbols")
 
 
 def _list_defs_in_file(call: Call, given: Arguments) -> Reply:

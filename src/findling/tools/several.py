@@ -188,7 +188,7 @@ def _index_status(answers: Sequence[Answer]) -> Reply:
     return Reply(facts, "recent_jobs")
 
 
-_COUNTS = ("file_count", "symbol_count", "chunk_count", "embedded_count")
+_COUNTS = ("file_count", "pending_count", "symbol_count", "chunk_count", "embedded_count")
 _OF_ALL = frozenset(("metadata", "recent_jobs", "active_job"))
 
 
