@@ -14,7 +14,7 @@ from findling.types import Progress
 
 
 def names(store: Path) -> set[str]:
-    return {path.name for path in store.iterdir() if not path.name.endswith(("-wal", "-shm"))}
+    return {path.name for path in store.iterdir() if not path.name.endswith(("-wal", "-shm", ".lock"))}
 
 
 def test_the_old_index_answers_until_the_new_one_is_whole(tmp_path: Path) -> None:
@@ -58,10 +58,10 @@ def test_what_a_killed_process_left_goes_and_what_is_being_built_stays(tmp_path:
     root = make(tmp_path / "p", SMALL)
     with Engine.open(root=root) as engine:
         engine.index()
-        left = engine.store_dir / "anew-of-somebody"
+        left = engine.store_dir / "findling-anew-of-somebody"
         left.mkdir()
         (left / "index.db").write_bytes(b"half")
-        with rebuilding.beside(engine.store_dir) as folder:
+        with rebuilding.beside(engine.store_dir, wait_s=0.0) as folder:
             write(root, "src/more.py", "def more(): ...\n")
             engine.sync()
             assert folder.is_dir()
@@ -86,7 +86,7 @@ def test_another_writer_is_waited_for_and_then_the_index_is_as_it_was(
 
         other = threading.Thread(target=hold)
         other.start()
-        held.wait()
+        assert held.wait(10)
         try:
             with pytest.raises(errors.IndexBusy):
                 engine.index(force=True)
@@ -94,4 +94,33 @@ def test_another_writer_is_waited_for_and_then_the_index_is_as_it_was(
             done.set()
             other.join()
         assert engine.search("RetryPolicy", wait_s=0.0).hits
-        assert not list(engine.store_dir.glob("anew-*"))
+        assert not list(engine.store_dir.glob("findling-anew-*"))
+
+
+def test_questions_of_others_are_answered_while_it_is_built_over_and_over(tmp_path: Path) -> None:
+    root = make(tmp_path / "p", SMALL)
+    with Engine.open(root=root) as engine:
+        engine.index()
+        over, seen = threading.Event(), []
+
+        def ask(wait_s: float | None) -> None:
+            while not over.is_set():
+                try:
+                    with Engine.open(root=root) as other:
+                        for _ in range(3):
+                            found = other.search("RetryPolicy", wait_s=wait_s)
+                            seen.append((bool(found.hits), found.notes))
+                except Exception as error:
+                    seen.append((False, (repr(error),)))
+
+        others = [threading.Thread(target=ask, args=(wait_s,)) for wait_s in (0.0, 1.5)]
+        for other in others:
+            other.start()
+        try:
+            reports = [engine.index(force=True, embed=False) for _ in range(6)]
+        finally:
+            over.set()
+            for other in others:
+                other.join()
+    assert [report.files for report in reports] == [len(SMALL)] * 6
+    assert set(seen) == {(True, ())}

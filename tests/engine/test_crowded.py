@@ -24,7 +24,7 @@ BOOK = "# Book\n\n" + "\n\n".join(
 def files() -> dict[str, str]:
     farms = {f"farm{number}.md": f"# Farm {number}\n\ntulip soil water seed harvest {number}\n" for number in range(30)}
     waits = "When a network request fails, the client waits and tries it again with a longer pause."
-    return {**farms, "retry.md": f"# Retries\n\n{waits}\n", "cache.py": "def evict(entry):\n    '''Throw it away.'''\n"}
+    return {**farms, "net.md": f"# Waiting\n\n{waits}\n", "cache.py": "def evict(entry):\n    '''Throw it away.'''\n"}
 
 
 def answers(engine: Engine) -> dict[str, tuple[int, list[tuple[str, int, int]]]]:
@@ -38,11 +38,11 @@ def test_a_large_file_that_was_deleted_leaves_room(tmp_path: Path) -> None:
     with Engine.open(root=tmp_path) as engine:
         engine.index()
         before = answers(engine)
-        assert before["semantic"][1][0][0] == "retry.md"
+        assert before["semantic"][1][0][0] == "net.md"
         write(tmp_path, "book.md", BOOK)
         engine.sync()
         beside = answers(engine)["semantic"][1]
-        assert (beside[0][0], beside[1][0], len(beside)) == ("book.md", "retry.md", 20), "one document is not all"
+        assert (beside[0][0], beside[1][0], len(beside)) == ("book.md", "net.md", 20), "one document is not all"
         (tmp_path / "book.md").unlink()
         engine.sync()
         assert answers(engine) == before

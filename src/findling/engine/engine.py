@@ -73,6 +73,9 @@ def _rebuilds(
         except errors.IndexUnavailable as error:
             from findling.store.schema import IndexDamaged, TextIndexLost
 
+            if self._store.replaced:
+                self._store.close()  # it was met in an index whose place another has taken
+                return method(self, *args, **options)
             if not isinstance(error, IndexDamaged):
                 raise
             if "wait_s" in defaults and not self._store.may_begin_anew({**defaults, **options}["wait_s"]):
@@ -228,7 +231,7 @@ class Engine:
             if found is not None:
                 engine._store = RefStore(self._store, found)
         if found is not None:
-            engine._store.notes += found.notes
+            engine._store.notes += [note for note in found.notes if note not in engine._store.notes]
         self._refs[key] = engine
         while len(self._refs) > OPEN_REFS:
             self._refs.pop(next(iter(self._refs))).close()
@@ -373,13 +376,14 @@ class Engine:
         from findling.engine.state import with_left_out
 
         if anew:
-            report = build_anew(self._store, embed=embed, progress=progress)
+            report, problem = build_anew(self._store, embed=embed, progress=progress), ""
         else:
             report = run(self._store, paths=paths, embed=embed, progress=progress, wait_s=WRITER_WAIT_S)
+            problem = self._store.semantics.problem
         if paths is None or unlisted:
             report = with_left_out(self._store, report, paths, unlisted=unlisted)
-        problem = (self._store.semantics.problem,) if self._store.semantics.problem else ()
-        return replace(report, notes=(*self._store.take_notes(), *report.notes, *problem))
+        notes = (*self._store.take_notes(), *report.notes, *([problem] if problem else []))
+        return replace(report, notes=notes)
 
     # --- questions ------------------------------------------------------------------------------------------
 

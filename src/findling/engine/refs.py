@@ -49,10 +49,9 @@ class Ref:
         """What an answer about it has to say of the name."""
         if not self.ambiguous:
             return ()
-        name = self.name
         return (
-            f"{name!r} is the name of more than one ref; searched is what git takes it for, a tag before a branch. "
-            f"'heads/{name}' and 'tags/{name}' are exact.",
+            f"{self.name!r} is the name of more than one ref, or the beginning of a commit's; searched is what git "
+            "takes it for, a tag before a branch. A branch's exact name begins with 'heads/', a tag's with 'tags/'.",
         )
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from findling import errors
 from findling.engine.refs import RefStore
 from findling.engine.running import Telling, telling
 from findling.engine.store import WRITER_WAIT_S, OpenStore
@@ -100,19 +101,27 @@ def build_anew(store: OpenStore, *, embed: bool, progress: OnProgress | None) ->
     of them the index is as it was.
     """
     from findling.store import rebuilding
+    from findling.store.schema import IndexDamaged
 
     store.close()
+    rebuilding.clear_left(store.directory)
     store.check_room()
-    with telling(store, progress, whole=True) as told, rebuilding.beside(store.directory) as folder:
+    with (
+        telling(store, progress, whole=True) as told,
+        rebuilding.beside(store.directory, wait_s=WRITER_WAIT_S) as folder,
+    ):
         fresh = OpenStore(store.root, folder, cache=store.in_cache)
         fresh.configuration = store.configuration
         try:
             report = run(fresh, paths=None, embed=embed, progress=told, wait_s=WRITER_WAIT_S)
+            problem = (fresh.semantics.problem,) if fresh.semantics.problem else ()
+        except IndexDamaged as error:  # of the new one: no reason to do away with the old one
+            raise errors.IndexUnavailable(error.message) from error
         finally:
             fresh.close()
         rebuilding.take_place(store.directory, folder, wait_s=WRITER_WAIT_S)
-    store.damage = ""
-    return replace(report, store=str(store.directory), notes=(*fresh.take_notes(), *report.notes))
+    store.damage, store.begins_anew = "", False
+    return replace(report, store=str(store.directory), notes=(*fresh.take_notes(), *report.notes, *problem))
 
 
 @contextmanager

@@ -114,7 +114,11 @@ class OpenStore:
         """Whether anything was ever indexed here."""
         from findling.store.layout import DATABASE
 
-        return (self.directory / DATABASE).exists()
+        if (self.directory / DATABASE).exists():
+            return True
+        from findling.store import rebuilding
+
+        return rebuilding.comes(self.directory)
 
     @property
     def cut_otherwise(self) -> bool:

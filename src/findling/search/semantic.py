@@ -80,7 +80,7 @@ class SemanticChannel:
             nearest = self._dense.nearest(query, count * more, own, share)
             for unit, distance in nearest[taken:]:
                 found.setdefault(unit >> CHUNK_BITS, -distance)
-            if len(found) >= files or (more > 1 and len(nearest) == taken):
+            if len(found) >= files or len(nearest) == taken:
                 break
             taken = len(nearest)
         return found

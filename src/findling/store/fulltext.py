@@ -28,12 +28,15 @@ _SMALL_HEAP_BYTES = 16_000_000
 
 _TOKENIZER = "terms"
 
-_FEW_DOCUMENTS = 20_000
-"""Up to so many, counting those that hold each term of a question anew takes a millisecond or two; among more, a few
-files' earlier versions change hardly anything."""
+_FEW_DOCUMENTS = 10_000
+"""Up to so many, counting those that hold each term of a new question takes 1 to 6 ms, the more the more is beside;
+among more, a few files' earlier versions change hardly anything."""
+
+_CORRECTIONS = 5_000
+"""Terms whose rarity is remembered until the index changes."""
 
 _LITTLE = 0.02
-"""What no smaller share of the documents is about is not worth counting for."""
+"""Where no more than this share of the documents is not searched, nothing is corrected."""
 
 
 def _schema() -> tantivy.Schema:
@@ -193,14 +196,15 @@ class FulltextReader:
             self._schema = self._index.schema
             self._searcher = self._index.searcher()
         self._directory = directory
-        self._written: int | None = None
-        """Documents in the segments, as far as they have been counted."""
+        self._rarity_known = False
+        self._rarity_now: _Rarity | None = None
+        """As far as it is known since `reload`."""
 
     def reload(self) -> None:
         with _typed(self._directory):
             self._index.reload()
             self._searcher = self._index.searcher()
-        self._written = None
+        self._rarity_known, self._rarity_now = False, None
 
     def search(
         self,
@@ -242,15 +246,20 @@ class FulltextReader:
 
     def _rarity(self, beside: Callable[[], Sequence[int]]) -> _Rarity | None:
         """How rare terms are among what is searched; None where the library says it, or where asking takes long."""
-        if self._written is None:
-            self._written = fulltext_files.documents(self._directory)
-        if self._written > _FEW_DOCUMENTS:
+        if not self._rarity_known:
+            self._rarity_known = True
+            self._rarity_now = self._look_at_rarity(beside)
+        return self._rarity_now
+
+    def _look_at_rarity(self, beside: Callable[[], Sequence[int]]) -> _Rarity | None:
+        written = fulltext_files.documents(self._directory)
+        if written > _FEW_DOCUMENTS:
             return None
         others = beside()
-        if not others and self._written == self._searcher.num_docs:
+        if not others and written == self._searcher.num_docs:
             return None
-        rarity = _Rarity(self._searcher, self._schema, self._written, others)
-        return rarity if rarity.searched < self._written * (1 - _LITTLE) else None
+        rarity = _Rarity(self._searcher, self._schema, written, others)
+        return rarity if rarity.searched < written * (1 - _LITTLE) else None
 
 
 class _Rarity:
@@ -261,6 +270,7 @@ class _Rarity:
     def __init__(self, searcher: tantivy.Searcher, schema: tantivy.Schema, written: int, others: Sequence[int]) -> None:
         self._searcher = searcher
         self._written = written
+        self._corrections: dict[tuple[str, str], float] = {}
         self._others = tantivy.Query.term_set_query(schema, "entry", list(others)) if others else None
         self.searched = self._count(tantivy.Query.all_query())
 
@@ -272,6 +282,14 @@ class _Rarity:
 
     def correction(self, field: str, term: str, clause: tantivy.Query) -> float:
         """What a term's score in a field is multiplied with."""
+        known = self._corrections.get((field, term))
+        if known is None:
+            if len(self._corrections) >= _CORRECTIONS:
+                self._corrections.clear()
+            known = self._corrections[field, term] = self._correction(field, term, clause)
+        return known
+
+    def _correction(self, field: str, term: str, clause: tantivy.Query) -> float:
         written = self._searcher.doc_freq(field, term)
         if not written:
             return 1.0

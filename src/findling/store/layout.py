@@ -77,6 +77,15 @@ def emptied(directory: Path) -> bool:
         return False
 
 
+def file_id(path: Path) -> tuple[int, int] | None:
+    """What tells a file from another that comes to stand in its place; None where there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
 def bytes_on_disk(directory: Path) -> int:
     """Size of everything in a store's folder; 0 where there is none."""
     total = 0

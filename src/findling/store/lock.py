@@ -42,23 +42,15 @@ class WriterLock:
                 self._connection.close()
                 raise map_error(error, path) from error
 
-        self._inode = _inode(path)
+        self._inode = layout.file_id(path)
 
     @property
     def stands(self) -> bool:
         """Whether it still keeps others out: its file may have been deleted with the index."""
-        return self._inode is not None and _inode(self._path) == self._inode
+        return self._inode is not None and layout.file_id(self._path) == self._inode
 
     def release(self) -> None:
         self._connection.close()
-
-
-def _inode(path: Path) -> tuple[int, int] | None:
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
 
 
 def _open(path: Path) -> apsw.Connection:

@@ -15,8 +15,8 @@ from findling.store.schema import CHUNK_BITS
 Own = Callable[[Set[int]], Set[int]]
 """Those of some entries that are searched."""
 
-_MORE = 4
-"""Times as many are asked for when too few were of what is searched."""
+_MORE = (1, 4, 16, 64)
+"""Times as many are asked for while too few were of what is searched. What lies behind so many others is far off."""
 
 _Number = TypeVar("_Number", int, float)
 
@@ -28,11 +28,14 @@ def proposed(
     once; without the last ones where others are as good (they would be chosen by their ids, which tell how the index
     came about), unless all are.
 
-    ``find`` is asked for so many, and for more while it has more and too few are ours; ``share``: one in how many of
-    them is likely to be.
+    ``find`` is asked for so many, and for more while it has more and too few are ours, up to a bound; ``share``: one in
+    how many of them is likely to be.
     """
-    wanted = count * share + 1
-    while True:
+    if count <= 0:
+        return []
+    first = count * share + 1
+    for more in _MORE:
+        wanted = first * more
         found = find(wanted)
         ours = own({unit >> CHUNK_BITS for unit, _ in found})
         kept: dict[int, _Number] = {}
@@ -40,8 +43,8 @@ def proposed(
             if unit >> CHUNK_BITS in ours:
                 kept.setdefault(unit, number)
         if len(kept) > count or len(found) < wanted:
-            return _first(list(kept.items()), count)
-        wanted *= _MORE
+            break
+    return _first(list(kept.items()), count)
 
 
 def _first(ordered: list[tuple[int, _Number]], count: int) -> list[tuple[int, _Number]]:

@@ -7,65 +7,113 @@ of how a store is filled.
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from findling import errors
-from findling.store import layout, soundness
+from findling.store import layout, schema
 from findling.store.layout import DATABASE, LOCK, WATCHER
 from findling.store.lock import WriterLock
 
-_FOLDER = "anew-"
+_FOLDER = "findling-anew-"
 """What the names of such folders begin with; they lie in the store that they are to replace, on the same disk."""
 
-_IN_USE = "anew.lock"
-"""Held in one for as long as somebody builds there."""
+_OLD = "old"
+"""The folder in one that takes the old store up, so that the moment without one does not grow with its size."""
+
+_MOMENT_S = 1.0
+_LOOK_AGAIN_S = 0.002
+"""How long taking a place may take (it is renaming a few files), and how often it is looked whether it is over."""
+
+_ROLE = "anew.lock"
+"""Held in the store for as long as somebody builds beside it: one at a time, and nobody clears up under it."""
 
 
 @contextmanager
-def beside(directory: Path) -> Iterator[Path]:
-    """An empty folder for a new store. It is gone when the block ends, with what `take_place` has not taken."""
-    clear_left(directory)
-    folder = Path(tempfile.mkdtemp(prefix=_FOLDER, dir=directory))
+def beside(directory: Path, *, wait_s: float) -> Iterator[Path]:
+    """An empty folder for a new store, gone when the block ends with what `take_place` has not taken.
+
+    Raises `IndexBusy` when somebody else writes, or builds beside it, for longer than ``wait_s``, `StorageFull` and
+    `IndexUnavailable`.
+    """
+    WriterLock(directory, wait_s=wait_s).release()  # who writes for longer would be waited for in vain at the end
+    role = WriterLock(directory, wait_s=wait_s, name=_ROLE)
     try:
-        lock = WriterLock(folder, wait_s=0.0, name=_IN_USE)
+        _clear(directory)
+        try:
+            folder = Path(tempfile.mkdtemp(prefix=_FOLDER, dir=directory))
+        except OSError as error:
+            raise schema.map_os_error(error, directory) from error
         try:
             yield folder
         finally:
-            lock.release()
+            layout.discard(folder)
     finally:
-        layout.discard(folder)
+        role.release()
 
 
 def take_place(directory: Path, folder: Path, *, wait_s: float) -> None:
-    """Put what was built in ``folder`` in the place of what is in ``directory``; nobody may have the new one open.
+    """Put what was built in ``folder`` (`beside`) in the place of what is in ``directory``; nobody may have it open.
 
-    Who asks in the moment between finds no index. A crash then costs the work, and a run builds it again. Raises
-    `IndexBusy` when another process writes for longer than ``wait_s``.
+    Who comes in the moment between waits for the writer role. Who is killed in it loses the work, and a run does it
+    again. Raises `IndexBusy` when another process writes for longer than ``wait_s``, and `IndexUnavailable`; then
+    the old one is where it was.
     """
+    built = _files(folder)
+    if folder / DATABASE not in built:
+        raise errors.IndexUnavailable(f"What was built in {folder} has been taken away.", remedy="Try again.")
+    old = folder / _OLD
     lock = WriterLock(directory, wait_s=wait_s)
+    moved: list[tuple[Path, Path]] = []
     try:
-        soundness.discard(directory)
-        built = [path for path in folder.iterdir() if layout.is_own(path) and not path.name.startswith((LOCK, WATCHER))]
-        # the tables last: what stands there without them is nobody's
-        for path in sorted(built, key=lambda path: path.name == DATABASE):
-            path.rename(directory / path.name)
+        old.mkdir()
+        # of the old one the tables go first, of the new one they come last: without them the rest is nobody's
+        steps = [(path, old / path.name) for path in reversed(_files(directory))]
+        steps += [(path, directory / path.name) for path in built]
+        for source, target in steps:
+            source.rename(target)
+            moved.append((source, target))
     except OSError as error:
-        raise errors.IndexUnavailable(
-            f"The index at {directory} cannot be replaced: {error.strerror}.", remedy="Check the folder's permissions."
-        ) from error
+        for source, target in reversed(moved):
+            target.rename(source)
+        raise schema.map_os_error(error, directory) from error
     finally:
         lock.release()
 
 
+def _files(directory: Path) -> list[Path]:
+    """A store's files and folders without those of roles, the tables last."""
+    own = [path for path in directory.iterdir() if layout.is_own(path) and not path.name.startswith((LOCK, WATCHER))]
+    return sorted(own, key=lambda path: (path.name.startswith(DATABASE), path.name == DATABASE))
+
+
+def comes(directory: Path) -> bool:
+    """Whether a store stands in a folder where none stood just now: one may be taking another's place."""
+    until = time.monotonic() + _MOMENT_S
+    while any(directory.glob(f"{_FOLDER}*/{_OLD}")) and time.monotonic() < until:
+        if (directory / DATABASE).exists():
+            return True
+        time.sleep(_LOOK_AGAIN_S)
+    return (directory / DATABASE).exists()
+
+
 def clear_left(directory: Path) -> None:
-    """Remove what somebody has left who was killed while he built."""
+    """Remove what somebody has left who was killed while he built; nothing while somebody builds."""
+    if not any(directory.glob(f"{_FOLDER}*")):
+        return
+    try:
+        role = WriterLock(directory, wait_s=0.0, name=_ROLE)
+    except errors.FindlingError:  # it is in use, or cannot be written: then nothing can be removed either
+        return
+    try:
+        _clear(directory)
+    finally:
+        role.release()
+
+
+def _clear(directory: Path) -> None:
     for folder in directory.glob(f"{_FOLDER}*"):
-        if layout.not_a_folder(folder):
-            continue
-        try:
-            WriterLock(folder, wait_s=0.0, name=_IN_USE).release()
-        except errors.IndexBusy:
-            continue
-        layout.discard(folder)
+        if not layout.not_a_folder(folder):
+            layout.discard(folder)

@@ -104,6 +104,8 @@ FAILED = -3
 """Less the file's own time (ns), the same: its worker died or ran out of time twice. The next run over the whole folder
 tries it again, and so does a question once the file is changed."""
 
+_LOOK_AGAIN_S = 0.01
+
 _BUSY_MS = 10_000
 """How long a statement waits for another process's transaction; the longest is one batch of the indexer."""
 
@@ -187,7 +189,7 @@ def begun(model_id: int) -> int:
     return -model_id
 
 
-def connect(path: Path) -> apsw.Connection:
+def connect(path: Path, *, create: bool = True) -> apsw.Connection:
     """Open (or create) the database file. Raises the typed errors of ``findling.errors`` only.
 
     A file that is not a database, is damaged, was emptied, or is of an older format raises `IndexDamaged`; of a later
@@ -198,7 +200,7 @@ def connect(path: Path) -> apsw.Connection:
     if layout.emptied(path.parent):
         raise IndexDamaged(f"The index at {path} is empty.")
     try:
-        connection = open_unlinked(path, create=True)
+        connection = open_unlinked(path, create=create)
         connection.set_busy_timeout(_BUSY_MS)
         if checksums.missing(connection):  # each writes what is damage to the other
             connection.close()
@@ -244,7 +246,7 @@ def _use_log(connection: apsw.Connection) -> None:
         except apsw.BusyError:
             if time.monotonic() >= until:
                 raise
-            time.sleep(0.01)
+            time.sleep(_LOOK_AGAIN_S)
 
 
 def version_in_header(path: Path) -> int:
@@ -269,7 +271,7 @@ def connect_to_read(path: Path) -> tuple[apsw.Connection, bool]:
     """As `connect`; on a full disk, where SQLite cannot even make the file that readers meet in, the last good state
     without it. Then, so says the flag, nothing may write meanwhile: use the connection for one question."""
     try:
-        return connect(path), False
+        return _connect_standing(path), False
     except errors.StorageFull:
         if _size(path) == 0 or _size(path.with_name(f"{path.name}-wal")):  # pages that only a log has would be missed
             raise
@@ -287,6 +289,29 @@ def connect_to_read(path: Path) -> tuple[apsw.Connection, bool]:
         connection.close()
         raise full(path.parent)
     return connection, True
+
+
+def _connect_standing(path: Path) -> apsw.Connection:
+    """As `connect`, but a file that is not there is made by who has the writer role alone: another store may be about
+    to take this one's place (`rebuilding`)."""
+    from findling.store.lock import WriterLock
+
+    until = time.monotonic() + _BUSY_MS / 1000
+    while True:
+        try:
+            if path.exists():
+                return connect(path, create=False)
+            role = WriterLock(path.parent, wait_s=0.0)
+        except errors.FindlingError as error:
+            gone = isinstance(error, errors.IndexBusy) or not path.exists()
+            if not gone or time.monotonic() >= until or not path.parent.exists():
+                raise
+            time.sleep(_LOOK_AGAIN_S)
+            continue
+        try:
+            return connect(path)
+        finally:
+            role.release()
 
 
 def open_unlinked(path: Path, *, create: bool = True) -> apsw.Connection:

@@ -32,9 +32,10 @@ class SnapshotReader:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
+        before = layout.file_id(directory / DATABASE)  # another may take its place from here on
         self._db, self._only_now = schema.connect_to_read(directory / DATABASE)
         self.identity = schema.identity(self._db)
-        self._inode = _inode(directory / DATABASE)
+        self._inode = before or layout.file_id(directory / DATABASE)
         self._text: fulltext.FulltextReader | None = None
         self._trigrams: TrigramIndex | None = None
         self.generation = -1
@@ -95,7 +96,7 @@ class SnapshotReader:
     @property
     def replaced(self) -> bool:
         """Whether another file stands where this one was opened (the store was deleted, or built anew), or may soon."""
-        return self._only_now or _inode(self._directory / DATABASE) != self._inode
+        return self._only_now or layout.file_id(self._directory / DATABASE) != self._inode
 
     @property
     def fulltext(self) -> fulltext.FulltextReader:
@@ -142,11 +143,3 @@ def batches(ids: Iterable[int]) -> Iterator[str]:
     wanted = list(ids)
     for start in range(0, len(wanted), _BATCH):
         yield ",".join([f"{key:d}" for key in wanted[start : start + _BATCH]])
-
-
-def _inode(path: Path) -> tuple[int, int] | None:
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino

@@ -17,6 +17,8 @@ from findling.store import checksums, fulltext, fulltext_files, layout, manifest
 from findling.store.layout import DATABASE, FULLTEXT, LOCK
 from findling.store.lock import WriterLock
 
+_LOOKS = 3
+
 _KEPT = layout.NOT_DERIVED | {LOCK}
 
 
@@ -25,8 +27,14 @@ def problem(directory: Path) -> str:
 
     Raises `IndexNewer`, `IndexBusy` and, when the folder's permissions forbid it, `IndexUnavailable`.
     """
-    of_tables, of_text = _problems(directory)
-    return of_tables or of_text
+    found = ""
+    for _ in range(_LOOKS):
+        standing = layout.file_id(directory / DATABASE)
+        of_tables, of_text = _problems(directory)
+        found = of_tables or of_text
+        if not found or layout.file_id(directory / DATABASE) == standing:
+            break  # else another store took this one's place between the looks at its parts
+    return found
 
 
 def _problems(directory: Path) -> tuple[str, str]:
@@ -89,7 +97,7 @@ def mend(directory: Path, *, wait_s: float, met: bool = False, unless: Callable[
         if of_text and not of_tables:
             _forget_text(directory)
         elif of_tables or met:
-            discard(directory)
+            _discard(directory)
     finally:
         lock.release()
 
@@ -123,13 +131,12 @@ def remove(directory: Path, *, wait_s: float, unless: Callable[[], bool] = lambd
     try:
         if unless():
             return
-        discard(directory)
+        _discard(directory)
     finally:
         lock.release()
 
 
-def discard(directory: Path) -> None:
-    """Delete everything derived; for who has the writer role. Raises `IndexUnavailable`."""
+def _discard(directory: Path) -> None:
     try:
         # The tables first: what is left without them belongs to no identity, so a crash in between does no harm.
         layout.discard(directory / DATABASE)
@@ -138,6 +145,6 @@ def discard(directory: Path) -> None:
                 layout.discard(path)
     except OSError as error:
         raise errors.IndexUnavailable(
-            f"The damaged index at {directory} cannot be removed: {error.strerror}.",
+            f"The index at {directory} cannot be removed: {error.strerror}.",
             remedy="Check the folder's permissions.",
         ) from error
