@@ -301,10 +301,13 @@ def _connect_standing(path: Path) -> apsw.Connection:
         try:
             if path.exists():
                 return connect(path, create=False)
+        except errors.FindlingError:
+            if path.exists() or time.monotonic() >= until:
+                raise
+        try:
             role = WriterLock(path.parent, wait_s=0.0)
-        except errors.FindlingError as error:
-            gone = isinstance(error, errors.IndexBusy) or not path.exists()
-            if not gone or time.monotonic() >= until or not path.parent.exists():
+        except errors.IndexBusy:
+            if time.monotonic() >= until:
                 raise
             time.sleep(_LOOK_AGAIN_S)
             continue
