@@ -29,7 +29,7 @@ _SMALL_HEAP_BYTES = 16_000_000
 _TOKENIZER = "terms"
 
 _FEW_DOCUMENTS = 10_000
-"""Up to so many, counting those that hold each term of a new question takes 1 to 6 ms, the more the more is beside;
+"""Up to so many, counting those that hold each term of a new question takes a millisecond or more, with what is beside;
 among more, a few files' earlier versions change hardly anything."""
 
 _CORRECTIONS = 5_000

@@ -54,10 +54,9 @@ def name_keys(names: DefinedNames) -> array[int]:
     single = frozenset(_ONE_PART.findall(text))
     runs = [name for name in counting if name not in single]
     joined = "\n".join(runs).lower().replace("_", "").encode()
-    found = (
-        {checksum >> 8 for checksum in map(crc32, joined.split(b"\n"))} if runs else set()
-    )  # as `tokenizer.term_key`
-    found.update(map(_key_of_stem, single))
+    found = set(map(_key_of_stem, single))
+    if runs:
+        found.update([checksum >> 8 for checksum in map(crc32, joined.split(b"\n"))])  # as `tokenizer.term_key`
     return array("I", sorted(found))
 
 
