@@ -42,8 +42,8 @@ class Answers:
 
     def search(self, query: Query, freshness: Freshness, stale_reason: str, started: float) -> SearchResult:
         """The answer to a validated query. ``started``: when it was asked, on the monotonic clock."""
-        self._shown.stale.clear()
-        found = self._open_searcher().search(query, scope_path=self._folder)
+        with self._shown.answer():
+            found = self._open_searcher().search(query, scope_path=self._folder)
         return self._result(query, found, freshness, stale_reason, started)
 
     def similar(
@@ -69,8 +69,8 @@ class Answers:
                 f"{path} is not in the index of {self._store.root}.",
                 remedy="Name an indexed file; `findling status --skipped` says why one may be left out.",
             )
-        self._shown.stale.clear()
-        found = self._open_searcher().similar(file, line=line, query=query, scope_path="")
+        with self._shown.answer():
+            found = self._open_searcher().similar(file, line=line, query=query, scope_path="")
         if not found.hits and self._store.semantics.problem:
             self._store.semantics.required()
         return self._result(query, found, freshness, stale_reason, started)

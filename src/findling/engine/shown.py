@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from findling.engine.store import OpenStore
@@ -18,17 +19,35 @@ it takes four times as much, in pieces that keep the memory around them from bei
 
 
 class ShownText:
-    """``stale``: paths read since it was cleared whose content is no longer what was indexed."""
+    """``stale``: paths read for the last `answer`, and since, whose content is no longer what was indexed."""
 
     def __init__(self, store: OpenStore) -> None:
         self._store = store
         self._texts: dict[str, tuple[tuple[int, int], str]] = {}
         self._bytes = 0
         self.stale: set[str] = set()
+        self._cut: dict[str, Sequence[str] | None] | None = None
         store.on_close.append(self._forget)
+
+    @contextmanager
+    def answer(self) -> Iterator[None]:
+        """Within it a file is looked at once, however often its lines are asked for; ``stale`` begins empty."""
+        self.stale.clear()
+        self._cut = {}
+        try:
+            yield
+        finally:
+            self._cut = None
 
     def lines(self, file: FileRow) -> Sequence[str] | None:
         """A file's lines as they are now, None when it cannot be read."""
+        if self._cut is None:
+            return self._read(file)
+        if file.path not in self._cut:
+            self._cut[file.path] = self._read(file)
+        return self._cut[file.path]
+
+    def _read(self, file: FileRow) -> Sequence[str] | None:
         if file.converted:
             return self._converted(file)
         from findling.ingest.decoding import Decoded, decode

@@ -92,7 +92,9 @@ class Searcher:
             scope = resolve(self._reader, query, scope_path)
             candidates, evidence, proposed = self._candidates(terms, chosen, scope)
             use = chosen.signals(evidence)
-            ranked = rank(self._reader, terms, candidates, evidence, use=use, with_priors=chosen.priors)
+            ranked = rank(
+                self._reader, terms, candidates, evidence, use=use, most=query.limit, with_priors=chosen.priors
+            )
             read = self._readings(terms, ranked, use)
             hits = places.hits(self._reader, self._read_lines, terms, ranked[: query.limit], proposed, query, read)
         return Found(tuple(hits), len(ranked), guess, chosen, tuple(ranked), frozenset(proposed))
@@ -208,7 +210,8 @@ class Searcher:
             evidence = Evidence(keyword.KeywordHits({}, {}), {}, channel.cosines(vector, kept))
             candidates = list(self._reader.files(kept).values())
             terms = analyse(PurePosixPath(file.path).stem)
-            ranked = rank(self._reader, terms, candidates, evidence, use=frozenset(("window",)), with_priors=False)
+            window = frozenset(("window",))
+            ranked = rank(self._reader, terms, candidates, evidence, use=window, most=query.limit, with_priors=False)
             hits = places.hits(
                 self._reader, self._read_lines, terms, ranked[: query.limit], {"semantic": set(kept)}, query, {}
             )

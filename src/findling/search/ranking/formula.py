@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from findling.types import Reason
 
@@ -79,12 +80,17 @@ MAXIMUM_OF_NAMES = sum(SIGNALS[name].weight for name in ("named", "definition", 
 
 def rank_value(values: Mapping[str, float], use: frozenset[str]) -> float:
     """The weighted sum of the signals in use."""
-    return sum(_weight(name, use) * value for name, value in values.items() if name in use)
+    weights = _weights(use)
+    return sum([weights[name] * value for name, value in values.items() if name in weights])
 
 
-def _weight(name: str, use: frozenset[str]) -> float:
-    weight = SIGNALS[name].weight
-    return weight if "window" in use or not weight else _WITHOUT_WINDOW.get(name, weight)
+@cache
+def _weights(use: frozenset[str]) -> Mapping[str, float]:
+    """What each signal in use weighs."""
+    weights = {name: signal.weight for name, signal in SIGNALS.items() if name in use}
+    if "window" not in use:
+        weights.update((name, weight) for name, weight in _WITHOUT_WINDOW.items() if name in weights)
+    return weights
 
 
 _UNSAID: Mapping[str, str] = {"exact": ""}
@@ -97,10 +103,11 @@ def reasons(
 ) -> tuple[Reason, ...]:
     """Each signal's share of the sum, largest first; shares of zero are left out. ``what`` was found, by signal."""
     known = {**_UNSAID, **(what or {})}
+    weights = _weights(use)
     shares = [
         Reason(name, share, SIGNALS[name].words.format(share=f"{value:.0%}", what=known.get(name, _SOMETHING)))
         for name, value in values.items()
-        if name in use and (share := _weight(name, use) * value)
+        if name in weights and (share := weights[name] * value)
     ]
     return tuple(sorted(shares, key=lambda reason: (-abs(reason.value), reason.signal)))
 

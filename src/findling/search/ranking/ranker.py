@@ -99,9 +99,11 @@ def rank(
     evidence: Evidence,
     *,
     use: frozenset[str],
+    most: int,
     with_priors: bool = True,
 ) -> list[RankedFile]:
-    """All ``files`` in order, best first, ties by path. ``use`` names the signals that count."""
+    """All ``files`` in order, best first, ties by path. ``use`` names the signals that count; only the order of the
+    first ``most`` is sure."""
     ranked = [RankedFile(file, definitions=list(evidence.definitions.get(file.blob_id, ()))) for file in files]
     if not ranked:
         return ranked
@@ -112,7 +114,6 @@ def rank(
     _definitions(ranked)
     if len(query.text.split()) == 1:
         _asked_alone(ranked)
-    _named_alike(reader, query, ranked)
     for item in ranked:
         item.exact_line = evidence.exact.get(item.file.entry_id, 0)
         item.values["exact"] = 1.0 if item.exact_line else 0.0
@@ -121,11 +122,33 @@ def rank(
     if with_priors:
         _priors(query, ranked)
     _votes(reader, ranked, rows)
-    for item in ranked:
+    _in_order(ranked, ranked, use)
+    if "name" in use:
+        within = _within_reach(ranked, most)
+        _named_alike(reader, query, within)
+        _in_order(ranked, within, use)
+    return ranked
+
+
+def _in_order(ranked: list[RankedFile], changed: Sequence[RankedFile], use: frozenset[str]) -> None:
+    for item in changed:
         item.use = use
         item.rank_value = formula.rank_value(item.values, use)
     ranked.sort(key=lambda item: (-item.rank_value, item.file.path))
-    return ranked
+
+
+USUALLY_ASKED = 20
+"""So many files at least are ordered surely, so that who asks for fewer sees the same ones first."""
+
+
+def _within_reach(ranked: Sequence[RankedFile], most: int) -> list[RankedFile]:
+    """Of files in order those that the best of names could bring among the first ``most``: names are not looked at in
+    vain, which for large files is the longest of all."""
+    most = max(most, USUALLY_ASKED)
+    if len(ranked) <= most:
+        return list(ranked)
+    least = ranked[most - 1].rank_value - formula.SIGNALS["name"].weight
+    return [item for item in ranked if item.rank_value >= least]
 
 
 def _text(
@@ -161,8 +184,9 @@ def _text(
         values["file"], values["coverage"] = signals.bm25f(found, in_path, weights, lengths, means, path.length)
         item.names_a_term = any(flags for _, flags in found[:own])
         held = signals.held(found[:own], in_path)
-        if others:
-            said = signals.with_synonyms(found, term_rows.lookup(row, list(others)), others.values())
+        stand_ins = term_rows.lookup(row, others)
+        if any(count for count, _ in stand_ins):
+            said = signals.with_synonyms(found, stand_ins, others.values())
             values["file"], _ = signals.bm25f(said, in_path, weights, lengths, means, path.length)
             held = signals.held(said[:own], in_path, held)
         item.rare_coverage = signals.rare_coverage(held, weights[:own], proper)
