@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from findling import cli
 from test_cli import FILES, findling, write
 
 Ran = subprocess.CompletedProcess[str]
@@ -173,6 +174,57 @@ def test_options(evaluate: Callable[..., Ran], tmp_path: Path) -> None:
     assert ran.stderr == "findling: No query asks about 'other'. There are: notes, shop.\n"
     assert evaluate(BY_FILE, "--limit", "19").returncode == 2
     assert evaluate([]).returncode == 1
+
+
+def test_a_setting_of_options_leaves_the_index_of_the_reported_one_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "work"))
+    steps = [f"Wait {minute} minutes before the oven is opened.\n" for minute in range(40)]
+    guide = "\n".join(["# Guide\n", *steps, "How long bread dough rests depends on the flour.\n", *steps])
+    corpora = tmp_path / "corpora"
+    write(corpora / "notes", {**NOTES, "guide.md": guide})
+    lines(tmp_path / "q.jsonl", [BY_FILE[1]])
+    command = ("eval", str(tmp_path / "q.jsonl"), "--corpora", str(corpora), "--run", "run.jsonl")
+
+    def answers(name: str) -> list[dict[str, Any]]:
+        return [{**json.loads(line), "took_ms": 0} for line in Path(name).read_text().splitlines()]
+
+    def databases(folder: Path) -> dict[str, int]:
+        return {path.parent.name: path.stat().st_ino for path in folder.rglob("index.db")}
+
+    assert cli.main(command) == 0
+    plain, index = answers("run.jsonl"), databases(corpora)
+    settings = ("semantic.chunk_size=100,semantic.chunk_overlap=10", "semantic.enabled=false")
+    compared = [part for setting in settings for part in ("--compare", setting)]
+    assert cli.main([*command, *compared, "--plots", ".", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert [row["name"] for row in printed["compared"]] == [*settings]
+    assert all(setting in Path("latency.svg").read_text() for setting in settings)
+    runs = [f"run.{setting}.jsonl" for setting in settings]
+    assert answers("run.jsonl") == plain and all(answers(run) != plain for run in runs)
+    assert {path.name for path in Path().iterdir()} == {
+        *("run.jsonl", "latency.svg", "latency.png", "reliability.svg", "reliability.png"),
+        *runs,
+    }
+    assert cli.main(command) == 0
+    assert answers("run.jsonl") == plain and databases(corpora) == index and not (tmp_path / "cache/findling").exists()
+
+    assert cli.main([*command, "--cache", *compared[:2]]) == 0
+    kept = databases(tmp_path / "cache")
+    assert len(kept) == 2
+    assert cli.main([*command, "--cache", *compared[:2]]) == 0
+    assert databases(tmp_path / "cache") == kept
+
+    capsys.readouterr()
+    for path in (*runs, "run.jsonl"):
+        Path(path).unlink()
+    assert cli.main([*command, "--compare", "mode=keyword", "--compare", "semantic.chunk_size=99"]) == 2
+    assert "semantic.chunk_size is 99. It takes a whole number from 100" in capsys.readouterr().err
+    assert not list(Path().glob("run*"))
 
 
 def test_what_cannot_be_done_is_said_before_anything_is(

@@ -296,8 +296,11 @@ def eval_options(parser: argparse.ArgumentParser) -> None:
         "--compare",
         action="append",
         default=[],
-        metavar="mode=MODE|RUN",
-        help="also ask in another mode, or read an older run; compare query by query; may be repeated",
+        metavar="KEY=VALUE[,...]|RUN",
+        help="also ask in another setting: mode=MODE, or options as 'findling config' names them, such as "
+        "semantic.chunk_size=1000,semantic.chunk_overlap=100, with an index of its own; or read an older run; compare "
+        "query by query; may be repeated. A comma that no KEY= follows, and a second =, belong to the value; a file "
+        "whose name begins like an option is ./NAME",
     )
     parser.add_argument("--plots", metavar="DIR", help="draw reliability, and quality against time, as SVG and PNG")
     parser.add_argument(
@@ -316,7 +319,9 @@ def eval_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help=f"at most N files for each query ({MIN_EVAL_LIMIT})",
     )
-    parser.add_argument("--cache", action="store_true", help="keep the indexes in the user's cache folder")
+    parser.add_argument(
+        "--cache", action="store_true", help="keep the indexes in the user's cache folder, those of other settings too"
+    )
     parser.set_defaults(root=None)
     _json_option(parser)
 

@@ -10,18 +10,17 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from findling.errors import InvalidInput
 from findling.terminal import words
 from findling.terminal.json import to_json
 from findling.terminal.safe import write_line
 from findling.typed_paths import as_path
-from findling.types import MODES
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -30,15 +29,13 @@ if TYPE_CHECKING:
     from findling.engine import Engine
     from findling.evaluation.judged import Answer, Judged
     from findling.evaluation.run import Corpus
+    from findling.evaluation.settings import Setting
     from findling.reports import Report
     from findling.session import Session
     from findling.types import Mode
 
 FOUND: Final = 0
 NOTHING: Final = 1
-
-MODE: Final = "mode="
-"""How a setting to compare with is told from the file of a run."""
 
 QUESTIONS, RUN, REPORT, CORPORA = "questions.jsonl", "run.jsonl", "report.json", "corpora"
 RELIABILITY, LATENCY = "reliability", "latency"
@@ -50,6 +47,15 @@ class _Asked(NamedTuple):
 
     name: str
     run: Mapping[str, Answer]
+
+
+class _How(NamedTuple):
+    """How one repository is asked in one setting. ``config`` None: as is configured there. ``apart``: with an index of
+    its own, so that the other settings' stays as it is; ``kept`` is the folder of one that stays."""
+
+    config: Config | None = None
+    apart: bool = False
+    kept: Path | None = None
 
 
 def run(args: Namespace, session: Session) -> int:
@@ -79,13 +85,20 @@ def _judged(args: Namespace, session: Session) -> int:
     if not queries:
         session.notes([f"there are no queries in {file}"])
         return NOTHING
-    others = _others(args.compare)
+    reported, others = _settings(args)
     if folder is None:
         found = _read_runs(out, others)
         root = Path.cwd()
     else:
         corpora = judged_run.corpora(folder, queries)
-        found = _ask_all(args, session, corpora, out, others, not_over=file)
+        checked = _Checked(session)
+        plan = {
+            (setting.text, corpus.name): checked.how(setting, corpus.root, kept=args.cache)
+            for setting in others
+            if not isinstance(setting, Path)
+            for corpus in corpora
+        }
+        found = _ask_all(args, session, corpora, out, reported, others, plan.get, not_over=file)
         root = folder.resolve()
     plots = as_path(args.plots)
     report = _report(queries, found, [])
@@ -93,22 +106,52 @@ def _judged(args: Namespace, session: Session) -> int:
     return FOUND
 
 
-def _others(compare: Sequence[str]) -> list[str]:
-    """What was typed behind each --compare. Raises InvalidInput for a mode that there is none of."""
-    for text in compare:
-        if text.startswith(MODE) and text[len(MODE) :] not in MODES:
-            raise InvalidInput(f"There is no mode {text[len(MODE) :]!r}.", remedy=f"There are: {', '.join(MODES)}.")
-    return list(dict.fromkeys(compare))
+def _settings(args: Namespace) -> tuple[Setting, list[Setting | Path]]:
+    """What is reported, and what was typed behind each --compare: a setting, or the file of a run. As `parse`."""
+    from findling.evaluation.settings import MODE, is_setting, parse
+
+    texts = dict.fromkeys(args.compare)
+    reported = parse(f"{MODE}={args.mode}", args.mode)
+    return reported, [parse(text, args.mode) if is_setting(text) else Path(text) for text in texts]
 
 
-def _read_runs(run_file: Path, others: Sequence[str]) -> list[_Asked]:
+class _Checked:
+    """Whether settings can be asked, before any is: what the configuration says of them, and their models."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._answering: list[Config] = []
+        self._said: set[str] = set()
+
+    def how(self, setting: Setting, root: Path, *, kept: bool) -> _How:
+        """How ``root`` is asked; ``kept``: its index stays in the user's cache. Raises what `configured` and
+        `check_embedder` do."""
+        from findling.evaluation.settings import check_embedder, configured, kept_index
+
+        if not setting.options:
+            return _How()
+        config, warnings = configured(setting, root)
+        if config not in self._answering:
+            check_embedder(setting, config)
+            self._answering.append(config)
+        new = [said for warning in warnings if (said := f"{setting.text}: {warning}") not in self._said]
+        self._said.update(new)
+        self._session.notes(new)
+        return _How(config, apart=True, kept=kept_index(root, config) if kept else None)
+
+
+def _read_runs(run_file: Path, others: Sequence[Setting | Path]) -> list[_Asked]:
     """Runs that are there already, the reported one first."""
     from findling.evaluation.judged import load_run
 
-    settings = [text for text in others if text.startswith(MODE)]
-    if settings:
-        raise InvalidInput(f"{settings[0]} is a setting, and nothing is asked without --corpora.", remedy="Name a run.")
-    return [_Asked(path.name, load_run(path)) for path in (run_file, *map(Path, others))]
+    paths = [run_file]
+    for other in others:
+        if not isinstance(other, Path):
+            raise InvalidInput(
+                f"{other.text} is a setting, and nothing is asked without --corpora.", remedy="Name a run."
+            )
+        paths.append(other)
+    return [_Asked(path.name, load_run(path)) for path in paths]
 
 
 def _ask_all(
@@ -116,61 +159,71 @@ def _ask_all(
     session: Session,
     corpora: Sequence[Corpus],
     out: Path,
-    others: Sequence[str],
+    reported: Setting,
+    others: Sequence[Setting | Path],
+    how: Callable[[tuple[str, str]], _How | None],
     *,
     not_over: Path,
-    config: Config | None = None,
 ) -> list[_Asked]:
     """The answers of the setting that is reported, written to ``out``, then those of the others: of a setting written
-    beside it, of a file read."""
+    beside it, of a file read. ``how`` a repository is asked is known by the setting's text and the repository's name;
+    None is as `_How()`."""
     from findling.evaluation.judged import load_run
     from findling.evaluation.run import RunFile
 
-    known = {text: load_run(Path(text)) for text in others if not text.startswith(MODE)}
+    known = {path: load_run(path) for path in others if isinstance(path, Path)}
     found: list[_Asked] = []
-    for setting in (f"{MODE}{args.mode}", *others):
-        if setting in known:
-            found.append(_Asked(Path(setting).name, known[setting]))
+    for setting in (reported, *others):
+        if isinstance(setting, Path):
+            found.append(_Asked(setting.name, known[setting]))
             continue
-        target = out if not found else out.with_name(f"{out.stem}.{setting.removeprefix(MODE)}{out.suffix}")
+        target = out if not found else out.with_name(f"{out.stem}.{setting.file_part}{out.suffix}")
         with RunFile(target, not_over=not_over) as lines:
             for corpus in corpora:
-                with _engine(args, session, corpus, config) as engine:
-                    said = _ask(args, session, engine, corpus, cast("Mode", setting.removeprefix(MODE)), lines.write)
-                write_line(sys.stderr, said if not others else f"{setting}: {said}")
-        found.append(_Asked(setting, lines.answers))
+                with _engine(session, corpus, how((setting.text, corpus.name)) or _How()) as engine:
+                    name = corpus.name if not others else f"{setting.text}: {corpus.name}"
+                    said = _ask(args, session, engine, name, corpus.queries, setting.mode, lines.write)
+                write_line(sys.stderr, said)
+        found.append(_Asked(setting.text, lines.answers))
     return found
 
 
 @contextmanager
-def _engine(args: Namespace, session: Session, corpus: Corpus, config: Config | None) -> Iterator[Engine]:
+def _engine(session: Session, corpus: Corpus, how: _How) -> Iterator[Engine]:
     from findling.engine import Engine
     from findling.evaluation.run import nothing_above
+    from findling.evaluation.settings import open_apart
 
-    with nothing_above(corpus.root):
-        opened = session.open_root(corpus.root) if config is None else Engine.open(root=corpus.root, config=config)
-        with opened as engine:
-            yield engine
+    with ExitStack() as stack:
+        stack.enter_context(nothing_above(corpus.root))
+        if how.config is None:
+            opened = session.open_root(corpus.root)
+        elif how.apart:
+            opened = open_apart(corpus.root, stack.enter_context(_scratch(how.kept)), how.config)
+        else:
+            opened = Engine.open(root=corpus.root, config=how.config)
+        yield stack.enter_context(opened)
 
 
 def _ask(
     args: Namespace,
     session: Session,
     engine: Engine,
-    corpus: Corpus,
+    name: str,
+    queries: Sequence[Judged],
     mode: Mode,
     write: Callable[[dict[str, Any]], None],
 ) -> str:
-    """Index a repository, answer its queries into the run; what there is to say of it."""
+    """Index a repository, answer its queries into the run; what there is to say of it, which is called ``name``."""
     from findling.evaluation.run import ask
 
     with session.progress() as progress:
         report = engine.index(progress=progress)
-        for line in ask(engine, corpus.queries, mode=mode, limit=args.limit, progress=progress):
+        for line in ask(engine, queries, mode=mode, limit=args.limit, progress=progress):
             write(line)
-    session.notes([f"{corpus.name}: {note}" for note in report.notes])
-    asked = words.count(len(corpus.queries), "query")
-    return f"{corpus.name}: {words.count(report.files, 'file')}, indexed in {words.seconds(report.took_ms)}; {asked}"
+    session.notes([f"{name}: {note}" for note in report.notes])
+    asked = words.count(len(queries), "query")
+    return f"{name}: {words.count(report.files, 'file')}, indexed in {words.seconds(report.took_ms)}; {asked}"
 
 
 # --- queries from a repository's own history ----------------------------------------------------------------------
@@ -188,11 +241,15 @@ def _from_history(args: Namespace, session: Session) -> int:
     out = as_path(args.out)
     if out is None:
         raise InvalidInput("--out is missing.", remedy="Name the folder to write questions, answers and numbers to.")
-    others = _others(args.compare)
+    reported, others = _settings(args)
     with session.open(args.from_history or None) as engine:
         root, below, wanted, config = engine.root, engine.scope, engine.wanted, engine.config
-    # No git lists the copy: what is wanted was copied, and all of it counts.
-    config = replace(config, index=replace(config.index, hidden=True, include=(), exclude=()))
+    checked = _Checked(session)
+    plan = {reported.text: _How(_of_copy(config))}
+    for setting in others:
+        if not isinstance(setting, Path):
+            asked = checked.how(setting, root, kept=False)
+            plan[setting.text] = asked._replace(config=_of_copy(asked.config or config, setting.keys))
     made = [out / name for name in (QUESTIONS, RUN, REPORT)]
     _make_folder(out)
     sample = Sample(args.commits, args.comments, args.seed)
@@ -203,16 +260,32 @@ def _from_history(args: Namespace, session: Session) -> int:
         _write(made[0], "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in history.lines))
         queries = load_queries(made[0])
         corpus = Corpus(history.repo, history.root, queries)
-        found = _ask_all(args, session, [corpus], made[1], others, not_over=made[0], config=config)
+        found = _ask_all(
+            args, session, [corpus], made[1], reported, others, lambda asked: plan[asked[0]], not_over=made[0]
+        )
     report = _with_pictures(_report(queries, found, history.said, made), out)
     _write(made[2], json.dumps(to_json(report), ensure_ascii=False, indent=1) + "\n")
     session.view(Root(root, "")).evaluation(report)
     return FOUND
 
 
+def _of_copy(config: Config, typed: Collection[str] = ()) -> Config:
+    """What holds of a copy: no git lists it, what is wanted was copied, and all of it counts that was not ``typed`` to
+    be left out. Raises InvalidInput for what a copy cannot show."""
+    if "index.hidden" in typed:
+        raise InvalidInput(
+            "index.hidden decides what is copied, and nothing about a copy.",
+            remedy="Configure it, or ask about the repository itself with --corpora.",
+        )
+    index = config.index
+    include = index.include if "index.include" in typed else ()
+    exclude = index.exclude if "index.exclude" in typed else ()
+    return replace(config, index=replace(index, hidden=True, include=include, exclude=exclude))
+
+
 @contextmanager
 def _scratch(kept: Path | None) -> Iterator[Path]:
-    """Where the copy is made: a folder that stays, or one that is gone afterwards, also after SIGTERM."""
+    """Where a copy or an index is made: a folder that stays, or one that is gone afterwards, also after SIGTERM."""
     if kept is not None:
         yield kept
         return

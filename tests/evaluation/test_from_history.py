@@ -22,6 +22,8 @@ from findling.ingest.discovery import DiscoveryOptions, discover
 _APART = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 _NAMED = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
 
+OF_SETTING = "run.index.exclude=-salmon.py,mode=keyword-46789c28.jsonl"
+
 LIMITER = '''"""Limits."""
 
 
@@ -276,6 +278,7 @@ def test_the_command_writes_all_of_it(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     arguments = (
         "eval",
         "--from-history",
@@ -284,6 +287,8 @@ def test_the_command_writes_all_of_it(
         "out",
         "--compare",
         "mode=keyword",
+        "--compare",
+        "index.exclude=/salmon.py,mode=keyword",
         "--keep-copy",
         "--json",
     )
@@ -291,18 +296,21 @@ def test_the_command_writes_all_of_it(
     printed = json.loads(capsys.readouterr().out)
     out = tmp_path / "out"
     assert {file.name for file in out.iterdir()} == {
-        "questions.jsonl", "run.jsonl", "run.keyword.jsonl", "report.json", "reliability.svg", "reliability.png",
-        "latency.svg", "latency.png", "corpora",
+        "questions.jsonl", "run.jsonl", "run.keyword.jsonl", OF_SETTING, "report.json", "reliability.svg",
+        "reliability.png", "latency.svg", "latency.png", "corpora",
     }  # fmt: skip
     queries = load_queries(out / "questions.jsonl")
     assert printed["all"]["queries"] == len(queries) == 10
     report = json.loads((out / "report.json").read_text())
     assert report["evaluation"]["all"] == printed["all"]
-    (compared,) = report["compared"]
-    assert compared["name"] == "mode=keyword"
-    counts = compared["comparison"]
-    assert counts["better"] + counts["equal"] + counts["worse"] == len(queries)
-    assert len(counts["changes"]) == counts["better"] + counts["worse"]
+    assert [row["name"] for row in report["compared"]] == ["mode=keyword", "index.exclude=/salmon.py,mode=keyword"]
+    for compared in report["compared"]:
+        counts = compared["comparison"]
+        assert counts["better"] + counts["equal"] + counts["worse"] == len(queries)
+        assert len(counts["changes"]) == counts["better"] + counts["worse"]
+    found = {run: "salmon.py" in (out / run).read_text() for run in ("run.jsonl", "run.keyword.jsonl", OF_SETTING)}
+    assert found == {"run.jsonl": True, "run.keyword.jsonl": True, OF_SETTING: False}
+    assert not list(tmp_path.glob("findling-eval-*")) and not (tmp_path / "cache/findling").exists()
     for picture in ("reliability.svg", "latency.svg"):
         ElementTree.fromstring((out / picture).read_text())
     assert sum(row["queries"] for row in printed["reliability"]) == len(queries)
@@ -356,6 +364,9 @@ def test_the_copy_is_gone_when_the_command_is_ended(tmp_path: Path, monkeypatch:
         (("eval", "q.jsonl"), "--run is missing"),
         (("eval", "q.jsonl", "--run", "r", "--out", "o"), "are for --from-history"),
         (("eval", "--from-history", "--out", "o", "--compare", "mode=best"), "There is no mode 'best'"),
+        (("eval", "--from-history", "--out", "o", "--compare", "semantic.ratio=1"), "does not change what"),
+        (("eval", "--from-history", "--out", "o", "--compare", "index.hidden=true"), "decides what is copied"),
+        (("eval", "--from-history", "--out", "o", "--compare", "semantic.chunk_size=1"), "from 100 to 20_000"),
         (("eval", "--from-history", "--out", "o", "--commits", "-1"), "is not a whole number"),
     ],
 )

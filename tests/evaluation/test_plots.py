@@ -40,6 +40,20 @@ def test_every_point_lies_in_the_picture(points: list[Point]) -> None:
         assert 0 <= y <= plots.HEIGHT
 
 
+def test_a_long_name_stands_below_in_rows_that_fit() -> None:
+    name = "semantic.chunk_size=300,index.exclude=" + ",".join(f"folder{number}/" for number in range(9))
+    tree = ElementTree.fromstring(
+        plots.latency([Point("one", 1.0, 0.5, None, None), Point(name, 1.0, 0.5, None, None)])
+    )
+    below = [text for text in tree.iter(f"{SVG}text") if float(text.attrib["y"]) > plots.HEIGHT]
+    assert [text.text for text in below][:3] == ["1", "one", "2"]
+    rows = [text.text or "" for text in below][3:]
+    assert len(rows) == 3 and "".join(rows) == name
+    assert max(map(len, rows)) <= 60 and float(below[-1].attrib["y"]) < float(tree.attrib["viewBox"].split()[3])
+    endless = plots.latency([Point("x" * 4096, 1.0, 0.5, None, None)])
+    assert len(ElementTree.fromstring(endless).findall(f"{SVG}text")) < 25
+
+
 def test_slower_is_further_right_and_better_is_higher() -> None:
     found = dots(plots.latency([Point("quick", 2.0, 0.6, 0.5, 0.7), Point("slow", 40.0, 0.9, 0.8, 1.0)]))
     (quick,) = [at for said, at in found.items() if said.startswith("quick")]

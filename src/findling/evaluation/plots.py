@@ -6,6 +6,7 @@ A picture brings its own light ground, so that it can be read on a page of any c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from html import escape
 from typing import Final, NamedTuple
@@ -16,6 +17,15 @@ WIDTH: Final = 480
 HEIGHT: Final = 360
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 24, 60, 56
 """The margins, for what stands beside the axes."""
+
+_ROW: Final = 16
+"""From one line of the key under a picture to the next."""
+
+_ROW_CHARS: Final = 60
+"""As many letters of the size that is written fit beside each other."""
+
+_MOST_ROWS: Final = 4
+"""Of one name; what is longer is cut, and the dot says all of it."""
 
 _TICKS: Final = 5
 _DOT: Final = 4.0
@@ -75,26 +85,36 @@ def reliability(rows: Sequence[Reliability], title: str = "Stated confidence and
 
 
 def latency(points: Sequence[Point], title: str = "Quality and time of an answer") -> str:
-    """NDCG@10 against the milliseconds of a middling answer, a dot for each run. Bars are 95 % intervals."""
+    """NDCG@10 against the milliseconds of a middling answer, a dot for each run. Bars are 95 % intervals. Dots have
+    numbers, and a key below says whose: names may be long, and dots lie close together."""
     x = _Axis(0.0, _round_up(max((point.ms for point in points), default=1.0)), _LEFT, WIDTH - _RIGHT)
     lows = [point.ndcg if point.low is None else point.low for point in points]
     least = max(0.0, int(min(lows, default=0.0) * 10 - 0.5) / 10)
     y = _Axis(least, 1.0, HEIGHT - _BOTTOM, _TOP)
     parts = _axes(x, y, "milliseconds of a middling answer", "NDCG@10", ".3g", ".2f")
+    below = 0.5
+    from_left = sorted(range(len(points)), key=lambda at: points[at].ms)
     for at, point in enumerate(points):
         colour = _FIRST if at == 0 else _SECOND
         parts += _dot(x.at(point.ms), y.at(point.ndcg), colour, f"{point.name}: {point.ndcg:.4f}, {point.ms:.1f} ms")
         parts += _bar(x.at(point.ms), y, point.low, point.high, colour)
-        right = x.at(point.ms) > (x.start + x.end) / 2  # the name goes where there is room
-        parts.append(
-            _text(
-                x.at(point.ms) + (-8 if right else 8),
-                y.at(point.ndcg) + (16 if at % 2 else -8),
-                point.name,
-                anchor="end" if right else "start",
-            )
-        )
-    return _picture(title, parts)
+        number = str(at + 1)
+        parts.append(_text(x.at(point.ms) + 7, y.at(point.ndcg) + (15 if from_left.index(at) % 2 else -7), number))
+        parts.append(_text(_LEFT, HEIGHT + below * _ROW, number))
+        for row in _broken(point.name):
+            parts.append(_text(_LEFT + 24, HEIGHT + below * _ROW, row))
+            below += 1
+    return _picture(title, parts, HEIGHT + (below + 0.5) * _ROW)
+
+
+def _broken(name: str) -> list[str]:
+    """A name in rows, behind its commas where that goes."""
+    rows = [""]
+    for part in re.findall(rf"[^,]{{1,{_ROW_CHARS}}},?|,", name):
+        if len(rows[-1]) + len(part) > _ROW_CHARS and rows[-1]:
+            rows.append("")
+        rows[-1] += part
+    return rows if len(rows) <= _MOST_ROWS else [*rows[: _MOST_ROWS - 1], f"{rows[_MOST_ROWS - 1]}..."]
 
 
 def points(report: Report) -> list[Point]:
@@ -165,10 +185,10 @@ def _escaped(words: str) -> str:
     return escape("".join(char if char.isprintable() else "?" for char in words))
 
 
-def _picture(title: str, parts: Sequence[str]) -> str:
+def _picture(title: str, parts: Sequence[str], height: float = HEIGHT) -> str:
     heading = _text(_LEFT, 22, title)
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" fill="{_INK}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:g}" role="img" fill="{_INK}" '
         f'font-family="sans-serif" font-size="12">\n<title>{_escaped(title)}</title>\n'
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="{_GROUND}"/>\n' + "\n".join((heading, *parts)) + "\n</svg>\n"
+        f'<rect width="{WIDTH}" height="{height:g}" fill="{_GROUND}"/>\n' + "\n".join((heading, *parts)) + "\n</svg>\n"
     )
