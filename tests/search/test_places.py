@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from findling import Engine
+from findling.search.ranking import formula
 from findling.types import Hit
 
 FILTERS = '''\
@@ -58,12 +59,34 @@ STEPS = "\n".join(
 )
 
 
+DELAYS = """\
+pub fn next_pause(attempt: u32, ceiling: Duration) -> Duration {{
+    // the delay between attempts grows until the ceiling
+    ceiling.min(FIRST * 2u32.pow(attempt))
+}}
+{padding}
+
+#[cfg(test)]
+mod tests {{
+    #[test]
+    fn delay_between_attempts_grows() {{
+        // the delay between attempts grows until the ceiling: delay, attempts, ceiling
+        let delay_between_attempts = next_pause(3, ceiling());
+        assert!(delay_between_attempts > next_pause(2, ceiling()), "delay between attempts grows");
+    }}
+}}
+"""
+
+FUNCTIONS = "\n".join(f"\npub fn step_{number}(total: u64) -> u64 {{\n    {number} * total\n}}" for number in range(60))
+
+
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     root: Path = tmp_path_factory.mktemp("places") / "project"
     (root / "tests").mkdir(parents=True)
     (root / "filters.py").write_text(FILTERS.format(padding=PADDING), encoding="utf-8")
     (root / "windows.py").write_text(WINDOWS.format(padding=STEPS), encoding="utf-8")
+    (root / "delays.rs").write_text(DELAYS.format(padding=FUNCTIONS), encoding="utf-8")
     (root / "tests" / "test_windows.py").write_text(
         "from windows import aligned\n\n\ndef test_aligned_ranges() -> None:\n    assert aligned([1, 12], 10)\n",
         encoding="utf-8",
@@ -93,6 +116,23 @@ def test_words_that_stand_together_tell_the_place(engine: Engine) -> None:
 def test_a_test_comes_first_when_tests_are_asked_for(engine: Engine) -> None:
     assert first(engine, "aligned ranges").path == "windows.py"
     assert first(engine, "tests of aligned ranges").path == "tests/test_windows.py"
+
+
+def test_a_files_own_tests_are_shown_when_tests_are_asked_for(engine: Engine) -> None:
+    hit = first(engine, "how the delay between attempts grows until a ceiling")
+    assert (hit.path, hit.name) == ("delays.rs", "next_pause")
+    hit = first(engine, "tests of how the delay between attempts grows until a ceiling")
+    assert (hit.path, hit.name) == ("delays.rs", "delay_between_attempts_grows")
+
+
+def test_who_is_nearest_counts_less_where_nothing_is_near(engine: Engine) -> None:
+    def windows(query: str) -> float:
+        hits = engine.search(query, explain=True).hits
+        return max(reason.value for hit in hits for reason in hit.reasons if reason.signal == "window")
+
+    far, near = windows("brew porridge for penguins"), windows("request filter keeps fingerprints of a request")
+    assert 0 < far < near / 1.5
+    assert near <= formula.SIGNALS["window"].weight
 
 
 def test_the_shares_of_every_signal_add_up(engine: Engine) -> None:

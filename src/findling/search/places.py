@@ -20,6 +20,9 @@ OTHER_SHARE = 0.6
 
 MAX_BODY_LINES = 400
 
+TEST_MODULES = frozenset(("test", "tests"))
+"""What languages call a module that keeps a file's tests beside what they test."""
+
 
 def hits(
     reader: IndexReader,
@@ -48,7 +51,7 @@ def _hit(
     file = item.file
     chunks = reader.chunks(file.blob_id)
     symbols = reader.symbols(file.blob_id)
-    values = chunk_values(item, chunks)
+    values = chunk_values(item, chunks, symbols, tests_wanted="test" in terms.wants)
     lines = read_lines(file)
     best = _best(values, read)
     chunk = chunks[best] if chunks else ChunkRow(1, max(1, file.lines), 0, 0, "fixed", -1, ())
@@ -93,8 +96,15 @@ def _hit(
 _CHANNELS: tuple[Channel, ...] = ("keyword", "symbol", "exact", "semantic")
 
 
-def chunk_values(item: RankedFile, chunks: Sequence[ChunkRow]) -> dict[int, float]:
+def chunk_values(
+    item: RankedFile, chunks: Sequence[ChunkRow], symbols: SymbolRows, *, tests_wanted: bool
+) -> dict[int, float]:
+    """What speaks for a file's places, by ordinal; of those that may be worth showing, at least one if it has any."""
     values = {ordinal: value for ordinal, value in item.chunk_values().items() if ordinal < len(chunks)}
+    for first, last in symbols.lines_of("module", TEST_MODULES) if item.file.kind == "code" else ():
+        for test in values:
+            if first <= chunks[test].start_line <= last:
+                values[test] += ranker.TESTS_IN_CHUNK * (1 if tests_wanted else -1)
     if item.exact_line:
         at = _chunk_at(chunks, item.exact_line)
         if at is not None:

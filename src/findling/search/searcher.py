@@ -111,7 +111,12 @@ class Searcher:
             self._read_lines,
             terms,
             ranked,
-            lambda item: places.chunk_values(item, self._reader.chunks(item.file.blob_id)),
+            lambda item: places.chunk_values(
+                item,
+                self._reader.chunks(item.file.blob_id),
+                self._reader.symbols(item.file.blob_id),
+                tests_wanted="test" in terms.wants,
+            ),
             near,
         )
         if near is not None:

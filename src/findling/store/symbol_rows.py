@@ -13,7 +13,7 @@ import json
 import struct
 import sys
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple, overload
 
 from findling import tokenizer
@@ -174,6 +174,16 @@ class SymbolRows(Sequence[SymbolRow]):
             if line >= start_line:
                 return self[position] if line <= end_line else None
         return None
+
+    def lines_of(self, kind: str, names: Collection[str]) -> list[tuple[int, int]]:
+        """(first line, last line) of the definitions of a kind that have one of these names."""
+        kinds, _, starts, lengths, _ = self._columns
+        wanted = SYMBOL_KINDS.index(kind)
+        return [
+            (starts[at], starts[at] + lengths[at])
+            for at, name in enumerate(self._names)
+            if name in names and kinds[at] == wanted
+        ]
 
     def _scope(self, position: int) -> str:
         """What encloses a definition: what was kept, or the names above it."""

@@ -33,7 +33,7 @@ EXACTLY_NAMED = 15.0
 for and against one that has just the name."""
 
 SIGNALS: Mapping[str, Signal] = {
-    "window": Signal(3.5, "a passage is near in meaning: {share}, where the nearest file has 100%"),
+    "window": Signal(3.5, "a passage is near in meaning: {share}, where one that is both near and nearest has 100%"),
     "passage": Signal(0.5, "its best passage has the query's words, {share} of what the best one has"),
     "passages": Signal(2.0, "the passages around it have them too, {share} of the best"),
     "file": Signal(2.0, "the file as a whole has the query's words, {share} of what the best one has"),
@@ -56,7 +56,7 @@ SIGNALS: Mapping[str, Signal] = {
     "superseded": Signal(-HELD_BACK, "a newer version stands beside it"),
     "platform": Signal(-HELD_BACK, "it is for one platform, and none was named"),
     "changes": Signal(-HELD_BACK, "it is a history of changes, and none was asked for"),
-    "init": Signal(-1.0, "it only gathers what others define"),
+    "init": Signal(-0.5, "it only gathers what others define"),
     "generated": Signal(-1.0, "it is generated"),
 }
 

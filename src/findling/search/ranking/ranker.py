@@ -253,9 +253,11 @@ DEFINITION_IN_CHUNK = 1.5
 EXACT_IN_CHUNK = 3.0
 PHRASE_IN_CHUNK = 1.0
 SAID_IN_CHUNK = 2.0
+TESTS_IN_CHUNK = 1.5
 NEAREST_CHUNKS = 8
-"""How the place inside a file is chosen: its text, its cosine, whether the definition asked for stands in it, and
-whether it has the query's words together."""
+"""How the place inside a file is chosen: its text, its cosine, whether the definition asked for stands in it, whether
+it has the query's words together; and whether it is among the tests of the file itself, which speaks against it unless
+tests are asked for."""
 
 
 def _names(query: QueryTerms, ranked: Sequence[RankedFile]) -> None:
@@ -307,6 +309,11 @@ WINDOW_EXPONENT = 1.5
 """What is half as near as the nearest counts a third: near the top cosines lie close together. Nothing in it depends on
 which other files are compared, so that candidates are ordered as they would be among all files."""
 
+NEAR = 0.6
+"""The cosine from which on the nearest passage is surely about what was asked. Below it the window counts less, by the
+share of it: where nothing is near, who is nearest says little, and words say more. Of the bundled model; others'
+cosines are mostly higher, and then nothing changes."""
+
 CLEARLY_NAMED = 0.5
 """A best likeness below this counts as what it is, not as a whole."""
 
@@ -338,13 +345,14 @@ def _windows(ranked: Sequence[RankedFile], cosines: Mapping[int, FileCosines]) -
             item.values["coverage"] = 0.0
     highest = max(item.best_cosine for item in ranked)
     nearest = max(item.window_cosine for item in ranked)
+    sure = min(1.0, max(0.0, nearest) / NEAR)
     for item in ranked:
         item.highest = highest
         if item.cosines is None:  # not embedded yet: its text stands in
-            item.values["window"] = (item.values["passage"] + item.values["passages"]) / 2
+            item.values["window"] = sure * (item.values["passage"] + item.values["passages"]) / 2
         else:
             share = max(0.0, item.window_cosine) / nearest if nearest > 0 else 0.0
-            item.values["window"] = share**WINDOW_EXPONENT
+            item.values["window"] = sure * share**WINDOW_EXPONENT
 
 
 SURELY_DEFINED = 0.5
