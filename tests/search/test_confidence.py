@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -71,5 +69,9 @@ def test_what_counts_as_an_answer(first: RankedFile, good: bool) -> None:
     assert (confidence([first]) > 0.5) == good
 
 
-def test_only_the_first_files_text_counts() -> None:
-    assert confidence([ranked(0.2), ranked(1.0)]) == confidence([replace(ranked(0.2))])
+def test_what_the_next_files_hold_counts_less_than_what_the_first_does() -> None:
+    alone, apart, followed = [
+        confidence([ranked(share) for share in shares]) for shares in ((0.5, 0.0, 0.0), (0.0, 0.5, 0.5), (0.5, 0.5, 0.5))
+    ]
+    assert apart < alone < followed
+    assert confidence([ranked(0.5)] * 3 + [ranked(1.0)]) == followed

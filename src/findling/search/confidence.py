@@ -1,7 +1,8 @@
 """How good an answer is, from what is known before anyone reads it. Pure.
 
-Two things tell an answer from the nearest miss: how much of the query the first file holds, its rare words above
-all, and how near the best passage of the first files is. A logistic curve over them, fitted on judged questions with
+Three things tell an answer from the nearest miss: how much of the query the first file holds, its rare words above
+all; how much of it the next ones hold, for what a repository has it seldom speaks of in one file alone; and how near
+the best passage of the first files is. A logistic curve over them, fitted on judged questions with
 and without an answer (docs/ranking.md), maps to [0, 1]; a definition of the very name that was asked for is nearly
 certain.
 """
@@ -13,8 +14,9 @@ from collections.abc import Sequence
 
 from findling.search.ranking import RankedFile
 
-BIAS = -2.3
-COVERAGE = 4.0
+BIAS = -2.7
+COVERAGE = 3.0
+COVERAGE_OF_FIRST = 2.0
 COSINE = 3.0
 DEFINITION = 2.0
 """Round, and set so that one in twelve right answers is below one half."""
@@ -34,5 +36,7 @@ def confidence(ranked: Sequence[RankedFile]) -> float:
     cosines = [item.best_cosine for item in first if item.cosines is not None]
     cosine = max(cosines, default=TYPICAL_COSINE)
     definition = max(item.values.get("definition", 0.0) for item in first)
-    value = BIAS + COVERAGE * first[0].rare_coverage + COSINE * cosine + DEFINITION * definition
+    held = sum(item.rare_coverage for item in first) / len(first)
+    value = BIAS + COVERAGE * first[0].rare_coverage + COVERAGE_OF_FIRST * held
+    value += COSINE * cosine + DEFINITION * definition
     return 1.0 / (1.0 + math.exp(-value))
