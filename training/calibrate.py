@@ -3,10 +3,11 @@
     python -m training calibrate CORPORA --queries QUERIES
 
 QUERIES are of the *spans* form (benchmarks/README.md); the sets ``docs`` and ``no_answer`` are asked, as far as they
-are in English, of the bundled model as it is installed. Each question's ten nearest passages are relevant or not. The
-map is ``1 - (1 - cosine) ** exponent``; its exponent puts 0.7 at the cosine that best tells the two, which keeps most
-of the relevant and drops most of the irrelevant (the largest sum of both shares). Printed are the exponent for all
-questions, the one without each repository in turn with what it does there, and precision and recall at thresholds.
+are in English, of the bundled model as it is installed: a new one is exported, with any exponent, and copied over
+``src/findling/embedding/model`` first. Each question's ten nearest passages are relevant or not. The map is ``1 - (1 -
+cosine) ** exponent``; its exponent puts 0.7 at the cosine that best tells the two, which keeps most of the relevant and
+drops most of the irrelevant (the largest sum of both shares). Printed are the exponent for all questions, the one
+without each repository in turn with what it does there, and precision and recall at thresholds.
 """
 
 from __future__ import annotations

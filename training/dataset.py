@@ -6,6 +6,7 @@ chunk. Which row a word has is decided by the product's own `Vocabulary`, so tha
 
 from __future__ import annotations
 
+import hashlib
 import random
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -195,9 +196,9 @@ def rows_of_words(vocabulary: Vocabulary, data: Dataset) -> Ragged:
     return Ragged(flat, np.cumsum([0, *map(len, made)], dtype=np.int64))
 
 
-def save(data: Dataset, path: Path) -> None:
-    """As one uncompressed archive of arrays; no pickles."""
-    arrays: dict[str, NDArray[Any]] = {"repo_of": data.repo_of}
+def save(data: Dataset, path: Path, made_of: str = "") -> None:
+    """As one uncompressed archive of arrays; no pickles. ``made_of``: the `digest` of the pairs."""
+    arrays: dict[str, NDArray[Any]] = {"repo_of": data.repo_of, "made_of": np.array(made_of)}
     for name in ("queries", "bodies", "heads", "names"):
         arrays |= {f"{name}_{part}": getattr(getattr(data, name), part) for part in ("flat", "ends")}
     for name in ("words", "repos", "kinds", "languages"):
@@ -223,3 +224,32 @@ def load(path: Path) -> Dataset:
             texts["kinds"],
             texts["languages"],
         )
+
+
+def digest(path: Path) -> str:
+    """Which pairs a file holds, as hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def open_dataset(work: Path, seed: int) -> Dataset:
+    """The numbered words of ``WORK/filtered.jsonl``, made anew when it is another than the last time."""
+    pairs, path = filtered_pairs(work), work / f"dataset-{seed}.npz"
+    now = digest(pairs)
+    if not path.exists() or _made_of(path) != now:
+        print(f"numbering the words of {pairs}", flush=True)
+        save(dataset(chosen_pairs(pairs, seed)), path, now)
+    return load(path)
+
+
+def filtered_pairs(work: Path) -> Path:
+    """Where `filter` wrote the pairs. Raises ValueError when it did not."""
+    path = work / "filtered.jsonl"
+    if not path.exists():
+        raise ValueError(f"there is no {path}: run the steps mine and filter first")
+    return path
+
+
+def _made_of(path: Path) -> str:
+    with np.load(path, allow_pickle=False) as stored:
+        return str(stored["made_of"]) if "made_of" in stored else ""

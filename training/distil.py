@@ -23,11 +23,11 @@ from scipy import sparse
 from findling.embedding.bundled_vocabulary import Vocabulary
 from training import dataset as datasets
 from training.bag import Floats, Table, unit
-from training.dataset import SHARED_ROWS
+from training.dataset import SHARED_ROWS, digest, filtered_pairs, open_dataset
 from training.encoding import bags
 from training.tables import joined, levelled, sampled, turned
 from training.teach import Lessons, load
-from training.train import Rows, as_rows, open_dataset, rarity, write_model
+from training.train import DIMENSIONS, Rows, as_rows, rarity, write_model
 
 EPOCHS = 6.0
 BATCH = 1024
@@ -97,12 +97,24 @@ def main(argv: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(prog="training distil", description=__doc__)
     parser.add_argument("work", type=Path)
     parser.add_argument("--name", required=True)
-    parser.add_argument("--dimensions", type=int, default=256)
+    parser.add_argument("--dimensions", type=int, default=DIMENSIONS)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--data-seed", type=int, default=1)
     args = parser.parse_args(argv)
-    lessons = load(args.work / "teacher.npz")
+    lessons_file = args.work / "teacher.npz"
+    if not lessons_file.exists():
+        parser.error(f"there is no {lessons_file}: run the step teach first")
+    lessons = load(lessons_file)
+    if lessons.made_of != digest(filtered_pairs(args.work)):
+        raise ValueError(f"{lessons_file} is of other pairs than those that lie there now: run the step teach again")
     rows = as_rows(open_dataset(args.work, args.data_seed), Vocabulary(lessons.words, SHARED_ROWS))
     table = distil(lessons, rows, args.dimensions, args.seed)
-    run = {"dimensions": args.dimensions, "seed": args.seed, "texts": len(lessons.texts), "epochs": EPOCHS}
+    run = {
+        "dimensions": args.dimensions,
+        "seed": args.seed,
+        "texts": len(lessons.texts),
+        "epochs": EPOCHS,
+        "teacher": lessons.teacher,
+        "pairs_sha256": lessons.made_of,
+    }
     write_model(args.work / "models" / args.name, table, datasets.vocabulary_text(lessons.words), run)

@@ -6,13 +6,14 @@
 MODEL is a folder that ``train`` or ``export`` wrote. The first form ranks the pieces of each corpus by cosine alone and
 writes a run; its score is printed, and ``python benchmarks/ndcg.py QUERIES RUN --against OTHER`` compares two of them.
 Pieces are the bare text of 750 characters as semble 0.7.0 cuts it (``pip install semble==0.7.0``), for figures beside
-published ones. The second form asks the first paragraph of a docstring or comment for its code, among all such code of
-its repository, over the repositories that are never trained on.
+published ones; without it the first form does not run. The second form asks the first paragraph of a docstring or
+comment for its code, among all such code of its repository, over the repositories that are never trained on.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import random
 from collections import defaultdict
@@ -23,6 +24,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from findling.embedding.bundled_files import META_FILE
 from findling.evaluation.judged import load_queries, load_run
 from findling.evaluation.run import corpora
 from findling.evaluation.scoring import evaluate
@@ -100,9 +102,19 @@ def main(argv: Sequence[str]) -> None:
     parser.add_argument("--run", type=Path)
     parser.add_argument("--held-out", type=Path, metavar="WORK")
     args = parser.parse_args(argv)
+    if not (args.queries or args.held_out):
+        parser.error("say what to ask: --queries with --corpora and --run, or --held-out")
+    if args.queries and not (args.corpora and args.run):
+        parser.error("--queries needs --corpora, which are searched, and --run, a file to write")
+    if args.queries and importlib.util.find_spec("semble") is None:
+        parser.error("--queries cuts pieces as semble does, which is not installed: pip install semble==0.7.0")
+    if not any((args.model / name).is_file() for name in ("table.npy", META_FILE)):
+        parser.error(f"{args.model} is no model: it is a folder that train or export wrote")
     encode = open_model(args.model)
     if args.held_out:
         ranks = held_out_ranks(encode, args.held_out / "pairs")
+        if not ranks:
+            raise ValueError(f"no pairs of the repositories that are held out are in {args.held_out / 'pairs'}")
         for name, found in ranks.items():
             print(f"{name}: {len(found)} pairs, MRR {np.mean(1 / found):.3f}, first {np.mean(found == 1):.3f}")
         print(f"mean over repositories: MRR {np.mean([np.mean(1 / found) for found in ranks.values()]):.4f}")

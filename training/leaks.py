@@ -2,100 +2,140 @@
 
     python -m training filter WORK --against DIR [--against DIR …]
 
-Reads ``WORK/pairs`` and writes ``WORK/filtered.jsonl`` and ``WORK/leaks.json`` with the counts. Every text file below
-the given folders is taken for judged text; folders of git mirrors count by their newest commit as far as they are in
-``do_not_mine.txt``. A pair leaks when half of its long lines stand there, or its query is one of these lines; such
-lines are compared without indentation, comment marks and case.
+Reads ``WORK/pairs`` and writes ``WORK/filtered.jsonl`` and ``WORK/leaks.json`` with the counts. What counts as judged
+text is `training.judged`'s to say. A pair leaks when half of its long lines stand there, its query is one of these
+lines or a query that mining would ask there, or its passage is one that mining would take there; they are compared
+without indentation, comment marks and case. What also stands in more than a few mined repositories is everybody's and
+says nothing. Where a third of a file's pairs leak, the file is taken for a copy and left out as a whole.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
-import re
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from zlib import crc32
 
-from training.mine import forbidden_names, why_not
-from training.mirrors import MAX_FILE_BYTES, entries, find_mirrors, head_commit, read_texts
+from training.judged import JudgedText, judged_text, line_keys, passage_key, query_key
 from training.pairs import Pair, read_pairs
-
-LONG_LINE_CHARS = 32
-"""Shorter lines stand everywhere: a brace, a return, an import."""
 
 LEAK_SHARE = 0.5
 LEAST_LINES = 2
 
-_MARKS = re.compile(r"^[\s/*#;\-%!>|]+|[\s*/]+$")
-_SKIPPED_FOLDERS = frozenset((".git", ".findling"))
+COMMON_REPOSITORIES = 5
+"""What stands in the pairs of more mined repositories than these is no copy of the judged one: codes of conduct,
+headers of licences, what a generator writes."""
+
+FILE_LEAST_PAIRS = 3
+FILE_SHARE = 1 / 3
+"""So many leaking pairs of a file, and such a share of its pairs, make it a copy: the rest of it was only changed."""
+
+_EXAMPLES = 200
+"""Files of which `leaks.json` says that they are left out as a whole, the largest first."""
 
 
-@dataclass(slots=True)
-class JudgedLines:
-    """Hashes of long lines, each with the corpus that had it first."""
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A pair with something in it that stands in judged text: the keys of that, of its lines, query and passage."""
 
-    corpora: list[str] = field(default_factory=list)
-    _where: dict[int, int] = field(default_factory=dict)
+    file: tuple[str, str]
+    """Its repository and path."""
 
-    def add(self, corpus: str, text: str) -> None:
-        if not self.corpora or self.corpora[-1] != corpus:
-            self.corpora.append(corpus)
-        for key in _keys(text):
-            self._where.setdefault(key, len(self.corpora) - 1)
+    line: int
+    """Which of the repository's pairs it is."""
 
-    def __len__(self) -> int:
-        return len(self._where)
+    lines: tuple[int, ...]
+    long_lines: int
+    query: int
+    """0 where it is in no judged text, as ``passage``."""
 
-    def source_of(self, pair: Pair) -> str:
-        """The corpus that the pair's text is from, '' when it is from none."""
-        places = [self._where.get(key) for key in _keys(pair.body)]
-        shared = [place for place in places if place is not None]
-        if len(shared) >= LEAST_LINES and len(shared) >= LEAK_SHARE * len(places):
-            return self.corpora[Counter(shared).most_common(1)[0][0]]
-        asked = next((self._where[key] for key in _keys(pair.query) if key in self._where), None)
-        return "" if asked is None else self.corpora[asked]
+    passage: int
 
+    def keys(self) -> Iterator[int]:
+        yield from self.lines
+        yield from (key for key in (self.query, self.passage) if key)
 
-def _keys(text: str) -> list[int]:
-    """A 64-bit key of each long line."""
-    found = []
-    for line in text.split("\n"):
-        plain = " ".join(_MARKS.sub("", line).split()).lower()
-        if len(plain) >= LONG_LINE_CHARS:
-            data = plain.encode("utf-8", "replace")
-            found.append(crc32(data) << 32 | crc32(data[::-1]))
-    return found
+    def why(self, common: frozenset[int]) -> tuple[str, int]:
+        """Why it leaks and a key that shows it; ('', 0) when it does not."""
+        own = [key for key in self.lines if key not in common]
+        counted = self.long_lines - (len(self.lines) - len(own))
+        if len(own) >= LEAST_LINES and len(own) >= LEAK_SHARE * counted:
+            return "lines", own[0]
+        for name, key in (("query", self.query), ("passage", self.passage)):
+            if key and key not in common:
+                return name, key
+        return "", 0
 
 
-def judged_lines(folders: Sequence[Path]) -> JudgedLines:
-    """Of plain folders every file; of folders of mirrors those that may not be mined."""
-    lines = JudgedLines()
-    forbidden = forbidden_names()
-    for folder in folders:
-        mirrors = find_mirrors(folder)
-        held = [mirror for mirror in mirrors if why_not(mirror.name, forbidden)]
-        for mirror in held:
-            for _, text in read_texts(mirror, entries(mirror, head_commit(mirror))):
-                lines.add(mirror.name, text)
-        if not mirrors:
-            for corpus, text in _texts(folder):
-                lines.add(corpus, text)
-    return lines
+def suspect(pair: Pair, line: int, judged: JudgedText) -> Suspect | None:
+    """What a pair shares with judged text; None when it is nothing."""
+    keys = line_keys(pair.body)
+    found = tuple(key for key in keys if key in judged.lines)
+    asked, passage = query_key(pair.query), passage_key(pair.body)
+    asked = asked if asked in judged.lines or asked in judged.queries else 0
+    passage = passage if passage in judged.passages else 0
+    if not (found or asked or passage):
+        return None
+    return Suspect((pair.repo, pair.path), line, found, len(keys), asked, passage)
 
 
-def _texts(folder: Path) -> Iterator[tuple[str, str]]:
-    for top in sorted(folder.iterdir()):
-        for parent, names, files in os.walk(top):
-            names[:] = sorted(name for name in names if name not in _SKIPPED_FOLDERS)
-            for name in sorted(files):
-                path = Path(parent, name)
-                if path.is_symlink() or not path.is_file() or path.stat().st_size > MAX_FILE_BYTES:
-                    continue
-                yield top.name, path.read_text(encoding="utf-8", errors="replace")
+@dataclass(frozen=True, slots=True)
+class Leaks:
+    """Which pairs are left out, by repository their places and of what they are; and why, counted."""
+
+    left_out: dict[str, dict[int, str]]
+    why: Counter[str]
+    files: Counter[tuple[str, str]]
+    """Files that are left out as a whole, and how many pairs they had."""
+
+    common: int
+    """How many lines, queries and passages were found to be everybody's."""
+
+
+def decided(suspects: Sequence[Suspect], places: dict[tuple[str, str], list[int]], judged: JudgedText) -> Leaks:
+    """Which pairs leak. ``places``: of each file the places of its pairs among those of its repository."""
+    repositories: Counter[int] = Counter()
+    by_repository: dict[str, set[int]] = {}
+    for each in suspects:
+        by_repository.setdefault(each.file[0], set()).update(each.keys())
+    for keys in by_repository.values():
+        repositories.update(keys)
+    common = frozenset(key for key, count in repositories.items() if count > COMMON_REPOSITORIES)
+    why: Counter[str] = Counter()
+    left_out: dict[str, dict[int, str]] = {}
+    leaking: dict[tuple[str, str], Counter[str]] = {}
+    for each in suspects:
+        reason, key = each.why(common)
+        if reason:
+            why[reason] += 1
+            source = judged.source_of(key)
+            left_out.setdefault(each.file[0], {})[each.line] = source
+            leaking.setdefault(each.file, Counter())[source] += 1
+    copies: Counter[tuple[str, str]] = Counter()
+    for file, sources in leaking.items():
+        count, of_file = sources.total(), places[file]
+        if count >= FILE_LEAST_PAIRS and count >= FILE_SHARE * len(of_file):
+            copies[file] = len(of_file)
+            if len(of_file) > count:
+                why["rest of a copied file"] += len(of_file) - count
+            source = sources.most_common(1)[0][0]
+            left_out[file[0]] |= {place: source for place in of_file if place not in left_out[file[0]]}
+    return Leaks(left_out, why, copies, len(common))
+
+
+def find_leaks(paths: Sequence[Path], judged: JudgedText) -> Leaks:
+    """Of all files of pairs, one for each repository."""
+    suspects: list[Suspect] = []
+    places: dict[tuple[str, str], list[int]] = {}
+    for path in paths:
+        for number, pair in enumerate(read_pairs(path)):
+            places.setdefault((pair.repo, pair.path), []).append(number)
+            if (found := suspect(pair, number, judged)) is not None:
+                suspects.append(found)
+    return decided(suspects, places, judged)
 
 
 def main(argv: Sequence[str]) -> None:
@@ -103,28 +143,46 @@ def main(argv: Sequence[str]) -> None:
     parser.add_argument("work", type=Path)
     parser.add_argument("--against", type=Path, action="append", required=True, help="a folder of judged corpora")
     args = parser.parse_args(argv)
-    judged = judged_lines(args.against)
-    print(f"{len(judged):,} long lines of {len(set(judged.corpora))} corpora", flush=True)
+    paths = sorted((args.work / "pairs").glob("*.jsonl"))
+    if not paths:
+        parser.error(f"no pairs are in {args.work / 'pairs'}: mine first")
+    try:
+        judged = judged_text(args.against)
+    except (ValueError, OSError) as error:
+        sys.exit(f"training filter: {error}")
+    print(f"{len(judged.lines):,} long lines of {len(judged.corpora)} corpora", flush=True)
+    leaks = find_leaks(paths, judged)
     read = kept = 0
-    leaks: Counter[tuple[str, str]] = Counter()
+    sources: Counter[tuple[str, str]] = Counter()
     with (args.work / "filtered.jsonl").open("w", encoding="utf-8") as out:
-        for path in sorted((args.work / "pairs").glob("*.jsonl")):
-            for pair in read_pairs(path):
-                read += 1
-                source = judged.source_of(pair)
-                if source:
-                    leaks[pair.repo, source] += 1
-                else:
-                    kept += 1
-                    out.write(pair.line() + "\n")
+        for path in paths:
+            with path.open(encoding="utf-8") as file:
+                for number, line in enumerate(file):
+                    read += 1
+                    repo = path.stem.replace("+", "/", 1)
+                    source = leaks.left_out.get(repo, {}).get(number, "")
+                    if source:
+                        sources[repo, source] += 1
+                    else:
+                        kept += 1
+                        out.write(line)
     report = {
-        "corpora": sorted(set(judged.corpora)),
-        "judged_lines": len(judged),
+        "against": judged.folders,
+        "corpora": judged.corpora,
+        "judged_lines": len(judged.lines),
         "pairs": read,
         "left_out": read - kept,
+        "why": dict(leaks.why.most_common()),
+        "common": leaks.common,
+        "copied_files": len(leaks.files),
         "from": [
-            {"repository": repo, "text_of": source, "pairs": count} for (repo, source), count in leaks.most_common()
+            {"repository": repo, "text_of": source, "pairs": count} for (repo, source), count in sources.most_common()
+        ],
+        "copies": [
+            {"repository": repo, "path": path, "pairs": count}
+            for (repo, path), count in leaks.files.most_common(_EXAMPLES)
         ],
     }
     (args.work / "leaks.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    print(", ".join(f"{reason}: {count:,}" for reason, count in leaks.why.most_common()))
     print(f"{read - kept:,} of {read:,} pairs left out ({(read - kept) / max(1, read):.2%}); {kept:,} kept")

@@ -19,15 +19,17 @@ import numpy as np
 
 from findling.embedding.bundled_vocabulary import Vocabulary
 from training.bag import Floats
-from training.dataset import SHARED_ROWS
+from training.dataset import SHARED_ROWS, open_dataset
 from training.tables import evened, levelled, sampled
-from training.train import as_rows, open_dataset, write_model
+from training.train import as_rows, model_folder, write_model
 
 
 def merged(models: Path, parts: Sequence[tuple[str, float]], work: Path, data_seed: int) -> tuple[Floats, str]:
-    """The sum of the tables, and their words. Raises ValueError where they have different words or dimensions."""
-    texts = [(models / name / "words.txt").read_text(encoding="utf-8") for name, _ in parts]
-    tables = [np.load(models / name / "table.npy") for name, _ in parts]
+    """The sum of the tables, and their words. Raises ValueError where they have different words or dimensions, or
+    a part is no model."""
+    folders = [model_folder(models, name) for name, _ in parts]
+    texts = [(folder / "words.txt").read_text(encoding="utf-8") for folder in folders]
+    tables = [np.load(folder / "table.npy") for folder in folders]
     if len(set(texts)) != 1 or len({table.shape for table in tables}) != 1:
         raise ValueError("only tables of the same words and dimensions can be added up")
     words = texts[0].split("\n")
@@ -42,7 +44,10 @@ def merged(models: Path, parts: Sequence[tuple[str, float]], work: Path, data_se
 
 def _part(text: str) -> tuple[str, float]:
     name, _, weight = text.partition("=")
-    return name, float(weight or 1)
+    try:
+        return name, float(weight or 1)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{weight!r} is no weight, as 2 in {name}=2") from None
 
 
 def main(argv: Sequence[str]) -> None:

@@ -4,7 +4,8 @@
 
 Writes ``WORK/pairs/OWNER+NAME.jsonl`` for each repository and ``WORK/manifest.json``: repository, commit, licence as
 its licence files say, pairs by kind and language; and of those left out, why. A repository is left out when it is in
-``do_not_mine.txt``, or has the name of one that is, or is not under permissive licences alone.
+``do_not_mine.txt``, or has the name of one that is, or is not under permissive licences alone; of one that is, folders
+whose own licence files say otherwise. Pairs of earlier runs into WORK that this one did not write are removed.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from typing import Any
 
 from findling.ingest.languages import language_of
 from training.code_pairs import Found, code_pairs
-from training.licences import LICENCE_FILE, licence_of
-from training.mirrors import Entry, Mirror, entries, find_mirrors, head_commit, read_texts, sample
+from training.licences import Licence, governed_folder, licences, stating_folder
+from training.mirrors import Entry, Mirror, find_mirrors, head_commit, read_anyhow, read_texts, readable, sample, tree
 from training.pairs import QUERY_CHARS, Pair, worth_asking
 from training.prose_pairs import prose_pairs
 
@@ -67,20 +68,36 @@ def mine_repo(mirror: Mirror, out: Path, seed: int) -> dict[str, Any]:
     """Write the pairs of one repository; its entry in the manifest."""
     record: dict[str, Any] = {"repository": mirror.name, "commit": head_commit(mirror), "licence": "", "left_out": ""}
     forbidden = why_not(mirror.name, forbidden_names())
+    if mirror.linked:
+        forbidden = "it is a symbolic link"
+    elif "/" not in mirror.name:  # then it cannot be told from what may not be mined
+        forbidden = "it is not called owner/name"
     if forbidden or not record["commit"]:
         return {**record, "left_out": forbidden or "it has no commit"}
-    found = entries(mirror, record["commit"])
-    roots = [entry for entry in found if "/" not in entry.path and LICENCE_FILE.match(entry.path)]
-    record["licence"], permissive = licence_of({entry.path: text for entry, text in read_texts(mirror, roots)})
-    if not permissive:
+    found = tree(mirror, record["commit"])
+    stating = [entry for entry in found if governed_folder(entry.path) is not None]
+    stated = licences(read_anyhow(mirror, stating, found))
+    root = stated.get("", Licence("none found", False))
+    record["licence"] = root.name
+    if not root.permissive:
         return {**record, "left_out": "its licence files do not say that it is permissive"}
-    pairs = list(_pairs(mirror, _chosen(found, seed)))
+    usable = _usable(readable(found))
+    governing = {entry.path: stating_folder(entry.path, stated) for entry in usable}
+    record["left_out_folders"] = {
+        folder: stated[folder].name for folder in sorted(set(governing.values())) if not stated[folder].permissive
+    }
+    permissive = [entry for entry in usable if stated[governing[entry.path]].permissive]
+    pairs = list(_pairs(mirror, _chosen(permissive, seed)))
     if len(pairs) > PAIRS_PER_REPO:
         pairs = _thinned(pairs)
-    with (out / f"{mirror.name.replace('/', '+')}.jsonl").open("w", encoding="utf-8") as file:
+    with (out / _file_name(mirror.name)).open("w", encoding="utf-8") as file:
         file.writelines(pair.line() + "\n" for pair in pairs)
     kinds, languages = Counter(pair.kind for pair in pairs), Counter(pair.language for pair in pairs)
     return {**record, "pairs": len(pairs), "kinds": dict(kinds), "languages": dict(languages)}
+
+
+def _file_name(repository: str) -> str:
+    return f"{repository.replace('/', '+')}.jsonl"
 
 
 def _thinned(pairs: list[Pair]) -> list[Pair]:
@@ -89,12 +106,15 @@ def _thinned(pairs: list[Pair]) -> list[Pair]:
     return keyed[:PAIRS_PER_REPO]
 
 
-def _chosen(found: Sequence[Entry], seed: int) -> list[Entry]:
-    usable = [
+def _usable(found: Sequence[Entry]) -> list[Entry]:
+    return [
         entry
         for entry in found
         if entry.size >= LEAST_FILE_BYTES and not _SKIP.search(entry.path) and _language(entry.path)
     ]
+
+
+def _chosen(usable: Sequence[Entry], seed: int) -> list[Entry]:
     tests = [entry for entry in usable if _TEST.search(entry.path)]
     others = [entry for entry in usable if not _TEST.search(entry.path)]
     chosen = sample(others, FILES_PER_REPO, seed)
@@ -128,13 +148,16 @@ def main(argv: Sequence[str]) -> None:
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--seed", type=int, default=1, help="which files of a large repository are read")
     args = parser.parse_args(argv)
+    if not args.mirrors.is_dir():
+        parser.error(f"{args.mirrors} is no folder")
+    mirrors = find_mirrors(args.mirrors)
+    if not mirrors:
+        parser.error(f"no git mirror is in {args.mirrors}: it holds them as owner/name, owner/name.git or owner+name")
     pairs = args.out / "pairs"
     pairs.mkdir(parents=True, exist_ok=True)
     records = []
     with ProcessPoolExecutor(args.jobs) as pool:
-        futures = {
-            pool.submit(mine_repo, mirror, pairs, args.seed): mirror.name for mirror in find_mirrors(args.mirrors)
-        }
+        futures = {pool.submit(mine_repo, mirror, pairs, args.seed): mirror.name for mirror in mirrors}
         for future in as_completed(futures):
             try:
                 record = future.result()
@@ -144,6 +167,10 @@ def main(argv: Sequence[str]) -> None:
             print(record["repository"], record.get("pairs", record["left_out"]), flush=True)
     records.sort(key=lambda record: str(record["repository"]).lower())
     mined = [record for record in records if "pairs" in record]
+    written = {_file_name(record["repository"]) for record in mined}
+    for path in pairs.glob("*.jsonl"):
+        if path.name not in written:
+            path.unlink()  # of a repository that is gone, or left out by now; the next step reads all that lie here
     total = sum(record["pairs"] for record in mined)
     manifest = {"pairs": total, "seed": args.seed, "mined": mined}
     manifest["left_out"] = [record for record in records if "pairs" not in record]

@@ -3,7 +3,8 @@
     python -m training train WORK --name tuned-1 --seed 1 [--start general] [--dimensions 256] [--epochs 0.8] …
 
 Reads ``WORK/filtered.jsonl`` and writes ``WORK/models/NAME/`` (table.npy, words.txt, run.json). The words of all pairs
-are numbered once and kept in ``WORK/dataset-SEED.npz``. On one core an epoch over a million pairs takes some minutes.
+are numbered once and kept in ``WORK/dataset-SEED.npz`` until the pairs are others. On one core an epoch over a million
+pairs takes some minutes.
 Without ``--start`` the rows begin at random; with it as those of the model of that name, which has the same words.
 
 Each query is told from the passages of its batch, of which half come in groups from one repository. A passage is seen
@@ -27,7 +28,7 @@ from numpy.typing import NDArray
 from findling.embedding.bundled_vocabulary import Vocabulary
 from training import dataset as datasets
 from training.bag import Floats, Table, bag, contrast, stacked, unit
-from training.dataset import SHARED_ROWS, Dataset, Ragged
+from training.dataset import SHARED_ROWS, Dataset, Ragged, open_dataset
 from training.tables import levelled, sampled
 
 HELD_OUT = frozenset(
@@ -50,6 +51,9 @@ HELD_OUT = frozenset(
     )
 )
 """Never trained on: progress is read from these."""
+
+DIMENSIONS = 256
+"""With `datasets.ROWS` just under what the package may hold."""
 
 QUERY_ROWS, BODY_ROWS, HEAD_ROWS = 96, 240, 40
 """Of a text at most: what stands behind adds time and little else. A chunk of 2,000 characters has about 350."""
@@ -268,12 +272,13 @@ def write_model(folder: Path, table: Floats, words: str, run: Mapping[str, Any])
     (folder / "run.json").write_text(json.dumps(run, indent=1) + "\n", encoding="utf-8")
 
 
-def open_dataset(work: Path, seed: int) -> Dataset:
-    """The numbered words of ``WORK/filtered.jsonl``, made once."""
-    path = work / f"dataset-{seed}.npz"
-    if not path.exists():
-        datasets.save(datasets.dataset(datasets.chosen_pairs(work / "filtered.jsonl", seed)), path)
-    return datasets.load(path)
+def model_folder(models: Path, name: str) -> Path:
+    """Where a model of ``WORK/models`` lies. Raises ValueError when there is none of the name."""
+    folder = models / name
+    if not (folder / "table.npy").is_file():
+        known = sorted(path.parent.name for path in models.glob("*/table.npy"))
+        raise ValueError(f"there is no model {name!r} in {models}, but {', '.join(known) or 'none at all'}")
+    return folder
 
 
 def main(argv: Sequence[str]) -> None:
@@ -282,22 +287,28 @@ def main(argv: Sequence[str]) -> None:
     parser.add_argument("--name", required=True)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--data-seed", type=int, default=1, help="which pairs of a frequent language are taken")
-    parser.add_argument("--dimensions", type=int, default=256)
+    parser.add_argument("--dimensions", type=int, help=f"{DIMENSIONS} unless told; those of --start with it")
     parser.add_argument("--start", default="", help="a model of WORK whose rows and words to begin with")
-    parser.add_argument("--rows", type=int, default=datasets.ROWS, help="words; rare characters share further rows")
+    rows_help = f"words; {datasets.ROWS:,} unless told, those of --start with it; rare characters share further rows"
+    parser.add_argument("--rows", type=int, help=rows_help)
     parser.add_argument("--epochs", type=float, default=0.8)
     parser.add_argument("--batch", type=int, default=1024)
     parser.add_argument("--rate", type=float, default=4e-3)
     args = parser.parse_args(argv)
-    data = open_dataset(args.work, args.data_seed)
     start: Floats | None = None
-    words = datasets.vocabulary_words(data, args.rows)
+    words: list[str] = []
+    dimensions = args.dimensions or DIMENSIONS
     if args.start:
-        source = args.work / "models" / args.start
+        source = model_folder(args.work / "models", args.start)
         words = (source / "words.txt").read_text(encoding="utf-8").split("\n")
         start = np.load(source / "table.npy")
-        args.dimensions = start.shape[1]
-    settings = Settings(args.seed, args.dimensions, len(words), args.epochs, args.batch, args.rate)
+        dimensions = start.shape[1]
+        for name, asked, there in (("dimensions", args.dimensions, dimensions), ("rows", args.rows, len(words))):
+            if asked not in (None, there):
+                parser.error(f"--{name} {asked}: the model {args.start!r} to start from has {there}")
+    data = open_dataset(args.work, args.data_seed)
+    words = words or datasets.vocabulary_words(data, args.rows or datasets.ROWS)
+    settings = Settings(args.seed, dimensions, len(words), args.epochs, args.batch, args.rate)
     table, held = train(data, words, settings, start)
     run = {**asdict(settings), "data_seed": args.data_seed, "pairs": len(data), "held_out_mrr": round(held, 4)}
     if args.start:

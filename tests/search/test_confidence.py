@@ -70,8 +70,7 @@ def test_what_counts_as_an_answer(first: RankedFile, good: bool) -> None:
 
 
 def test_what_the_next_files_hold_counts_less_than_what_the_first_does() -> None:
-    alone, apart, followed = [
-        confidence([ranked(share) for share in shares]) for shares in ((0.5, 0.0, 0.0), (0.0, 0.5, 0.5), (0.5, 0.5, 0.5))
-    ]
+    shares = ((0.5, 0.0, 0.0), (0.0, 0.5, 0.5), (0.5, 0.5, 0.5))
+    alone, apart, followed = [confidence([ranked(share) for share in of_three]) for of_three in shares]
     assert apart < alone < followed
     assert confidence([ranked(0.5)] * 3 + [ranked(1.0)]) == followed

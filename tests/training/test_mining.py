@@ -26,9 +26,8 @@ from training.dataset import (
     vocabulary_words,
     word_counts,
 )
-from training.licences import identify, licence_of
 from training.mirrors import find_mirrors
-from training.pairs import Pair, read_pairs, worth_asking
+from training.pairs import read_pairs, worth_asking
 from training.prose_pairs import prose_pairs
 
 MIT = (
@@ -150,37 +149,6 @@ def test_text_of_judged_corpora_is_left_out_and_counted(work: Path, tmp_path: Pa
     assert report["pairs"] == len(everything) and report["left_out"] == len(everything) - len(kept) == 2
     assert report["from"] == [{"repository": "some/library", "text_of": "bakery", "pairs": 2}]
     assert {pair.path for pair in everything} - {pair.path for pair in kept} == {"docs/guide.md"}
-
-
-def test_mirrors_that_may_not_be_mined_count_as_judged(mirrors: Path) -> None:
-    judged = leaks.judged_lines([mirrors])
-    assert sorted(set(judged.corpora)) == ["a-fork-of/click", "pallets/click"]
-    copied = Pair("question", "an unlike question", GUIDE, "", (), "a.md", "markdown", "x/y")
-    assert judged.source_of(copied)
-    own = Pair(
-        "comment", "an unlike question", "def nothing_of_this():\n    return 'is judged'", "", (), "a", "python", "x/y"
-    )
-    assert not judged.source_of(own)
-
-
-@pytest.mark.parametrize(
-    ("files", "expected"),
-    [
-        ({"LICENSE": MIT}, ("MIT", True)),
-        ({"LICENSE-MIT": MIT, "LICENSE-APACHE": "Apache License\n Version 2.0"}, ("Apache-2.0 AND MIT", True)),
-        ({"LICENSE": MIT, "COPYING.LESSER": GPL}, ("MIT AND copyleft or restricted", False)),
-        ({"LICENSE": "All rights reserved."}, ("none found", False)),
-        ({"LICENSE": MIT, "COPYRIGHT": "2020 the authors"}, ("MIT", True)),
-        ({"README": MIT}, ("none found", False)),
-        ({}, ("none found", False)),
-    ],
-)  # fmt: skip
-def test_only_what_says_that_it_is_permissive_is(files: dict[str, str], expected: tuple[str, bool]) -> None:
-    assert licence_of(files) == expected
-
-
-def test_documents_under_a_share_alike_licence_are_not_permissive() -> None:
-    assert identify("Creative Commons Attribution-ShareAlike 4.0 International") == "copyleft or restricted"
 
 
 @pytest.mark.parametrize(

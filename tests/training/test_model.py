@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -12,9 +13,11 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from findling.embedding.bundled import BundledEmbedder
-from training import distil, export, merge, teach, train
+from training import distil, evaluate, export, merge, teach, train
+from training.__main__ import THREADS
+from training.__main__ import main as training_main
 from training.bag import bag, contrast, unit
-from training.dataset import SHARED_ROWS, dataset, save, vocabulary_words
+from training.dataset import SHARED_ROWS, dataset, digest, open_dataset, save, vocabulary_words
 from training.encoding import open_model
 from training.pairs import Pair
 from training.tables import evened, turned
@@ -97,7 +100,8 @@ def taught(work: Path) -> Path:
         sums = np.array([sum(meanings.get(word, np.zeros(24)) for word in text.split()) for text in said])
         return (sums / np.linalg.norm(sums, axis=1, keepdims=True)).astype(np.float32)
 
-    teach.save(teach.Lessons(words, vectors(words), texts, vectors(texts)), work / "teacher.npz")
+    made_of = digest(work / "filtered.jsonl")
+    teach.save(teach.Lessons(words, vectors(words), texts, vectors(texts), made_of), work / "teacher.npz")
     distil.main([str(work), "--name", "general", "--dimensions", "16"])
     return work
 
@@ -113,6 +117,37 @@ def test_lessons_come_back_as_they_were_kept(taught: Path) -> None:
     assert found.words == (taught / "models" / "first" / "words.txt").read_text().split("\n")
     assert len(found.texts) == len(found.text_vectors) and found.texts[0] == "the door of door hinge"
     assert np.allclose(np.linalg.norm(found.text_vectors, axis=1), 1, atol=1e-2)
+
+
+def test_lessons_of_other_pairs_are_not_learned_from(taught: Path, tmp_path: Path) -> None:
+    (tmp_path / "filtered.jsonl").write_text("".join(pair.line() + "\n" for pair in pairs()[:100]))
+    (tmp_path / "teacher.npz").write_bytes((taught / "teacher.npz").read_bytes())
+    with pytest.raises(ValueError, match="teach again"):
+        distil.main([str(tmp_path), "--name", "general"])
+
+
+def test_words_are_numbered_anew_when_the_pairs_are_others(tmp_path: Path) -> None:
+    filtered, numbered = tmp_path / "filtered.jsonl", tmp_path / "dataset-1.npz"
+    filtered.write_text("".join(pair.line() + "\n" for pair in pairs()[:40]))
+    assert len(open_dataset(tmp_path, 1)) == 40
+    before = numbered.stat().st_mtime_ns
+    assert len(open_dataset(tmp_path, 1)) == 40 and numbered.stat().st_mtime_ns == before
+    filtered.write_text("".join(pair.line() + "\n" for pair in pairs()[40:80]))  # of the same size
+    assert len(open_dataset(tmp_path, 1)) == 40 and numbered.stat().st_mtime_ns > before
+    save(dataset(pairs()[:7]), numbered)  # which says nothing of where it is from
+    assert len(open_dataset(tmp_path, 1)) == 40
+    filtered.unlink()
+    with pytest.raises(ValueError, match="mine and filter first"):
+        open_dataset(tmp_path, 1)
+
+
+def test_every_step_computes_with_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in THREADS:
+        monkeypatch.setenv(name, "7")
+    monkeypatch.setattr(sys, "argv", ["training", "merge", "nowhere", "--name", "a", "--of", "nope"])
+    with pytest.raises(SystemExit, match="training merge: there is no model 'nope' in nowhere/models"):
+        training_main()
+    assert {os.environ[name] for name in THREADS} == {"1"}
 
 
 def test_too_few_pairs_for_a_batch_are_said(work: Path) -> None:
@@ -198,7 +233,59 @@ def test_what_is_exported_opens_as_the_bundled_model(work: Path, tmp_path: Path)
 def test_a_table_that_is_too_large_is_refused(work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(export, "MAX_BYTES", 100)
     with pytest.raises(ValueError, match="train with fewer"):
-        export.export(work / "models" / "first", tmp_path, version="9", exponent=1.0)
+        export.export(work / "models" / "first", tmp_path / "out", version="9", exponent=1.0)
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_a_table_is_made_from_is_listed_beside_it(work: Path, tmp_path: Path) -> None:
+    held_out = sorted(train.HELD_OUT)[0]
+    arguments = [str(work), "--name", "first", "--out", str(tmp_path), "--version", "9", "--exponent", "2"]
+    with pytest.raises(ValueError, match=r"manifest\.json"):
+        export.main(arguments)
+    mined = [
+        {"repository": name, "commit": f"c{pairs}", "licence": "MIT", "pairs": pairs}
+        for name, pairs in (("some/repo0", 320), ("some/repo1", 7), (held_out, 4))
+    ]
+    (work / "manifest.json").write_text(json.dumps({"mined": mined}))
+    leaked = [{"repository": name, "text_of": "a", "pairs": n} for name, n in (("some/repo0", 20), ("some/repo1", 7))]
+    (work / "leaks.json").write_text(json.dumps({"from": leaked}))
+    export.main(arguments)
+    export.main([*arguments, "--sources", str(tmp_path / "other.tsv")])
+    rows = [line.split("\t") for line in (tmp_path / "sources.tsv").read_text().splitlines()]
+    assert rows[1:] == [["some/repo0", "c320", "MIT", "300", "trained on"], [held_out, "c4", "MIT", "4", "held out"]]
+    assert rows[0] == ["repository", "commit", "licence", "pairs", "use"]
+    assert (tmp_path / "other.tsv").read_bytes() == (tmp_path / "sources.tsv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "say what to ask"),
+        (["--queries", "q.jsonl"], "--queries needs --corpora"),
+        (["--queries", "q.jsonl", "--corpora", "."], "--run, a file to write"),
+        (["--held-out", "."], "is no model"),
+    ],
+)
+def test_measuring_says_what_is_missing(
+    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        evaluate.main([str(tmp_path), *arguments])
+    assert message in capsys.readouterr().err
+
+
+def test_a_run_goes_on_from_a_model_that_is_there_and_as_it_is(
+    taught: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for wrong in (["--dimensions", "64"], ["--rows", "17"]):
+        with pytest.raises(SystemExit):
+            train.main([str(taught), "--name", "never", "--start", "general", *wrong])
+        assert f"{wrong[0]} {wrong[1]}: the model 'general' to start from has" in capsys.readouterr().err
+    with pytest.raises(ValueError, match=r"no model 'nope' in .*, but .*first.*general"):
+        train.main([str(taught), "--name", "never", "--start", "nope"])
+    with pytest.raises(SystemExit):
+        merge.main([str(taught), "--name", "never", "--of", "first=much"])
+    assert "'much' is no weight" in capsys.readouterr().err
 
 
 def test_pairs_of_repositories_held_out_are_not_trained_on(tmp_path: Path) -> None:
