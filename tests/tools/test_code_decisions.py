@@ -153,22 +153,15 @@ def test_exposed_scores_never_rise() -> None:
 # --- confidence ------------------------------------------------------------------------------------------------
 
 
-def test_confidence_of_the_contracts_example() -> None:
-    """S2-24, S2-27, S2-28, S2-29."""
-    worth = decide.confidence([0.82, 0.71, 0.60], ["hybrid", "lexical", "semantic"], semantic_ran=True)
+def test_how_results_stand_to_each_other() -> None:
+    """S2-27, S2-28, S2-29."""
+    worth = decide.lead([0.82, 0.71, 0.60], ["hybrid", "lexical", "semantic"])
     assert worth.top_score == 0.82
     assert worth.score_margin == pytest.approx(0.11)
     assert worth.channel_agreement == pytest.approx(0.67, abs=0.005)
-    assert worth.composite == pytest.approx(0.584, abs=0.0005)
-
-
-def test_confidence_without_semantics_and_without_results() -> None:
-    worth = decide.confidence([0.875, 0.875], ["lexical", "lexical"], semantic_ran=False)
-    assert (worth.score_margin, worth.channel_agreement) == (0, 0)
-    assert worth.composite == pytest.approx(0.566, abs=0.0005)
-    assert decide.confidence([], [], semantic_ran=False) == decide.Confidence(0, 0, 0, 0)
-    alone = decide.confidence([0.4], ["lexical"], semantic_ran=False)
-    assert alone.score_margin == 0.4
+    assert decide.lead([0.875, 0.875], ["lexical", "lexical"]) == decide.Lead(0.875, 0, 0)
+    assert decide.lead([], []) == decide.Lead(0, 0, 0)
+    assert decide.lead([0.4], ["lexical"]).score_margin == 0.4
 
 
 @pytest.mark.parametrize(
@@ -189,14 +182,10 @@ def test_channel_agreement(provenances: list[decide.Provenance], expected: float
 @given(
     st.lists(st.floats(0, 1), max_size=8).map(lambda scores: sorted(scores, reverse=True)),
     st.lists(st.sampled_from(["lexical", "semantic", "hybrid"]), min_size=8, max_size=8),
-    st.booleans(),
 )
-def test_confidence_stays_in_bounds(scores: list[float], provenances: list[Any], ran: bool) -> None:
-    worth = decide.confidence(scores, provenances[: len(scores)], semantic_ran=ran)
-    assert all(
-        0 <= value <= 1 + 1e-9
-        for value in (worth.top_score, worth.score_margin, worth.channel_agreement, worth.composite)
-    )
+def test_they_stay_in_bounds(scores: list[float], provenances: list[Any]) -> None:
+    worth = decide.lead(scores, provenances[: len(scores)])
+    assert all(0 <= value <= 1 for value in (worth.top_score, worth.score_margin, worth.channel_agreement))
 
 
 # --- what to try next ------------------------------------------------------------------------------------------

@@ -21,6 +21,9 @@ COSINE = 3.0
 DEFINITION = 2.0
 """Round, and set so that one in twelve right answers is below one half."""
 
+CERTAIN = ("definition", "asked_path")
+"""Signals of what was asked for by name: a definition, a file."""
+
 FIRST = 3
 """Files whose nearest passage and whose definitions count."""
 
@@ -35,7 +38,7 @@ def confidence(ranked: Sequence[RankedFile]) -> float:
     first = ranked[:FIRST]
     cosines = [item.best_cosine for item in first if item.cosines is not None]
     cosine = max(cosines, default=TYPICAL_COSINE)
-    definition = max(item.values.get("definition", 0.0) for item in first)
+    definition = max(max(item.values.get(name, 0.0) for name in CERTAIN) for item in first)
     held = sum(item.rare_coverage for item in first) / len(first)
     value = BIAS + COVERAGE * first[0].rare_coverage + COVERAGE_OF_FIRST * held
     value += COSINE * cosine + DEFINITION * definition

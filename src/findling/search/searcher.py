@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from findling.errors import EmbedderUnavailable, InvalidInput
 from findling.plurals import count
-from findling.search import keyword, places, readings, symbol
+from findling.search import asked_path, keyword, places, readings, symbol
 from findling.search.analysis import QueryTerms, analyse
 from findling.search.intent import IntentGuess, classify
 from findling.search.planner import Plan, plan
@@ -158,6 +158,10 @@ class Searcher:
             place = {blob: i for i, blob in enumerate(strongest)}
             owners.sort(key=lambda file: (place[file.blob_id], file.path))
             take("symbol", (file.entry_id for file in owners), SYMBOL_FILES)
+        asked_paths: dict[int, int] = {}
+        if "keyword" in chosen.channels:
+            asked_paths = self._asked_paths(terms.text, scope)
+            take("keyword", asked_paths, asked_path.MOST)
         exact: dict[int, int] = {}
         if chosen.exact_text:
             exact = self._exact(chosen.exact_text, scope)
@@ -171,7 +175,20 @@ class Searcher:
                 if chosen.mode != "semantic" and len(cosines) < len(entries) * ENOUGH_VECTORS:
                     cosines = None
         files = list(reader.files(entries).values())
-        return files, Evidence(text, definitions, cosines, exact), proposed
+        return files, Evidence(text, definitions, cosines, exact, asked_paths), proposed
+
+    def _asked_paths(self, text: str, scope: Scope) -> dict[int, int]:
+        """Entry -> the line that was asked for, of the files whose path the query is, or its end."""
+        asked = asked_path.asked(text)
+        if asked is None:
+            return {}
+        path, line = asked
+        files = map(self._reader.file_at, asked_path.meant(path, self._reader.known_files().keys()))
+        return {
+            file.entry_id: min(line, file.lines)
+            for file in files
+            if file is not None and (scope.allowed is None or file.entry_id in scope.allowed)
+        }
 
     def _exact(self, wanted: str, scope: Scope) -> dict[int, int]:
         """Entry -> first line where a text stands, in path order, for the first files that hold it."""

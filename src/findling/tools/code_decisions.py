@@ -221,7 +221,6 @@ def local_rerank(query: str, texts: Sequence[tuple[str, float]]) -> list[float]:
 
 # --- confidence ------------------------------------------------------------------------------------------------
 
-TOP_SHARE, MARGIN_SHARE, AGREEMENT_SHARE = 0.55, 0.30, 0.15
 AGREEMENT_OVER = 5
 """Results whose channels are compared."""
 
@@ -230,29 +229,21 @@ BOTH_KINDS = 0.4
 
 
 @dataclass(frozen=True, slots=True)
-class Confidence:
-    """All in [0, 1]. ``composite`` is compared with the threshold."""
+class Lead:
+    """How the results stand to each other, all in [0, 1]: facts of the answer, from which nothing is decided."""
 
     top_score: float
     score_margin: float
     channel_agreement: float
-    composite: float
 
 
-def confidence(scores: Sequence[float], provenances: Sequence[Provenance], *, semantic_ran: bool) -> Confidence:
-    """What an answer is worth, from its exposed scores and who found them, both in order."""
+def lead(scores: Sequence[float], provenances: Sequence[Provenance]) -> Lead:
+    """From the exposed scores of an answer and who found them, both in order."""
     if not scores:
-        return Confidence(0.0, 0.0, 0.0, 0.0)
-    top = scores[0]
+        return Lead(0.0, 0.0, 0.0)
     # A lone result has nothing to stand out from; a lead is over a second one.
-    margin = top - scores[1] if len(scores) > 1 else top
-    agreement = channel_agreement(provenances)
-    composite = TOP_SHARE * top + MARGIN_SHARE * margin
-    if semantic_ran:
-        composite += AGREEMENT_SHARE * agreement
-    else:
-        composite /= TOP_SHARE + MARGIN_SHARE
-    return Confidence(top, margin, agreement, composite)
+    margin = scores[0] - scores[1] if len(scores) > 1 else scores[0]
+    return Lead(scores[0], margin, channel_agreement(provenances))
 
 
 def channel_agreement(provenances: Sequence[Provenance]) -> float:

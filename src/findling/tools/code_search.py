@@ -17,7 +17,7 @@ from findling.tools.code_rerank import Rerank, reranked
 from findling.tools.model import Arguments, Call, Refusal, Reply
 from findling.tools.places import Lines, clipped
 from findling.tools.refs import check_ref
-from findling.types import SYMBOL_KINDS, Coverage, Hit
+from findling.types import SYMBOL_KINDS, Coverage, Hit, SearchResult
 
 if TYPE_CHECKING:
     from findling.config.options import SemanticMode
@@ -82,7 +82,7 @@ def search_code(call: Call, given: Arguments) -> Reply:
             f"The index does not show the newest files: {lexical.first.stale_reason or 'not all are indexed yet'}.",
             {"current_head": ref, "suggestion": "Call sync_repo, or ask with freshness_policy balanced."},
         )
-    found, semantics, coverage, total = _decide(call, given, guess, lexical, fan_out, language)
+    found, semantics, coverage, total, confidence = _decide(call, given, guess, lexical, fan_out, language)
     found, rerank = reranked(workspace.config, semantics.mode, query, found, fan_out.merged)
     workspace.note_latency((time.monotonic() - started) * 1000)
     shown = found[: given["limit"]]
@@ -101,7 +101,7 @@ def search_code(call: Call, given: Arguments) -> Reply:
     if (freshness != "fresh" or coverage.unfinished or lacks_vectors) and given["freshness_policy"] != "best_effort":
         workspace.finish_in_background(ref)
     metadata |= _semantic_fields(call, semantics, found, coverage, fan_out) | _rerank_fields(rerank)
-    metadata |= _confidence_fields(call, given, guess, shown, scores, semantics)
+    metadata |= _confidence_fields(call, given, guess, shown, scores, confidence)
     # What answered is an index that this version can read; a question without one has begun to make it.
     metadata["schema_status"] = "compatible" if coverage.files else "not_indexed"
     if warnings := [*lexical.first.notes, *([semantics.warning] if semantics.warning else [])]:
@@ -146,7 +146,8 @@ def _decide(
     lexical: code_lexical.Lexical,
     fan_out: decide.FanOut,
     language: str | None,
-) -> tuple[list[Found], Semantics, Coverage, int]:
+) -> tuple[list[Found], Semantics, Coverage, int, float]:
+    """What was found, how, in how much, of how many; and how sure the question that decided is of it."""
     workspace = call.workspace
     config = workspace.config
     counts = workspace.view(lambda view: view.counts())
@@ -164,31 +165,32 @@ def _decide(
         threshold=threshold,
         indexed=coverage.embedded_chunks > 0 or problem is not None,
     )
+    sure = lexical.first.confidence
     by_text = [Found(hit, "lexical", lexical.evidence[hit.path].score, 0.0) for hit in lexical.hits]
     if reason is None and problem is not None:
         skipped = _SKIPPED[problem.kind]
         warning = problem.message if problem.kind == "mismatch" else ""
         events.semantic_error(operation="search_code", error_type=skipped, message=problem.message)
-        return by_text, Semantics(mode, 0.0, False, skipped, True, warning), coverage, len(by_text)
+        return by_text, Semantics(mode, 0.0, False, skipped, True, warning), coverage, len(by_text), sure
     if reason is not None:
-        return by_text, Semantics(mode, 0.0, False, reason), coverage, len(lexical.hits)
+        return by_text, Semantics(mode, 0.0, False, reason), coverage, len(lexical.hits), sure
     ratio = decide.used_ratio(cap, lexical.confidence, threshold)
     try:
-        mixed, total = _by_meaning(call, given, guess, lexical, fan_out, language, ratio)
+        mixed, answer = _by_meaning(call, given, guess, lexical, fan_out, language, ratio)
     except EmbedderUnavailable as error:
         events.semantic_error(operation="search_code", error_type=error.code, message=error.message)
         skipped = {
             "timeout": "semantic_backend_timeout",
             "unreachable": "semantic_backend_unavailable",
         }.get(error.reason, "semantic_backend_error")
-        return by_text, Semantics(mode, 0.0, False, skipped, True), coverage, len(by_text)
+        return by_text, Semantics(mode, 0.0, False, skipped, True), coverage, len(by_text), sure
     none = not any(item.provenance != "lexical" for item in mixed)
     if none and (problem := workspace.view(lambda view: view.semantic_problem)) is not None:
         events.semantic_error(operation="search_code", error_type=_SKIPPED[problem.kind], message=problem.message)
-        return by_text, Semantics(mode, 0.0, False, _SKIPPED[problem.kind], True), coverage, len(by_text)
+        return by_text, Semantics(mode, 0.0, False, _SKIPPED[problem.kind], True), coverage, len(by_text), sure
     if none:
-        return by_text, Semantics(mode, 0.0, True, "semantic_no_matches"), coverage, len(by_text)
-    return mixed, Semantics(mode, ratio, True, None), coverage, total
+        return by_text, Semantics(mode, 0.0, True, "semantic_no_matches"), coverage, len(by_text), sure
+    return mixed, Semantics(mode, ratio, True, None), coverage, answer.total, answer.confidence
 
 
 def _by_meaning(
@@ -199,8 +201,9 @@ def _by_meaning(
     fan_out: decide.FanOut,
     language: str | None,
     ratio: float,
-) -> tuple[list[Found], int]:
-    """The engine's order with the sum of its signals mixed as ``ratio`` says: 2(1 - r) text + 2r dense."""
+) -> tuple[list[Found], SearchResult]:
+    """The engine's order with the sum of its signals mixed as ``ratio`` says: 2(1 - r) text + 2r dense; and its answer
+    as it was."""
     workspace = call.workspace
     engine = workspace.engine
     query: str = given["query"]
@@ -210,9 +213,7 @@ def _by_meaning(
     similar = workspace.view(lambda view: view.similarities(query, [hit.path for hit in answer.hits]))
     evidence = code_lexical.evidence_of(engine, query, guess.intent, answer.hits) | lexical.evidence
     order = sorted(answer.hits, key=lambda hit: (-mixed_value(hit, ratio), hit.path))
-    return [
-        Found(hit, provenance(hit), evidence[hit.path].score, similar.get(hit.path, 0.0)) for hit in order
-    ], answer.total
+    return [Found(hit, provenance(hit), evidence[hit.path].score, similar.get(hit.path, 0.0)) for hit in order], answer
 
 
 def mixed_value(hit: Hit, ratio: float) -> float:
@@ -271,11 +272,11 @@ def _confidence_fields(
     guess: IntentGuess,
     shown: list[Found],
     scores: list[float],
-    semantics: Semantics,
+    confidence: float,
 ) -> dict[str, Any]:
     threshold = given.get("confidence_threshold", call.workspace.config.semantic.confidence_threshold)
-    worth = decide.confidence(scores, [item.provenance for item in shown], semantic_ran=semantics.triggered)
-    low = worth.composite < threshold
+    worth = decide.lead(scores, [item.provenance for item in shown])
+    low = not shown or confidence < threshold
     return {
         "low_confidence": low,
         "suggested_action": decide.suggested_action(

@@ -29,8 +29,8 @@ HELD_BACK = 3.0
 where nobody asked for them, above 3 nothing changes."""
 
 EXACTLY_NAMED = 15.0
-"""Of searching by name alone: more than everything that may speak for a file whose names are only like the one asked
-for and against one that has just the name."""
+"""More than everything that may speak for another file and against this one: for a path that was asked for, and, where
+names alone are searched, for just the name against those that are like it."""
 
 SIGNALS: Mapping[str, Signal] = {
     "window": Signal(3.5, "a passage is near in meaning: {share}, where one that is both near and nearest has 100%"),
@@ -44,6 +44,7 @@ SIGNALS: Mapping[str, Signal] = {
     "path": Signal(1.5, "the query says {share} of the file's name"),
     "definition": Signal(1.0, "it defines {what}"),
     "asked": Signal(3.0, "it defines {what}, and that name is all that was asked"),
+    "asked_path": Signal(EXACTLY_NAMED, "its path is what was asked for"),
     "name": Signal(0.5, "it defines something named like the query, {share} of the best"),
     "named": Signal(EXACTLY_NAMED, "it defines {what}, as was asked"),
     "alike": Signal(2.0, "it defines {what}, which is like the name asked for"),

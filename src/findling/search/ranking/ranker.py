@@ -37,6 +37,8 @@ class Evidence:
     cosines: Mapping[int, FileCosines] | None
     exact: Mapping[int, int] = field(default_factory=dict)
     """Entry -> the first line where the query's literal part stands."""
+    asked_paths: Mapping[int, int] = field(default_factory=dict)
+    """Entry -> the line that was asked for with its path, 0 for none, where the query is a path."""
 
 
 @dataclass(slots=True)
@@ -115,8 +117,10 @@ def rank(
     if len(query.text.split()) == 1:
         _asked_alone(ranked)
     for item in ranked:
-        item.exact_line = evidence.exact.get(item.file.entry_id, 0)
-        item.values["exact"] = 1.0 if item.exact_line else 0.0
+        exact, asked = evidence.exact.get(item.file.entry_id, 0), evidence.asked_paths.get(item.file.entry_id)
+        item.exact_line = exact or asked or 0
+        item.values["exact"] = 1.0 if exact else 0.0
+        item.values["asked_path"] = 0.0 if asked is None else 1.0
     if evidence.cosines:
         _windows(ranked, evidence.cosines)
     if with_priors:

@@ -1,0 +1,48 @@
+"""A question that is the path of a file, or the end of one, perhaps with a line: which files are meant. Pure.
+
+Words cannot tell: a path's parts stand in the paths of its neighbours, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+MOST = 30
+"""Files that the end of a path may mean and that are all taken for asked: ``index.js`` may stand in every folder."""
+
+_PLACE = re.compile(r"(?P<path>.+?)(?::(?P<line>[1-9][0-9]{0,8})(?::[0-9]{1,9})?)?:?")
+_QUOTES = "\"'`<>()[],"
+
+
+def asked(text: str) -> tuple[str, int] | None:
+    """The path that a text is, with ``/`` between its parts, and the line behind it, 0 without; None for other texts.
+
+    A name without a dot and a slash is a word like others.
+    """
+    found = _PLACE.fullmatch(text.strip().strip(_QUOTES))
+    if found is None:
+        return None
+    path = found["path"].replace("\\", "/")
+    while path.startswith("./"):
+        path = path[2:]
+    if not ("/" in path or "." in path) or path.endswith(("/", ".")):
+        return None
+    return path, int(found["line"] or 0)
+
+
+def meant(path: str, paths: Collection[str]) -> list[str]:
+    """Those of the ``paths`` of a root that a path means: itself; else those that end with it; else the longest that
+    it ends with, as when it was typed from further up, of two parts at least. At most `MOST`."""
+    if path in paths:
+        return [path]
+    tail = "/" + path.lstrip("/")
+    ends = sorted(known for known in paths if known.endswith(tail))
+    if ends:
+        return ends[:MOST]
+    rest = path.lstrip("/")
+    while "/" in rest:
+        rest = rest.split("/", 1)[1]
+        if rest in paths and ("/" in rest or path.startswith("/")):
+            return [rest]
+    return []
