@@ -80,6 +80,14 @@ mod tests {{
 FUNCTIONS = "\n".join(f"\npub fn step_{number}(total: u64) -> u64 {{\n    {number} * total\n}}" for number in range(60))
 
 
+QUEUES = {
+    "queue/v1/jobs.py": "class JobQueue:\n    def drain_slowly(self) -> None:\n        self.jobs = None\n",
+    "queue/v2/jobs.py": "class JobQueue:\n    def drain(self) -> None:\n        self.jobs = drain_slowly(self)\n",
+    "queue/v2/slow.py": "class SlowQueue:\n    def drain_slowly(self) -> None:\n        JobQueue.drain_slowly(self)\n",
+    "queue/drain_slowly.py": "def drain_slowly(queue: object) -> None:\n    del queue  # JobQueue, drain slowly\n",
+}
+
+
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     root: Path = tmp_path_factory.mktemp("places") / "project"
@@ -87,6 +95,9 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     (root / "filters.py").write_text(FILTERS.format(padding=PADDING), encoding="utf-8")
     (root / "windows.py").write_text(WINDOWS.format(padding=STEPS), encoding="utf-8")
     (root / "delays.rs").write_text(DELAYS.format(padding=FUNCTIONS), encoding="utf-8")
+    for path, text in QUEUES.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text, encoding="utf-8")
     (root / "tests" / "test_windows.py").write_text(
         "from windows import aligned\n\n\ndef test_aligned_ranges() -> None:\n    assert aligned([1, 12], 10)\n",
         encoding="utf-8",
@@ -106,6 +117,13 @@ def test_a_qualified_name_is_shown_in_what_encloses_it(engine: Engine) -> None:
     hit = first(engine, "ResponseFilter.seen_before")
     assert hit.qualified_name == "ResponseFilter.seen_before"
     assert first(engine, "RequestFilter").start_line == 1
+
+
+def test_a_qualified_name_is_found_where_it_is_and_not_where_another_has_the_name(engine: Engine) -> None:
+    hit = first(engine, "JobQueue.drain_slowly")  # the older version alone has it
+    assert (hit.path, hit.qualified_name) == ("queue/v1/jobs.py", "JobQueue.drain_slowly")
+    assert first(engine, "SlowQueue.drain_slowly").path == "queue/v2/slow.py"
+    assert first(engine, "JobQueue").path == "queue/v2/jobs.py"
 
 
 def test_words_that_stand_together_tell_the_place(engine: Engine) -> None:

@@ -4,7 +4,7 @@ apart from these, names that only begin with what was asked for or have it in th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from findling import tokenizer
 from findling.search.analysis import QueryTerms
@@ -37,6 +37,9 @@ COMPOUND = 0.5
 
 QUALIFIED = 2.0
 """``Outer.inner`` asked, and this is the one in ``Outer``, which counts more than ``Outer`` itself."""
+
+ELSEWHERE_FIT = 0.25
+"""How far an ``inner`` of something else is that one, where there is one in ``Outer``."""
 
 BEGINNING, WORD, INSIDE = 0.8, 0.6, 0.3
 """``Parser`` asked: ``ParserError``, ``ArgParser``, and letters inside a word, which are seldom meant."""
@@ -78,6 +81,7 @@ def search(reader: IndexReader, query: QueryTerms, *, scoped: bool = False) -> d
         asked.setdefault(compound, ("", COMPOUND))
     qualifiers = {name.squashed for name in query.names if name.qualifies}
     found: dict[int, list[Definition]] = {}
+    in_scope: set[str] = set()
     for symbol in reader.named(asked, _MAX_SCOPED if scoped else _MAX_DEFINITIONS):
         spelled, weight = asked[symbol.squashed]
         strength = weight * KIND_WEIGHTS.get(symbol.kind, 0.5)
@@ -89,8 +93,16 @@ def search(reader: IndexReader, query: QueryTerms, *, scoped: bool = False) -> d
             strength *= NESTED
         if qualifiers and symbol.squashed not in qualifiers and _last(symbol.scope) in qualifiers:
             strength = max(strength, QUALIFIED * (OTHER_SPELLING if spelled != symbol.name else 1.0))
+            in_scope.add(symbol.squashed)
         found.setdefault(symbol.blob_id, []).append(Definition(symbol, strength, symbol.squashed, fit))
-    for definitions in found.values():
+    for blob_id, definitions in found.items():
+        if in_scope:
+            found[blob_id] = definitions = [
+                replace(each, fit=min(each.fit, ELSEWHERE_FIT))
+                if each.asked in in_scope and _last(each.symbol.scope) not in qualifiers
+                else each
+                for each in definitions
+            ]
         definitions.sort(key=lambda definition: -definition.strength)
     return found
 

@@ -56,7 +56,7 @@ SIGNALS: Mapping[str, Signal] = {
     "legacy": Signal(-1.0, "it is kept for compatibility"),
     "superseded": Signal(-HELD_BACK, "a newer version stands beside it"),
     "platform": Signal(-HELD_BACK, "it is for one platform, and none was named"),
-    "changes": Signal(-HELD_BACK, "it is a history of changes, and none was asked for"),
+    "changes": Signal(-HELD_BACK, "it is a history of changes, a licence or the like, and none was asked for"),
     "init": Signal(-0.5, "it only gathers what others define"),
     "generated": Signal(-1.0, "it is generated"),
 }

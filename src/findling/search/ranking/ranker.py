@@ -257,7 +257,7 @@ DEFINITION_IN_CHUNK = 1.5
 EXACT_IN_CHUNK = 3.0
 PHRASE_IN_CHUNK = 1.0
 SAID_IN_CHUNK = 2.0
-TESTS_IN_CHUNK = 1.5
+TESTS_IN_CHUNK = 3.0
 NEAREST_CHUNKS = 8
 """How the place inside a file is chosen: its text, its cosine, whether the definition asked for stands in it, whether
 it has the query's words together; and whether it is among the tests of the file itself, which speaks against it unless
@@ -369,7 +369,8 @@ def _priors(query: QueryTerms, ranked: Sequence[RankedFile]) -> None:
         flags: Set[str] = priors.path_flags(item.file.path) | ({"generated"} if item.file.generated else set())
         if item.file.kind == "code":  # history.py is no history
             flags -= {"changes"}
-        if priors.is_superseded(item.file.path, newest):
+        asked_by_scope = any(found.strength > 1 and not found.alike for found in item.definitions)
+        if priors.is_superseded(item.file.path, newest) and not asked_by_scope:
             flags |= {"superseded"}
         for flag in flags - query.wants:
             item.values[flag] = 1.0
