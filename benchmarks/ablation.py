@@ -80,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if name not in used:
             continue
         if options.ask_again:
-            formula.SIGNALS = {**weights, name: formula.Signal(0.0, signal.words)}
+            _weigh({**weights, name: formula.Signal(0.0, signal.words)})
             run = run_of(ask(engines, queries, options.mode, LIMIT))
         else:
             run = run_of({query: without(hits, name) for query, hits in answers.items()})
@@ -89,10 +89,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         row = f"| {name} | {headline:.4f} | {found.value:+.4f} | [{found.low:+.4f}, {found.high:+.4f}] |"
         rows.append((found.value, row))
     print("\n".join(row for _, row in sorted(rows)))
-    formula.SIGNALS = weights
+    _weigh(weights)
     for engine in engines.values():
         engine.close()
     return 0
+
+
+def _weigh(signals: dict[str, formula.Signal]) -> None:
+    formula.SIGNALS = signals
+    formula.weights_in_use.cache_clear()
 
 
 if __name__ == "__main__":

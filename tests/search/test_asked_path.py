@@ -31,6 +31,10 @@ FILES = {
         ("utils.py:12", ("utils.py", 12)),
         ("utils.py:12:4:", ("utils.py", 12)),
         ("`/home/me/api/utils.py`", ("/home/me/api/utils.py", 0)),
+        ("(api/utils.py)", ("api/utils.py", 0)),
+        ("pages/[id].tsx", ("pages/[id].tsx", 0)),
+        ("[id].tsx", ("[id].tsx", 0)),
+        ("(group)/page.tsx", ("(group)/page.tsx", 0)),
         ("my notes/read me.md", ("my notes/read me.md", 0)),
         ("utils", None),
         ("folder/", None),
@@ -47,6 +51,8 @@ def test_what_is_a_path(text: str, expected: tuple[str, int] | None) -> None:
     ("path", "expected"),
     [
         ("api/utils.py", ["api/utils.py"]),
+        ("/api/utils.py", ["api/utils.py"]),
+        ("C:/work/api/utils.py", ["api/utils.py"]),
         ("utils.py", ["api/security/utils.py", "api/utils.py"]),
         ("security/utils.py", ["api/security/utils.py"]),
         ("/home/me/project/api/security/utils.py", ["api/security/utils.py"]),
@@ -83,7 +89,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 @pytest.mark.parametrize("mode", ["auto", "keyword", "hybrid"])
 @pytest.mark.parametrize("path", FILES)
 def test_a_path_leads_to_its_file(engine: Engine, path: str, mode: str) -> None:
-    for text in (path, f"./{path}", f"/somewhere/{path}"):
+    for text in (path, f"./{path}", f"/{path}", f"/somewhere/{path}"):
         answer = engine.search(text, mode=mode, explain=True)
         assert answer.hits[0].path == path
         assert "asked_path" in {reason.signal for reason in answer.hits[0].reasons}

@@ -47,6 +47,9 @@ OPEN_REFS = 2
 GREP_LINES = 10_000
 """Lines that `Engine.grep` holds unless told otherwise: some ten megabytes. `Engine.grep_stream` has no need of it."""
 
+REPLACED_AGAIN = 3
+"""How often a question is asked anew that meets an index whose place another is just taking."""
+
 OnProgress = Callable[[Progress], None]
 
 _Arguments = ParamSpec("_Arguments")
@@ -70,14 +73,20 @@ def _rebuilds(
             return called(at, *args, **options)
         try:
             return method(self, *args, **options)
-        except errors.IndexUnavailable as error:
+        except errors.IndexUnavailable as met:
             from findling.store.schema import IndexDamaged, TextIndexLost
 
-            if self._store.replaced:
+            error = met
+            for _ in range(REPLACED_AGAIN):
+                if not self._store.replaced:
+                    break
                 self._store.close()  # it was met in an index whose place another has taken
-                return method(self, *args, **options)
+                try:
+                    return method(self, *args, **options)
+                except errors.IndexUnavailable as again:
+                    error = again
             if not isinstance(error, IndexDamaged):
-                raise
+                raise error from error.__cause__
             if "wait_s" in defaults and not self._store.may_begin_anew({**defaults, **options}["wait_s"]):
                 self._store.damage = error.message
                 raise self._store.unusable(error.message) from error

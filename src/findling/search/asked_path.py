@@ -12,7 +12,8 @@ MOST = 30
 """Files that the end of a path may mean and that are all taken for asked: ``index.js`` may stand in every folder."""
 
 _PLACE = re.compile(r"(?P<path>.+?)(?::(?P<line>[1-9][0-9]{0,8})(?::[0-9]{1,9})?)?:?")
-_QUOTES = "\"'`<>()[],"
+_QUOTES = "\"'`,"
+_PAIRS = ("()", "[]", "<>", "{}")
 
 
 def asked(text: str) -> tuple[str, int] | None:
@@ -20,7 +21,10 @@ def asked(text: str) -> tuple[str, int] | None:
 
     A name without a dot and a slash is a word like others.
     """
-    found = _PLACE.fullmatch(text.strip().strip(_QUOTES))
+    text = text.strip().strip(_QUOTES)
+    if text[:1] + text[-1:] in _PAIRS:
+        text = text[1:-1]
+    found = _PLACE.fullmatch(text)
     if found is None:
         return None
     path = found["path"].replace("\\", "/")
@@ -33,16 +37,16 @@ def asked(text: str) -> tuple[str, int] | None:
 
 def meant(path: str, paths: Collection[str]) -> list[str]:
     """Those of the ``paths`` of a root that a path means: itself; else those that end with it; else the longest that
-    it ends with, as when it was typed from further up, of two parts at least. At most `MOST`."""
-    if path in paths:
-        return [path]
-    tail = "/" + path.lstrip("/")
-    ends = sorted(known for known in paths if known.endswith(tail))
+    it ends with, as when it was typed from further up: of two parts at least, unless it is absolute. At most `MOST`."""
+    absolute = path.startswith("/") or path[1:3] == ":/"
+    rest = path.lstrip("/")
+    if rest in paths:
+        return [rest]
+    ends = sorted(known for known in paths if known.endswith("/" + rest))
     if ends:
         return ends[:MOST]
-    rest = path.lstrip("/")
     while "/" in rest:
         rest = rest.split("/", 1)[1]
-        if rest in paths and ("/" in rest or path.startswith("/")):
+        if rest in paths and ("/" in rest or absolute):
             return [rest]
     return []

@@ -21,8 +21,8 @@ COSINE = 3.0
 DEFINITION = 2.0
 """Round, and set so that one in twelve right answers is below one half."""
 
-CERTAIN = ("definition", "asked_path")
-"""Signals of what was asked for by name: a definition, a file."""
+CERTAIN = ("definition", "asked_path", "exact")
+"""Signals of what was asked for by name or to the letter: a definition, a file, a quotation."""
 
 FIRST = 3
 """Files whose nearest passage and whose definitions count."""

@@ -103,7 +103,7 @@ def chunk_values(
     values = {ordinal: value for ordinal, value in item.chunk_values().items() if ordinal < len(chunks)}
     for first, last in symbols.lines_of("module", TEST_MODULES) if item.file.kind == "code" else ():
         for test in values:
-            if first <= chunks[test].start_line <= last:
+            if first <= chunks[test].start_line and chunks[test].end_line <= last:
                 values[test] += ranker.TESTS_IN_CHUNK * (1 if tests_wanted else -1)
     if item.exact_line:
         at = _chunk_at(chunks, item.exact_line)

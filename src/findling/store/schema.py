@@ -298,11 +298,14 @@ def _connect_standing(path: Path) -> apsw.Connection:
 
     until = time.monotonic() + _BUSY_MS / 1000
     while True:
+        standing = layout.file_id(path)
         try:
             if path.exists():
                 return connect(path, create=False)
         except errors.FindlingError:
-            if path.exists() or time.monotonic() >= until:
+            # what stands there now may be another one, which came while this one was being opened
+            same = path.exists() and layout.file_id(path) == standing
+            if same or time.monotonic() >= until:
                 raise
         try:
             role = WriterLock(path.parent, wait_s=0.0)

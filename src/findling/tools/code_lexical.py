@@ -43,6 +43,8 @@ class Lexical:
     hits: tuple[Hit, ...]
     evidence: dict[str, decide.Evidence]
     first: SearchResult
+    sure: float
+    """The calibrated confidence of the answer by text; where text finds nothing, of those to the letter and by name."""
 
     @property
     def confidence(self) -> float:
@@ -68,11 +70,12 @@ def search(
         look_at_all=look_at_all,
         progress=call.progress,
     )
-    names = _ask(engine, query, "symbol", language, limit)
+    named = _ask(engine, query, "symbol", language, limit)
     letters = literal_part(query, intent)
-    exact = _ask(engine, letters, "exact", language, limit) if letters else ()
+    quoted = _ask(engine, letters, "exact", language, limit) if letters else None
+    exact = quoted.hits if quoted else ()
     by_text = list(text.hits)
-    by_name = [hit for hit in names if "symbol" in hit.sources and not _only_alike(hit)]
+    by_name = [hit for hit in named.hits if "symbol" in hit.sources and not _only_alike(hit)]
     best: dict[str, Hit] = {}
     signals: dict[str, dict[str, float]] = {}
     for hit in (*exact, *by_name, *by_text):  # the place of a quotation or a definition is surer than a passage's
@@ -85,7 +88,8 @@ def search(
     sums = {path: sum(values.values()) for path, values in signals.items()}
     hits = tuple(sorted(best.values(), key=lambda hit: (-sums[hit.path], hit.path)))
     evidence = evidence_of(engine, query, intent, hits, by_name=by_name, by_text=[*exact, *by_text])
-    return Lexical(hits, evidence, text)
+    others = [answer.confidence for answer, found in ((quoted, exact), (named, by_name)) if answer and found]
+    return Lexical(hits, evidence, text, text.confidence if by_text else max(others, default=0.0))
 
 
 def _only_alike(hit: Hit) -> bool:
@@ -93,8 +97,8 @@ def _only_alike(hit: Hit) -> bool:
     return not any(reason.signal == "named" and reason.value > 0 for reason in hit.reasons)
 
 
-def _ask(engine: Engine, text: str, mode: Mode, language: str | None, limit: int) -> tuple[Hit, ...]:
-    return engine.search(text, mode=mode, limit=limit, language=language, explain=True, wait_s=0).hits
+def _ask(engine: Engine, text: str, mode: Mode, language: str | None, limit: int) -> SearchResult:
+    return engine.search(text, mode=mode, limit=limit, language=language, explain=True, wait_s=0)
 
 
 def evidence_of(

@@ -165,7 +165,7 @@ def _decide(
         threshold=threshold,
         indexed=coverage.embedded_chunks > 0 or problem is not None,
     )
-    sure = lexical.first.confidence
+    sure = lexical.sure
     by_text = [Found(hit, "lexical", lexical.evidence[hit.path].score, 0.0) for hit in lexical.hits]
     if reason is None and problem is not None:
         skipped = _SKIPPED[problem.kind]

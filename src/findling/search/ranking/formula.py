@@ -81,12 +81,12 @@ MAXIMUM_OF_NAMES = sum(SIGNALS[name].weight for name in ("named", "definition", 
 
 def rank_value(values: Mapping[str, float], use: frozenset[str]) -> float:
     """The weighted sum of the signals in use."""
-    weights = _weights(use)
+    weights = weights_in_use(use)
     return sum([weights[name] * value for name, value in values.items() if name in weights])
 
 
 @cache
-def _weights(use: frozenset[str]) -> Mapping[str, float]:
+def weights_in_use(use: frozenset[str]) -> Mapping[str, float]:
     """What each signal in use weighs."""
     weights = {name: signal.weight for name, signal in SIGNALS.items() if name in use}
     if "window" not in use:
@@ -104,7 +104,7 @@ def reasons(
 ) -> tuple[Reason, ...]:
     """Each signal's share of the sum, largest first; shares of zero are left out. ``what`` was found, by signal."""
     known = {**_UNSAID, **(what or {})}
-    weights = _weights(use)
+    weights = weights_in_use(use)
     shares = [
         Reason(name, share, SIGNALS[name].words.format(share=f"{value:.0%}", what=known.get(name, _SOMETHING)))
         for name, value in values.items()

@@ -104,8 +104,8 @@ def rank(
     most: int,
     with_priors: bool = True,
 ) -> list[RankedFile]:
-    """All ``files`` in order, best first, ties by path. ``use`` names the signals that count; only the order of the
-    first ``most`` is sure."""
+    """All ``files`` in order, best first, ties by path. ``use`` names the signals that count; names are
+    looked at of those alone that they could bring among the first ``most``."""
     ranked = [RankedFile(file, definitions=list(evidence.definitions.get(file.blob_id, ()))) for file in files]
     if not ranked:
         return ranked
