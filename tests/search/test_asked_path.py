@@ -59,6 +59,7 @@ def test_what_is_a_path(text: str, expected: tuple[str, int] | None) -> None:
         ("project/api/utils.py", ["api/utils.py"]),
         ("other/functions.go", []),
         ("tils.py", []),
+        ("what is in api/security/utils.py", []),
     ],
 )
 def test_which_files_it_means(path: str, expected: list[str]) -> None:

@@ -37,12 +37,18 @@ def asked(text: str) -> tuple[str, int] | None:
 
 def meant(path: str, paths: Collection[str]) -> list[str]:
     """Those of the ``paths`` of a root that a path means: itself; else those that end with it; else the longest that
-    it ends with, as when it was typed from further up: of two parts at least, unless it is absolute. At most `MOST`."""
+    it ends with, as when it was typed from further up: of two parts at least, unless it is absolute. At most `MOST`.
+
+    What has blanks is a sentence unless it is a path as a whole: not every question with a dot goes through all paths.
+    """
     absolute = path.startswith("/") or path[1:3] == ":/"
     rest = path.lstrip("/")
     if rest in paths:
         return [rest]
-    ends = sorted(known for known in paths if known.endswith("/" + rest))
+    if any(map(str.isspace, rest)):
+        return []
+    tail = f"/{rest}"
+    ends = sorted(known for known in paths if known.endswith(tail))
     if ends:
         return ends[:MOST]
     while "/" in rest:

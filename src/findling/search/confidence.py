@@ -16,7 +16,7 @@ from findling.search.ranking import RankedFile
 
 BIAS = -2.7
 COVERAGE = 3.0
-COVERAGE_OF_FIRST = 2.0
+MEAN_COVERAGE = 2.0
 COSINE = 3.0
 DEFINITION = 2.0
 """Round, and set so that one in twelve right answers is below one half."""
@@ -25,7 +25,7 @@ CERTAIN = ("definition", "asked_path", "exact")
 """Signals of what was asked for by name or to the letter: a definition, a file, a quotation."""
 
 FIRST = 3
-"""Files whose nearest passage and whose definitions count."""
+"""Files whose nearest passage, mean coverage and definitions count."""
 
 TYPICAL_COSINE = 0.54
 """Of a right answer's best passage; stands in where there are no vectors."""
@@ -40,6 +40,6 @@ def confidence(ranked: Sequence[RankedFile]) -> float:
     cosine = max(cosines, default=TYPICAL_COSINE)
     definition = max(max(item.values.get(name, 0.0) for name in CERTAIN) for item in first)
     held = sum(item.rare_coverage for item in first) / len(first)
-    value = BIAS + COVERAGE * first[0].rare_coverage + COVERAGE_OF_FIRST * held
+    value = BIAS + COVERAGE * first[0].rare_coverage + MEAN_COVERAGE * held
     value += COSINE * cosine + DEFINITION * definition
     return 1.0 / (1.0 + math.exp(-value))

@@ -276,7 +276,7 @@ def _confidence_fields(
 ) -> dict[str, Any]:
     threshold = given.get("confidence_threshold", call.workspace.config.semantic.confidence_threshold)
     worth = decide.lead(scores, [item.provenance for item in shown])
-    low = not shown or confidence < threshold
+    low = confidence < threshold
     return {
         "low_confidence": low,
         "suggested_action": decide.suggested_action(
