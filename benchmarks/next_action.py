@@ -3,10 +3,11 @@
     next_action.py CORPORA --queries QUERIES.jsonl [--cache] [--repos NAME ...] [--json OUT]
 
 Each query is asked of search_code twice: as an agent does, to see what is flagged as not sure; and with a threshold
-that flags everything, to see what would be suggested. The suggestion is followed to the letter by a program, once:
-the tool that it names, with what it quotes. A target counts as found when its file is among the first five results.
-"Missed" are the queries whose target is not there without the suggestion. Prints a Markdown table, with 95 %
-intervals of a bootstrap over queries.
+that flags everything, to see what would be suggested. A program follows it to the letter, once: the sentence
+`suggested_action`, by the tool that it names with what it quotes, and the first call of `suggested_next_actions`. A
+target counts as found when its file is among the first five results, and for a call that asks for more, when it is
+among all of them. "Missed" are the queries whose target is not there without the suggestion. Prints a Markdown table,
+with 95 % intervals of a bootstrap over queries.
 """
 
 from __future__ import annotations
@@ -19,12 +20,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tools_quality import line_of
-
 from findling.engine import Engine
-from findling.evaluation.judged import Judged, answer_of, load_queries
+from findling.evaluation.judged import Judged, load_queries
 from findling.evaluation.run import corpora, nothing_above
-from findling.evaluation.scoring import score, share
+from findling.evaluation.scoring import share
 from findling.tools.registry import call
 from findling.tools.workspace import Workspace
 
@@ -38,20 +37,22 @@ _SUGGESTION = re.compile(r"Try (locate_symbol|search_code) with (?:natural langu
 
 
 class Followed(NamedTuple):
-    """``found``: in the answer itself; ``then``: where the suggestion leads, None where there is none to follow."""
+    """``found``: in the answer itself; ``then``: where the suggestion leads, ``called``: where the first call leads,
+    each None where there is none to follow."""
 
     query: Judged
     flagged: bool
     suggestion: str
     found: bool
     then: bool | None
+    called: bool | None
 
 
-def found_in(query: Judged, facts: Mapping[str, Any]) -> bool:
+def found_in(query: Judged, facts: Mapping[str, Any], depth: int = DEPTH) -> bool:
     """Whether the file of a target is among the first results."""
-    results = facts.get("results", [])
-    first = score(query, answer_of(line_of(query, results))).first
-    return first is not None and first <= DEPTH
+    paths = list(dict.fromkeys(result["path"] for result in facts.get("results", [])))
+    ends = tuple(f"/{target.path}" for target in query.targets)
+    return any(f"/{path}".endswith(ends) if query.by_file else f"/{path}" in ends for path in paths[:depth])
 
 
 def follow(query: Judged, workspace: Workspace) -> Followed:
@@ -63,8 +64,13 @@ def follow(query: Judged, workspace: Workspace) -> Followed:
     if match := _SUGGESTION.fullmatch(suggestion):
         key = "name" if match[1] == "locate_symbol" else "query"
         then = found_in(query, call(match[1], {key: match[2], "limit": LIMIT}, workspace).structured or {})
+    called: bool | None = None
+    if calls := [one for one in flagged["suggested_next_actions"] if one["tool"] in ("locate_symbol", "search_code")]:
+        arguments = calls[0]["arguments"]
+        answer = call(calls[0]["tool"], arguments, workspace).structured or {}
+        called = found_in(query, answer, arguments.get("limit", DEPTH))
     low = bool(as_usual["metadata"]["low_confidence"])
-    return Followed(query, low, suggestion, found_in(query, as_usual), then)
+    return Followed(query, low, suggestion, found_in(query, as_usual), then, called)
 
 
 def row(name: str, rows: Sequence[Followed]) -> dict[str, Any]:
@@ -76,19 +82,21 @@ def row(name: str, rows: Sequence[Followed]) -> dict[str, Any]:
         "found": share([one.found for one in rows]),
         "suggested": len(suggested),
         "then": share([bool(one.then) for one in suggested]),
-        "either": share([one.found or bool(one.then) for one in rows]),
+        "called": share([bool(one.called) for one in rows if one.called is not None]),
+        "either": share([one.found or bool(one.then) or bool(one.called) for one in rows]),
     }
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> str:
     lines = [
-        "| queries | number | found by the answer | with a suggestion to follow | found by following it | by either |",
-        "|---|--:|---|--:|---|---|",
+        "| queries | number | found by the answer | with a suggestion to follow | found by following it "
+        "| by the first call | by any |",
+        "|---|--:|---|--:|---|---|---|",
     ]
     for one in rows:
-        shares = [shown(one[key]) for key in ("found", "then", "either")]
+        shares = [shown(one[key]) for key in ("found", "then", "called", "either")]
         lines.append(
-            f"| {one['queries']} | {one['number']} | {shares[0]} | {one['suggested']} | {shares[1]} | {shares[2]} |"
+            f"| {one['queries']} | {one['number']} | {shares[0]} | {one['suggested']} | {' | '.join(shares[1:])} |"
         )
     return "\n".join(lines)
 

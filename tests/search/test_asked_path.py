@@ -19,6 +19,8 @@ FILES = {
     "docs/security/utils.md": "# Security utils\n\nThe utils of api security are in api/security/utils.py.\n",
     "plugins/ps/functions.go": "package ps\n\nfunc parse() int { return 1 }\n",
     "plugins/ps/go.mod": "module functions/go/ps\n",
+    "Makefile": "all:\n\techo all\n",
+    "plugins/ps/Makefile": "all: # Makefile of ps, the Makefile of all Makefiles\n\techo Makefile\n",
 }
 
 
@@ -36,7 +38,8 @@ FILES = {
         ("[id].tsx", ("[id].tsx", 0)),
         ("(group)/page.tsx", ("(group)/page.tsx", 0)),
         ("my notes/read me.md", ("my notes/read me.md", 0)),
-        ("utils", None),
+        ("LICENSE", ("LICENSE", 0)),
+        ("the utils", None),
         ("folder/", None),
         ("and so on ...", None),
         ("", None),
@@ -58,6 +61,8 @@ def test_what_is_a_path(text: str, expected: tuple[str, int] | None) -> None:
         ("/home/me/project/api/security/utils.py", ["api/security/utils.py"]),
         ("project/api/utils.py", ["api/utils.py"]),
         ("other/functions.go", []),
+        ("Makefile", ["Makefile"]),
+        ("functions", []),
         ("tils.py", []),
         ("what is in api/security/utils.py", []),
     ],

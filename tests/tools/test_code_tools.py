@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -222,6 +222,22 @@ def test_confidence_is_neither_always_nor_never_low(workspace: Workspace) -> Non
     assert unsure["suggested_action"] == "Try locate_symbol with 'quantum'"
     assert unsure["confidence_threshold"] == 0.6
     assert search(workspace, "quantum entanglement", confidence_threshold=0)["metadata"]["low_confidence"] is False
+
+
+def test_where_it_is_not_sure_more_can_be_asked_for(workspace: Workspace) -> None:
+    """A word of a sentence is no name to look up; a name is."""
+
+    def first_call(query: str, **asked: Any) -> dict[str, Any]:
+        found = search(workspace, query, confidence_threshold=1.0, **asked)
+        return cast("dict[str, Any]", found["suggested_next_actions"][0])
+
+    more = first_call("how is a failed request sent again", limit=1, language="python")
+    assert more["tool"] == "search_code"
+    assert more["arguments"]["language"] == "python"
+    followed = facts(call(more["tool"], more["arguments"], workspace))
+    assert len(followed["results"]) > 1
+    assert first_call("where does RetryPolicy wait for a moment")["tool"] == "locate_symbol"
+    assert first_call("how is a failed request sent again", limit=20)["tool"] == "get_file_outline"
 
 
 def test_nothing_found(workspace: Workspace) -> None:

@@ -19,7 +19,7 @@ _PAIRS = ("()", "[]", "<>", "{}")
 def asked(text: str) -> tuple[str, int] | None:
     """The path that a text is, with ``/`` between its parts, and the line behind it, 0 without; None for other texts.
 
-    A name without a dot and a slash is a word like others.
+    A name without a dot and a slash is a word like others, or a file at the root: ``LICENSE``.
     """
     text = text.strip().strip(_QUOTES)
     if text[:1] + text[-1:] in _PAIRS:
@@ -30,7 +30,7 @@ def asked(text: str) -> tuple[str, int] | None:
     path = found["path"].replace("\\", "/")
     while path.startswith("./"):
         path = path[2:]
-    if not ("/" in path or "." in path) or path.endswith(("/", ".")):
+    if path.endswith(("/", ".")) or (_is_word(path) and any(map(str.isspace, path))):
         return None
     return path, int(found["line"] or 0)
 
@@ -45,7 +45,7 @@ def meant(path: str, paths: Collection[str]) -> list[str]:
     rest = path.lstrip("/")
     if rest in paths:
         return [rest]
-    if any(map(str.isspace, rest)):
+    if any(map(str.isspace, rest)) or _is_word(rest):
         return []
     tail = f"/{rest}"
     ends = sorted(known for known in paths if known.endswith(tail))
@@ -56,3 +56,7 @@ def meant(path: str, paths: Collection[str]) -> list[str]:
         if rest in paths and ("/" in rest or absolute):
             return [rest]
     return []
+
+
+def _is_word(path: str) -> bool:
+    return not ("/" in path or "." in path)

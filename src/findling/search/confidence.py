@@ -21,7 +21,7 @@ COSINE = 3.0
 DEFINITION = 2.0
 """Round, and set so that one in twelve right answers is below one half."""
 
-CERTAIN = ("definition", "asked_path", "exact")
+CERTAIN = ("definition", "asked_path", "exact", "message")
 """Signals of what was asked for by name or to the letter: a definition, a file, a quotation."""
 
 FIRST = 3

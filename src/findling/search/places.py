@@ -136,9 +136,12 @@ def _chunk_at(chunks: Sequence[ChunkRow], line: int) -> int | None:
 
 
 def _definition_in(item: RankedFile, chunk: ChunkRow) -> SymbolRow | None:
+    """The definition that was asked for, unless the chunk is shown for a line that it does not hold."""
+    meant = item.exact_line if chunk.start_line <= item.exact_line <= chunk.end_line else 0
     for definition in item.definitions:
-        if chunk.start_line <= definition.symbol.name_line <= chunk.end_line:
-            return definition.symbol
+        symbol = definition.symbol
+        if chunk.start_line <= symbol.name_line <= chunk.end_line:
+            return symbol if not meant or symbol.start_line <= meant <= symbol.end_line else None
     return None
 
 

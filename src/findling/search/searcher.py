@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from findling.errors import EmbedderUnavailable, InvalidInput
 from findling.plurals import count
-from findling.search import asked_path, keyword, places, readings, symbol
+from findling.search import asked_path, keyword, messages, places, readings, symbol
 from findling.search.analysis import QueryTerms, analyse
 from findling.search.intent import IntentGuess, classify
 from findling.search.planner import Plan, plan
@@ -166,6 +166,10 @@ class Searcher:
         if chosen.exact_text:
             exact = self._exact(chosen.exact_text, scope)
             take("exact", exact, EXACT_FILES)
+        said: dict[int, messages.Said] = {}
+        if chosen.mode == "auto" and chosen.intent in ("natural_language", "error"):
+            said = messages.find(reader, self._read_lines, terms.text, scope, list(entries))
+            take("exact", {entry: each.share for entry, each in said.items()}, EXACT_FILES)
         cosines = None
         if "semantic" in chosen.channels and (channel := self._semantic()) is not None:
             vector = _encoded(channel, terms.meant)
@@ -175,7 +179,7 @@ class Searcher:
                 if chosen.mode != "semantic" and len(cosines) < len(entries) * ENOUGH_VECTORS:
                     cosines = None
         files = list(reader.files(entries).values())
-        return files, Evidence(text, definitions, cosines, exact, asked_paths), proposed
+        return files, Evidence(text, definitions, cosines, exact, asked_paths, said), proposed
 
     def _asked_paths(self, text: str, scope: Scope) -> dict[int, int]:
         """Entry -> the line that was asked for, of the files whose path the query is, or its end."""

@@ -282,7 +282,7 @@ def extracted_identifier(query: str, top_name: str, stop_words: frozenset[str]) 
     """The first word that looks like an identifier, else the first that says something, else the first hit's name."""
     words = [found[0].strip(".") for found in _IDENTIFIER.finditer(query)]
     for word in words:
-        if "_" in word.strip("_") or "." in word or ":" in word or "->" in word or _has_inner_capital(word):
+        if looks_like_a_name(word):
             return word
     for word in words:
         if len(word) >= _MIN_WORD and word.lower() not in stop_words:
@@ -290,7 +290,10 @@ def extracted_identifier(query: str, top_name: str, stop_words: frozenset[str]) 
     return top_name
 
 
-def _has_inner_capital(word: str) -> bool:
+def looks_like_a_name(word: str) -> bool:
+    """Whether a word is written as no word of a sentence is: ``load_cfg``, ``Outer.inner``, ``loadCfg``."""
+    if "_" in word.strip("_") or "." in word or ":" in word or "->" in word:
+        return True
     return any(char.isupper() for char in word[1:]) and not word.isupper()
 
 

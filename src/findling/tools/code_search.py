@@ -26,6 +26,9 @@ SNIPPET_CHARS = 200
 BODY_LINES = 200
 """Lines of a result's body; more is reading the file."""
 
+MORE_RESULTS = 20
+"""To ask for where the first ones do not answer: half of the files that these miss stand among so many."""
+
 DENSE_SIGNAL = "window"
 """The engine's signal that comes from vectors; all others come from text."""
 
@@ -114,9 +117,7 @@ def search_code(call: Call, given: Arguments) -> Reply:
         ],
         "query_intent": guess.intent,
         "total_candidates": total,
-        "suggested_next_actions": _next_actions(
-            query, guess, shown, low=metadata["low_confidence"], ref=given.get("ref")
-        ),
+        "suggested_next_actions": _next_actions(given, guess, shown, low=metadata["low_confidence"], total=total),
         "metadata": metadata,
     }
     return Reply(facts, "results")
@@ -298,17 +299,26 @@ def _name_for(query: str, guess: IntentGuess, shown: list[Found]) -> str:
 
 
 def _next_actions(
-    query: str, guess: IntentGuess, shown: list[Found], *, low: bool, ref: str | None
+    given: Arguments, guess: IntentGuess, shown: list[Found], *, low: bool, total: int
 ) -> list[dict[str, Any]]:
     """Calls that are worth making now, the likeliest first, all of them of the ``ref`` that was asked for."""
-    at = {} if ref is None else {"ref": ref}
+    at = {} if given.get("ref") is None else {"ref": given["ref"]}
     actions: list[dict[str, Any]] = []
     if not shown:
         actions.append({"tool": "index_status", "arguments": at, "reason": "nothing was found: see what is indexed"})
-    name = _name_for(query, guess, shown)
-    if low and name and guess.intent in ("natural_language", "symbol"):
+    name = _name_for(given["query"], guess, shown)
+    if low and (guess.intent == "symbol" or (guess.intent == "natural_language" and decide.looks_like_a_name(name))):
         actions.append(
             {"tool": "locate_symbol", "arguments": {"name": name, **at}, "reason": "look the name up among definitions"}
+        )
+    if low and len(shown) < min(total, MORE_RESULTS):
+        same = {key: given[key] for key in ("language", "detail_level", "semantic_ratio") if key in given}
+        actions.append(
+            {
+                "tool": "search_code",
+                "arguments": {"query": given["query"], **same, "limit": MORE_RESULTS, **at},
+                "reason": "what is meant may stand further down",
+            }
         )
     if shown:
         path = shown[0].hit.path

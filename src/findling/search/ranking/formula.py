@@ -49,6 +49,7 @@ SIGNALS: Mapping[str, Signal] = {
     "named": Signal(EXACTLY_NAMED, "it defines {what}, as was asked"),
     "alike": Signal(2.0, "it defines {what}, which is like the name asked for"),
     "exact": Signal(3.0, "it holds the quoted text or message to the letter{what}"),
+    "message": Signal(6.0, "it has a line that says {share} of the message{what}"),
     "advice": Signal(2.0, "it is documentation, and the question is a user's"),
     "wanted": Signal(1.0, "it is of the kind that was asked for: a test, a history of changes"),
     "test": Signal(-HELD_BACK, "it is a test, and none was asked for"),
@@ -94,7 +95,7 @@ def weights_in_use(use: frozenset[str]) -> Mapping[str, float]:
     return weights
 
 
-_UNSAID: Mapping[str, str] = {"exact": ""}
+_UNSAID: Mapping[str, str] = {"exact": "", "message": ""}
 _SOMETHING = "a name in the query"
 """What was found, where nobody says it."""
 

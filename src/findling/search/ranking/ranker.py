@@ -39,6 +39,8 @@ class Evidence:
     """Entry -> the first line where the query's literal part stands."""
     asked_paths: Mapping[int, int] = field(default_factory=dict)
     """Entry -> the line that was asked for with its path, 0 for none, where the query is a path."""
+    messages: Mapping[int, tuple[int, float]] = field(default_factory=dict)
+    """Entry -> the line that says the query, and how much of it, where that may be a program's message."""
 
 
 @dataclass(slots=True)
@@ -84,7 +86,8 @@ class RankedFile:
 
     def _found(self) -> dict[str, str]:
         """What the signals of definitions and of quotations found, in words."""
-        found = {"exact": f", first on line {self.exact_line}"} if self.exact_line else {}
+        at = f", first on line {self.exact_line}"
+        found = dict.fromkeys(("exact", "message"), at) if self.exact_line else {}
         for signals_of, alike in ((("definition", "asked", "named"), False), (("alike",), True)):
             same = [definition.symbol.name for definition in self.definitions if definition.alike == alike]
             names = list(dict.fromkeys(same))
@@ -118,9 +121,11 @@ def rank(
         _asked_alone(ranked)
     for item in ranked:
         exact, asked = evidence.exact.get(item.file.entry_id, 0), evidence.asked_paths.get(item.file.entry_id)
-        item.exact_line = exact or asked or 0
+        line, share = evidence.messages.get(item.file.entry_id, (0, 0.0))
+        item.exact_line = exact or asked or line
         item.values["exact"] = 1.0 if exact else 0.0
         item.values["asked_path"] = 0.0 if asked is None else 1.0
+        item.values["message"] = share
     if evidence.cosines:
         _windows(ranked, evidence.cosines)
     if with_priors:

@@ -1,0 +1,139 @@
+"""What a program says leads to the line that says it, whatever was filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from findling import Engine
+from findling.search.messages import Said, best_line, message_in, runs, words_of
+
+FILES = {
+    "crawl.py": '''"""Crawling: no open spider, spiders to crawl, requests of spiders that are open."""
+
+
+def crawl(request, spider, spiders):
+    # a spider is opened before anything is crawled
+    if not spiders:
+        raise RuntimeError(f"No open spider to crawl: {request}")
+    if len(spiders) > 12:
+        raise ValueError(
+            f"More than one of {len(spiders)} spiders "
+            f"would take {request.url!r} away from {spider}"
+        )
+    return spider.crawl(request)
+''',
+    "samples.go": """package samples
+
+// Expected samples: what got in, as got or expected, samples of samples.
+func Check(expected int, got int) error {
+	if expected != got {
+		return fmt.Errorf("expected %d samples, got %d", expected, got)
+	}
+	return nil
+}
+""",
+    "storage.rs": """fn open(path: &Path) -> Result<Store> {
+    let file = File::open(path).map_err(|e| format!("Failed to open {:?}: {}", path, e))?;
+    Ok(Store { file })
+}
+""",
+    "cli.sh": 'stop() {\n  echo "App $APP is not running on ${HOST}" >&2\n  exit 1\n}\n',
+    "tests/test_crawl.py": """def test_message():
+    with pytest.raises(RuntimeError, match="No open spider to crawl: <GET http://a>"):
+        crawl(None)
+""",
+    "docs/troubleshooting.md": "# No open spider to crawl\n\nNo open spider to crawl: there is no open spider.\n",
+    "samples.md": "# Samples\n\nGot samples: 12 samples expected. Expected 12 samples, got 7 samples.\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("No open spider to crawl: <GET x>", "No open spider to crawl: <GET x>"),
+        ("RuntimeError: No open spider to crawl", "No open spider to crawl"),
+        ("Traceback (most recent call last):\n  File 'a.py', line 3\nValueError: x is no y", "x is no y"),
+        ("panic: index out of range\n\ngoroutine 1 [running]", "index out of range"),
+        ("how is a spider opened", ""),
+        ("no spider here?", ""),
+        ("...", ""),
+        ("", ""),
+    ],
+)
+def test_what_may_be_a_message(text: str, expected: str) -> None:
+    assert message_in(text) == expected
+
+
+def test_runs_are_long_enough_to_be_rare() -> None:
+    assert list(runs("App x is not running on web-1")) == ["is not running", "not running", "running on"]
+
+
+@pytest.mark.parametrize(
+    ("line", "message", "share"),
+    [
+        ('raise E(f"No open {kind} to crawl")', "No open spider to crawl", 4 / 5),
+        ('fmt.Errorf("expected %d samples, got %q", a, b)', "expected 12 samples, got 7", 3 / 5),
+        ('format!("Failed to {:?}", what)', "Failed to open it", 2 / 4),
+        ("throw new E(`${a} is not ${b}`)", "this is not that", 2 / 4),
+        ('println("\\(name) was not found in #{place}")', "x was not found in y", 4 / 6),
+        ('log("entirely other words than these")', "No open spider to crawl", None),
+        ('log("crawl to spider open no")', "No open spider to crawl", None),
+        ("no quotes: No open spider to crawl", "No open spider to crawl", None),
+    ],
+)
+def test_how_much_of_a_message_a_line_says(line: str, message: str, share: float | None) -> None:
+    found = best_line(["", line], words_of(message))
+    assert found == (None if share is None else Said(2, share))
+
+
+def test_a_text_that_goes_on_in_the_next_line() -> None:
+    found = best_line(["f(", '  "one half of it "', '  "and the other",'], words_of("one half of it and the other"))
+    assert found == Said(2, 1.0)
+
+
+@given(st.lists(st.text("ab \"'`%{}", max_size=30), max_size=4), st.text("ab ", max_size=30))
+def test_any_text_is_compared(lines: list[str], message: str) -> None:
+    found = best_line(lines, words_of(message))
+    assert found is None or (1 <= found.line <= len(lines) and 0 < found.share <= 1)
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    root: Path = tmp_path_factory.mktemp("messages") / "project"
+    for path, text in FILES.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text, encoding="utf-8")
+    with Engine.open(root=root) as opened:
+        opened.index()
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("message", "path", "line"),
+    [
+        ("No open spider to crawl: <GET http://b/12>", "crawl.py", 7),
+        ("RuntimeError: No open spider to crawl: <GET http://b/12>", "crawl.py", 7),
+        ("More than one of 13 spiders would take 'http://a' away from tarantula", "crawl.py", 10),
+        ("expected 12 samples, got 7", "samples.go", 6),
+        ("Failed to open /var/lib/x: permission denied (os error 13)", "storage.rs", 2),
+        ("App harbour is not running on web-1", "cli.sh", 2),
+    ],
+)
+def test_it_leads_to_the_line(engine: Engine, message: str, path: str, line: int) -> None:
+    answer = engine.search(message, explain=True)
+    first = answer.hits[0]
+    assert first.path == path
+    assert first.start_line <= line <= first.end_line
+    assert "message" in {reason.signal for reason in first.reasons}
+    assert not any(hit.path == path for hit in engine.search(message, path_globs=("*.md",)).hits)
+
+
+def test_a_question_in_the_same_words_is_no_message(engine: Engine) -> None:
+    for question in ("where is no open spider to crawl", "is there no open spider to crawl?"):
+        reasons = {reason.signal for hit in engine.search(question, explain=True).hits for reason in hit.reasons}
+        assert "message" not in reasons
