@@ -46,6 +46,8 @@ def test_of_a_text_without_an_end_only_the_beginning_is_looked_at() -> None:
         "Counts the boats that lie in the harbour"
     )
     assert of_comment("a(" * 200_000, "count") is None
+    abbreviated = "Finds the berth of a boat, e.g. the one behind a mole vs. the one that i.e. lies open"
+    assert of_comment(f"{abbreviated}. And so on.", "find_it") == abbreviated
     assert of_subject("a" + " " * 200_000 + "b") is None
 
 

@@ -122,6 +122,8 @@ def test_titles_are_plain() -> None:
     assert outline_of("** TODO [#A] B c :tag:\n", "org") == [(2, "B c", 1)]
     assert outline_of("\\section{The \\emph{best} part}\n", "latex") == [(1, "The best part", 1)]
     assert outline_of("<h1>A &amp; <b>B</b></h1>", "html") == [(1, "A & B", 1)]
+    assert outline_of("# <a name='x'></a>A <br/>B <Badge text=\"new\"/><!-- c -->\n") == [(1, "A B", 1)]
+    assert outline_of("# `Vec<T>`: clone <url> into Map<K, V>\n") == [(1, "Vec<T>: clone <url> into Map<K, V>", 1)]
     assert len(headings("# " + "t" * 900)[0].title) == 200
 
 

@@ -53,7 +53,9 @@ _NOT_SAID = re.compile(
 _MARKUP = re.compile(
     r"\{@\w+\s+([^}]{1,80})\}|:\w+:`~?([^`]{1,80})`|\[([^\]]{1,80})\]\([^)]{0,200}\)|\[\[?([^\]]{1,80})\]\]?"
 )
-_SENTENCE = re.compile(r"(?<=[\w)\]`'\"])[.!?:;](?:\s|$)|\s@\w|\s:param\b|\s-\s?[Pp]arameters?\b|\s#+\s|```|\n")
+_SENTENCE = re.compile(
+    r"(?<=[\w)\]`'\"])(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)[.!?:;](?:\s|$)|\s@\w|\s:param\b|\s-\s?[Pp]arameters?\b|\s#+\s|```|\n"
+)
 _CODE = re.compile(r"[{}=<>|\\]|\w\(.*\)|;$|::|->|[-=~*_]{4,}")
 _WORD = re.compile(r"\w+")
 _PLAIN = re.compile(r"[a-z]+")

@@ -111,7 +111,15 @@ _NOT_PARAGRAPH = re.compile(
     r"\s*$|\s{4}|\t| {0,3}(?:#{1,6}\s|>|[-*+]\s|\d{1,9}[.)]\s|`{3}|~{3}|\||<[/!a-zA-Z]|(?:=++|[-*_ \t]++)\r?$)"
 )
 _LINKED = re.compile(r"!?\[([^\]\n]*)\](?:\([^)\n]*\)|\[[^\]\n]*\])")
-_ANCHOR = re.compile(r"\s*\{\s*[#.:][^}\n]*\}\s*$|<[^>\n]{1,200}>")
+_ANCHOR = re.compile(
+    r"\s*\{\s*[#.:][^}\n]*\}\s*$"
+    r"|</?(?:a|abbr|b|big|br|center|code|del|div|em|font|h[1-6]|hr|i|img|ins|kbd|mark|p|picture|s|samp|small|source|span"
+    r"|strike|strong|sub|sup|tt|u|var)(?:[\s/][^>\n]{0,200})?>"
+    r"|<(?:[A-Za-z][^>\n]{0,200}(?:=[\"'{]|/)[^>\n]{0,200}|!--[^>\n]{0,200}--)>",
+    re.IGNORECASE,
+)
+"""What marks a heading without being read: its anchor, tags of HTML, components with attributes; but not ``Vec<T>``,
+``<path>``."""
 
 
 def _markdown(text: str) -> Outline:
