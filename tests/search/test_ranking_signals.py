@@ -412,9 +412,3 @@ def test_what_speaks_against_a_file_lowers_it() -> None:
 
 
 AGAINST = ("test", "example", "legacy", "superseded", "platform", "changes", "init", "generated")
-
-
-def test_without_vectors_the_best_chunks_words_count_more() -> None:
-    assert formula.rank_value({"passage": 1.0}, formula.TEXT_ONLY) > formula.rank_value(
-        {"passage": 1.0}, formula.WITH_VECTORS
-    )

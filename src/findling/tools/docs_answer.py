@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from findling import events
 from findling.search import passages
 from findling.search.analysis import analyse
-from findling.search.confidence import COSINE, TYPICAL_COSINE
+from findling.search.confidence import TYPICAL_COSINE
 from findling.search.extract import Excerpt, PassageText, extract
 from findling.search.extract_units import cut_between_words
 from findling.search.ranking.signals import STANDS_IN, inverse_document_frequency
@@ -116,6 +116,7 @@ def _is_from(excerpt: Excerpt, passage: Passage) -> bool:
 
 BIAS = -2.35
 COVERAGE = 4.0
+COSINE = 3.0
 """With them one in five answers that the documents have is flagged. Those of `findling.search.confidence` are of what
 whole files hold, synonyms among it."""
 

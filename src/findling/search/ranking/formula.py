@@ -34,11 +34,11 @@ names alone are searched, for just the name against those that are like it."""
 
 SIGNALS: Mapping[str, Signal] = {
     "window": Signal(3.5, "a passage is near in meaning: {share}, where one that is both near and nearest has 100%"),
-    "passage": Signal(0.5, "its best passage has the query's words, {share} of what the best one has"),
+    "passage": Signal(1.0, "its best passage has the query's words, {share} of what the best one has"),
     "passages": Signal(2.0, "the passages around it have them too, {share} of the best"),
     "file": Signal(2.0, "the file as a whole has the query's words, {share} of what the best one has"),
     "coverage": Signal(0.5, "{share} of what the query says stands in it"),
-    "said": Signal(1.0, "its best place says {share} more of the query, in its words or near ones, than others do"),
+    "said": Signal(0.5, "its best place says {share} more of the query, in its words or near ones, than others do"),
     "votes": Signal(1.0, "other likely files refer to what it defines, {share} of the most"),
     "stem": Signal(1.0, "the file is called like a name in the query"),
     "path": Signal(1.5, "the query says {share} of the file's name"),
@@ -71,9 +71,6 @@ OF_NAMES = NAMES_ALONE | {"definition", "file", "stem", "test", "example", "lega
 WITH_VECTORS = frozenset(SIGNALS) - {"passages"} - NAMES_ALONE
 TEXT_ONLY = frozenset(SIGNALS) - {"window", "said"} - NAMES_ALONE
 
-_WITHOUT_WINDOW = {"passage": 1.0}
-"""Weights that differ where no vectors say what a passage is about."""
-
 _ALWAYS = ("window", "passage", "file", "coverage", "votes", "stem", "path", "definition", "name")
 MAXIMUM = sum(SIGNALS[name].weight for name in _ALWAYS)
 MAXIMUM_OF_NAMES = sum(SIGNALS[name].weight for name in ("named", "definition", "file", "stem"))
@@ -89,10 +86,7 @@ def rank_value(values: Mapping[str, float], use: frozenset[str]) -> float:
 @cache
 def weights_in_use(use: frozenset[str]) -> Mapping[str, float]:
     """What each signal in use weighs."""
-    weights = {name: signal.weight for name, signal in SIGNALS.items() if name in use}
-    if "window" not in use:
-        weights.update((name, weight) for name, weight in _WITHOUT_WINDOW.items() if name in weights)
-    return weights
+    return {name: signal.weight for name, signal in SIGNALS.items() if name in use}
 
 
 _UNSAID: Mapping[str, str] = {"exact": "", "message": ""}
