@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from math import log
 from typing import NamedTuple
 
@@ -23,13 +24,18 @@ LEAST_WORDS = 3
 MOST_WORDS = 40
 """Of a message; the end of a longer one is what was filled in, or the next line."""
 
-RUN_WORDS, RUN_CHARS = 2, 9
-"""Neighbouring words that are asked for together, three where two are too short to be rare."""
+RUN_WORDS, RUN_CHARS = 2, 6
+"""Neighbouring words that are asked for together; shorter ones stand in every file."""
 
 BEST_READ = 8
 """Files that have most of the words anyhow."""
 
-MOST_FILES = 200
+MOST_FILES = 400
+"""That may have a run; what more have tells nothing."""
+
+MOST_LINES = 200
+"""Of one file that are looked at."""
+
 FILES_READ = 20
 """Those with most of the rare runs; the line is in one of the first three nearly always."""
 
@@ -43,6 +49,9 @@ words, which most questions are."""
 _QUESTION = frozenset(
     "how where what which who whom whose why when is are was does do did can could should would will may".split()
 )
+_HEAD = 60
+"""Characters that surely hold the first two words, or are no sentence."""
+
 _LABEL = re.compile(r"\s*(?:[\w.]{0,100}\b[A-Z]\w*|(?i:error|exception|panic|fatal|warning))(?:\[[^\[\]\s]*\])?:\s+")
 """What is put before a message: its class, its level."""
 
@@ -66,10 +75,9 @@ def message_in(text: str) -> str:
     lines = [line for line in text.split("\n") if line.strip()]
     labelled = [line for line in lines if _LABEL.match(line)]
     message = _LABEL.sub("", [*labelled, *lines, ""][0]).strip()
-    first = _WORD.search(message)
-    if first is None or first[0].lower() in _QUESTION or message.endswith("?"):
-        return ""
-    return message
+    first, *rest = [*_WORD.findall(message[:_HEAD].lower()), ""]
+    asks = first in _QUESTION and rest[:1] != ["not"]  # "could not open" is none
+    return "" if asks or message.endswith("?") else message
 
 
 def words_of(message: str) -> list[str]:
@@ -91,78 +99,95 @@ def find(
     words = words_of(message)
     if not words:
         return {}
+    is_plain = _WRITTEN_AS_MESSAGE.search(text) is None
+    asked = [run.lower() for run in runs(message)]
+    files = _first(reader, proposed[:BEST_READ]) if is_plain else _likely(reader, asked, scope, proposed)
     found: dict[int, Said] = {}
-    for file in _likely(reader, message, scope, proposed):
+    for file in files:
         lines = read_lines(file)
-        if lines is not None and (said := best_line(lines, words)) is not None:
+        if lines is not None and (said := best_line(lines, words, asked)) is not None:
             found[file.entry_id] = said
     best = max((said.share for said in found.values()), default=0.0)
-    if best < (LEAST_SAID if _WRITTEN_AS_MESSAGE.search(text) else LEAST_SAID_OF_PLAIN):
+    if best < (LEAST_SAID_OF_PLAIN if is_plain else LEAST_SAID):
         return {}
     return {entry: said for entry, said in found.items() if said.share == best}
 
 
-def _likely(reader: IndexReader, message: str, scope: Scope, proposed: Sequence[int]) -> list[FileRow]:
-    """Source files that have most of the message's runs of words, rare ones above all; no tests, which repeat what the
+def _first(reader: IndexReader, entries: Sequence[int]) -> list[FileRow]:
+    """Those of the entries that may say a message, in their order: source files, but no tests, which repeat what the
     program says with everything filled in."""
+    rows = reader.files(entries)
+    files = [rows[entry] for entry in entries if entry in rows]
+    return [file for file in files if file.kind == "code" and not path_flags(file.path)]
+
+
+def _likely(reader: IndexReader, asked: Sequence[str], scope: Scope, proposed: Sequence[int]) -> list[FileRow]:
+    """Source files that have most of the message's words or of its runs of words, rare ones above all."""
     weights: Counter[int] = Counter()
     total = max(1, len(reader.trigrams.covered))
-    for run in runs(message):
+    for run in asked:
         contents = reader.trigrams.candidates(require_text(run.encode()))
-        rarity = log(1 + total / max(1, len(contents)))
-        weights.update(dict.fromkeys(contents, rarity))
-    most = [blob_id for blob_id, _ in weights.most_common(MOST_FILES)]
-    files = [file for file in reader.files_of_blobs(most) if scope.allowed is None or file.entry_id in scope.allowed]
+        if len(contents) <= MOST_FILES:
+            weights.update(dict.fromkeys(contents, log(1 + total / max(1, len(contents)))))
+    holders = reader.files_of_blobs(blob_id for blob_id, _ in weights.most_common(MOST_FILES))
     # what is large has most trigrams by chance
-    files.sort(key=lambda file: (-weights[file.blob_id], file.size, file.path))
-    rows = reader.files(proposed)
+    holders.sort(key=lambda file: (-weights[file.blob_id], file.size, file.path))
+    within = [file.entry_id for file in holders if scope.allowed is None or file.entry_id in scope.allowed]
     unknown = set(reader.uncovered_blobs())
-    first = [
-        rows[entry]
-        for place, entry in enumerate(proposed)
-        if entry in rows and (place < BEST_READ or rows[entry].blob_id in unknown)
-    ]
-    likely = {file.entry_id: file for file in (*first, *files) if file.kind == "code" and not path_flags(file.path)}
+    first = _first(reader, proposed)
+    first = [file for place, file in enumerate(first) if place < BEST_READ or file.blob_id in unknown]
+    likely = {file.entry_id: file for file in (*first, *_first(reader, within))}
     return list(likely.values())[:FILES_READ]
 
 
-def runs(message: str) -> Iterable[str]:
-    """Each few neighbouring words as they stand in the message, what is between them included."""
+def runs(message: str) -> list[str]:
+    """Each two neighbouring words as they stand in the message, what is between them included, the longest first."""
     spans = [found.span() for found in _WORD.finditer(message)][:MOST_WORDS]
-    for at in range(len(spans) - RUN_WORDS + 1):
-        begin, end = spans[at][0], spans[at + RUN_WORDS - 1][1]
-        if end - begin < RUN_CHARS and at + RUN_WORDS < len(spans):
-            end = spans[at + RUN_WORDS][1]
-        if end - begin >= RUN_CHARS:
-            yield message[begin:end]
+    pairs = {message[begin:end] for (begin, _), (_, end) in pairwise(spans) if end - begin >= RUN_CHARS}
+    return sorted(pairs, key=lambda run: (-len(run), run))
 
 
-def best_line(lines: Sequence[str], words: Sequence[str]) -> Said | None:
+def best_line(lines: Sequence[str], words: Sequence[str], asked: Sequence[str]) -> Said | None:
     """The line whose quoted text, with that of the next line where it goes on there, says most of a message and least
-    else. ``words``: of `words_of`."""
-    wanted = set(words)
+    else, among those where a run stands. ``words``: of `words_of`, ``asked``: of `runs`, lower case."""
+    text = "\n".join(lines).lower()
     best: Said | None = None
-    before: list[str] = []
-    for number, line in enumerate(lines, 1):
-        quoted = _fixed_words(line) if '"' in line or "'" in line or "`" in line else []
-        if not quoted:
-            before = []
-            continue
-        for fixed, at in ((quoted, number), (before + quoted, number - 1)) if before else ((quoted, number),):
-            if len(wanted.intersection(fixed)) < LEAST_WHOLE * len(fixed):
-                continue
-            same = _in_order(words, fixed)
-            share = same / len(words) * min(1.0, same / len(fixed))
-            enough = same >= RUN_WORDS and same >= LEAST_WHOLE * len(fixed)
-            if enough and (best is None or share > best.share):
-                best = Said(at, share)
-        before = quoted
+    for at in sorted(_lines_with(asked, text)):
+        here = _fixed_words(lines[at])
+        before = _fixed_words(lines[at - 1]) if at else []
+        after = _fixed_words(lines[at + 1]) if at + 1 < len(lines) else []
+        for fixed, line in ((here, at + 1), (before + here, at), (here + after, at + 1)):
+            if fixed and (share := _share(words, fixed)) > (best.share if best else 0.0):
+                best = Said(line, share)
     return best
+
+
+def _lines_with(asked: Sequence[str], text: str) -> set[int]:
+    """The lines, from 0, in which a run stands, those with the longest ones where there are too many."""
+    found: set[int] = set()
+    for run in asked:
+        at = text.find(run)
+        while at >= 0 and len(found) < MOST_LINES:
+            found.add(text.count("\n", 0, at))
+            at = text.find(run, at + 1)
+    return found
+
+
+def _share(words: Sequence[str], fixed: Sequence[str]) -> float:
+    """How much of a message its fixed words are, less for what else they say; 0 where they say too much else."""
+    if len(set(words).intersection(fixed)) < LEAST_WHOLE * len(set(fixed)):
+        return 0.0
+    same = _in_order(words, fixed)
+    if same < max(RUN_WORDS, LEAST_WHOLE * len(fixed)):
+        return 0.0
+    return same / len(words) * same / len(fixed)
 
 
 def _fixed_words(line: str) -> list[str]:
     """The words of a line's quoted texts that no running program fills in."""
     fixed: list[str] = []
+    if not ('"' in line or "'" in line or "`" in line):
+        return fixed
     for found in _QUOTED.finditer(line):
         fixed += _WORD.findall(_FILLED_IN.sub(" ", found[found.lastindex or 1].lower()))
     return fixed
