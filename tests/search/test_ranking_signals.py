@@ -237,6 +237,7 @@ def test_votes_do_not_depend_on_the_order(files: list[tuple[float, set[int], set
         ("benches/codec.rs", {"test"}),
         ("examples/upload.py", {"example"}),
         ("docs/snippet.py", {"example"}),
+        ("doc/man_docs.go", set()),
         ("demo/app.ts", {"example"}),
         ("src/legacy/client.py", {"legacy"}),
         ("src/py_compat.py", {"legacy"}),

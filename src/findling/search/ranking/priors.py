@@ -18,8 +18,8 @@ _FLAGS = {
         r"[^/]*(?:Tests?|Spec|TestCase|Suite)\.[a-z]+|[^/]*\.bats)$"
     ),
     "example": re.compile(
-        r"(?:^|/)(?:examples?|samples?|demos?|docs?_src|tutorials?|playground)/|(?:^|/)docs?/.*\.(?!md|rst|txt|adoc)[a-z]+$"
-    ),
+        r"(?:^|/)(?:examples?|samples?|demos?|docs?_src|tutorials?|playground)/|(?:^|/)docs?/.*\.(?!md|rst|txt|adoc|go$)[a-z]+$"
+    ),  # in Go a folder is a package, whatever it is called
     "legacy": re.compile(
         r"(?:^|/|_)(?:legacy|compat|deprecated|deprecations?|obsolete)(?:/|\.|_|[^/]*$)", re.IGNORECASE
     ),
