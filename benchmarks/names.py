@@ -10,7 +10,8 @@ of the answer is not what was meant:
 - qualified: ``Outer.inner`` that at most two files define. Meant is a file that defines this one.
 - paths: as they are. Meant is the file.
 - messages: a line of code, not of tests and examples, that raises, throws, panics or logs an error with four words or
-  more in quotes; whatever is filled in while the program runs is replaced by a made-up name. Meant are its lines.
+  more in double quotes, some of them filled in while the program runs: these are replaced by made-up names. Meant are
+  its lines.
 
 Prints a Markdown table, and with ``--missed`` each that was missed with what came first. The folders are indexed first
 where they are not yet.
@@ -25,7 +26,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from findling import Engine, tokenizer
-from findling.search.ranking.priors import path_flags
+from findling.search.ranking.priors import OF_PLACES, path_flags
 from findling.types import Hit
 
 MOST_FILES = 2
@@ -38,7 +39,7 @@ _COMPOUND = re.compile(r"[^\W_]_[^\W_]|[a-z][A-Z]")
 _RAISES = re.compile(
     r"\b(?:raise|throw|panic|Errorf?|error|fail|abort|die|fatal|warnf?)\w*\W.*?(\"(?:[^\"\\]|\\.){12,160}\")"
 )
-_FILLED_IN = re.compile(r"%[-+#0-9.]*[a-zA-Z]|\$?#?\{[^{}\"]*\}|\$\w+")
+_FILLED_IN = re.compile(r"%[-+#0-9.]*(?:\([^)]*\))?(?:hh|h|ll|l|z|j|t)?[a-zA-Z]|\$?#?\{[^{}\"]*\}|\$\w+")
 _MADE_UP = ("harbour", "berth_7", "tideTable", "12", "keel")
 
 Right = Callable[[Hit], bool]
@@ -87,7 +88,9 @@ def paths(engine: Engine, draw: random.Random, number: int) -> Mapping[str, Righ
 def messages(engine: Engine, draw: random.Random, number: int) -> Mapping[str, Right]:
     reader = engine._store.reader
     with reader.snapshot():
-        files = sorted(file.path for file in reader.all_files() if file.kind == "code" and not path_flags(file.path))
+        files = sorted(
+            file.path for file in reader.all_files() if file.kind == "code" and not path_flags(file.path) & OF_PLACES
+        )
     found: dict[str, list[tuple[str, int]]] = {}
     for path in files:
         text = (engine.root / path).read_text(encoding="utf-8", errors="replace")

@@ -124,6 +124,9 @@ def test_titles_are_plain() -> None:
     assert outline_of("<h1>A &amp; <b>B</b></h1>", "html") == [(1, "A & B", 1)]
     assert outline_of("# <a name='x'></a>A <br/>B <Badge text=\"new\"/><!-- c -->\n") == [(1, "A B", 1)]
     assert outline_of("# `Vec<T>`: clone <url> into Map<K, V>\n") == [(1, "Vec<T>: clone <url> into Map<K, V>", 1)]
+    assert outline_of("# `Box<A>`, Iterator<I>, <path/to/file>, `<Foo/>`\n")[0][1] == (
+        "Box<A>, Iterator<I>, <path/to/file>, <Foo/>"
+    )
     assert len(headings("# " + "t" * 900)[0].title) == 200
 
 

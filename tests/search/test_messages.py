@@ -47,6 +47,14 @@ func Check(expected int, got int) error {
     with pytest.raises(RuntimeError, match="No open spider to crawl: <GET http://a>"):
         crawl(None)
 """,
+    "win/__init__.py": """# a pipe is broken; pipes break, broken by who holds the pipe
+import os
+
+
+def check(pipe):
+    if not os.path.exists(pipe):
+        raise OSError(f"The pipe {pipe} is held by another process")
+""",
     "docs/troubleshooting.md": "# No open spider to crawl\n\nNo open spider to crawl: there is no open spider.\n",
     "samples.md": "# Samples\n\nGot samples: 12 samples expected. Expected 12 samples, got 7 samples.\n",
 }
@@ -59,6 +67,11 @@ func Check(expected int, got int) error {
         ("RuntimeError: No open spider to crawl", "No open spider to crawl"),
         ("Traceback (most recent call last):\n  File 'a.py', line 3\nValueError: x is no y", "x is no y"),
         ("panic: index out of range\n\ngoroutine 1 [running]", "index out of range"),
+        ("Failed to open Config: no such file", "Failed to open Config: no such file"),
+        ("ValueError: cannot open Config: no such file", "cannot open Config: no such file"),
+        ("error: is a directory", "is a directory"),
+        ("Can't find a spider", "Can't find a spider"),
+        ("a" + " " * 9_990 + "b c", "a" + " " * 9_990 + "b c"),
         ("how is a spider opened", ""),
         ("could I open a spider", ""),
         ("Could not open a spider", "Could not open a spider"),
@@ -87,6 +100,7 @@ def line_of(lines: list[str], message: str) -> Said | None:
         ('format!("Failed to {:?}", what)', "Failed to open it", 2 / 4),
         ("throw new E(`${a} is not ${b}`)", "this is not that", 2 / 4),
         ('println("\\(name) was not found in #{place}")', "x was not found in y", 4 / 6),
+        ('printf("read %zu bytes of %llu", a, b)', "read 12 bytes of 7", 3 / 5),
         ('log("entirely other words than these")', "No open spider to crawl", None),
         ('log("crawl to spider open no")', "No open spider to crawl", None),
         ("no quotes: No open spider to crawl", "No open spider to crawl", None),
@@ -100,6 +114,12 @@ def test_how_much_of_a_message_a_line_says(line: str, message: str, share: float
 def test_a_text_that_goes_on_in_the_next_line() -> None:
     found = line_of(["f(", '  "one half of it "', '  "and the other",'], "one half of it and the other")
     assert found == Said(2, 1.0)
+
+
+@pytest.mark.parametrize("line", ['"' + '\\"' * 100_000, "'\"\\\"'" * 40_000, "one half of it " * 60_000])
+def test_a_line_that_never_ends_is_looked_at_up_to_a_length(line: str) -> None:
+    found = line_of([line, f'"one half of {line}"'], "one half of it and the other")
+    assert found is None or found == Said(2, 3 / 7)
 
 
 @given(st.lists(st.text("ab \"'`%{}", max_size=30), max_size=4), st.text("ab ", max_size=30))
@@ -128,6 +148,8 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         ("expected 12 samples, got 7", "samples.go", 6),
         ("Failed to open /var/lib/x: permission denied (os error 13)", "storage.rs", 2),
         ("App harbour is not running on web-1", "cli.sh", 2),
+        ("The pipe 'a' is held by another process", "win/__init__.py", 7),
+        ("ValueError: samples: expected 12 samples, got 7", "samples.go", 6),
     ],
 )
 def test_it_leads_to_the_line(engine: Engine, message: str, path: str, line: int) -> None:
@@ -137,6 +159,24 @@ def test_it_leads_to_the_line(engine: Engine, message: str, path: str, line: int
     assert first.start_line <= line <= first.end_line
     assert "message" in {reason.signal for reason in first.reasons}
     assert not any(hit.path == path for hit in engine.search(message, path_globs=("*.md",)).hits)
+    assert engine.search(message, language=first.language).hits[0].path == path
+
+
+def test_what_is_no_text_is_asked_for_without_harm(engine: Engine) -> None:
+    for odd in ("foo: bar\ud800baz qux quux", "a\0b: expected 12 samples, got 7", ": : : '", "x" * 9_000 + ": y z"):
+        engine.search(odd)
+
+
+def test_the_line_that_says_it_goes_before_one_that_has_a_part_of_it(tmp_path: Path) -> None:
+    filler = "".join(f"def pad_{number}():\n    return {number}\n\n\n" for number in range(120))
+    said = 'def check(a, b):\n    raise E(f"expected {a} samples, got {b}")\n'
+    (tmp_path / "a.py").write_text(f'"""samples, got in a comment."""\n\n{filler}{said}', encoding="utf-8")
+    with Engine.open(root=tmp_path) as engine:
+        engine.index()
+        first = engine.search("ValueError: expected 12 samples, got 7", explain=True).hits[0]
+    assert first.end_line > 480
+    words = {reason.signal: reason.words for reason in first.reasons}
+    assert words["message"].endswith("on line 484")
 
 
 def test_a_question_in_the_same_words_is_no_message(engine: Engine) -> None:

@@ -236,6 +236,7 @@ def test_where_it_is_not_sure_more_can_be_asked_for(workspace: Workspace) -> Non
     assert more["arguments"]["language"] == "python"
     followed = facts(call(more["tool"], more["arguments"], workspace))
     assert len(followed["results"]) > 1
+    assert first_call("how is a failure handled, e.g. a retry", limit=1)["tool"] == "search_code"
     assert first_call("where does RetryPolicy wait for a moment")["tool"] == "locate_symbol"
     assert first_call("how is a failed request sent again", limit=20)["tool"] == "get_file_outline"
 

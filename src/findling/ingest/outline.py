@@ -114,12 +114,10 @@ _LINKED = re.compile(r"!?\[([^\]\n]*)\](?:\([^)\n]*\)|\[[^\]\n]*\])")
 _ANCHOR = re.compile(
     r"\s*\{\s*[#.:][^}\n]*\}\s*$"
     r"|</?(?:a|abbr|b|big|br|center|code|del|div|em|font|h[1-6]|hr|i|img|ins|kbd|mark|p|picture|s|samp|small|source|span"
-    r"|strike|strong|sub|sup|tt|u|var)(?:[\s/][^>\n]{0,200})?>"
-    r"|<(?:[A-Za-z][^>\n]{0,200}(?:=[\"'{]|/)[^>\n]{0,200}|!--[^>\n]{0,200}--)>",
-    re.IGNORECASE,
+    r"|strike|strong|sub|sup|tt|u|var)(?:[\s/][^<>\n]{0,200})?>"
+    r"|<[A-Za-z][\w.:-]{0,40}\s[^<>=\n]{0,100}=[^<>\n]{0,200}>|<[A-Z][\w.]{0,40}\s?/>|<!--[^<>\n]{0,200}-->"
 )
-"""What marks a heading without being read: its anchor, tags of HTML, components with attributes; but not ``Vec<T>``,
-``<path>``."""
+"""What marks a heading without being read: its anchor, tags of HTML, components; but not ``Vec<T>``, ``<path>``."""
 
 
 def _markdown(text: str) -> Outline:
@@ -165,7 +163,10 @@ def _markdown(text: str) -> Outline:
 
 def _plain(title: str) -> str:
     """A heading's words: links by their text, anchors and tags left out."""
-    return _title(unescape(_ANCHOR.sub("", _LINKED.sub(r"\1", title))).replace("`", "").strip("* _"))
+    parts = _LINKED.sub(r"\1", title).split("`")
+    code = range(1, len(parts) - 1, 2)
+    plain = "".join(part if place in code else _ANCHOR.sub("", part) for place, part in enumerate(parts))
+    return _title(unescape(plain).strip("* _"))
 
 
 def _fence_end(closings: Closings, opening: re.Match[str]) -> int:

@@ -22,7 +22,7 @@ DEFINITION = 2.0
 """Round, and set so that one in twelve right answers is below one half."""
 
 CERTAIN = ("definition", "asked_path", "exact", "message")
-"""Signals of what was asked for by name or to the letter: a definition, a file, a quotation."""
+"""Signals of what was asked for by name or to the letter: a definition, a file, a quotation; a message by its share."""
 
 FIRST = 3
 """Files whose nearest passage, mean coverage and definitions count."""

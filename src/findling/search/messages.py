@@ -14,7 +14,7 @@ from itertools import pairwise
 from math import log
 from typing import NamedTuple
 
-from findling.search.ranking.priors import path_flags
+from findling.search.ranking.priors import OF_PLACES, path_flags
 from findling.search.scope import Scope
 from findling.store.reader import IndexReader
 from findling.store.rows import FileRow
@@ -24,8 +24,8 @@ LEAST_WORDS = 3
 MOST_WORDS = 40
 """Of a message; the end of a longer one is what was filled in, or the next line."""
 
-RUN_WORDS, RUN_CHARS = 2, 6
-"""Neighbouring words that are asked for together; shorter ones stand in every file."""
+RUN_WORDS, RUN_CHARS, MOST_RUN = 2, 6, 80
+"""Neighbouring words that are asked for together; shorter ones stand in every file, longer ones in none."""
 
 BEST_READ = 8
 """Files that have most of the words anyhow."""
@@ -33,8 +33,8 @@ BEST_READ = 8
 MOST_FILES = 400
 """That may have a run; what more have tells nothing."""
 
-MOST_LINES = 200
-"""Of one file that are looked at."""
+MOST_LINES, MOST_LINE_CHARS = 200, 2_000
+"""Of one file, and of one line, that are looked at."""
 
 FILES_READ = 20
 """Those with most of the rare runs; the line is in one of the first three nearly always."""
@@ -55,10 +55,13 @@ _HEAD = 60
 _LABEL = re.compile(r"\s*(?:[\w.]{0,100}\b[A-Z]\w*|(?i:error|exception|panic|fatal|warning))(?:\[[^\[\]\s]*\])?:\s+")
 """What is put before a message: its class, its level."""
 
+_NO_TEXT = re.compile(r"[\0\ud800-\udfff]")
 _WRITTEN_AS_MESSAGE = re.compile(r"[:=\"'<>(){}\[\]]|\d")
 _WORD = re.compile(r"[^\W_]+")
-_QUOTED = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'|`((?:[^`\\]|\\.)*)`")
-_FILLED_IN = re.compile(r"%[-+#0-9.*]*(?:\([^)]*\))?l?[a-zA-Z]|[$#]?\{[^{}]*\}|\$\([^()]*\)|\$\w+|\\\([^()]*\)|\\.")
+_QUOTED = re.compile(r"\\.|\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'|`((?:[^`\\]|\\.)*)`")
+_FILLED_IN = re.compile(
+    r"%[-+#0-9.*]*(?:\([^)]*\))?(?:hh|h|ll|l|z|j|t|q)?[a-zA-Z]|[$#]?\{[^{}]*\}|\$\([^()]*\)|\$\w+|\\\([^()]*\)|\\."
+)
 """Where a program puts something: ``%d``, ``{}``, ``{name}``, ``${name}``, ``#{name}``, ``$name``, ``\\(name)``."""
 
 
@@ -72,12 +75,14 @@ class Said(NamedTuple):
 def message_in(text: str) -> str:
     """The line of a text that may be a message, without what is put before it: its class, its level. '' for a
     question."""
-    lines = [line for line in text.split("\n") if line.strip()]
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
     labelled = [line for line in lines if _LABEL.match(line)]
-    message = _LABEL.sub("", [*labelled, *lines, ""][0]).strip()
+    message = next(iter([*labelled, *lines]), "")
+    while (label := _LABEL.match(message)) is not None:
+        message = message[label.end() :]
     first, *rest = [*_WORD.findall(message[:_HEAD].lower()), ""]
-    asks = first in _QUESTION and rest[:1] != ["not"]  # "could not open" is none
-    return "" if asks or message.endswith("?") else message
+    asks = first in _QUESTION and rest[:1] not in (["not"], ["t"])  # "could not open", "can't open" are none
+    return "" if not labelled and (asks or message.endswith("?")) else message
 
 
 def words_of(message: str) -> list[str]:
@@ -100,12 +105,12 @@ def find(
     if not words:
         return {}
     is_plain = _WRITTEN_AS_MESSAGE.search(text) is None
-    asked = [run.lower() for run in runs(message)]
-    files = _first(reader, proposed[:BEST_READ]) if is_plain else _likely(reader, asked, scope, proposed)
+    asked = runs(message)
+    files = _first(reader, proposed)[:BEST_READ] if is_plain else _likely(reader, asked, scope, proposed)
     found: dict[int, Said] = {}
     for file in files:
         lines = read_lines(file)
-        if lines is not None and (said := best_line(lines, words, asked)) is not None:
+        if lines is not None and (said := best_line(lines, words, [run.lower() for run in asked])) is not None:
             found[file.entry_id] = said
     best = max((said.share for said in found.values()), default=0.0)
     if best < (LEAST_SAID_OF_PLAIN if is_plain else LEAST_SAID):
@@ -114,11 +119,11 @@ def find(
 
 
 def _first(reader: IndexReader, entries: Sequence[int]) -> list[FileRow]:
-    """Those of the entries that may say a message, in their order: source files, but no tests, which repeat what the
-    program says with everything filled in."""
+    """Those of the entries that may say a message, in their order: source files, but no tests and examples, which
+    repeat what the program says with everything filled in."""
     rows = reader.files(entries)
     files = [rows[entry] for entry in entries if entry in rows]
-    return [file for file in files if file.kind == "code" and not path_flags(file.path)]
+    return [file for file in files if file.kind == "code" and not path_flags(file.path) & OF_PLACES]
 
 
 def _likely(reader: IndexReader, asked: Sequence[str], scope: Scope, proposed: Sequence[int]) -> list[FileRow]:
@@ -143,8 +148,8 @@ def _likely(reader: IndexReader, asked: Sequence[str], scope: Scope, proposed: S
 def runs(message: str) -> list[str]:
     """Each two neighbouring words as they stand in the message, what is between them included, the longest first."""
     spans = [found.span() for found in _WORD.finditer(message)][:MOST_WORDS]
-    pairs = {message[begin:end] for (begin, _), (_, end) in pairwise(spans) if end - begin >= RUN_CHARS}
-    return sorted(pairs, key=lambda run: (-len(run), run))
+    pairs = {message[begin:end] for (begin, _), (_, end) in pairwise(spans) if RUN_CHARS <= end - begin <= MOST_RUN}
+    return sorted((run for run in pairs if not _NO_TEXT.search(run)), key=lambda run: (-len(run), run))
 
 
 def best_line(lines: Sequence[str], words: Sequence[str], asked: Sequence[str]) -> Said | None:
@@ -166,10 +171,13 @@ def _lines_with(asked: Sequence[str], text: str) -> set[int]:
     """The lines, from 0, in which a run stands, those with the longest ones where there are too many."""
     found: set[int] = set()
     for run in asked:
-        at = text.find(run)
-        while at >= 0 and len(found) < MOST_LINES:
-            found.add(text.count("\n", 0, at))
-            at = text.find(run, at + 1)
+        line = counted = 0
+        while (at := text.find(run, counted)) >= 0 and len(found) < MOST_LINES:
+            line += text.count("\n", counted, at)
+            found.add(line)
+            counted = text.find("\n", at)
+            if counted < 0:
+                break
     return found
 
 
@@ -188,8 +196,9 @@ def _fixed_words(line: str) -> list[str]:
     fixed: list[str] = []
     if not ('"' in line or "'" in line or "`" in line):
         return fixed
-    for found in _QUOTED.finditer(line):
-        fixed += _WORD.findall(_FILLED_IN.sub(" ", found[found.lastindex or 1].lower()))
+    for found in _QUOTED.finditer(line[:MOST_LINE_CHARS]):
+        if found.lastindex is not None:
+            fixed += _WORD.findall(_FILLED_IN.sub(" ", found[found.lastindex].lower()))
     return fixed
 
 

@@ -140,8 +140,10 @@ def _definition_in(item: RankedFile, chunk: ChunkRow) -> SymbolRow | None:
     meant = item.exact_line if chunk.start_line <= item.exact_line <= chunk.end_line else 0
     for definition in item.definitions:
         symbol = definition.symbol
-        if chunk.start_line <= symbol.name_line <= chunk.end_line:
-            return symbol if not meant or symbol.start_line <= meant <= symbol.end_line else None
+        if not chunk.start_line <= symbol.name_line <= chunk.end_line:
+            continue
+        if not meant or symbol.start_line <= meant <= symbol.end_line:
+            return symbol
     return None
 
 

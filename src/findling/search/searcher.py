@@ -169,7 +169,8 @@ class Searcher:
         said: dict[int, messages.Said] = {}
         if chosen.mode == "auto" and chosen.intent in ("natural_language", "error"):
             said = messages.find(reader, self._read_lines, terms.text, scope, list(entries))
-            take("exact", {entry: each.share for entry, each in said.items()}, EXACT_FILES)
+            if said:
+                take("exact", {entry: each.share for entry, each in said.items()}, EXACT_FILES)
         cosines = None
         if "semantic" in chosen.channels and (channel := self._semantic()) is not None:
             vector = _encoded(channel, terms.meant)

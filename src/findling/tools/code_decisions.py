@@ -258,6 +258,7 @@ def channel_agreement(provenances: Sequence[Provenance]) -> float:
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w*(?:(?:::|\.|->)[^\W\d]\w*)*")
 _MIN_WORD = 3
+_ABBREVIATIONS = frozenset(("e.g", "i.e", "a.k.a"))
 
 
 def suggested_action(intent: Intent, results: int, *, low: bool, query: str, name: str) -> str | None:
@@ -281,6 +282,7 @@ def suggested_action(intent: Intent, results: int, *, low: bool, query: str, nam
 def extracted_identifier(query: str, top_name: str, stop_words: frozenset[str]) -> str:
     """The first word that looks like an identifier, else the first that says something, else the first hit's name."""
     words = [found[0].strip(".") for found in _IDENTIFIER.finditer(query)]
+    words = [word for word in words if word.lower() not in _ABBREVIATIONS]
     for word in words:
         if looks_like_a_name(word):
             return word

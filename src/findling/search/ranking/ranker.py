@@ -65,6 +65,7 @@ class RankedFile:
     window_cosine: float = 0.0
     definitions: list[Definition] = field(default_factory=list)
     exact_line: int = 0
+    first_line: int = 0
     use: frozenset[str] = frozenset()
 
     def chunk_values(self) -> dict[int, float]:
@@ -86,8 +87,9 @@ class RankedFile:
 
     def _found(self) -> dict[str, str]:
         """What the signals of definitions and of quotations found, in words."""
-        at = f", first on line {self.exact_line}"
-        found = dict.fromkeys(("exact", "message"), at) if self.exact_line else {}
+        found = {"exact": f", first on line {self.first_line}"} if self.first_line else {}
+        if self.exact_line:
+            found["message"] = f", on line {self.exact_line}"
         for signals_of, alike in ((("definition", "asked", "named"), False), (("alike",), True)):
             same = [definition.symbol.name for definition in self.definitions if definition.alike == alike]
             names = list(dict.fromkeys(same))
@@ -121,8 +123,9 @@ def rank(
         _asked_alone(ranked)
     for item in ranked:
         exact, asked = evidence.exact.get(item.file.entry_id, 0), evidence.asked_paths.get(item.file.entry_id)
+        item.first_line = exact
         line, share = evidence.messages.get(item.file.entry_id, (0, 0.0))
-        item.exact_line = exact or asked or line
+        item.exact_line = asked or line or exact
         item.values["exact"] = 1.0 if exact else 0.0
         item.values["asked_path"] = 0.0 if asked is None else 1.0
         item.values["message"] = share
