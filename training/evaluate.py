@@ -114,7 +114,10 @@ def main(argv: Sequence[str]) -> None:
     if args.held_out:
         ranks = held_out_ranks(encode, args.held_out / "pairs")
         if not ranks:
-            raise ValueError(f"no pairs of the repositories that are held out are in {args.held_out / 'pairs'}")
+            raise ValueError(
+                f"none of the repositories that are held out have pairs in {args.held_out / 'pairs'}: mine one of "
+                f"{', '.join(sorted(HELD_OUT))}"
+            )
         for name, found in ranks.items():
             print(f"{name}: {len(found)} pairs, MRR {np.mean(1 / found):.3f}, first {np.mean(found == 1):.3f}")
         print(f"mean over repositories: MRR {np.mean([np.mean(1 / found) for found in ranks.values()]):.4f}")

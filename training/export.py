@@ -40,12 +40,24 @@ def whole_numbers(table: NDArray[np.float32]) -> NDArray[np.int8]:
     return clipped
 
 
+def without_gaps(rows: NDArray[np.int8]) -> NDArray[np.int8]:
+    """With a direction by chance in place of zeros, so that what is made of such rows alone has a vector: no training
+    text may have had a character of a row that rare ones share."""
+    lengths = np.linalg.norm(rows.astype(np.float64), axis=1)
+    length = np.median(lengths[-SHARED_ROWS:][lengths[-SHARED_ROWS:] > 0]) if lengths[-SHARED_ROWS:].any() else 127.0
+    filled = rows.copy()
+    for row in np.flatnonzero(lengths == 0):
+        direction = np.random.default_rng(int(row)).standard_normal(rows.shape[1])
+        filled[row] = np.clip(np.rint(direction * length / np.linalg.norm(direction)), -127, 127)
+    return filled
+
+
 def export(source: Path, out: Path, *, version: str, exponent: float) -> dict[str, Any]:
     """Write the three files and give back the last one's content. Raises ValueError when they are too large, and
     writes none of them."""
     words = (source / "words.txt").read_text(encoding="utf-8").split("\n")
     table = io.BytesIO()
-    np.save(table, whole_numbers(np.load(source / "table.npy")))
+    np.save(table, without_gaps(whole_numbers(np.load(source / "table.npy"))))
     made = {TABLE_FILE: table.getvalue(), WORDS_FILE: "\n".join(words).encode()}
     files = {name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()} for name, data in made.items()}
     run = json.loads((source / "run.json").read_text(encoding="utf-8"))

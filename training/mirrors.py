@@ -48,8 +48,8 @@ class Entry:
 
 def find_mirrors(folder: Path) -> list[Mirror]:
     """The repositories in ``folder`` by name: ``owner/name``, ``owner/name.git`` or ``owner+name``, each the git
-    directory itself, a work tree, or a folder that holds it as ``repo``. A link to one counts; one to a folder of
-    them does not."""
+    directory itself, a work tree, or a folder that holds it as ``repo``. A symbolic link is listed, for whoever tells
+    why it is not mined; a link to a folder of them is not."""
     top = folder.resolve()  # git is started in the mirror, and would look for a relative path from there
     found = [
         Mirror(

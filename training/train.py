@@ -193,7 +193,8 @@ def seen(rows: Rows, batch: NDArray[np.int64], table_rows: int, rng: np.random.G
 
 
 def validate(table: Floats, rows: Rows, data: Dataset) -> float:
-    """Mean reciprocal rank of a query's body among those of its repository, over the repositories held out."""
+    """Mean reciprocal rank of a query's body among those of its repository, over the repositories held out; NaN where
+    none of them was mined."""
     scores = []
     for number, name in enumerate(data.repos):
         chosen = np.flatnonzero(data.repo_of == number)[:VALIDATED_PAIRS]
@@ -205,7 +206,7 @@ def validate(table: Floats, rows: Rows, data: Dataset) -> float:
         cosines = encoded[0] @ encoded[1].T
         ranks = 1 + (cosines > np.diag(cosines)[:, np.newaxis]).sum(axis=1)
         scores.append(float(np.mean(1 / ranks)))
-    return float(np.mean(scores)) if scores else 0.0
+    return float(np.mean(scores)) if scores else math.nan
 
 
 def train(data: Dataset, words: Sequence[str], settings: Settings, start: Floats | None = None) -> tuple[Floats, float]:
@@ -310,7 +311,12 @@ def main(argv: Sequence[str]) -> None:
     words = words or datasets.vocabulary_words(data, args.rows or datasets.ROWS)
     settings = Settings(args.seed, dimensions, len(words), args.epochs, args.batch, args.rate)
     table, held = train(data, words, settings, start)
-    run = {**asdict(settings), "data_seed": args.data_seed, "pairs": len(data), "held_out_mrr": round(held, 4)}
+    run = {
+        **asdict(settings),
+        "data_seed": args.data_seed,
+        "pairs": len(data),
+        "held_out_mrr": None if math.isnan(held) else round(held, 4),
+    }
     if args.start:
         run["start"] = args.start
     write_model(args.work / "models" / args.name, table, datasets.vocabulary_text(words), run)

@@ -63,6 +63,12 @@ def plain_arithmetic(text: str) -> np.ndarray:
     return total / (np.linalg.norm(total) or 1)
 
 
+def test_no_row_is_without_a_direction() -> None:
+    """Whatever characters a text has: one in a row of zeros would have no vector of its own."""
+    assert np.load(MODEL_DIR / TABLE_FILE).any(axis=1).all()
+    assert EMBEDDER.encode(["㢓", "ℙℙ", "⒏", "ლ"]).any(axis=1).all()
+
+
 @pytest.mark.parametrize("text", STORED)
 def test_a_text_has_the_stored_vector(text: str) -> None:
     vector = EMBEDDER.encode_query(text)

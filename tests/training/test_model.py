@@ -222,6 +222,15 @@ def test_evening_takes_away_what_all_texts_share_and_no_direction_stands_out() -
     assert (even**2).mean(axis=0).max() < 6 * (even**2).mean() < (own**2).mean(axis=0).max()
 
 
+def test_a_row_that_nothing_was_learned_for_gets_a_direction() -> None:
+    rows = np.full((SHARED_ROWS + 4, 8), 3, np.int8)
+    rows[-2] = 0
+    filled = export.without_gaps(rows)
+    assert np.array_equal(np.delete(filled, -2, axis=0), np.delete(rows, -2, axis=0))
+    assert np.linalg.norm(filled[-2].astype(float)) == pytest.approx(3 * 8**0.5, rel=0.2)
+    assert np.array_equal(export.without_gaps(rows), filled)
+
+
 def test_what_is_exported_opens_as_the_bundled_model(work: Path, tmp_path: Path) -> None:
     meta = export.export(work / "models" / "first", tmp_path, version="9", exponent=2.5)
     embedder = BundledEmbedder.open(tmp_path)
