@@ -23,7 +23,7 @@ _SYMBOL_SIGNALS = formula.OF_NAMES
 _QUOTED = re.compile(r"[\"`\u201c]([^\"`\u201d]{0,200})[\"`\u201d]")
 _MIN_QUOTED = 3
 _IN_NO_LINE = re.compile(r"[\n\0\ud800-\udfff]")
-_LABEL = re.compile(
+LABEL = re.compile(
     r"^\s*(?:[\w.]{0,100}\b[A-Z]\w*|(?i:error|exception|panic|fatal|warning))(?:\[[^\[\]\s]*\])?:\s+", re.MULTILINE
 )
 """What is put before a message: its class, its level. The source has it elsewhere, if at all."""
@@ -79,6 +79,6 @@ def literal_part(text: str, intent: Intent) -> str:
             return inside
     if intent != "error":
         return ""
-    pieces = [piece.strip(" :,.;()[]") for piece in _PLACEHOLDER.split(_LABEL.sub("", text))]
+    pieces = [piece.strip(" :,.;()[]") for piece in _PLACEHOLDER.split(LABEL.sub("", text))]
     longest = max(pieces, key=len, default="")
     return longest[:_MAX_MESSAGE].rstrip() if len(longest) >= _MIN_MESSAGE else ""

@@ -117,7 +117,7 @@ def _is_from(excerpt: Excerpt, passage: Passage) -> bool:
 BIAS = -2.35
 COVERAGE = 4.0
 COSINE = 3.0
-"""With them one in five answers that the documents have is flagged. Those of `findling.search.confidence` are of what
+"""With them one in six answers that the documents have is flagged. Those of `findling.search.confidence` are of what
 whole files hold, synonyms among it."""
 
 
@@ -127,7 +127,7 @@ def _confidence(
     """By how much of the question the answer's best passage holds, and how near the nearest is; as confidence in a
     search is.
 
-    Of judged questions that the documents do not answer it flags two in five, of answered ones one in five.
+    Of judged questions that the documents do not answer it flags half, of answered ones one in six.
     """
     document = opened.texts.of(best.file)
     held = {*terms(" ".join(best.chunk.headings)), *path_terms(best.file.path)}
