@@ -19,13 +19,9 @@ from findling.search.ranking.signals import (
     SYNONYM,
     Lengths,
     StemMatcher,
-    beginning,
-    beginnings,
     bm25f,
     held,
     inverse_document_frequency,
-    likeness,
-    name_parts,
     path_words,
     rare_coverage,
     with_synonyms,
@@ -289,38 +285,7 @@ def test_an_older_version_folder_is_superseded_where_a_newer_one_stands_beside_i
     assert [path for path in paths if priors.is_superseded(path, newest)] == ["src/v3/types.ts"]
 
 
-# --- names and phrases --------------------------------------------------------------------------------------------
-
-WEIGHTS = {"retri": 2.0, "polici": 1.0, "delai": 1.0}
-
-
-def test_a_name_is_like_a_query_that_it_says_and_that_says_it() -> None:
-    assert name_parts("RetryPolicy") == {"retri", "polici"}
-    assert likeness(["RetryPolicy"], WEIGHTS) == pytest.approx(2 * 1.0 * 0.75 / 1.75)
-    assert likeness(["retry"], WEIGHTS) == pytest.approx(2 * 1.0 * 0.5 / 1.5)
-    assert likeness(["retry_budget_of_pool"], WEIGHTS) < likeness(["retry"], WEIGHTS)
-    assert likeness(["budget", "x"], WEIGHTS) == likeness([], WEIGHTS) == likeness(["retry"], {}) == 0
-
-
-@given(st.lists(st.text("abcdeginrstuylRS_12 é", max_size=16), min_size=1, max_size=4))
-def test_no_name_is_passed_over_that_says_the_query(names: list[str]) -> None:
-    for name in names:
-        for part in name_parts(name):
-            assert name in beginning("\n".join(names), beginnings([part]))
-            assert likeness([name], {part: 1.0}) > 0
-
-
-def test_names_that_cannot_say_the_query_are_passed_over() -> None:
-    names = "RetryPolicy\nupdate\nsecretries\nre_try\nHTTPRetry"
-    assert beginning(names, beginnings(["retri"])) == {"RetryPolicy", "HTTPRetry"}
-    assert beginning(names, beginnings([])) == beginning("", beginnings(["retri"])) == set()
-
-
-@given(
-    st.lists(st.text(max_size=12), max_size=5), st.dictionaries(st.sampled_from(["retri", "a", "b"]), st.floats(0, 5))
-)
-def test_likeness_is_a_share(names: list[str], weights: dict[str, float]) -> None:
-    assert 0 <= likeness(names, weights) <= 1 + 1e-9
+# --- phrases ----------------------------------------------------------------------------------------------------
 
 
 def coverage(*found: tuple[float, int], paths: Iterable[int] = (), weights: Iterable[float] = (1.0, 3.0)) -> float:

@@ -23,7 +23,7 @@ from findling.search import keyword, symbol
 from findling.search.analysis import analyse
 from findling.search.pattern_syntax import MAX_PATTERN_CHARS
 from findling.search.query import validate
-from findling.search.ranking import Evidence, RankedFile, formula, rank, ranker
+from findling.search.ranking import Evidence, RankedFile, formula, names, rank
 from findling.search.searcher import Searcher
 from findling.search.semantic import SemanticChannel
 from findling.store.reader import IndexReader
@@ -148,7 +148,7 @@ def test_the_order_of_channels_and_candidates_does_not_matter(reader: IndexReade
 def test_names_are_looked_at_where_they_can_change_what_is_shown(
     reader: IndexReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ranker, "USUALLY_ASKED", 3)
+    monkeypatch.setattr(names, "USUALLY_ASKED", 3)
     left_alone = 0
     with reader.snapshot():
         for query in QUERIES:

@@ -1,4 +1,4 @@
-"""How near single words are in meaning, by the rows of the bundled model's table.
+"""How near single words and names are in meaning, by the rows of the bundled model's table.
 
 Apart from the embedder of an index, whichever that is: the table is always at hand, and asking it takes a moment.
 """
@@ -6,6 +6,7 @@ Apart from the embedder of an index, whichever that is: the table is always at h
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -32,3 +33,17 @@ def nearness(embedder: BundledEmbedder, words: Sequence[str], texts: Sequence[Co
             found[at] = cosines[here].max(0)
     nearest: list[list[float]] = np.clip(found, 0.0, 1.0).tolist()
     return nearest
+
+
+def name_cosines(embedder: BundledEmbedder, text: str, names: Sequence[str]) -> list[float]:
+    """The cosine of each name with a text, in [0, 1]. A name is the sum of its parts, as the model takes any text."""
+    rows_of = [embedder.rows(name) for name in names]
+    known = [at for at, rows in enumerate(rows_of) if rows]
+    found = np.zeros(len(names), np.float32)
+    if known:
+        starts = np.cumsum([0, *(len(rows_of[at]) for at in known[:-1])])
+        sums = np.add.reduceat(embedder.vectors(list(chain.from_iterable(rows_of))), starts, axis=0)
+        lengths = np.maximum(np.sqrt(np.einsum("nd,nd->n", sums, sums)), np.finfo(np.float32).tiny)
+        found[known] = np.einsum("nd,d->n", sums, embedder.encode_query(text)) / lengths
+    cosines: list[float] = np.clip(found, 0.0, 1.0).tolist()
+    return cosines

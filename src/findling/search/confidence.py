@@ -14,10 +14,10 @@ from collections.abc import Sequence
 
 from findling.search.ranking import RankedFile
 
-BIAS = -2.65
+BIAS = -2.4
 COVERAGE = 2.5
-MEAN_COVERAGE = 1.5
-COSINE = 4.0
+MEAN_COVERAGE = 2.0
+COSINE = 3.0
 DEFINITION = 2.0
 """Round, and set so that one in twelve right answers is below one half."""
 

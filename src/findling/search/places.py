@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 
 from findling.search.analysis import QueryTerms
-from findling.search.ranking import RankedFile, formula, ranker
+from findling.search.ranking import RankedFile, formula, ranked_file
 from findling.search.readings import Reading
 from findling.search.snippet import Snippet, make_snippet
 from findling.store import signatures
@@ -104,23 +104,26 @@ def chunk_values(
     for first, last in symbols.lines_of("module", TEST_MODULES) if item.file.kind == "code" else ():
         for test in values:
             if first <= chunks[test].start_line and chunks[test].end_line <= last:
-                values[test] += ranker.TESTS_IN_CHUNK * (1 if tests_wanted else -1)
+                values[test] += ranked_file.TESTS_IN_CHUNK * (1 if tests_wanted else -1)
     if item.exact_line:
         at = _chunk_at(chunks, item.exact_line)
         if at is not None:
-            values[at] = values.get(at, 0.0) + ranker.EXACT_IN_CHUNK
+            values[at] = values.get(at, 0.0) + ranked_file.EXACT_IN_CHUNK
+    for place in values if item.names else ():
+        if 0 <= (named := chunks[place].symbol) < len(symbols):
+            values[place] += ranked_file.NAME_IN_CHUNK * item.names.get(symbols[named].name, 0.0)
     for definition in item.definitions:
         line = definition.symbol.name_line
         ordinal = _chunk_at(chunks, line)
         if ordinal is not None:
-            values[ordinal] = values.get(ordinal, 0.0) + ranker.DEFINITION_IN_CHUNK * definition.strength
+            values[ordinal] = values.get(ordinal, 0.0) + ranked_file.DEFINITION_IN_CHUNK * definition.strength
     return values or ({0: 0.0} if chunks else {})
 
 
 def _best(values: Mapping[int, float], read: Mapping[int, Reading]) -> int:
     """The place to show: the highest value, among those that were read with what their text tells."""
     wholes = {
-        ordinal: values[ordinal] + ranker.PHRASE_IN_CHUNK * each.phrase + ranker.SAID_IN_CHUNK * each.said
+        ordinal: values[ordinal] + ranked_file.PHRASE_IN_CHUNK * each.phrase + ranked_file.SAID_IN_CHUNK * each.said
         for ordinal, each in read.items()
         if ordinal in values
     }

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from findling.errors import EmbedderUnavailable, InvalidInput
 from findling.plurals import count
@@ -47,6 +47,14 @@ SYMBOL_FILES = 30
 ENOUGH_VECTORS = 0.5
 """While fewer of the candidates have vectors, the few that do would win by having them; text alone decides then."""
 
+
+class _Meanings(NamedTuple):
+    """How near words of texts, and names, are to a query's words, and to a text."""
+
+    of_words: Nearness
+    of_names: Callable[[str, Sequence[str]], Sequence[float]]
+
+
 ReadLines = Callable[[FileRow], Sequence[str] | None]
 
 
@@ -79,7 +87,7 @@ class Searcher:
         self._own_name = own_name
         self._semantic = semantic
         self._exact_files = exact_files
-        self._nearness: Nearness | None = None
+        self._meanings: _Meanings | None = None
 
     def search(self, query: Query, *, scope_path: str = "") -> Found:
         """The answer to a validated query, within a folder when ``scope_path`` names one."""
@@ -92,20 +100,39 @@ class Searcher:
             scope = resolve(self._reader, query, scope_path)
             candidates, evidence, proposed = self._candidates(terms, chosen, scope)
             use = chosen.signals(evidence)
+            meanings = self._open_meanings() if "said" in use else None
             ranked = rank(
-                self._reader, terms, candidates, evidence, use=use, most=query.limit, with_priors=chosen.priors
+                self._reader,
+                terms,
+                candidates,
+                evidence,
+                use=use,
+                most=query.limit,
+                with_priors=chosen.priors,
+                near=partial(meanings.of_names, terms.meant) if meanings else None,
             )
-            read = self._readings(terms, ranked, use)
+            read = self._readings(terms, ranked, meanings.of_words if meanings else None)
             hits = places.hits(self._reader, self._read_lines, terms, ranked[: query.limit], proposed, query, read)
         return Found(tuple(hits), len(ranked), guess, chosen, tuple(ranked), frozenset(proposed))
 
+    def _open_meanings(self) -> _Meanings | None:
+        """By the bundled model's words, whichever model the index has; None when it is damaged."""
+        if self._meanings is None:
+            from findling.embedding import bundled, word_nearness  # they load numpy
+
+            try:
+                embedder = bundled.shared()
+            except EmbedderUnavailable:
+                return None
+            self._meanings = _Meanings(
+                partial(word_nearness.nearness, embedder), partial(word_nearness.name_cosines, embedder)
+            )
+        return self._meanings
+
     def _readings(
-        self, terms: QueryTerms, ranked: list[RankedFile], use: frozenset[str]
+        self, terms: QueryTerms, ranked: list[RankedFile], near: Nearness | None
     ) -> dict[int, dict[int, readings.Reading]]:
         """What the first files' places say; with vectors it orders these files again."""
-        if self._nearness is None and "said" in use:
-            self._nearness = _word_nearness()
-        near = self._nearness if "said" in use else None
         found = readings.read(
             self._reader,
             self._read_lines,
@@ -266,16 +293,6 @@ def _encoded(channel: SemanticChannel, text: str) -> NDArray[np.float32] | None:
     """None when the embedder does not answer; it remembers why, and whoever opened it says so."""
     try:
         return channel.encode(text)
-    except EmbedderUnavailable:
-        return None
-
-
-def _word_nearness() -> Nearness | None:
-    """By the bundled model's words, whichever model the index has; None when it is damaged."""
-    from findling.embedding import bundled, word_nearness
-
-    try:
-        return partial(word_nearness.nearness, bundled.shared())
     except EmbedderUnavailable:
         return None
 

@@ -12,17 +12,14 @@ from dataclasses import dataclass, field
 from findling import tokenizer
 from findling.search.analysis import QueryTerms
 from findling.search.keyword import KeywordHits
-from findling.search.ranking import formula, mentions, priors, signals, votes
+from findling.search.ranking import formula, mentions, names, priors, signals, votes
+from findling.search.ranking.ranked_file import RankedFile
 from findling.search.semantic_types import FileCosines
 from findling.search.symbol import Definition
 from findling.store import term_rows
 from findling.store.reader import IndexReader
 from findling.store.rows import FileRow
 from findling.store.symbol_rows import NO_NAMES
-from findling.types import Reason
-
-NAMES_SAID = 3
-"""Definitions that an explanation names."""
 
 WINDOW = 4
 """Chunks on each side that share a window, in text as with vectors."""
@@ -43,62 +40,6 @@ class Evidence:
     """Entry -> the line that says the query, and how much of it, where that may be a program's message."""
 
 
-@dataclass(slots=True)
-class RankedFile:
-    """A candidate with its signals and its rank value; `chunk_values` orders the places inside it.
-
-    ``rare_coverage``: the share of the query that it holds, rare terms above all; ``names_a_term``: a term of the query
-    stands in a name that it defines. ``texts`` are BM25 shares by chunk ordinal; ``cosines`` are of all chunks,
-    ``highest`` the best of any file, ``best_cosine`` this one's; ``window_cosine`` is what the signal of that name is
-    made from.
-    """
-
-    file: FileRow
-    values: dict[str, float] = field(default_factory=dict)
-    rank_value: float = 0.0
-    rare_coverage: float = 0.0
-    names_a_term: bool = False
-    texts: dict[int, float] = field(default_factory=dict)
-    cosines: FileCosines | None = None
-    highest: float = 0.0
-    best_cosine: float = 0.0
-    window_cosine: float = 0.0
-    definitions: list[Definition] = field(default_factory=list)
-    exact_line: int = 0
-    first_line: int = 0
-    use: frozenset[str] = frozenset()
-
-    def chunk_values(self) -> dict[int, float]:
-        """What speaks for a chunk by its text and its cosine, by ordinal; of the chunks that may be worth showing."""
-        values = {ordinal: TEXT_IN_CHUNK * share for ordinal, share in self.texts.items()}
-        if self.cosines is not None and self.highest > 0:
-            own = self.cosines.own
-            weight = COSINE_IN_SECTION if self.file.kind == "docs" else COSINE_IN_CHUNK
-            nearest = own.argsort()[-NEAREST_CHUNKS:].tolist()
-            for ordinal in {*values, *nearest}:
-                share = max(0.0, float(own[ordinal])) / self.highest if ordinal < len(own) else 0.0
-                values[ordinal] = values.get(ordinal, 0.0) + weight * share
-        return values
-
-    @property
-    def reasons(self) -> tuple[Reason, ...]:
-        """The shares of the rank value, largest first; they add up to it."""
-        return formula.reasons(self.values, self.use, self._found())
-
-    def _found(self) -> dict[str, str]:
-        """What the signals of definitions and of quotations found, in words."""
-        found = {"exact": f", first on line {self.first_line}"} if self.first_line else {}
-        if self.exact_line:
-            found["message"] = f", on line {self.exact_line}"
-        for signals_of, alike in ((("definition", "asked", "named"), False), (("alike",), True)):
-            same = [definition.symbol.name for definition in self.definitions if definition.alike == alike]
-            names = list(dict.fromkeys(same))
-            if names:
-                said = ", ".join(names[:NAMES_SAID]) + (", ..." if len(names) > NAMES_SAID else "")
-                found.update(dict.fromkeys(signals_of, said))
-        return found
-
-
 def rank(
     reader: IndexReader,
     query: QueryTerms,
@@ -108,9 +49,10 @@ def rank(
     use: frozenset[str],
     most: int,
     with_priors: bool = True,
+    near: names.Near | None = None,
 ) -> list[RankedFile]:
-    """All ``files`` in order, best first, ties by path. ``use`` names the signals that count; names are
-    looked at of those alone that they could bring among the first ``most``."""
+    """All ``files`` in order, best first, ties by path. ``use`` names the signals that count. Names are looked at last:
+    by what they mean where that can be told (``near``), else those of files that may come among the first ``most``."""
     ranked = [RankedFile(file, definitions=list(evidence.definitions.get(file.blob_id, ()))) for file in files]
     if not ranked:
         return ranked
@@ -136,9 +78,8 @@ def rank(
     _votes(reader, ranked, rows)
     _in_order(ranked, ranked, use)
     if "name" in use:
-        within = _within_reach(ranked, most)
-        _named_alike(reader, query, within)
-        _in_order(ranked, within, use)
+        looked_at = names.compare(reader, query, ranked, term_weights(reader, query), most=most, near=near)
+        _in_order(ranked, looked_at, use)
     return ranked
 
 
@@ -147,20 +88,6 @@ def _in_order(ranked: list[RankedFile], changed: Sequence[RankedFile], use: froz
         item.use = use
         item.rank_value = formula.rank_value(item.values, use)
     ranked.sort(key=lambda item: (-item.rank_value, item.file.path))
-
-
-USUALLY_ASKED = 20
-"""So many files at least are ordered surely, so that who asks for fewer sees the same ones first."""
-
-
-def _within_reach(ranked: Sequence[RankedFile], most: int) -> list[RankedFile]:
-    """Of files in order those that the best of names could bring among the first ``most``: names are not looked at in
-    vain, which for large files is the longest of all."""
-    most = max(most, USUALLY_ASKED)
-    if len(ranked) <= most:
-        return list(ranked)
-    least = ranked[most - 1].rank_value - formula.SIGNALS["name"].weight
-    return [item for item in ranked if item.rank_value >= least]
 
 
 def _text(
@@ -258,20 +185,6 @@ def _best_window(texts: Mapping[int, float]) -> float:
     return best
 
 
-TEXT_IN_CHUNK = 1.3
-COSINE_IN_CHUNK = 0.8
-COSINE_IN_SECTION = 1.5
-DEFINITION_IN_CHUNK = 1.5
-EXACT_IN_CHUNK = 3.0
-PHRASE_IN_CHUNK = 1.0
-SAID_IN_CHUNK = 2.0
-TESTS_IN_CHUNK = 3.0
-NEAREST_CHUNKS = 8
-"""How the place inside a file is chosen: its text, its cosine, whether the definition asked for stands in it, whether
-it has the query's words together; and whether it is among the tests of the file itself, which speaks against it unless
-tests are asked for."""
-
-
 def _names(query: QueryTerms, ranked: Sequence[RankedFile]) -> None:
     matcher = signals.StemMatcher(query.words)
     asked = {name.squashed: name.weight for name in query.names}
@@ -325,22 +238,6 @@ NEAR = 0.6
 """The cosine from which on the nearest passage is surely about what was asked. Below it the window counts less, by the
 share of it: where nothing is near, who is nearest says little, and words say more. Of the bundled model; others'
 cosines are mostly higher, and then nothing changes."""
-
-CLEARLY_NAMED = 0.5
-"""A best likeness below this counts as what it is, not as a whole."""
-
-
-def _named_alike(reader: IndexReader, query: QueryTerms, ranked: Sequence[RankedFile]) -> None:
-    """What is named like the query. Not where advice is wanted: then it would put code before documentation."""
-    if "advice" in query.wants:
-        return
-    weights = term_weights(reader, query)
-    named = reader.defined_names([item.file.blob_id for item in ranked if item.names_a_term])
-    begins = signals.beginnings(weights)
-    for item in ranked:
-        names = named.get(item.file.blob_id)
-        item.values["name"] = signals.likeness(signals.beginning(names.text, begins), weights) if names else 0.0
-    _divide_by_best(ranked, "name", least=CLEARLY_NAMED)
 
 
 def _windows(ranked: Sequence[RankedFile], cosines: Mapping[int, FileCosines]) -> None:
@@ -414,10 +311,9 @@ def _votes(reader: IndexReader, ranked: Sequence[RankedFile], rows: Mapping[int,
         item.values["votes"] = value
 
 
-def _divide_by_best(ranked: Sequence[RankedFile], signal: str, least: float = 0.0) -> None:
-    """The share of the best file's value, or of ``least`` where that is more."""
+def _divide_by_best(ranked: Sequence[RankedFile], signal: str) -> None:
+    """The share of the best file's value."""
     best = max((item.values[signal] for item in ranked), default=0.0)
-    best = max(best, least)
     if best > 0:
         for item in ranked:
             item.values[signal] /= best

@@ -6,7 +6,6 @@ F, W, G, S, R and I are the signals of a study on public code questions (docs/AR
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -116,67 +115,6 @@ def rare_coverage(held: Sequence[float], weights: Sequence[float], proper: Seque
     squares = [weight * weight * (PROPER if name else 1.0) for weight, name in zip(weights, proper, strict=True)]
     every = sum(squares)
     return sum([share * square for share, square in zip(held, squares, strict=True)]) / every if every else 0.0
-
-
-# --- the names it defines ---------------------------------------------------------------------------------------
-
-
-STEM_KEEPS = 3
-"""A stem begins as its word does, all but its last letter, and so far at least."""
-
-
-def likeness(names: Iterable[str], weights: Mapping[str, float]) -> float:
-    """How well the best of some names says a query, in [0, 1]: the harmonic mean of the share of the name's parts that
-    the query has and the share of the query's weight that the name has.
-
-    ``weights`` are the query's, by term (stemmed, lower case).
-    """
-    every = sum(weights.values())
-    terms = frozenset(weights)
-    best = 0.0
-    for name in names:
-        parts = name_parts(name)
-        shared = terms & parts
-        if not shared:
-            continue
-        precision = len(shared) / len(parts)
-        coverage = sum([weights[part] for part in shared]) / every if every else 0.0
-        if coverage:
-            best = max(best, 2 * precision * coverage / (precision + coverage))
-    return best
-
-
-def beginnings(terms: Iterable[str]) -> re.Pattern[str]:
-    """Matches how the parts of a name begin that are one of these terms, in lower case."""
-    return re.compile("|".join(sorted({re.escape(term[: max(STEM_KEEPS, len(term) - 1)]) for term in terms})) or "(?!)")
-
-
-def beginning(names: str, begins: re.Pattern[str]) -> set[str]:
-    """Those of the names, one a line, that may have a term: most have none, and need not be taken apart to see it."""
-    if not names.isascii():
-        return {name for name in names.split("\n") if not name.isascii() or begins.search(name.lower())}
-    lowered = names.lower()  # each letter stays in its place
-    found: set[str] = set()
-    at = 0
-    while match := begins.search(lowered, at):
-        at = match.start()
-        if names[at].islower() and at and lowered[at - 1].isalpha():  # inside a part
-            at += 1
-            continue
-        end = lowered.find("\n", at)
-        if end < 0:
-            end = len(names)
-        found.add(names[lowered.rfind("\n", 0, at) + 1 : end])
-        at = end
-    return found
-
-
-@remembered(2_000)
-def name_parts(name: str) -> frozenset[str]:
-    """The stemmed parts of a name, without single letters."""
-    if name.isascii():  # parts end where words of ASCII do
-        return frozenset(tokenizer.stems_of_parts(name))
-    return frozenset([stem for word in tokenizer.words(name) for stem in tokenizer.stems_of_parts(word)])
 
 
 # --- the path ------------------------------------------------------------------------------------------------

@@ -1,0 +1,159 @@
+"""What a file defines that is named like the query: by what the names mean where vectors are at hand, else by their
+letters. A name is the shortest description of a definition that there is, and says it in its author's words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import compress, islice
+
+from findling import tokenizer
+from findling.remembered import remembered
+from findling.search.analysis import QueryTerms
+from findling.search.ranking import formula
+from findling.search.ranking.ranked_file import RankedFile
+from findling.search.ranking.votes import KINDS
+from findling.store.reader import IndexReader
+from findling.store.symbol_rows import DefinedNames
+from findling.types import SYMBOL_KINDS
+
+Near = Callable[[Sequence[str]], Sequence[float]]
+"""Names to how near each is to the query in meaning, in [0, 1]."""
+
+COMPARED = 12
+"""Files whose names are compared by meaning, from the top; 30 measured the same."""
+
+MOST_NAMES = 400
+"""Of one file; what defines more is generated, or a list."""
+
+LEAST_WORDS = 3
+"""Of a query that describes something. Shorter ones are names, which are meant to the letter."""
+
+USUALLY_ASKED = 20
+"""So many files at least are ordered surely, so that who asks for fewer sees the same ones first."""
+
+CLEARLY_NAMED = 0.5
+"""A best likeness by letters below this counts as what it is, not as a whole."""
+
+_NAMES = bytes(kind in KINDS - {"module", "constant"} for kind in SYMBOL_KINDS).ljust(256, b"\0")
+"""By a kind's place, whether what is of this kind is compared: what does something, or is something."""
+
+
+def compare(
+    reader: IndexReader,
+    query: QueryTerms,
+    ranked: Sequence[RankedFile],
+    weights: Mapping[str, float],
+    *,
+    most: int,
+    near: Near | None,
+) -> Sequence[RankedFile]:
+    """Give the first files the signal `name`, and say which. ``ranked`` are all, in order; ``weights`` the query's, by
+    term. Not where advice is wanted: then it would put code before documentation."""
+    if "advice" in query.wants:
+        return ()
+    if near is not None and len(query.words) >= LEAST_WORDS:
+        files = [item for item in ranked[:COMPARED] if item.file.kind == "code"]
+        _by_meaning(reader, files, near)
+    else:
+        files = _within_reach(ranked, most)
+        _by_letters(reader, files, weights)
+    return files
+
+
+def _by_meaning(reader: IndexReader, files: Sequence[RankedFile], near: Near) -> None:
+    """The nearest name of each file, as a share of the nearest of all."""
+    defined = reader.defined_names([item.file.blob_id for item in files])
+    names_of = [_compared(defined[item.file.blob_id]) if item.file.blob_id in defined else [] for item in files]
+    different = list(dict.fromkeys([name for names in names_of for name in names]))
+    cosines = dict(zip(different, near(different), strict=True))
+    for item, names in zip(files, names_of, strict=True):
+        item.names = {name: cosines[name] for name in names}
+    best = max(cosines.values(), default=0.0)
+    for item in files:
+        item.values["name"] = max(item.names.values(), default=0.0) / best if best > 0 else 0.0
+
+
+def _compared(defined: DefinedNames) -> list[str]:
+    return list(islice(compress(defined.text.split("\n"), defined.kinds.translate(_NAMES)), MOST_NAMES))
+
+
+def _within_reach(ranked: Sequence[RankedFile], most: int) -> list[RankedFile]:
+    """Of files in order those that the best of names could bring among the first ``most``: names are not looked at in
+    vain, which for large files is the longest of all."""
+    most = max(most, USUALLY_ASKED)
+    if len(ranked) <= most:
+        return list(ranked)
+    least = ranked[most - 1].rank_value - formula.SIGNALS["name"].weight
+    return [item for item in ranked if item.rank_value >= least]
+
+
+def _by_letters(reader: IndexReader, files: Sequence[RankedFile], weights: Mapping[str, float]) -> None:
+    """The likest name of each file, as a share of the likest of all."""
+    named = reader.defined_names([item.file.blob_id for item in files if item.names_a_term])
+    begins = beginnings(weights)
+    for item in files:
+        names = named.get(item.file.blob_id)
+        item.values["name"] = likeness(beginning(names.text, begins), weights) if names else 0.0
+    best = max((item.values["name"] for item in files), default=0.0)
+    for item in files:
+        item.values["name"] /= max(best, CLEARLY_NAMED)
+
+
+STEM_KEEPS = 3
+"""A stem begins as its word does, all but its last letter, and so far at least."""
+
+
+def likeness(names: Iterable[str], weights: Mapping[str, float]) -> float:
+    """How well the best of some names says a query, in [0, 1]: the harmonic mean of the share of the name's parts that
+    the query has and the share of the query's weight that the name has.
+
+    ``weights`` are the query's, by term (stemmed, lower case).
+    """
+    every = sum(weights.values())
+    terms = frozenset(weights)
+    best = 0.0
+    for name in names:
+        parts = name_parts(name)
+        shared = terms & parts
+        if not shared:
+            continue
+        precision = len(shared) / len(parts)
+        coverage = sum([weights[part] for part in shared]) / every if every else 0.0
+        if coverage:
+            best = max(best, 2 * precision * coverage / (precision + coverage))
+    return best
+
+
+def beginnings(terms: Iterable[str]) -> re.Pattern[str]:
+    """Matches how the parts of a name begin that are one of these terms, in lower case."""
+    return re.compile("|".join(sorted({re.escape(term[: max(STEM_KEEPS, len(term) - 1)]) for term in terms})) or "(?!)")
+
+
+def beginning(names: str, begins: re.Pattern[str]) -> set[str]:
+    """Those of the names, one a line, that may have a term: most have none, and need not be taken apart to see it."""
+    if not names.isascii():
+        return {name for name in names.split("\n") if not name.isascii() or begins.search(name.lower())}
+    lowered = names.lower()  # each letter stays in its place
+    found: set[str] = set()
+    at = 0
+    while match := begins.search(lowered, at):
+        at = match.start()
+        if names[at].islower() and at and lowered[at - 1].isalpha():  # inside a part
+            at += 1
+            continue
+        end = lowered.find("\n", at)
+        if end < 0:
+            end = len(names)
+        found.add(names[lowered.rfind("\n", 0, at) + 1 : end])
+        at = end
+    return found
+
+
+@remembered(2_000)
+def name_parts(name: str) -> frozenset[str]:
+    """The stemmed parts of a name, without single letters."""
+    if name.isascii():  # parts end where words of ASCII do
+        return frozenset(tokenizer.stems_of_parts(name))
+    return frozenset([stem for word in tokenizer.words(name) for stem in tokenizer.stems_of_parts(word)])

@@ -1,0 +1,86 @@
+"""A candidate of a query: what speaks for the file, and for the places in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from findling.search.ranking import formula
+from findling.search.semantic_types import FileCosines
+from findling.search.symbol import Definition
+from findling.store.rows import FileRow
+from findling.types import Reason
+
+NAMES_SAID = 3
+"""Definitions that an explanation names."""
+
+TEXT_IN_CHUNK = 1.3
+COSINE_IN_CHUNK = 0.8
+COSINE_IN_SECTION = 1.5
+DEFINITION_IN_CHUNK = 1.5
+EXACT_IN_CHUNK = 3.0
+PHRASE_IN_CHUNK = 1.0
+SAID_IN_CHUNK = 2.0
+NAME_IN_CHUNK = 0.5
+TESTS_IN_CHUNK = 3.0
+NEAREST_CHUNKS = 8
+"""How the place inside a file is chosen: its text, its cosine, whether the definition asked for stands in it, whether
+it has the query's words together; how near to the query the name of the definition is that it is a part of; and whether
+it is among the tests of the file itself, which speaks against it unless tests are asked for."""
+
+
+@dataclass(slots=True)
+class RankedFile:
+    """A candidate with its signals and its rank value; `chunk_values` orders the places inside it.
+
+    ``rare_coverage``: the share of the query that it holds, rare terms above all; ``names_a_term``: a term of the query
+    stands in a name that it defines. ``texts`` are BM25 shares by chunk ordinal; ``cosines`` are of all chunks,
+    ``highest`` the best of any file, ``best_cosine`` this one's; ``window_cosine`` is what the signal of that name is
+    made from. ``names``: how near names that it defines are to the query, where that was looked at.
+    """
+
+    file: FileRow
+    values: dict[str, float] = field(default_factory=dict)
+    rank_value: float = 0.0
+    rare_coverage: float = 0.0
+    names_a_term: bool = False
+    texts: dict[int, float] = field(default_factory=dict)
+    cosines: FileCosines | None = None
+    highest: float = 0.0
+    best_cosine: float = 0.0
+    window_cosine: float = 0.0
+    definitions: list[Definition] = field(default_factory=list)
+    exact_line: int = 0
+    first_line: int = 0
+    names: Mapping[str, float] = field(default_factory=dict)
+    use: frozenset[str] = frozenset()
+
+    def chunk_values(self) -> dict[int, float]:
+        """What speaks for a chunk by its text and its cosine, by ordinal; of the chunks that may be worth showing."""
+        values = {ordinal: TEXT_IN_CHUNK * share for ordinal, share in self.texts.items()}
+        if self.cosines is not None and self.highest > 0:
+            own = self.cosines.own
+            weight = COSINE_IN_SECTION if self.file.kind == "docs" else COSINE_IN_CHUNK
+            nearest = own.argsort()[-NEAREST_CHUNKS:].tolist()
+            for ordinal in {*values, *nearest}:
+                share = max(0.0, float(own[ordinal])) / self.highest if ordinal < len(own) else 0.0
+                values[ordinal] = values.get(ordinal, 0.0) + weight * share
+        return values
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        """The shares of the rank value, largest first; they add up to it."""
+        return formula.reasons(self.values, self.use, self._found())
+
+    def _found(self) -> dict[str, str]:
+        """What the signals of definitions and of quotations found, in words."""
+        found = {"exact": f", first on line {self.first_line}"} if self.first_line else {}
+        if self.exact_line:
+            found["message"] = f", on line {self.exact_line}"
+        for signals_of, alike in ((("definition", "asked", "named"), False), (("alike",), True)):
+            same = [definition.symbol.name for definition in self.definitions if definition.alike == alike]
+            different = list(dict.fromkeys(same))
+            if different:
+                said = ", ".join(different[:NAMES_SAID]) + (", ..." if len(different) > NAMES_SAID else "")
+                found.update(dict.fromkeys(signals_of, said))
+        return found

@@ -1,0 +1,161 @@
+"""What is named like the query: by the names' letters, and by what they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from findling import Engine
+from findling.embedding import bundled
+from findling.embedding.bundled import BundledEmbedder
+from findling.embedding.word_nearness import name_cosines
+from findling.search.ranking import names as named
+from findling.search.ranking.names import beginning, beginnings, likeness, name_parts
+from findling.types import SearchResult
+
+WEIGHTS = {"retri": 2.0, "polici": 1.0, "delai": 1.0}
+
+
+def test_a_name_is_like_a_query_that_it_says_and_that_says_it() -> None:
+    assert name_parts("RetryPolicy") == {"retri", "polici"}
+    assert likeness(["RetryPolicy"], WEIGHTS) == pytest.approx(2 * 1.0 * 0.75 / 1.75)
+    assert likeness(["retry"], WEIGHTS) == pytest.approx(2 * 1.0 * 0.5 / 1.5)
+    assert likeness(["retry_budget_of_pool"], WEIGHTS) < likeness(["retry"], WEIGHTS)
+    assert likeness(["budget", "x"], WEIGHTS) == likeness([], WEIGHTS) == likeness(["retry"], {}) == 0
+
+
+@given(st.lists(st.text("abcdeginrstuylRS_12 é", max_size=16), min_size=1, max_size=4))
+def test_no_name_is_passed_over_that_says_the_query(names: list[str]) -> None:
+    for name in names:
+        for part in name_parts(name):
+            assert name in beginning("\n".join(names), beginnings([part]))
+            assert likeness([name], {part: 1.0}) > 0
+
+
+def test_names_that_cannot_say_the_query_are_passed_over() -> None:
+    names = "RetryPolicy\nupdate\nsecretries\nre_try\nHTTPRetry"
+    assert beginning(names, beginnings(["retri"])) == {"RetryPolicy", "HTTPRetry"}
+    assert beginning(names, beginnings([])) == beginning("", beginnings(["retri"])) == set()
+
+
+@given(
+    st.lists(st.text(max_size=12), max_size=5), st.dictionaries(st.sampled_from(["retri", "a", "b"]), st.floats(0, 5))
+)
+def test_likeness_is_a_share(names: list[str], weights: dict[str, float]) -> None:
+    assert 0 <= likeness(names, weights) <= 1 + 1e-9
+
+
+# --- by meaning ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[BundledEmbedder]:
+    yield bundled.shared()
+
+
+def test_a_name_means_what_its_parts_do(model: BundledEmbedder) -> None:
+    text = "throw away the user's password"
+    near, same, far, nothing = name_cosines(model, text, ["delete_credentials", "DeleteCredentials", "drawCircle", "_"])
+    assert near == pytest.approx(same)
+    assert near > far
+    assert nothing == 0.0
+    assert name_cosines(model, text, []) == []
+    assert name_cosines(model, "", ["lock"]) == [0.0]
+
+
+@given(st.lists(st.sampled_from("lock readHTTPServer café 鍵 zqxv_ _ operator==".split(" ")), max_size=5), st.text())
+def test_how_near_a_name_is_does_not_depend_on_the_others(model: BundledEmbedder, names: list[str], text: str) -> None:
+    found = name_cosines(model, text, names)
+    assert found == pytest.approx([each for name in names for each in name_cosines(model, text, [name])], abs=1e-6)
+    assert all(0.0 <= each <= 1.0 for each in found)
+    for name, each in zip(names, found, strict=True):
+        (vector,) = model.encode([name])
+        if len(set(model.rows(name))) == len(model.rows(name)):  # what stands there twice counts less as a text
+            assert each == pytest.approx(min(1.0, max(0.0, float(vector @ model.encode_query(text)))), abs=1e-5)
+
+
+SOURCES = {
+    "keys.py": "def purge_credentials(store):\n    for row in list(store):\n        store.pop(row)\n",
+    "shapes.py": "def draw_circle(store):\n    for row in list(store):\n        store.plot(row)\n",
+    "guide.md": "# Guide\n\nHow rows are plotted and popped from a store.\n",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for path, text in SOURCES.items():
+        (tmp_path / path).write_text(text)
+    return tmp_path
+
+
+def shares(result: SearchResult) -> dict[str, float]:
+    return {hit.path: reason.value for hit in result.hits for reason in hit.reasons if reason.signal == "name"}
+
+
+def test_a_file_is_found_by_what_its_names_mean(folder: Path) -> None:
+    with Engine.open(root=folder) as engine:
+        engine.index()
+        by_meaning = shares(engine.search("throw away stored passwords", explain=True))
+        by_letters = shares(engine.search("throw away stored passwords", mode="keyword", explain=True))
+    assert by_meaning["keys.py"] > by_meaning.get("shapes.py", 0.0)
+    assert "guide.md" not in by_meaning
+    assert by_letters == {}
+
+
+@pytest.mark.parametrize(
+    "question", ["how do I throw away stored passwords", "purge credentials"], ids=["advice", "a name"]
+)
+def test_users_questions_and_names_are_not_compared_by_meaning(
+    folder: Path, question: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError(question)
+
+    monkeypatch.setattr(named, "_by_meaning", refuse)
+    with Engine.open(root=folder) as engine:
+        engine.index()
+        assert engine.search(question).hits
+
+
+def test_only_the_first_files_and_so_many_of_their_names_are_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for letter in "abcdef":
+        (tmp_path / f"{letter}.py").write_text(
+            f"def drop_{letter}(session):\n    return session\n\n\ndef keep_{letter}(session):\n    return 1\n"
+        )
+    asked: list[Sequence[str]] = []
+
+    def near(_: BundledEmbedder, text: str, names: Sequence[str]) -> list[float]:
+        asked.append(names)
+        return [0.5] * len(names)
+
+    monkeypatch.setattr("findling.embedding.word_nearness.name_cosines", near)
+    monkeypatch.setattr(named, "COMPARED", 2)
+    monkeypatch.setattr(named, "MOST_NAMES", 1)
+    with Engine.open(root=tmp_path) as engine:
+        engine.index()
+        found = engine.search("where is a session given up again", explain=True)
+    assert [[name[:5] for name in names] for names in asked] == [["drop_", "drop_"]]
+    assert list(shares(found).values()) == [0.5, 0.5]
+
+
+@pytest.mark.parametrize("nearest", ["load_all", "draw_all", "sort_all"])
+def test_the_place_is_the_definition_that_is_named_like_the_question(
+    tmp_path: Path, nearest: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = "    for row in rows:\n        table.append(row)\n        count(row)\n    return table\n"
+    names = ["load_all", "draw_all", "sort_all"]
+    (tmp_path / "table.py").write_text("\n\n".join(f"def {name}(table, rows):\n{body * 6}" for name in names))
+    monkeypatch.setattr(
+        "findling.embedding.word_nearness.name_cosines",
+        lambda _, text, names: [float(name == nearest) for name in names],
+    )
+    with Engine.open(root=tmp_path) as engine:
+        engine.index()
+        (hit,) = engine.search("count the rows that a table returns").hits
+    assert hit.name == nearest
