@@ -41,11 +41,17 @@ EXPECTED = {
 }
 
 
+def settle(file: Path) -> None:
+    """Let it be so old that it is not read again."""
+    os.utime(file, (1_700_000_000, 1_700_000_000))
+
+
 @pytest.fixture
 def repo(tmp_path: Path) -> Path:
     for name, text in FILES.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
+        settle(tmp_path / name)
     os.mkfifo(tmp_path / "src/pipe")
     os.mkfifo(tmp_path / "out/pipe")
     os.mkfifo(tmp_path / "inner/pipe")
@@ -93,8 +99,9 @@ def test_a_status_counts_them_when_asked(repo: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_run_counts_what_a_status_counts_however_much_it_looked_at(repo: Path) -> None:
-    (repo / "src/odd.bin").write_bytes(b"\0\1\0")  # which only reading it brings up
-    (repo / "one.bin").write_bytes(b"\0\1\0")
+    for name in ("src/odd.bin", "one.bin"):  # which only reading them brings up
+        (repo / name).write_bytes(b"\0\1\0")
+        settle(repo / name)
     with Engine.open(root=repo) as engine:
         reports = [engine.index(embed=False, unlisted=True) for _ in range(2)]
         reports.append(engine.sync(unlisted=True))
