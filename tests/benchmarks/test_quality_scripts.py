@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import shutil
 import sys
 from pathlib import Path
@@ -12,6 +14,8 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 import ablation
 import bm25_peer
+import candidates
+import ceilings
 import ndcg
 import next_action
 import release
@@ -102,3 +106,34 @@ def test_one_entry_per_file() -> None:
         ("a", 1),
         ("b", 1),
     ]
+
+
+def test_each_ceiling_has_what_the_ones_before_it_have() -> None:
+    query = ndcg.Judged("q", "r", "t", (ndcg.Target("a.py", 10, 12), ndcg.Target("b.py", 1, 5)), (), by_file=False)
+    shown = ndcg.Answer(
+        (
+            ndcg.Result("guide.md", 1, 9),
+            ndcg.Result("a.py", 1, 9),
+            ndcg.Result("c.py", 1, 9),
+        )
+    )
+    as_shown, places, kind, order, proposed = ceilings.ceilings(query, shown)
+    ideal = 1 + 1 / math.log2(3)
+    assert as_shown == 0
+    assert places == pytest.approx(1 / math.log2(3) / ideal)
+    assert kind == pytest.approx(1 / ideal) == order
+    assert proposed == 0.5
+
+
+def test_candidates_are_measured_beside_all_files(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    queries = tmp_path_factory.mktemp("queries") / "queries.jsonl"
+    line = {"query_id": "q", "repo": folder.name, "query": "where a boat lies", "category": "c", "language": "python"}
+    queries.write_text(json.dumps({**line, "relevant": [{"path": "src/harbour.py"}]}))
+    before = vars(candidates.searcher).copy()
+    assert candidates.main([str(folder.parent), "--queries", str(queries)]) == 0
+    assert "| 1 | 1 | 100.0% | 1.0000 | 1.0000 |" in capsys.readouterr().out
+    assert vars(candidates.searcher) == before
+    assert ceilings.main([str(folder.parent), "--queries", str(queries)]) == 0
+    assert "| all | 1 | 1.000 | 1.000 | 1.000 | 1.000 | 1.000 |" in capsys.readouterr().out
