@@ -77,7 +77,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     difference = compare(queries, runs["proposed"], runs["all"]).difference
     print("| queries | same first file | first ten overlap | NDCG@10 | of all files | difference |")
     print("|--:|--:|--:|--:|--:|---|")
-    shown = f"{difference.value:+.4f} [{difference.low:+.4f}, {difference.high:+.4f}]"
+    shown = f"{difference.value:+.4f}"
+    if difference.low is not None and difference.high is not None:  # of one query there is none
+        shown += f" [{difference.low:+.4f}, {difference.high:+.4f}]"
     print(
         f"| {len(queries)} | {sum(firsts)} | {sum(overlaps) / len(overlaps):.1%} | {values[0]:.4f} | {values[1]:.4f} "
         f"| {shown} |"

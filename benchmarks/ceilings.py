@@ -4,8 +4,8 @@
 
 For each set of queries NDCG@10 of places as they are shown; with the right place of each file that is right; with only
 documents, or none, where all that was meant are documents, or none is; with what is right put first among all files
-that were proposed; and the share of the targets' files that were proposed at all. Each column has what those to its left
-have, but "in the files proposed", which is no NDCG.
+that were proposed; and the share of the targets' files that were proposed at all, which is no NDCG. Each column before
+that one has what those to its left have.
 """
 
 from __future__ import annotations
