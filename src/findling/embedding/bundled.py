@@ -142,6 +142,10 @@ class BundledEmbedder:
         """The rows of the table that a word is made of."""
         return self._pieces[word]
 
+    def rows_in(self, text: str) -> Iterable[int]:
+        """The rows that a text is made of, in order, with repetitions."""
+        return self._pieces.rows_in(text)
+
     def vectors(self, rows: Sequence[int]) -> NDArray[np.float32]:
         """(rows, dimensions): rows of the table, as they are."""
         import numpy as np
@@ -150,7 +154,7 @@ class BundledEmbedder:
         return table.take(np.asarray(rows, np.intp), axis=0).astype(np.float32)
 
     def _count_text(self, text: str) -> Mapping[int, int]:
-        return Counter(self._pieces.rows_in(text))
+        return Counter(self.rows_in(text))
 
     def _embed(self, texts: int, piece_counts: Iterable[Mapping[int, int]]) -> NDArray[np.float32]:
         import numpy as np

@@ -6,9 +6,10 @@ Apart from the embedder of an index, whichever that is: the table is always at h
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from itertools import chain
+from itertools import chain, islice
 
 import numpy as np
+from numpy.typing import NDArray
 
 from findling.embedding.bundled import BundledEmbedder
 
@@ -23,7 +24,7 @@ def nearness(embedder: BundledEmbedder, words: Sequence[str], texts: Sequence[Co
     if not rows or not words:
         return [[0.0] * len(words)] * len(texts)
     vectors = embedder.vectors(rows)
-    lengths = np.maximum(np.sqrt(np.einsum("nd,nd->n", vectors, vectors)), np.finfo(np.float32).tiny)
+    lengths = np.maximum(np.sqrt(np.einsum("nd,nd->n", vectors, vectors)), _TINY)
     cosines = np.einsum("nd,wd->nw", vectors, embedder.encode(words)) / lengths[:, None]
     place = {row: at for at, row in enumerate(rows)}
     found = np.zeros((len(texts), len(words)), np.float32)
@@ -35,15 +36,69 @@ def nearness(embedder: BundledEmbedder, words: Sequence[str], texts: Sequence[Co
     return nearest
 
 
-def name_cosines(embedder: BundledEmbedder, text: str, names: Sequence[str]) -> list[float]:
-    """The cosine of each name with a text, in [0, 1]. A name is the sum of its parts, as the model takes any text."""
-    rows_of = [embedder.rows(name) for name in names]
-    known = [at for at, rows in enumerate(rows_of) if rows]
-    found = np.zeros(len(names), np.float32)
-    if known:
-        starts = np.cumsum([0, *(len(rows_of[at]) for at in known[:-1])])
-        sums = np.add.reduceat(embedder.vectors(list(chain.from_iterable(rows_of))), starts, axis=0)
-        lengths = np.maximum(np.sqrt(np.einsum("nd,nd->n", sums, sums)), np.finfo(np.float32).tiny)
-        found[known] = np.einsum("nd,d->n", sums, embedder.encode_query(text)) / lengths
-    cosines: list[float] = np.clip(found, 0.0, 1.0).tolist()
-    return cosines
+NAME_CHARS, NAME_ROWS = 64, 16
+"""Of one name; what is longer is a sentence or noise, and its beginning says enough."""
+
+NAMES_REMEMBERED = 10_000
+"""Names whose rows and lengths are kept, some two megabytes: a repository's are asked about again and again."""
+
+_AT_ONCE = 512
+"""Names whose rows are summed at a time: a few megabytes."""
+
+
+class NameCosines:
+    """How near names are to texts, by one model. A name's vector is the sum of its rows, each as often as it stands
+    there. Not to be shared between threads."""
+
+    def __init__(self, embedder: BundledEmbedder) -> None:
+        self._embedder = embedder
+        self._known: dict[str, tuple[tuple[int, ...], float]] = {}
+
+    def __call__(self, text: str, names: Sequence[str]) -> list[float]:
+        """The cosine of each name with a text, in [0, 1]; 0 where the model knows nothing of either."""
+        self._learn(names)
+        found = np.zeros(len(names), np.float32)
+        known = [self._known[name] for name in names]
+        some = [at for at, (rows, _) in enumerate(known) if rows]
+        if some:
+            different, place = np.unique([row for rows, _ in known for row in rows], return_inverse=True)
+            vectors = self._embedder.vectors(different.tolist())
+            dots: NDArray[np.float32] = np.einsum("nd,d->n", vectors, self._embedder.encode_query(text))
+            sums = np.add.reduceat(dots[place], _starts([len(known[at][0]) for at in some]))
+            found[some] = sums / np.array([known[at][1] for at in some])
+        cosines: list[float] = np.clip(found, 0.0, 1.0).tolist()
+        return cosines
+
+    def _learn(self, names: Sequence[str]) -> None:
+        """Look up the rows of names that are new, and the lengths of their sums."""
+        new = [name for name in dict.fromkeys(names) if name not in self._known]
+        if len(self._known) + len(new) > NAMES_REMEMBERED:
+            self._known.clear()
+            new = list(dict.fromkeys(names))
+        for begin in range(0, len(new), _AT_ONCE):
+            block = new[begin : begin + _AT_ONCE]
+            rows_of = [tuple(islice(self._embedder.rows_in(name[:NAME_CHARS]), NAME_ROWS)) for name in block]
+            some = [rows for rows in rows_of if rows]
+            lengths = iter(self._lengths(some) if some else ())
+            self._known.update(
+                (name, (rows, next(lengths) if rows else 0.0)) for name, rows in zip(block, rows_of, strict=True)
+            )
+
+    def _lengths(self, rows_of: Sequence[tuple[int, ...]]) -> list[float]:
+        """The length of the sum of each name's rows, never 0."""
+        found = np.full(len(rows_of), _TINY)
+        some = [at for at, rows in enumerate(rows_of) if rows]
+        if some:
+            vectors = self._embedder.vectors(list(chain.from_iterable(rows_of)))
+            sums = np.add.reduceat(vectors, _starts([len(rows_of[at]) for at in some]), axis=0)
+            found[some] = np.maximum(np.sqrt(np.einsum("nd,nd->n", sums, sums)), _TINY)
+        lengths: list[float] = found.tolist()
+        return lengths
+
+
+_TINY = float(np.finfo(np.float32).tiny)
+
+
+def _starts(sizes: Sequence[int]) -> NDArray[np.intp]:
+    """Where each of some runs begins that stand one after the other."""
+    return np.cumsum([0, *sizes[:-1]], dtype=np.intp)

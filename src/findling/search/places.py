@@ -110,8 +110,8 @@ def chunk_values(
         if at is not None:
             values[at] = values.get(at, 0.0) + ranked_file.EXACT_IN_CHUNK
     for place in values if item.names else ():
-        if 0 <= (named := chunks[place].symbol) < len(symbols):
-            values[place] += ranked_file.NAME_IN_CHUNK * item.names.get(symbols[named].name, 0.0)
+        if 0 <= (of := chunks[place].symbol) < len(symbols):
+            values[place] += ranked_file.NAME_IN_CHUNK * item.names.get(symbols[of].name, 0.0)
     for definition in item.definitions:
         line = definition.symbol.name_line
         ordinal = _chunk_at(chunks, line)

@@ -101,6 +101,7 @@ class Searcher:
             candidates, evidence, proposed = self._candidates(terms, chosen, scope)
             use = chosen.signals(evidence)
             meanings = self._open_meanings() if "said" in use else None
+            describes = guess.intent == "natural_language"  # names, paths and errors are meant to the letter
             ranked = rank(
                 self._reader,
                 terms,
@@ -109,7 +110,7 @@ class Searcher:
                 use=use,
                 most=query.limit,
                 with_priors=chosen.priors,
-                near=partial(meanings.of_names, terms.meant) if meanings else None,
+                near=partial(meanings.of_names, terms.meant) if meanings and describes else None,
             )
             read = self._readings(terms, ranked, meanings.of_words if meanings else None)
             hits = places.hits(self._reader, self._read_lines, terms, ranked[: query.limit], proposed, query, read)
@@ -124,9 +125,8 @@ class Searcher:
                 embedder = bundled.shared()
             except EmbedderUnavailable:
                 return None
-            self._meanings = _Meanings(
-                partial(word_nearness.nearness, embedder), partial(word_nearness.name_cosines, embedder)
-            )
+            of_words = partial(word_nearness.nearness, embedder)
+            self._meanings = _Meanings(of_words, word_nearness.NameCosines(embedder))
         return self._meanings
 
     def _readings(

@@ -10,7 +10,7 @@ from itertools import compress, islice
 
 from findling import tokenizer
 from findling.remembered import remembered
-from findling.search.analysis import QueryTerms
+from findling.search.analysis import MIN_SAID, QueryTerms
 from findling.search.ranking import formula
 from findling.search.ranking.ranked_file import RankedFile
 from findling.search.ranking.votes import KINDS
@@ -27,14 +27,11 @@ COMPARED = 12
 MOST_NAMES = 400
 """Of one file; what defines more is generated, or a list."""
 
-LEAST_WORDS = 3
-"""Of a query that describes something. Shorter ones are names, which are meant to the letter."""
-
 USUALLY_ASKED = 20
 """So many files at least are ordered surely, so that who asks for fewer sees the same ones first."""
 
-CLEARLY_NAMED = 0.5
-"""A best likeness by letters below this counts as what it is, not as a whole."""
+CLEARLY_NAMED, CLEARLY_MEANT = 0.5, 0.4
+"""A best likeness by letters, and a best cosine, below this counts as what it is, not as a whole."""
 
 _NAMES = bytes(kind in KINDS - {"module", "constant"} for kind in SYMBOL_KINDS).ljust(256, b"\0")
 """By a kind's place, whether what is of this kind is compared: what does something, or is something."""
@@ -44,26 +41,27 @@ def compare(
     reader: IndexReader,
     query: QueryTerms,
     ranked: Sequence[RankedFile],
-    weights: Mapping[str, float],
+    weights: Callable[[], Mapping[str, float]],
     *,
     most: int,
     near: Near | None,
 ) -> Sequence[RankedFile]:
-    """Give the first files the signal `name`, and say which. ``ranked`` are all, in order; ``weights`` the query's, by
-    term. Not where advice is wanted: then it would put code before documentation."""
+    """Give the signal `name` to the code among the first files, by letters to all files that it could bring among the
+    first ``most``, and say which these are. ``ranked`` are all, in order; ``weights`` the query's, by term. Not where
+    advice is wanted: then it would put code before documentation."""
     if "advice" in query.wants:
         return ()
-    if near is not None and len(query.words) >= LEAST_WORDS:
+    if near is not None and len(query.words) >= MIN_SAID:
         files = [item for item in ranked[:COMPARED] if item.file.kind == "code"]
         _by_meaning(reader, files, near)
     else:
         files = _within_reach(ranked, most)
-        _by_letters(reader, files, weights)
+        _by_letters(reader, files, weights())
     return files
 
 
 def _by_meaning(reader: IndexReader, files: Sequence[RankedFile], near: Near) -> None:
-    """The nearest name of each file, as a share of the nearest of all."""
+    """The nearest name of each file, as a share of the nearest of all, or of what is clearly near."""
     defined = reader.defined_names([item.file.blob_id for item in files])
     names_of = [_compared(defined[item.file.blob_id]) if item.file.blob_id in defined else [] for item in files]
     different = list(dict.fromkeys([name for names in names_of for name in names]))
@@ -72,11 +70,12 @@ def _by_meaning(reader: IndexReader, files: Sequence[RankedFile], near: Near) ->
         item.names = {name: cosines[name] for name in names}
     best = max(cosines.values(), default=0.0)
     for item in files:
-        item.values["name"] = max(item.names.values(), default=0.0) / best if best > 0 else 0.0
+        item.values["name"] = max(item.names.values(), default=0.0) / max(best, CLEARLY_MEANT)
 
 
 def _compared(defined: DefinedNames) -> list[str]:
-    return list(islice(compress(defined.text.split("\n"), defined.kinds.translate(_NAMES)), MOST_NAMES))
+    names = compress(defined.text.split("\n"), defined.kinds.translate(_NAMES))
+    return list(islice(dict.fromkeys(names), MOST_NAMES))
 
 
 def _within_reach(ranked: Sequence[RankedFile], most: int) -> list[RankedFile]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from functools import partial
 
 from findling import tokenizer
 from findling.search.analysis import QueryTerms
@@ -78,7 +79,7 @@ def rank(
     _votes(reader, ranked, rows)
     _in_order(ranked, ranked, use)
     if "name" in use:
-        looked_at = names.compare(reader, query, ranked, term_weights(reader, query), most=most, near=near)
+        looked_at = names.compare(reader, query, ranked, partial(term_weights, reader, query), most=most, near=near)
         _in_order(ranked, looked_at, use)
     return ranked
 
