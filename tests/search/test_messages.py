@@ -88,6 +88,23 @@ def test_runs_are_long_enough_to_be_rare() -> None:
     assert runs("App x is not running on web-1") == ["not running", "running on", "is not", "on web"]
 
 
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ("no server running on /tmp/tmux-1000/default", ["no", "server", "running", "on", "0file"]),
+        ("could not open 'x.txt': gone", ["could", "not", "open", "0file", "gone"]),
+        ('cannot read "C:\\a b" and/or v1.2', ["cannot", "read", "0file", "b", "and", "or", "v1", "2"]),
+    ],
+)
+def test_a_file_that_is_named_is_one_word(message: str, words: list[str]) -> None:
+    assert words_of(message) == words
+
+
+@pytest.mark.parametrize("text", ["'" + "." * 50_000, "/" * 50_000, "'a" * 25_000, '"' + "a." * 25_000, "~/ " * 20_000])
+def test_no_text_takes_long(text: str) -> None:
+    assert words_of(text) is not None  # minutes, were it not bounded
+
+
 def line_of(lines: list[str], message: str) -> Said | None:
     return best_line(lines, words_of(message), [run.lower() for run in runs(message)])
 

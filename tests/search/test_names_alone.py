@@ -57,3 +57,53 @@ def test_a_plain_word_is_still_a_subject(engine: Engine) -> None:
 def test_what_is_shown_adds_up(engine: Engine) -> None:
     for hit in engine.search("httpservererrors", explain=True).hits:
         assert sum(reason.value for reason in hit.reasons) == pytest.approx(hit.rank_value)
+
+
+CRAWLERS = {
+    "pkg/utils/spider.py": (
+        "'''Spiders: what runs a spider.'''\n\n\ndef iter_spider(spider):\n    '''Each spider of a spider.'''\n"
+        "    return spider.spiders\n\n\ndef spider_of(spider):\n    return spider\n"
+    ),
+    "pkg/spiders/__init__.py": (
+        "'''The base.'''\n\nimport os\n\n\ndef spider_name(spider):\n    '''The spider of a spider.'''\n"
+        "    return spider.spider\n\n\nclass Spider:\n    name = None\n\n    def parse(self, response):\n"
+        "        return response\n"
+    ),
+    "pkg/commands/parse.py": "def parse_spider(parse):\n    '''Parse what a spider is to parse.'''\n    return parse\n",
+    "pkg/app.py": "class Crawlers:\n    def include(self, other):\n        return other\n",
+    "pkg/routing.py": (
+        "class CrawlersRouter:\n    def include(self, other):\n        '''Crawlers.'''\n        return other\n"
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def crawlers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    root = tmp_path_factory.mktemp("named") / "crawlers"
+    for path, text in CRAWLERS.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    with Engine.open(root=root) as engine:
+        engine.index()
+        yield engine
+
+
+@pytest.mark.parametrize("query", ["Spider", "class Spider", "pkg.spiders.Spider", "crawlers.Spider"])
+def test_a_class_of_one_word_is_no_subject(query: str, crawlers: Engine) -> None:
+    first = crawlers.search(query).hits[0]
+    assert (first.path, first.name) == ("pkg/spiders/__init__.py", "Spider")
+
+
+@pytest.mark.parametrize("query", ["Spider.parse", "Spider::parse", "Spider.parse()"])
+def test_a_plain_word_in_a_class_is_that_one(query: str, crawlers: Engine) -> None:
+    first = crawlers.search(query).hits[0]
+    assert (first.path, first.name) == ("pkg/spiders/__init__.py", "parse")
+
+
+def test_a_definition_is_asked_as_it_is_written(crawlers: Engine) -> None:
+    assert crawlers.search("def iter_spider").hits[0].name == "iter_spider"
+    assert crawlers.search("class of spiders").hits
+
+
+def test_a_class_may_be_called_as_the_folder(crawlers: Engine) -> None:
+    assert crawlers.search("Crawlers.include").hits[0].path == "pkg/app.py"

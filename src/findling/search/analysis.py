@@ -78,6 +78,11 @@ _OF_OUR_CODE = re.compile(r"\s*where\b(?!.*\b(?:i|my|me|you|your)\b).*\b(?:we|ou
 
 _VERSION = re.compile(r"[vV]\d+")
 
+_DECLARED = re.compile(
+    r"(?:(?:def|fn|func|struct)\s+|(?:class|interface|enum|trait|type)\s+(?=[A-Z]))([\w.:]+)(?:\(\))?"
+)
+"""A definition's first words. "class" and "type" begin descriptions, too, whose next word is a plain one."""
+
 _WANTS = {
     "test": _words("test tests testing tested spec specs bench benches benchmark benchmarks fixture fixtures"),
     "example": _words("example examples sample samples demo demos tutorial docs documentation"),
@@ -229,7 +234,8 @@ def _names(text: str, words: list[str], own: str) -> tuple[NameInQuery, ...]:
 
     def note(name: str, weight: float, *, qualifies: bool = False) -> None:
         squashed = tokenizer.squash(name)
-        if len(squashed) > 1 and squashed != own and (squashed not in found or found[squashed].weight < weight):
+        is_own = squashed == own and not (qualifies and name != name.lower())  # a class may be called as its package
+        if len(squashed) > 1 and not is_own and (squashed not in found or found[squashed].weight < weight):
             found[squashed] = NameInQuery(name, squashed, weight, qualifies)
 
     tokens = _TOKEN.findall(text)
@@ -246,9 +252,17 @@ def _names(text: str, words: list[str], own: str) -> tuple[NameInQuery, ...]:
             note(pieces[0], 1.0)
         elif pieces and pieces[0][0].isupper() and position > 0 and pieces[0].lower() not in STOP_WORDS:
             note(pieces[0], CAPITALISED_WEIGHT)
-    if len(words) == 1:
-        note(words[0], 1.0)
+    if (alone := name_alone(text)) and len(names_of := tokenizer.words(alone)) == 1:
+        note(names_of[0], 1.0)
     return tuple(found.values())
+
+
+def name_alone(text: str) -> str:
+    """What a query is that is one name and nothing else, also as it is defined: "Parser", "a.Parser", "class Parser",
+    "def parse"; '' for others."""
+    declared = _DECLARED.fullmatch(text.strip())
+    name = declared[1] if declared else text.strip()
+    return "" if len(name.split()) != 1 else name
 
 
 def _looks_like_a_name(word: str) -> bool:

@@ -56,6 +56,12 @@ _HEAD = 60
 _NO_TEXT = re.compile(r"[\0\ud800-\udfff]")
 _WRITTEN_AS_MESSAGE = re.compile(r"[:=\"'<>(){}\[\]]|\d")
 _WORD = re.compile(r"[^\W_]+")
+_FILE = re.compile(
+    r"(?<!\S)[\"'(\[<]?(?:~|\.{1,2}|[a-z]:)?[/\\]\S+"
+    r"|'[^'\s./\\]{0,200}[./\\][^'\s]{0,200}'"
+    r"|\"[^\"\s./\\]{0,200}[./\\][^\"\s]{0,200}\""
+)
+"""An absolute path, or a quoted name with a dot or slash in it. Bounded, so that no text takes long."""
 _QUOTED = re.compile(r"\\.|\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'|`((?:[^`\\]|\\.)*)`")
 _FILLED_IN = re.compile(
     r"%[-+#0-9.*]*(?:\([^)]*\))?(?:hh|h|ll|l|z|j|t|q)?[a-zA-Z]|[$#]?\{[^{}]*\}|\$\([^()]*\)|\$\w+|\\\([^()]*\)|\\."
@@ -84,8 +90,9 @@ def message_in(text: str) -> str:
 
 
 def words_of(message: str) -> list[str]:
-    """Its words in lower case, the first `MOST_WORDS`; none where there are too few to tell."""
-    words = _WORD.findall(message.lower())
+    """Its words in lower case, the first `MOST_WORDS`; none where there are too few to tell. The name of a file is one,
+    however many parts it has: it was surely filled in."""
+    words = _WORD.findall(_FILE.sub(" 0file ", message.lower()))
     return words[:MOST_WORDS] if len(words) >= LEAST_WORDS else []
 
 

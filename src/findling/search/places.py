@@ -105,8 +105,8 @@ def chunk_values(
         for test in values:
             if first <= chunks[test].start_line and chunks[test].end_line <= last:
                 values[test] += ranked_file.TESTS_IN_CHUNK * (1 if tests_wanted else -1)
-    if item.exact_line:
-        at = _chunk_at(chunks, item.exact_line)
+    if meant := item.exact_line or item.asked_line:
+        at = _chunk_at(chunks, meant)
         if at is not None:
             values[at] = values.get(at, 0.0) + ranked_file.EXACT_IN_CHUNK
     for place in values if item.names else ():

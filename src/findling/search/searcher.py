@@ -196,7 +196,8 @@ class Searcher:
         said: dict[int, messages.Said] = {}
         if chosen.mode == "auto" and chosen.intent in ("natural_language", "error"):
             said = messages.find(reader, self._read_lines, terms.text, scope, list(entries))
-            if said:
+            if said:  # what a message quotes was filled in, and stands anywhere
+                exact = {entry: line for entry, line in exact.items() if entry in said}
                 take("exact", {entry: each.share for entry, each in said.items()}, EXACT_FILES)
         cosines = None
         if "semantic" in chosen.channels and (channel := self._semantic()) is not None:

@@ -43,7 +43,7 @@ SIGNALS: Mapping[str, Signal] = {
     "stem": Signal(1.0, "the file is called like a name in the query"),
     "path": Signal(1.5, "the query says {share} of the file's name"),
     "definition": Signal(1.0, "it defines {what}"),
-    "asked": Signal(3.0, "it defines {what}, and that name is all that was asked"),
+    "asked": Signal(4.0, "it defines {what}, and that name is all that was asked"),
     "asked_path": Signal(EXACTLY_NAMED, "its path is what was asked for"),
     "name": Signal(0.5, "it defines something named like the query, {share} of the best"),
     "named": Signal(EXACTLY_NAMED, "it defines {what}, as was asked"),

@@ -36,7 +36,8 @@ class RankedFile:
     ``rare_coverage``: the share of the query that it holds, rare terms above all; ``names_a_term``: a term of the query
     stands in a name that it defines. ``texts`` are BM25 shares by chunk ordinal; ``cosines`` are of all chunks,
     ``highest`` the best of any file, ``best_cosine`` this one's; ``window_cosine`` is what the signal of that name is
-    made from. ``names``: how near names that it defines are to the query, where that was looked at.
+    made from. ``names``: how near names that it defines are to the query, where that was looked at;
+    ``asked_line``: where it defines the name that is all that was asked.
     """
 
     file: FileRow
@@ -52,6 +53,7 @@ class RankedFile:
     definitions: list[Definition] = field(default_factory=list)
     exact_line: int = 0
     first_line: int = 0
+    asked_line: int = 0
     names: Mapping[str, float] = field(default_factory=dict)
     use: frozenset[str] = frozenset()
 

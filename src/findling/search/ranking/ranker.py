@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from findling import tokenizer
-from findling.search.analysis import QueryTerms
+from findling.search.analysis import QueryTerms, name_alone
 from findling.search.keyword import KeywordHits
 from findling.search.ranking import formula, mentions, names, priors, signals, votes
 from findling.search.ranking.ranked_file import RankedFile
@@ -62,7 +62,7 @@ def rank(
     _passages(ranked, evidence.keyword)
     _names(query, ranked)
     _definitions(ranked)
-    if len(query.text.split()) == 1:
+    if name_alone(query.text):
         _asked_alone(ranked)
     for item in ranked:
         exact, asked = evidence.exact.get(item.file.entry_id, 0), evidence.asked_paths.get(item.file.entry_id)
@@ -215,18 +215,20 @@ def _definitions(ranked: Sequence[RankedFile]) -> None:
 
 
 WORD = 0.5
-"""A name of one part may be a word that stands for a subject; one of several is nothing else than that name."""
+"""A plain word may stand for a subject; what has several parts, a capital or something around it, is a name."""
 
 
 def _asked_alone(ranked: Sequence[RankedFile]) -> None:
     """Who types one name and nothing else wants where it is defined, however many files define it or speak of it."""
     for item in ranked:
-        exact = [found for found in item.definitions if not found.alike]
-        item.values["asked"] = max([_alone(found) for found in exact], default=0.0)
+        exact = [(_alone(found), found.symbol.name_line) for found in item.definitions if not found.alike]
+        item.values["asked"], item.asked_line = max(exact, key=lambda each: each[0], default=(0.0, 0))
 
 
 def _alone(found: Definition) -> float:
-    if len(tokenizer.parts(found.symbol.name)) > 1:
+    name = found.symbol.name
+    is_type = found.fit == 1.0 and name[:1].isupper()
+    if is_type or found.strength > 1 or len(tokenizer.parts(name)) > 1:
         return found.fit
     return WORD * found.fit * min(1.0, found.strength)
 
