@@ -24,6 +24,12 @@ PATIENCE_S = 20.0
 """What a busy machine may take; how quick it is, `benchmarks/watching.py` measures."""
 
 
+def has_all_vectors(root: Path) -> bool:
+    with Engine.open(root=root) as engine:
+        coverage = engine.status().coverage
+        return coverage.embedded_chunks == coverage.chunks > 0
+
+
 def until(condition: Callable[[], bool]) -> None:
     end = time.monotonic() + PATIENCE_S
     while not condition():
@@ -254,6 +260,7 @@ def test_an_index_that_comes_to_be_or_is_deleted(tmp_path: Path) -> None:
             until(lambda: watcher.watch.state == "watching" and (root / ".findling" / WATCHER).exists())
             write(root, "src/heard.py", "def heard_again():\n    pass\n")
             until(lambda: holds(root, "heard_again") == {"src/heard.py"})
+            until(lambda: has_all_vectors(root))  # a run that still writes would begin it anew
             os.rename(root / ".findling", tmp_path / f"deleted{turn}")
             (root / "src/heard.py").unlink()
             until(lambda: watcher.watch.state == "waiting")
