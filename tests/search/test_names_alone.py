@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from findling import Engine
+from findling.search.analysis import name_alone
 from findling.types import LOW_CONFIDENCE
 
 FILES = {
@@ -102,7 +103,23 @@ def test_a_plain_word_in_a_class_is_that_one(query: str, crawlers: Engine) -> No
 
 def test_a_definition_is_asked_as_it_is_written(crawlers: Engine) -> None:
     assert crawlers.search("def iter_spider").hits[0].name == "iter_spider"
-    assert crawlers.search("class of spiders").hits
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Parser", "Parser"),
+        (" struct window ", "window"),
+        ("fn parse()", "parse"),
+        ("interface Shape", "Shape"),
+        ("class methods", ""),
+        ("class of Parsers", ""),
+        ("type hints", ""),
+        ("", ""),
+    ],
+)
+def test_what_is_a_name_and_nothing_else(text: str, name: str) -> None:
+    assert name_alone(text) == name
 
 
 def test_a_class_may_be_called_as_the_folder(crawlers: Engine) -> None:

@@ -78,11 +78,7 @@ class NameCosines:
         for begin in range(0, len(new), _AT_ONCE):
             block = new[begin : begin + _AT_ONCE]
             rows_of = [tuple(islice(self._embedder.rows_in(name[:NAME_CHARS]), NAME_ROWS)) for name in block]
-            some = [rows for rows in rows_of if rows]
-            lengths = iter(self._lengths(some) if some else ())
-            self._known.update(
-                (name, (rows, next(lengths) if rows else 0.0)) for name, rows in zip(block, rows_of, strict=True)
-            )
+            self._known.update(zip(block, zip(rows_of, self._lengths(rows_of), strict=True), strict=True))
 
     def _lengths(self, rows_of: Sequence[tuple[int, ...]]) -> list[float]:
         """The length of the sum of each name's rows, never 0."""
