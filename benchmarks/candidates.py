@@ -9,15 +9,15 @@ difference in NDCG@10.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
+import asked
+
 from findling.engine import Engine
-from findling.evaluation.judged import Answer, answer_of, load_queries
+from findling.evaluation.judged import Answer, answer_of
 from findling.evaluation.run import corpora, nothing_above, run_line
 from findling.evaluation.scoring import compare, evaluate
 from findling.search import searcher
@@ -49,13 +49,8 @@ def all_files() -> Iterator[None]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("corpora", type=Path)
-    parser.add_argument("--queries", type=Path, required=True)
-    parser.add_argument("--cache", action="store_true", help="keep the indexes in the user's cache folder")
-    parser.add_argument("--repos", nargs="*", help="only these repositories")
-    options = parser.parse_args(arguments)
-    queries = [query for query in load_queries(options.queries) if not options.repos or query.repo in options.repos]
+    options = asked.parser(__doc__).parse_args(arguments)
+    queries = asked.queries(options)
     runs: dict[str, dict[str, Answer]] = {"proposed": {}, "all": {}}
     for corpus in corpora(options.corpora, queries):
         print(corpus.name, file=sys.stderr)

@@ -10,13 +10,13 @@ that one has what those to its left have.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
+
+import asked
 
 from findling.engine import Engine
-from findling.evaluation.judged import Answer, Judged, Result, answer_of, load_queries
+from findling.evaluation.judged import Answer, Judged, Result, answer_of
 from findling.evaluation.run import corpora, nothing_above, run_line
 from findling.evaluation.scoring import score
 from findling.ingest.languages import language_of
@@ -47,17 +47,8 @@ def is_document(path: str) -> bool:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("corpora", type=Path)
-    parser.add_argument("--queries", type=Path, required=True)
-    parser.add_argument("--cache", action="store_true", help="keep the indexes in the user's cache folder")
-    parser.add_argument("--repos", nargs="*", help="only these repositories")
-    options = parser.parse_args(arguments)
-    queries = [
-        query
-        for query in load_queries(options.queries)
-        if query.targets and (not options.repos or query.repo in options.repos)
-    ]
+    options = asked.parser(__doc__).parse_args(arguments)
+    queries = [query for query in asked.queries(options) if query.targets]
     rows: dict[str, list[tuple[float, ...]]] = {}
     for corpus in corpora(options.corpora, queries):
         print(corpus.name, file=sys.stderr)

@@ -12,7 +12,6 @@ with 95 % intervals of a bootstrap over queries.
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import sys
@@ -20,8 +19,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import asked
+
 from findling.engine import Engine
-from findling.evaluation.judged import Judged, load_queries
+from findling.evaluation.judged import Judged
 from findling.evaluation.run import corpora, nothing_above
 from findling.evaluation.scoring import share
 from findling.tools.registry import call
@@ -56,9 +57,9 @@ def found_in(query: Judged, facts: Mapping[str, Any], depth: int = DEPTH) -> boo
 
 
 def follow(query: Judged, workspace: Workspace) -> Followed:
-    asked = {"query": query.text, "limit": LIMIT}
-    as_usual = call("search_code", asked, workspace).structured or {}
-    flagged = call("search_code", {**asked, "confidence_threshold": FLAG_ALL}, workspace).structured or {}
+    given = {"query": query.text, "limit": LIMIT}
+    as_usual = call("search_code", given, workspace).structured or {}
+    flagged = call("search_code", {**given, "confidence_threshold": FLAG_ALL}, workspace).structured or {}
     suggestion = flagged["metadata"]["suggested_action"] or ""
     then: bool | None = None
     if match := _SUGGESTION.fullmatch(suggestion):
@@ -109,14 +110,10 @@ def shown(estimate: Any) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("corpora", type=Path)
-    parser.add_argument("--queries", type=Path, required=True)
-    parser.add_argument("--cache", action="store_true", help="keep the indexes in the user's cache folder")
-    parser.add_argument("--repos", nargs="*", help="only these repositories")
+    parser = asked.parser(__doc__)
     parser.add_argument("--json", type=Path, help="write what became of each query here")
     options = parser.parse_args(arguments)
-    queries = [query for query in load_queries(options.queries) if not options.repos or query.repo in options.repos]
+    queries = asked.queries(options)
     followed: list[Followed] = []
     for corpus in corpora(options.corpora, queries):
         print(corpus.name, file=sys.stderr)

@@ -9,14 +9,14 @@ by query; then the difference of hybrid_search from search_keyword.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
+import asked
+
 from findling.engine import Engine
-from findling.evaluation.judged import Answer, Judged, answer_of, load_queries
+from findling.evaluation.judged import Answer, Judged, answer_of
 from findling.evaluation.run import LIMIT, corpora, nothing_above, run_line
 from findling.evaluation.scoring import compare, evaluate
 from findling.reports import Estimate
@@ -32,13 +32,8 @@ TOOLS: Mapping[str, Mapping[str, Any]] = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("corpora", type=Path)
-    parser.add_argument("--queries", type=Path, required=True)
-    parser.add_argument("--cache", action="store_true", help="keep the indexes in the user's cache folder")
-    parser.add_argument("--repos", nargs="*", help="only these repositories")
-    options = parser.parse_args(arguments)
-    queries = [query for query in load_queries(options.queries) if not options.repos or query.repo in options.repos]
+    options = asked.parser(__doc__).parse_args(arguments)
+    queries = asked.queries(options)
     runs: dict[str, dict[str, Answer]] = {name: {} for name in ("auto", *TOOLS)}
     for corpus in corpora(options.corpora, queries):
         print(corpus.name, file=sys.stderr)
@@ -49,8 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 runs["auto"][query.id] = answer_of(run_line(query, answer))
             with Workspace(root=corpus.root, cache=options.cache) as workspace:
                 for query in corpus.queries:
-                    for name, asked in TOOLS.items():
-                        facts = call(name, {"query": query.text, **asked}, workspace).structured or {}
+                    for name, options_of in TOOLS.items():
+                        facts = call(name, {"query": query.text, **options_of}, workspace).structured or {}
                         runs[name][query.id] = answer_of(line_of(query, facts["results"]))
     print("| asked | NDCG@10 | minus `auto` |\n|---|---|---|")
     for name, run in runs.items():
