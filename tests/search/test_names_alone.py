@@ -72,7 +72,7 @@ CRAWLERS = {
     ),
     "pkg/commands/parse.py": "def parse_spider(parse):\n    '''Parse what a spider is to parse.'''\n    return parse\n",
     "pkg/app.py": "class Crawlers:\n    def include(self, other):\n        return other\n",
-    "pkg/routing.py": (
+    "pkg/include.py": (
         "class CrawlersRouter:\n    def include(self, other):\n        '''Crawlers.'''\n        return other\n"
     ),
 }
