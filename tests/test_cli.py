@@ -189,6 +189,15 @@ def test_filters_narrow_the_answer(run: Run, project: Path) -> None:
     assert headings(run("search", question, "docs/taxes.md").stdout) == ["docs/taxes.md"]
 
 
+def test_a_long_query_is_cut_with_a_note(run: Run) -> None:
+    ran = run("search", "retry_failed " + "x" * 120_000)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.startswith("src/http/client.py:")
+    assert "note: The query has 120,013 characters; only the first 100,000 were searched for.\n" in ran.stderr
+    told = json.loads(run("search", "--json", "retry_failed " + "x" * 120_000).stdout)
+    assert told["notes"][0].startswith("The query has 120,013 characters")
+
+
 def test_search_json(run: Run, project: Path) -> None:
     answer = json.loads(run("search", "retry_failed", "--json", "--explain").stdout)
     assert answer["root"] == str(project)

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 
 PATH = "/mcp"
 
-MAX_REQUEST_BYTES = 1 << 20
-"""A larger request is no call of ours: the longest argument has 10,000 characters."""
+MAX_REQUEST_BYTES = 1 << 22
+"""A larger request is no call of ours: the 100,000 characters of a query that are searched for take 1.2 MB where each
+is written as two escapes, and a longer query is cut, not refused."""
 
 MAX_HEADER_BYTES = 1 << 15
 
