@@ -8,6 +8,9 @@ from findling.errors import InvalidInput
 from findling.types import MODES, Query
 
 MAX_LIMIT = 1000
+LINE_DIGITS = 18
+"""Of the number of a line; no file has a line whose number is longer, nor one whose number begins so."""
+
 MAX_QUERY = 100_000
 """Characters of a query that are searched for: a whole issue or log. More adds time, not meaning."""
 
@@ -67,5 +70,5 @@ def split_target(target: str) -> tuple[str, int | None]:
     """
     path, colon, line = target.rpartition(":")
     if colon and path and line.isdecimal():
-        return path, int(line)
+        return path, int(line[:LINE_DIGITS])
     return target, None
