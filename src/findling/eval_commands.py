@@ -100,10 +100,22 @@ def _judged(args: Namespace, session: Session) -> int:
         }
         found = _ask_all(args, session, corpora, out, reported, others, plan.get, not_over=file)
         root = folder.resolve()
+        session.notes(_cut(queries))
     plots = as_path(args.plots)
     report = _report(queries, found, [])
     session.view(Root(root, "")).evaluation(_with_pictures(report, plots) if plots is not None else report)
     return FOUND
+
+
+def _cut(queries: Sequence[Judged]) -> list[str]:
+    """What there is to say of queries that are too long to be searched for as a whole."""
+    from findling.search.query import MAX_QUERY, shortened
+
+    cut = [query.id for query in queries if shortened(query.text)[1]]
+    if not cut:
+        return []
+    others = f" and {len(cut) - 1} more" if len(cut) > 1 else ""
+    return [f"only the first {MAX_QUERY:,} characters of {cut[0]}{others} were searched for"]
 
 
 def _settings(args: Namespace) -> tuple[Setting, list[Setting | Path]]:
