@@ -20,7 +20,7 @@ from findling import events, plurals
 from findling.embedding import Batch, wrong_dimensions
 from findling.embedding.checked import Malformed, OtherDimensions, unit_rows
 from findling.errors import EmbedderUnavailable
-from findling.outbound_http import HttpAnswer, HttpFailure, get, post_json
+from findling.outbound.http import HttpAnswer, HttpFailure, get, post_json
 
 SEEN_S: Final = 30.0
 """How long the server's last answer about its models, or its silence, is believed."""

@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 from urllib.parse import urljoin
 
 from findling.errors import FetchRefused, NetworkError
-from findling.outbound_addresses import Target, addresses_of, target_of
+from findling.outbound.addresses import Target, addresses_of, target_of
 
 MAX_REDIRECTS: Final = 5
 _PIECE: Final = 1 << 16

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from findling.outbound_process import READ_BYTES, REAP_S, GitProcess
-from findling.outbound_process import GitOutput as GitOutput
+from findling.outbound.process import READ_BYTES, REAP_S, GitProcess
+from findling.outbound.process import GitOutput as GitOutput
 
 GIT_TIMEOUT_S = 10.0  # a listing of the largest repositories takes seconds with a cold disk
 MAX_OUTPUT_BYTES = 256 * 1024 * 1024  # several million paths; more is not a listing but a fault

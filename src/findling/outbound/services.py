@@ -9,7 +9,7 @@ import json
 import time
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from findling.outbound_http import HttpFailure, post_json
+from findling.outbound.http import HttpFailure, post_json
 
 if TYPE_CHECKING:
     from findling.config import Secret

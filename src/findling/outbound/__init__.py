@@ -1,0 +1,6 @@
+"""The only door to the network and to other programs.
+
+``git``: which git is run, and with what environment; ``process``: its output, in time and within bounds. ``addresses``:
+which servers may be asked; ``http``: a whole answer from a server of the user's choice; ``services``: the same with a
+key; ``fetch``: a file from a server that nobody vouches for.
+"""
