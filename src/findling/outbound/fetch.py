@@ -7,23 +7,20 @@ What is done with the pieces is the caller's affair.
 from __future__ import annotations
 
 import contextlib
-import http.client
 import re
-import socket
-import ssl
-import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from http import HTTPStatus
 from typing import Final, NamedTuple
 from urllib.parse import urljoin
 
 from findling.errors import FetchRefused, NetworkError
 from findling.outbound.addresses import Target, addresses_of, target_of
+from findling.outbound.connection import Connection, Head
 
 MAX_REDIRECTS: Final = 5
-_PIECE: Final = 1 << 16
 _REDIRECTS: Final = (301, 302, 303, 307, 308)
 
 
@@ -80,6 +77,41 @@ def fetch(
     address or redirect that is not allowed and for a body longer than ``max_bytes``, `NetworkError` for everything
     that servers do wrong. What ``take``, ``begin`` and ``check`` raise is passed on as it is.
     """
+    with _answered(url, allowed_hosts, have, check, pace) as answer:
+        extent = _extent(answer, have)
+        if extent is not None:
+            start, announced = extent
+            begin(Part(start, _validator(answer.head)))
+            answer.connection.within(pace.whole_s)
+            size = _body(answer, start, announced, max_bytes, take, check, pace)
+            return Fetched(answer.url.partition("#")[0], answer.target, size)
+    return fetch(
+        answer.url, allowed_hosts=allowed_hosts, max_bytes=max_bytes, take=take, begin=begin, check=check, pace=pace
+    )
+
+
+def located(url: str, *, allowed_hosts: tuple[str, ...], pace: Pace = USUAL) -> str:
+    """Where redirects lead in the end, each looked at as by `fetch`; of the last answer only the head is read."""
+    with _answered(url, allowed_hosts, None, lambda: None, pace) as answer:
+        _extent(answer, None)
+        return answer.url
+
+
+class _Answer(NamedTuple):
+    """``url``: where redirects have led; the body is still to be read from ``connection``."""
+
+    url: str
+    target: Target
+    connection: Connection
+    head: Head
+
+
+@contextlib.contextmanager
+def _answered(
+    url: str, allowed_hosts: tuple[str, ...], have: Part | None, check: Callable[[], None], pace: Pace
+) -> Iterator[_Answer]:
+    """The answer at the end of all redirects. Each is looked at as if it were what was asked for."""
+    rest = {"Range": f"bytes={have.size}-", "If-Range": have.validator} if have else {}
     secure = False
     for _ in range(MAX_REDIRECTS + 1):
         target = target_of(url, allowed_hosts)
@@ -87,33 +119,21 @@ def fetch(
             raise FetchRefused(f"The server leads from https to {target.shown}.")
         secure = target.scheme == "https"
         check()
-        following = _one(target, addresses_of(target), max_bytes, take, begin, have, check, pace)
-        if isinstance(following, int):
-            return Fetched(url.partition("#")[0], target, following)
-        if following == _FROM_THE_START:
-            have = None
-            continue
-        url = _joined(url, following)
-    raise NetworkError(f"The server leads to another place more than {MAX_REDIRECTS} times.")
-
-
-def located(url: str, *, allowed_hosts: tuple[str, ...], pace: Pace = USUAL) -> str:
-    """Where redirects lead in the end, each looked at as by `fetch`; of the last answer only the head is read."""
-
-    def enough(_: bytes, __: int | None) -> None:
-        raise _Enough
-
-    for _ in range(MAX_REDIRECTS + 1):
-        target = target_of(url, allowed_hosts)
-        try:
-            following = _one(target, addresses_of(target), _ANY_SIZE, enough, lambda _: None, None, lambda: None, pace)
-        except _Enough:
-            return url
-        if isinstance(following, int):
-            return url
-        url = _joined(url, following)
-        if target.scheme == "https" and not url.startswith("https:"):
-            raise FetchRefused(f"The server leads from {target.shown} to a place without https.")
+        addresses = addresses_of(target)
+        with _told(target):
+            connection = Connection(
+                target.scheme, target.host, target.port, addresses, stall_s=pace.stall_s, within_s=pace.head_s
+            )
+        with connection:
+            with _told(target):
+                head = connection.ask("GET", target.path, {"Accept": "*/*", **rest})
+            if head.status not in _REDIRECTS:
+                yield _Answer(url, target, connection, head)
+                return
+        place = head.headers.get("location", "")
+        if not place:
+            raise NetworkError(f"{target.host} leads to another place and does not say where.")
+        url = _joined(url, place)
     raise NetworkError(f"The server leads to another place more than {MAX_REDIRECTS} times.")
 
 
@@ -124,71 +144,30 @@ def _joined(url: str, place: str) -> str:
         raise NetworkError("The server leads to a place whose URL cannot be read.") from error
 
 
-class _Enough(Exception):
-    """The answer has begun."""
+def _extent(answer: _Answer, have: Part | None) -> tuple[int, int | None] | None:
+    """How much of the file comes before the body, and its size as far as it is said. None where the rest that was asked
+    for cannot be had, but the whole may."""
+    head, host = answer.head, answer.target.host
+    if have and head.status == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
+        return None
+    partial = have if head.status == HTTPStatus.PARTIAL_CONTENT else None
+    if head.status != HTTPStatus.OK and not partial:
+        reason = "".join(char for char in head.reason if char.isprintable())[:60]
+        raise NetworkError(f"{host} answered {head.status} {reason}".rstrip() + ".")
+    if head.headers.get("content-encoding", "identity").strip().lower() != "identity":
+        raise NetworkError(f"{host} sent a compressed answer, which was not asked for.")
+    if not partial:
+        return 0, head.length
+    size = _whole_size(head, partial)
+    return None if size is None else (partial.size, size)
 
 
-_ANY_SIZE: Final = 1 << 62
-
-_FROM_THE_START: Final = ""
-"""In place of a redirect: the rest cannot be had, the whole may."""
-
-
-def _one(
-    target: Target,
-    addresses: tuple[str, ...],
-    max_bytes: int,
-    take: Callable[[bytes, int | None], None],
-    begin: Callable[[Part], None],
-    have: Part | None,
-    check: Callable[[], None],
-    pace: Pace,
-) -> int | str:
-    """The size of the file, or where a redirect leads."""
-    connection = _Pinned(target, addresses, pace)
-    late = threading.Event()
-    try:
-        with _told(target, late), _within(pace.head_s, connection, late):
-            rest = {"Range": f"bytes={have.size}-", "If-Range": have.validator} if have else {}
-            connection.request("GET", target.path, headers={**_HEADERS, **rest})
-            response = connection.getresponse()
-        if late.is_set():
-            raise NetworkError(f"{target.host} takes too long.")
-        if response.status in _REDIRECTS:
-            place = response.getheader("Location") or ""
-            if not place:
-                raise NetworkError(f"{target.host} leads to another place and does not say where.")
-            return place
-        if have and response.status == http.client.REQUESTED_RANGE_NOT_SATISFIABLE:
-            return _FROM_THE_START
-        partial = have is not None and response.status == http.client.PARTIAL_CONTENT
-        if response.status != http.client.OK and not partial:
-            reason = "".join(char for char in response.reason if char.isprintable())[:60]
-            raise NetworkError(f"{target.host} answered {response.status} {reason}".rstrip() + ".")
-        if (response.getheader("Content-Encoding") or "identity").strip().lower() != "identity":
-            raise NetworkError(f"{target.host} sent a compressed answer, which was not asked for.")
-        if have and partial:
-            start, announced = have.size, _whole_size(response, have)
-            if announced is None:
-                return _FROM_THE_START
-        else:
-            start, announced = 0, response.length
-        begin(Part(start, _validator(response)))
-        with _within(pace.whole_s, connection, late):
-            size = _body(target, response, late, start, announced, max_bytes, take, check, pace)
-    finally:
-        connection.close()
-    if late.is_set():
-        raise NetworkError(f"{target.host} takes too long.")
-    return size
-
-
-def _validator(response: http.client.HTTPResponse) -> str:
+def _validator(head: Head) -> str:
     """What the rest of this very state of the file can be asked for by, '' where nothing tells it from others."""
-    tag = (response.getheader("ETag") or "").strip()
+    tag = head.headers.get("etag", "").strip()
     if tag.startswith('"') and tag.isprintable() and len(tag) <= _VALIDATOR_CHARS:
         return tag
-    changed, now = response.getheader("Last-Modified") or "", response.getheader("Date") or ""
+    changed, now = head.headers.get("last-modified", ""), head.headers.get("date", "")
     try:
         apart = parsedate_to_datetime(now) - parsedate_to_datetime(changed)
     except (TypeError, ValueError, OverflowError):
@@ -197,11 +176,11 @@ def _validator(response: http.client.HTTPResponse) -> str:
     return changed if apart.total_seconds() >= _SURELY_OLD_S and len(changed) <= _VALIDATOR_CHARS else ""
 
 
-def _whole_size(response: http.client.HTTPResponse, have: Part) -> int | None:
+def _whole_size(head: Head, have: Part) -> int | None:
     """How long the file is whose rest this is; None where it is not what comes after ``have``, of the same state. The
     answer may hold less than all of the rest."""
-    found = _CONTENT_RANGE.fullmatch((response.getheader("Content-Range") or "").strip())
-    if found is None or _validator(response) not in ("", have.validator):
+    found = _CONTENT_RANGE.fullmatch(head.headers.get("content-range", "").strip())
+    if found is None or _validator(head) not in ("", have.validator):
         return None
     first, last, whole = map(int, found.groups())
     return whole if first == have.size and first <= last < whole else None
@@ -214,21 +193,18 @@ _SURELY_OLD_S: Final = 60.0
 
 
 @contextlib.contextmanager
-def _told(target: Target, late: threading.Event, failure: type[NetworkError] = NetworkError) -> Iterator[None]:
+def _told(target: Target, failure: type[NetworkError] = NetworkError) -> Iterator[None]:
     """What fails in the block is the server's failure."""
     try:
         yield
-    except (OSError, ValueError, http.client.HTTPException) as error:
-        if late.is_set() or isinstance(error, TimeoutError):
-            raise NetworkError(f"{target.host} takes too long.") from error
-        why = str(error) if isinstance(error, OSError) else type(error).__name__
-        raise failure(f"The connection to {target.host} failed: {why}.") from error
+    except TimeoutError as error:
+        raise NetworkError(f"{target.host} takes too long.") from error
+    except (OSError, ValueError) as error:
+        raise failure(f"The connection to {target.host} failed: {error}.") from error
 
 
 def _body(
-    target: Target,
-    response: http.client.HTTPResponse,
-    late: threading.Event,
+    answer: _Answer,
     start: int,
     announced: int | None,
     max_bytes: int,
@@ -239,13 +215,12 @@ def _body(
     """The size of the file, whose first ``start`` bytes are not sent; ``announced`` is what it should be."""
     if announced is not None and announced > max_bytes:
         raise FetchRefused(f"The file has {announced:,} bytes, the limit is {max_bytes:,}.")
+    host = answer.target.host
     size = start
     began = time.monotonic()
     while True:
-        with _told(target, late, Interrupted):
-            piece = response.read1(_PIECE)
-        if late.is_set():
-            raise NetworkError(f"{target.host} takes too long.")
+        with _told(answer.target, Interrupted):
+            piece = answer.connection.read()
         if not piece:
             break
         size += len(piece)
@@ -254,66 +229,8 @@ def _body(
         check()
         taken = time.monotonic() - began
         if taken > pace.grace_s and size - start < taken * pace.bytes_per_s:
-            raise NetworkError(f"{target.host} sends less than {pace.bytes_per_s:,.0f} bytes a second.")
+            raise NetworkError(f"{host} sends less than {pace.bytes_per_s:,.0f} bytes a second.")
         take(piece, announced)
     if announced is not None and size < announced:
-        raise Interrupted(f"{target.host} broke off after {size:,} of {announced:,} bytes.")
+        raise Interrupted(f"{host} broke off after {size:,} of {announced:,} bytes.")
     return size
-
-
-_HEADERS: Final = {
-    "User-Agent": "findling",
-    "Accept": "*/*",
-    "Accept-Encoding": "identity",
-    "Connection": "close",
-}
-
-
-class _Pinned(http.client.HTTPConnection):
-    """A connection to one of these addresses, whatever the name means by now; certificates are the name's."""
-
-    def __init__(self, target: Target, addresses: tuple[str, ...], pace: Pace) -> None:
-        super().__init__(target.host, target.port, timeout=pace.stall_s)
-        self._target = target
-        self._addresses = addresses
-        self._pace = pace
-
-    def connect(self) -> None:
-        until = time.monotonic() + self._pace.head_s
-        failure: OSError | None = None
-        for address in self._addresses:
-            left = until - time.monotonic()
-            if left <= 0:
-                break
-            try:
-                sock = socket.create_connection((address, self._target.port), min(left, self._pace.stall_s))
-                sock.settimeout(self._pace.stall_s)
-                self.sock = sock
-                if self._target.scheme == "https":
-                    context = ssl.create_default_context()
-                    self.sock = context.wrap_socket(sock, server_hostname=self._target.host)
-                return
-            except OSError as error:
-                failure = error
-        raise failure or TimeoutError("no connection in time")
-
-
-@contextlib.contextmanager
-def _within(seconds: float, connection: http.client.HTTPConnection, late: threading.Event) -> Iterator[None]:
-    """End the connection when the block takes longer: a timeout on a socket bounds each read, not a server that
-    drips."""
-
-    def end() -> None:
-        late.set()
-        sock = connection.sock
-        if sock is not None:
-            with contextlib.suppress(OSError):  # it ended by itself
-                sock.shutdown(socket.SHUT_RDWR)
-
-    timer = threading.Timer(seconds, end)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
