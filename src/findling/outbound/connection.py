@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import math
 import socket
-import ssl
 import time
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 import h11
 
 from findling.outbound.addresses import authority
+from findling.outbound.certificates import tls_context
+
+if TYPE_CHECKING:
+    import ssl
 
 _PIECE: Final = 1 << 16
 
@@ -57,7 +60,7 @@ class Connection:
         self._stall_s = stall_s
         self._deadline = time.monotonic() + within_s
         self._http = h11.Connection(h11.CLIENT)
-        tls = ssl.create_default_context() if scheme == "https" else None
+        tls = tls_context() if scheme == "https" else None
         failure = OSError("it has no address")
         for address in addresses:
             try:
