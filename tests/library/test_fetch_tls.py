@@ -23,7 +23,8 @@ from findling.outbound.fetch import USUAL, Pace, fetch
 from findling.outbound.git import GitServer, start_git
 from findling.outbound.http import HttpFailure, get
 
-VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH")
+FOLDERS = ("SSL_CERT_DIR", "GIT_SSL_CAPATH")
+VARIABLES = ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", *FOLDERS)
 NAME = "docs.example"
 
 
@@ -112,7 +113,7 @@ def test_a_certificate_of_another_name(authority: trustme.CA, bundle: Path, monk
         assert server.asked == []
 
 
-@pytest.mark.parametrize("variable", [None, "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO"])
+@pytest.mark.parametrize("variable", [None, *VARIABLES])
 def test_who_vouches_for_a_server(
     variable: str | None, authority: trustme.CA, bundle: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,7 +125,7 @@ def test_who_vouches_for_a_server(
                 get(f"{server.url}/a", timeout_s=5, max_bytes=100)
             assert failed.value.reason == "unreachable"
             return
-        monkeypatch.setenv(variable, str(folder if variable == "SSL_CERT_DIR" else bundle))
+        monkeypatch.setenv(variable, str(folder if variable in FOLDERS else bundle))
         assert got(f"{server.url}/a", server.host) == b"hello"
         assert get(f"{server.url}/a", timeout_s=5, max_bytes=100).body == b"hello"
 
@@ -178,13 +179,13 @@ def done(library: Library, url: str) -> Job:
     return library.jobs.get(running.job.id)
 
 
-@pytest.mark.parametrize("variable", ["SSL_CERT_FILE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO"])
+@pytest.mark.parametrize("variable", VARIABLES)
 def test_git_believes_whom_findling_believes(
-    variable: str, library: Library, url: str, bundle: Path, monkeypatch: pytest.MonkeyPatch
+    variable: str, library: Library, url: str, bundle: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     unknown = done(library, url)
     assert (unknown.status, "certificate" in unknown.error) == ("failed", True)
-    monkeypatch.setenv(variable, str(bundle))
+    monkeypatch.setenv(variable, str(folder if variable in FOLDERS else bundle))
     job = done(library, url)
     assert (job.status, job.error) == ("completed", "")
     assert job.result is not None and job.result["filesProcessed"] == 1

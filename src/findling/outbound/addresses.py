@@ -49,13 +49,13 @@ class Target:
     @property
     def shown(self) -> str:
         """For people and logs: without the query, which may hold a token."""
-        return f"{self.scheme}://{authority(self.scheme, self.host, self.port)}{self.path.partition('?')[0]}"
+        return f"{self.scheme}://{self.authority}{self.path.partition('?')[0]}"
 
-
-def authority(scheme: str, host: str, port: int) -> str:
-    """A server as URLs and requests name it."""
-    name = f"[{host}]" if ":" in host else host
-    return name if port == PORTS[scheme] else f"{name}:{port}"
+    @property
+    def authority(self) -> str:
+        """The server as URLs and requests name it."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
 
 
 def target_of(url: str, allowed_hosts: tuple[str, ...] = ()) -> Target:

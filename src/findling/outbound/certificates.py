@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     import ssl
 
-_NOT_OPENSSLS: Final = ("GIT_SSL_CAINFO", "CURL_CA_BUNDLE")
-_FILES: Final = (*_NOT_OPENSSLS, "SSL_CERT_FILE")
+_FILES: Final = ("GIT_SSL_CAINFO", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
 _FOLDERS: Final = ("GIT_SSL_CAPATH", "SSL_CERT_DIR")
-"""The first that is set counts."""
+"""The first that is set counts; the last of each OpenSSL reads by itself."""
 
 
 def tls_context() -> ssl.SSLContext:
@@ -21,12 +20,12 @@ def tls_context() -> ssl.SSLContext:
     import ssl  # git is asked far more often than servers are
 
     context = ssl.create_default_context()
-    file = _first(_NOT_OPENSSLS)
+    file, folder = _first(_FILES[:-1]), _first(_FOLDERS[:-1])
     try:
-        if file:
-            context.load_verify_locations(file)
+        if file or folder:
+            context.load_verify_locations(file or None, folder or None)
     except OSError as error:
-        raise OSError(f"no certificate authorities can be read from {file}") from error
+        raise OSError(f"no certificate authorities can be read from {file or folder}") from error
     return context
 
 

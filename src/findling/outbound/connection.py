@@ -11,15 +11,12 @@ import math
 import socket
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple, Self
+from typing import Final, NamedTuple, Self
 
 import h11
 
-from findling.outbound.addresses import authority
+from findling.outbound.addresses import Target
 from findling.outbound.certificates import tls_context
-
-if TYPE_CHECKING:
-    import ssl
 
 _PIECE: Final = 1 << 16
 
@@ -39,32 +36,27 @@ class Head(NamedTuple):
 
 
 class Connection:
-    """A connection to the first of ``addresses`` that answers, whatever ``host`` means by now; certificates must be the
-    host's. A context, which closes it.
+    """A connection to the first of ``addresses`` that answers, whatever the host's name means by now; certificates must
+    be the name's. A context, which closes it.
 
     Raises OSError for what servers do wrong, TimeoutError among them where one step takes longer than ``stall_s`` or
     all of them longer than ``within_s``, and ValueError for what cannot be sent.
     """
 
-    def __init__(
-        self,
-        scheme: str,
-        host: str,
-        port: int,
-        addresses: Sequence[str],
-        *,
-        stall_s: float,
-        within_s: float = math.inf,
-    ) -> None:
-        self._authority = authority(scheme, host, port)
+    def __init__(self, target: Target, addresses: Sequence[str], *, stall_s: float, within_s: float = math.inf) -> None:
+        self._target = target
         self._stall_s = stall_s
         self._deadline = time.monotonic() + within_s
         self._http = h11.Connection(h11.CLIENT)
-        tls = tls_context() if scheme == "https" else None
+        tls = tls_context() if target.scheme == "https" else None
         failure = OSError("it has no address")
         for address in addresses:
             try:
-                self._socket = self._connected(address, port, tls, host)
+                self._socket = socket.create_connection((address, target.port), self._left_s())
+                if tls is not None:
+                    with self._socket as plain:  # which is empty when TLS has taken it over
+                        plain.settimeout(self._left_s())
+                        self._socket = tls.wrap_socket(plain, server_hostname=target.host)
                 return
             except OSError as error:
                 failure = error
@@ -80,10 +72,10 @@ class Connection:
         """All that follows together takes no longer."""
         self._deadline = time.monotonic() + seconds
 
-    def ask(self, method: str, target: str, headers: Mapping[str, str], body: bytes = b"") -> Head:
-        """Send one request, and read how the answer begins. No header is part of an error."""
+    def ask(self, method: str, headers: Mapping[str, str], body: bytes = b"") -> Head:
+        """Send the one request, and read how the answer begins. No header is part of an error."""
         sent = {
-            "Host": self._authority,
+            "Host": self._target.authority,
             "User-Agent": "findling",
             "Accept-Encoding": "identity",
             "Connection": "close",
@@ -91,7 +83,7 @@ class Connection:
             **({"Content-Length": str(len(body))} if body else {}),
         }
         try:
-            request = h11.Request(method=method, target=target, headers=list(sent.items()))
+            request = h11.Request(method=method, target=self._target.path, headers=list(sent.items()))
         except h11.LocalProtocolError:
             raise ValueError("it cannot be asked for in HTTP") from None
         events = (request, h11.Data(data=body), h11.EndOfMessage())
@@ -107,14 +99,6 @@ class Connection:
         """The next piece of the body, b'' at its end."""
         event = self._event()
         return bytes(event.data) if isinstance(event, h11.Data) else b""
-
-    def _connected(self, address: str, port: int, tls: ssl.SSLContext | None, host: str) -> socket.socket:
-        plain = socket.create_connection((address, port), self._left_s())
-        if tls is None:
-            return plain
-        with plain:  # which is empty when TLS has taken it over
-            plain.settimeout(self._left_s())
-            return tls.wrap_socket(plain, server_hostname=host)
 
     def _event(self) -> object:
         data = None

@@ -121,12 +121,10 @@ def _answered(
         check()
         addresses = addresses_of(target)
         with _told(target):
-            connection = Connection(
-                target.scheme, target.host, target.port, addresses, stall_s=pace.stall_s, within_s=pace.head_s
-            )
+            connection = Connection(target, addresses, stall_s=pace.stall_s, within_s=pace.head_s)
         with connection:
             with _told(target):
-                head = connection.ask("GET", target.path, {"Accept": "*/*", **rest})
+                head = connection.ask("GET", {"Accept": "*/*", **rest})
             if head.status not in _REDIRECTS:
                 yield _Answer(url, target, connection, head)
                 return

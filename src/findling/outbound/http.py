@@ -6,13 +6,18 @@ Who may be asked is the caller's decision, and so is what the answer means. With
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Literal, NamedTuple
+import math
+import time
+from collections.abc import Callable, Mapping
+from typing import Final, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from findling.config.hosts import is_loopback
-from findling.outbound.addresses import PORTS
+from findling.outbound.addresses import PORTS, Target
 from findling.outbound.connection import Connection
+
+BUSY: Final = (429, 503)
+BUSY_PAUSES_S: Final = (0.1, 0.2, 0.4)
 
 
 class HttpFailure(Exception):
@@ -57,6 +62,22 @@ def post_json(
     return _ask("POST", url, body, sent, timeout_s=timeout_s, max_bytes=max_bytes, elsewhere=elsewhere)
 
 
+def unless_busy(ask: Callable[[], HttpAnswer], max_retries: int, deadline: float = math.inf) -> HttpAnswer:
+    """The answer of ``ask``, asked again after growing pauses while the server is busy; the last one if it stays so.
+
+    Raises HttpFailure instead of a pause that would not end before ``deadline``.
+    """
+    answer = ask()
+    for pause_s in BUSY_PAUSES_S[:max_retries]:
+        if answer.status not in BUSY:
+            break
+        if time.monotonic() + pause_s >= deadline:
+            raise HttpFailure("The server stays busy.", "timeout")
+        time.sleep(pause_s)
+        answer = ask()
+    return answer
+
+
 def _ask(
     method: str,
     url: str,
@@ -73,17 +94,18 @@ def _ask(
         port = parts.port or PORTS[parts.scheme]
     except (ValueError, KeyError) as error:
         raise HttpFailure(f"This is no address: {error}.", "unreachable") from error
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    target = Target(parts.scheme, host, port, path, permitted=True)
     if not elsewhere and not is_loopback(url):
         raise HttpFailure(f"{host} is not this machine, and is not asked.", "unreachable")
-    target = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
     try:
-        connection = Connection(parts.scheme, host, port, [host], stall_s=timeout_s)
+        connection = Connection(target, [host], stall_s=timeout_s)
     except (OSError, ValueError) as error:
         raise HttpFailure(_no_answer(host, error), "unreachable") from error
     with connection:
         try:
             connection.within(timeout_s)
-            head = connection.ask(method, target, {"Accept": "application/json", **headers}, body)
+            head = connection.ask(method, {"Accept": "application/json", **headers}, body)
             return HttpAnswer(head.status, _body(connection, max_bytes))
         except TimeoutError as error:
             raise HttpFailure(f"No answer from {host}: it takes too long.", "timeout") from error
