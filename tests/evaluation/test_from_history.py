@@ -12,12 +12,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from findling import cli, eval_commands, outbound
+from findling import cli, eval_commands
 from findling.errors import InvalidInput, NotFound
 from findling.evaluation import history
 from findling.evaluation.from_history import History, Sample, answers, from_history
 from findling.evaluation.judged import load_queries
 from findling.ingest.discovery import DiscoveryOptions, discover
+from findling.outbound.git import GitOutput, run_git
 
 _APART = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 _NAMED = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
@@ -389,11 +390,11 @@ def test_looking_for_renames_takes_bounded_memory(tmp_path: Path, monkeypatch: p
     commit(tmp_path, "two", {"old.py": None, "new.py": "def moved():\n    pass\n"})
     asked: list[tuple[bool, bool]] = []
 
-    def run(arguments: list[str], **options: Any) -> outbound.GitOutput:
+    def run(arguments: list[str], **options: Any) -> GitOutput:
         asked.append(("--find-renames" in arguments, options["little_memory"]))
         if asked[-1][0]:
-            return outbound.GitOutput("failed", 128, b"", b"fatal: Out of memory, malloc failed (tried to allocate 9)")
-        return outbound.run_git(arguments, **options)
+            return GitOutput("failed", 128, b"", b"fatal: Out of memory, malloc failed (tried to allocate 9)")
+        return run_git(arguments, **options)
 
     assert [change.paths for change in history.commits(tmp_path)] == [{"new.py": "new.py"}, {"old.py": "new.py"}]
     monkeypatch.setattr(history, "run_git", run)

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from findling import outbound_addresses
 from findling.errors import FetchRefused, NetworkError
-from findling.outbound_addresses import addresses_of, is_public, target_of
+from findling.outbound import addresses
+from findling.outbound.addresses import addresses_of, is_public, target_of
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_a_slow_name_server(monkeypatch: pytest.MonkeyPatch) -> None:
 
     never = threading.Event()
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [never.wait(5)][:0])
-    monkeypatch.setattr(outbound_addresses, "RESOLVE_S", 0.05)
+    monkeypatch.setattr(addresses, "RESOLVE_S", 0.05)
     with pytest.raises(NetworkError, match="too long"):
         addresses_of(target_of("http://slow.example/"))
     never.set()

@@ -15,7 +15,7 @@ from findling.ingest.folders import (
 from findling.ingest.ignore_files import ALL_IGNORE_FILES, IgnoreTree, read_small_text
 from findling.ingest.ignore_rules import IgnoreRules, RuleSet
 from findling.ingest.selection import Found, Selection, is_text, shown
-from findling.outbound import run_git
+from findling.outbound.git import run_git
 from findling.types import SkippedFile
 
 # ruff: noqa: PTH111, PTH112, PTH114, PTH117, PTH118, PTH208 - plain strings, as in selection

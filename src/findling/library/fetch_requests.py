@@ -59,7 +59,7 @@ Request = FileRequest | RepoRequest
 
 def checked(request: Request, config: Config) -> Request:
     """The request as it is carried out. Raises `FetchRefused` and `InvalidInput`; no name is resolved."""
-    from findling.outbound_addresses import target_of
+    from findling.outbound.addresses import target_of
 
     if not config.fetch.enabled:
         raise FetchRefused("Fetching is switched off.", remedy="fetch.enabled in the user's configuration allows it.")

@@ -58,9 +58,13 @@ class Target:
     @property
     def shown(self) -> str:
         """For people and logs: without the query, which may hold a token."""
+        return f"{self.scheme}://{self.authority}{self.path.partition('?')[0]}"
+
+    @property
+    def authority(self) -> str:
+        """The server as URLs and requests name it."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        port = "" if self.port == PORTS[self.scheme] else f":{self.port}"
-        return f"{self.scheme}://{host}{port}{self.path.partition('?')[0]}"
+        return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
 
 
 def target_of(url: str, allowed_hosts: tuple[str, ...] = ()) -> Target:
