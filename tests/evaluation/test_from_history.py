@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -344,6 +345,21 @@ def test_the_command_writes_all_of_it(
     assert "run.jsonl minus it" in capsys.readouterr().out
     assert (tmp_path / "p/latency.svg").is_file()
     assert (tmp_path / "p/latency.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_without_the_library_for_pictures_the_rest_is_made(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert cli.main(["eval", "--from-history", str(root), "--out", "out", "--commits", "1", "--comments", "1"]) == 0
+    assert {file.name for file in Path("out").iterdir()} == {"questions.jsonl", "run.jsonl", "report.json"}
+    assert "pip install 'findling[eval]'" in capsys.readouterr().err
+    assert cli.main(["eval", "out/questions.jsonl", "--run", "out/run.jsonl", "--plots", "p"]) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and "--plots: Pictures need matplotlib" in said.err and "findling[eval]" in said.err
+    assert not Path("p").exists()
 
 
 def test_the_copy_is_gone_when_the_command_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
