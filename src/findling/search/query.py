@@ -1,8 +1,6 @@
-"""Arguments to a `Query`: validated once, for every transport. Pure."""
+"""A query as it may be asked: validated once, for every transport. Pure."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from findling.errors import InvalidInput
 from findling.types import MODES, Query
@@ -12,40 +10,21 @@ MAX_QUERY = 10_000
 """Characters of a query; longer ones are a mistake, and cost time."""
 
 
-def validate(
-    text: str,
-    *,
-    limit: int = 10,
-    mode: str = "auto",
-    language: str | None = None,
-    path_globs: Sequence[str] = (),
-    kind: str | None = None,
-    max_tokens: int | None = None,
-    explain: bool = False,
-) -> Query:
-    """The query, or `InvalidInput` that names the argument and the valid values. ``language`` is a known id."""
-    if not text.strip():
+def validate(query: Query) -> Query:
+    """The query, or `InvalidInput` that names the argument and the valid values."""
+    if not query.text.strip():
         raise InvalidInput("The query is empty.", remedy="Say what to look for.")
-    if len(text) > MAX_QUERY:
-        raise InvalidInput(f"The query has {len(text)} characters; at most {MAX_QUERY} are accepted.")
-    if not 1 <= limit <= MAX_LIMIT:
-        raise InvalidInput(f"limit must be between 1 and {MAX_LIMIT}, not {limit}.")
-    if mode not in MODES:
-        raise InvalidInput(f"mode must be one of {', '.join(MODES)}, not {mode!r}.")
-    if kind not in (None, "code", "docs"):
-        raise InvalidInput(f"kind must be code or docs, not {kind!r}.")
-    if max_tokens is not None and max_tokens < 1:
-        raise InvalidInput(f"max_tokens must be at least 1, not {max_tokens}.")
-    return Query(
-        text=text,
-        limit=limit,
-        mode=mode,
-        language=language,
-        path_globs=tuple(path_globs),
-        kind="code" if kind == "code" else "docs" if kind == "docs" else None,
-        max_tokens=max_tokens,
-        explain=explain,
-    )
+    if len(query.text) > MAX_QUERY:
+        raise InvalidInput(f"The query has {len(query.text)} characters; at most {MAX_QUERY} are accepted.")
+    if not 1 <= query.limit <= MAX_LIMIT:
+        raise InvalidInput(f"limit must be between 1 and {MAX_LIMIT}, not {query.limit}.")
+    if query.mode not in MODES:
+        raise InvalidInput(f"mode must be one of {', '.join(MODES)}, not {query.mode!r}.")
+    if query.kind not in (None, "code", "docs"):
+        raise InvalidInput(f"kind must be code or docs, not {query.kind!r}.")
+    if query.max_tokens is not None and query.max_tokens < 1:
+        raise InvalidInput(f"max_tokens must be at least 1, not {query.max_tokens}.")
+    return query
 
 
 def split_target(target: str) -> tuple[str, int | None]:
