@@ -22,13 +22,12 @@ from findling.errors import InvalidPattern
 from findling.search import keyword, symbol
 from findling.search.analysis import analyse
 from findling.search.pattern_syntax import MAX_PATTERN_CHARS
-from findling.search.query import validate
 from findling.search.ranking import Evidence, RankedFile, formula, names, rank
 from findling.search.searcher import Searcher
 from findling.search.semantic import SemanticChannel
 from findling.store.reader import IndexReader
 from findling.tokenizer import stem, term_key
-from findling.types import MODES, SearchResult
+from findling.types import MODES, Query, SearchResult
 
 CORPUS = Path(__file__).parent / "golden" / "corpus"
 
@@ -197,7 +196,7 @@ def test_without_vectors_and_with_a_channel_that_has_none_the_answer_is_the_same
     with_none = Searcher(reader, lambda file: None, semantic=lambda: empty)  # type: ignore[arg-type,return-value]
     without = Searcher(reader, lambda file: None)
     for query in QUERIES:
-        one, other = with_none.search(validate(query)), without.search(validate(query))
+        one, other = with_none.search(Query(query)), without.search(Query(query))
         assert one.hits == other.hits
         assert one.total == other.total
 

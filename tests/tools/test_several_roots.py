@@ -182,7 +182,7 @@ def test_search_code_decides_on_the_list_that_it_shows(both: Workspaces) -> None
 
 def test_a_joint_view_answers_what_a_view_answers() -> None:
     """What is not asked of several roots at once is named here; whatever is new has to be decided on."""
-    of_one = {"close", "file_symbols", "of_documents", "reader", "semantic"}
+    of_one = {"close", "file_symbols", "of_documents", "reader", "embedder_problem"}
     public = {name for name in vars(IndexView) if not name.startswith("_")}
     assert public - of_one == {name for name in vars(JointView) if not name.startswith("_")}
 

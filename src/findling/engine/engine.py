@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
 from findling import errors, roots
 from findling.engine.refs import Ref, RefStore
@@ -31,10 +32,13 @@ if TYPE_CHECKING:
     from findling.search.exact import Grep
     from findling.typed_paths import StrPath
     from findling.types import (
+        Answer,
         Coverage,
         Freshness,
         GrepResult,
         IndexReport,
+        Mode,
+        Query,
         SearchResult,
         SkippedFile,
         Status,
@@ -335,8 +339,6 @@ class Engine:
 
         Fetches the chosen model where it comes from the hub and is not here yet. Raises `EmbedderUnavailable`.
         """
-        from dataclasses import replace
-
         from findling.engine.reembedding import paths_below, reembed
         from findling.engine.semantics import fetch_chosen
 
@@ -379,8 +381,6 @@ class Engine:
         progress: OnProgress | None,
         anew: bool = False,
     ) -> IndexReport:
-        from dataclasses import replace
-
         from findling.engine.runs import build_anew, run
         from findling.engine.state import with_left_out
 
@@ -396,7 +396,29 @@ class Engine:
 
     # --- questions ------------------------------------------------------------------------------------------
 
+    def ask(self, query: Query, *, ref: str | None = None, progress: OnProgress | None = None) -> Answer:
+        """All that is known of what a query asks: the places that answer it and what speaks for each, what was asked by
+        meaning and why not, how sure and how fresh the answer is. Every other way of searching is a form of this.
+
+        ``ref``: as for `search`. Raises `InvalidInput` and the index's errors.
+        """
+        return self._ask(query, ref=ref, wait_s=query.wait_s, progress=progress)
+
     @_rebuilds
+    def _ask(self, query: Query, *, ref: str | None, wait_s: float | None = 1.5, progress: OnProgress | None) -> Answer:
+        from findling.engine.scope import language_id
+        from findling.search.gate import needs_vectors
+        from findling.search.query import validate
+
+        query = validate(query)
+        if query.language is not None:
+            query = replace(query, language=language_id(query.language))
+        started = time.monotonic()
+        freshness, why = self._freshen(
+            wait_s, progress, query.text, embed=needs_vectors(query), look_at_all=query.look_at_all
+        )
+        return self._answers.ask(query, freshness, why, started)
+
     def search(
         self,
         text: str,
@@ -422,25 +444,21 @@ class Engine:
         ``look_at_all``: all files are looked at before, however many there are.
         ``ref``: a branch, tag or commit to search instead of the folder on disk (see `at`), as in every question.
         """
-        from findling.engine.answers import WITHOUT_VECTORS
-        from findling.engine.scope import language_id
-        from findling.search.query import validate
+        from findling.types import Query
 
-        query = validate(
+        query = Query(
             text,
-            limit=limit,
-            mode=mode,
-            language=language_id(language),
-            path_globs=path_globs,
-            kind=kind,
-            max_tokens=max_tokens,
-            explain=explain,
+            limit,
+            cast("Mode", mode),
+            language,
+            tuple(path_globs),
+            cast("Any", kind),
+            max_tokens,
+            explain,
+            wait_s,
+            look_at_all,
         )
-        started = time.monotonic()
-        freshness, why = self._freshen(
-            wait_s, progress, query.text, embed=mode not in WITHOUT_VECTORS, look_at_all=look_at_all
-        )
-        return self._answers.search(query, freshness, why, started)
+        return self.ask(query, ref=ref, progress=progress).result
 
     @_rebuilds
     def similar(
@@ -455,10 +473,11 @@ class Engine:
     ) -> SearchResult:
         """What is like a file, or like the place at ``FILE:LINE``. Raises `NotFound` when it is not indexed."""
         from findling.search.query import validate
+        from findling.types import Query
 
         target = os.fspath(target)
         started = time.monotonic()
-        query = validate(target, limit=limit, mode="semantic", explain=explain)
+        query = validate(Query(target, limit, "semantic", explain=explain))
         asked_first = target.removeprefix(str(self.root))  # of an index that is begun now
         freshness, why = self._freshen(wait_s, progress, asked_first)
         return self._answers.similar(query, target, freshness, why, started)

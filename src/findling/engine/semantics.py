@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from findling.engine.store import OpenStore
     from findling.search.semantic import SemanticChannel
     from findling.store.reader import IndexReader
+    from findling.types import EmbedderProblem
 
 _OFF = "Searching by meaning is off: semantic.enabled is false."
 
@@ -217,6 +218,26 @@ class Semantics:
         reader = self._store.reader
         with reader.snapshot():
             return mismatch_of(config, reader, embedder.fingerprint)
+
+    def trouble(self) -> EmbedderProblem | None:
+        """What keeps questions from being answered by meaning; None when nothing does. May open the embedder."""
+        from findling.embedding import BUNDLED
+        from findling.types import EmbedderProblem
+
+        if self.embedder() is not None:
+            mismatch = self.mismatch()
+            return EmbedderProblem("mismatch", str(mismatch)) if mismatch else None
+        choice = choose(self._store.configuration.effective, self._stored())
+        if choice.provider in (None, BUNDLED) and choice.reason not in NAMED:
+            return EmbedderProblem("none", self.problem)  # nobody chose one, and none is there
+        slow = self._lazy.failure is not None and self._lazy.failure.reason == "timeout"
+        return EmbedderProblem("slow" if slow else "down", self.problem)
+
+    @property
+    def opened(self) -> Fingerprint | None:
+        """Of the embedder that answers, as far as one was opened."""
+        opened = self._lazy.opened
+        return opened.fingerprint if opened is not None and self._lazy.failure is None else None
 
     def channel(self) -> SemanticChannel | None:
         """None without an embedder or without vectors of it."""

@@ -1,8 +1,8 @@
-"""Arguments to a `Query`: validated once, for every transport. Pure."""
+"""A query as it may be asked: validated once, for every transport. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 
 from findling.errors import InvalidInput
 from findling.types import MODES, Query
@@ -24,43 +24,20 @@ def shortened(text: str) -> tuple[str, str]:
     return text[:MAX_QUERY], f"The query has {len(text):,} characters; only the first {MAX_QUERY:,} were searched for."
 
 
-def validate(
-    text: str,
-    *,
-    limit: int = 10,
-    mode: str = "auto",
-    language: str | None = None,
-    path_globs: Sequence[str] = (),
-    kind: str | None = None,
-    max_tokens: int | None = None,
-    explain: bool = False,
-) -> Query:
-    """The query, or `InvalidInput` that names the argument and the valid values. ``language`` is a known id.
-
-    A long text is cut, which the query notes.
-    """
-    text, cut = shortened(text)
+def validate(query: Query) -> Query:
+    """The query, or `InvalidInput` that names the argument and the valid values. A long text is cut, and that noted."""
+    text, cut = shortened(query.text)
     if not text.strip():
         raise InvalidInput("The query is empty.", remedy="Say what to look for.")
-    if not 1 <= limit <= MAX_LIMIT:
-        raise InvalidInput(f"limit must be between 1 and {MAX_LIMIT}, not {limit}.")
-    if mode not in MODES:
-        raise InvalidInput(f"mode must be one of {', '.join(MODES)}, not {mode!r}.")
-    if kind not in (None, "code", "docs"):
-        raise InvalidInput(f"kind must be code or docs, not {kind!r}.")
-    if max_tokens is not None and max_tokens < 1:
-        raise InvalidInput(f"max_tokens must be at least 1, not {max_tokens}.")
-    return Query(
-        text=text,
-        limit=limit,
-        mode=mode,
-        language=language,
-        path_globs=tuple(path_globs),
-        kind="code" if kind == "code" else "docs" if kind == "docs" else None,
-        max_tokens=max_tokens,
-        explain=explain,
-        notes=(cut,) if cut else (),
-    )
+    if not 1 <= query.limit <= MAX_LIMIT:
+        raise InvalidInput(f"limit must be between 1 and {MAX_LIMIT}, not {query.limit}.")
+    if query.mode not in MODES:
+        raise InvalidInput(f"mode must be one of {', '.join(MODES)}, not {query.mode!r}.")
+    if query.kind not in (None, "code", "docs"):
+        raise InvalidInput(f"kind must be code or docs, not {query.kind!r}.")
+    if query.max_tokens is not None and query.max_tokens < 1:
+        raise InvalidInput(f"max_tokens must be at least 1, not {query.max_tokens}.")
+    return replace(query, text=text, notes=(*query.notes, cut)) if cut else query
 
 
 def split_target(target: str) -> tuple[str, int | None]:

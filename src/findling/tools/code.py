@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 from findling import __version__
+from findling.search.lexical import core_name
 from findling.tools import code_decisions as decide
 from findling.tools import code_metadata, parameters, running
 from findling.tools.code_health import grammars, missing_folder, required_version, schema_status, store_problem
@@ -46,7 +47,11 @@ def _locate_symbol(call: Call, given: Arguments) -> Reply:
     room = max(0, given["limit"] - len(results))
     results += [_reference(use, given["name"], given["detail_level"]) for use in found.references[:room]]
     metadata = code_metadata.of_answer(
-        call.workspace, ref, freshness=found.freshness, coverage=found.coverage, vectors_wanted=False
+        ref,
+        freshness=found.freshness,
+        coverage=found.coverage,
+        job_active=call.workspace.jobs.active is not None,
+        vectors_wanted=False,
     )
     if found.notes:
         metadata["warnings"] = list(found.notes)
@@ -62,7 +67,7 @@ def _locate_symbol(call: Call, given: Arguments) -> Reply:
 
 def _definition(hit: SymbolHit, asked: str, detail: str, lines: Lines) -> dict[str, Any]:
     score = MATCH_SCORES[hit.match]
-    if hit.match == "exact" and decide.core_name(asked).rpartition(".")[2] != hit.name.lower():
+    if hit.match == "exact" and core_name(asked).rpartition(".")[2] != hit.name.lower():
         score = OTHER_SPELLING
     facts: dict[str, Any] = {
         "path": hit.path,
@@ -233,7 +238,11 @@ def _get_file_outline(call: Call, given: Arguments) -> Reply:
     ref = check_ref(call.workspace.engine.root, given.get("ref"))
     found, freshness = file_symbols(call, ref, given["path"])
     metadata = code_metadata.of_answer(
-        call.workspace, ref, freshness=freshness, coverage=_coverage(call), vectors_wanted=False
+        ref,
+        freshness=freshness,
+        coverage=_coverage(call),
+        job_active=call.workspace.jobs.active is not None,
+        vectors_wanted=False,
     )
     if freshness != "fresh":
         call.workspace.finish_in_background(ref)

@@ -48,12 +48,12 @@ def joined(states: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def of_answer(
-    workspace: Workspace, ref: str, *, freshness: Freshness, coverage: Coverage, vectors_wanted: bool
+    ref: str, *, freshness: Freshness, coverage: Coverage, job_active: bool, vectors_wanted: bool
 ) -> dict[str, Any]:
     """The fields of an answer that the engine gave with this freshness and coverage."""
     state = protocol_state(
         indexed=coverage.files > 0 or freshness == "fresh",
-        job_active=workspace.jobs.active is not None or freshness == "syncing",
+        job_active=job_active or freshness == "syncing",
         changed=freshness == "stale",
         files_pending=coverage.unfinished,
         vectors_missing=vectors_wanted and coverage.missing_vectors > 0,

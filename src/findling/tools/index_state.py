@@ -15,7 +15,7 @@ from findling.tools.model import Call
 from findling.types import UNREAD, Freshness
 
 if TYPE_CHECKING:
-    from findling.types import Coverage, GrepResult, SearchResult, SymbolResult
+    from findling.types import Answer, Coverage, GrepResult, SymbolResult
 
 FRESHNESS, COMPLETENESS, NOT_SEARCHED = "freshness_status", "result_completeness", "not_searched"
 
@@ -50,12 +50,28 @@ def not_searched(coverage: Coverage, *, vectors_wanted: bool) -> dict[str, Any]:
     return left
 
 
-def of_search(call: Call, ref: str, seen: SearchResult, *, by_meaning: bool) -> dict[str, Any]:
-    """Of an answer that is as whole as the engine's to the same question. What is left goes on in the background."""
-    if seen.freshness != "fresh" or seen.unfinished:
-        call.workspace.finish_in_background(ref)
-    partial = seen.completeness == "partial" or seen.freshness == "syncing"
-    return state(seen.freshness, partial=partial, **not_searched(seen.coverage, vectors_wanted=by_meaning))
+def of_answer(answer: Answer) -> dict[str, Any]:
+    """Of an answer that is as whole as the engine's to the same question."""
+    seen, vectors_wanted = answer.result, _vectors_wanted(answer)
+    coverage = seen.coverage
+    partial = bool(
+        coverage.unfinished
+        or coverage.unread
+        or seen.freshness == "syncing"
+        or (vectors_wanted and coverage.missing_vectors)
+    )
+    return state(seen.freshness, partial=partial, **not_searched(coverage, vectors_wanted=vectors_wanted))
+
+
+def is_unfinished(answer: Answer) -> bool:
+    """Whether there is something that indexing would make better."""
+    seen = answer.result
+    lacks_vectors = _vectors_wanted(answer) and seen.coverage.missing_vectors > 0
+    return seen.freshness != "fresh" or seen.coverage.unfinished or lacks_vectors
+
+
+def _vectors_wanted(answer: Answer) -> bool:
+    return answer.meaning.problem is None
 
 
 def of_names(call: Call, ref: str, seen: SymbolResult) -> dict[str, Any]:

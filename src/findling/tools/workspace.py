@@ -68,7 +68,7 @@ class Workspace:
         self.background = background
         self.started = time.monotonic()
         self._engine: Engine | None = None
-        self._views: dict[bool, ViewThread] = {}
+        self._view: ViewThread | None = None
         self._jobs: Jobs | None = None
         self._latencies: deque[float] = deque(maxlen=_LATENCIES)
         self._library: Library | None = None
@@ -132,17 +132,14 @@ class Workspace:
         """What is configured for the root. Raises `errors.ConfigError`."""
         return self.engine.config
 
-    def ask_view(self, question: Callable[[IndexView], _Answer], *, beside: bool = False) -> Future[_Answer]:
-        """Read the index beside the engine: the view has a thread of its own, so both may work at once.
-
-        ``beside``: in another thread than the other questions, by a view of its own.
-        """
+    def ask_view(self, question: Callable[[IndexView], _Answer]) -> Future[_Answer]:
+        """Read the index beside the engine: the view has a thread of its own, so both may work at once."""
         engine = self.engine
-        if beside not in self._views:
+        if self._view is None:
             from findling.tools.view_thread import ViewThread
 
-            self._views[beside] = ViewThread()
-        return self._views[beside].ask(engine, question)
+            self._view = ViewThread()
+        return self._view.ask(engine, question)
 
     def view(self, question: Callable[[IndexView], _Answer]) -> _Answer:
         """As `ask_view`, and wait for the answer."""
@@ -263,8 +260,9 @@ class Workspace:
         self._jobs = self._engine = None
 
     def _close_opened(self) -> None:
-        while self._views:
-            self._views.popitem()[1].close()
+        if self._view is not None:
+            self._view.close()
+            self._view = None
         if self._documents is not None:
             self._documents.close()
         if self._library is not None:

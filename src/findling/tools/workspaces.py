@@ -77,19 +77,19 @@ class Workspaces(Workspace):
         """The first root's: where one decision is made for all, it is made there."""
         return self.roots[0].config
 
-    def ask_view(self, question: Callable[[IndexView], _Answer], *, beside: bool = False) -> Future[_Answer]:
+    def ask_view(self, question: Callable[[IndexView], _Answer]) -> Future[_Answer]:
         for workspace in self.roots:
             _ = workspace.engine  # opened in this thread, which it belongs to
-        view = JointView(self.by_name, self.problems, beside=beside)
+        view = JointView(self.by_name, self.problems)
         return self.asking.submit(question, cast("IndexView", view))
 
     @property
     def asking(self) -> ThreadPoolExecutor:
-        """The threads that ask the roots' views and wait for them: one, and one for what is asked beside it."""
+        """The thread that asks the roots' views and waits for them."""
         if self._asking is None:
             from concurrent.futures import ThreadPoolExecutor
 
-            self._asking = ThreadPoolExecutor(2, thread_name_prefix="findling-views")
+            self._asking = ThreadPoolExecutor(1, thread_name_prefix="findling-views")
         return self._asking
 
     @property
