@@ -6,7 +6,6 @@ The queries are a file's, or made from the history of a repository. Must not kno
 from __future__ import annotations
 
 import json
-import shutil
 import signal
 import sys
 import tempfile
@@ -307,12 +306,11 @@ def _scratch(kept: Path | None) -> Iterator[Path]:
     if kept is not None:
         yield kept
         return
-    folder = Path(tempfile.mkdtemp(prefix="findling-eval-"))
     before = signal.signal(signal.SIGTERM, _leave)
     try:
-        yield folder
+        with tempfile.TemporaryDirectory(prefix="findling-eval-", ignore_cleanup_errors=True) as folder:
+            yield Path(folder)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
         signal.signal(signal.SIGTERM, before)
 
 

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 NOTHING_FOUND = "nothing found"
 
-_SYNCING = "the index is being brought up to date"
 _MARKS: Mapping[str, str] = {"ok": "✓", "off": "○", "broken": "✗"}
 _MATCHES: Mapping[str, str] = {"exact": "", "prefix": "begins with", "part": "contains"}
 _UNITS = ("B", "kB", "MB", "GB", "TB")
@@ -57,11 +56,7 @@ def search_notes(
         matched = f"{count(result.total, 'file')} matched, but no place fits into --max-tokens"
         notes.append(matched if result.total else nothing)
     notes += list(result.notes)
-    if result.freshness == "stale":
-        reason = f" ({result.stale_reason})" if result.stale_reason else ""
-        notes.append(f"the index may be out of date{reason}; 'findling sync' checks everything")
-    elif result.freshness == "syncing":
-        notes.append(_SYNCING)
+    notes += _freshness(result)
     if result.unfinished:
         notes.append(
             f"the index is partial: {_missing(result.coverage)}{f'; {how_to_finish}' if how_to_finish else ''}"
@@ -69,6 +64,13 @@ def search_notes(
     if doubted and result.hits and result.low_confidence:
         notes.append(UNSURE)
     return notes
+
+
+def _freshness(result: SearchResult | SymbolResult) -> list[str]:
+    if result.freshness == "stale":
+        reason = f" ({result.stale_reason})" if result.stale_reason else ""
+        return [f"the index may be out of date{reason}; 'findling sync' checks everything"]
+    return ["the index is being brought up to date"] if result.freshness == "syncing" else []
 
 
 def grep_notes(totals: GrepResult, *, cut: bool, nothing: str = NOTHING_FOUND) -> list[str]:
@@ -99,11 +101,7 @@ def symbol_notes(result: SymbolResult, *, references_asked: bool, nothing: str =
         notes.append(_not_searched(result.coverage.skipped))
     if result.coverage.unfinished:
         notes.append("the index is partial; 'findling index' finishes it")
-    if result.freshness == "stale":
-        reason = f" ({result.stale_reason})" if result.stale_reason else ""
-        notes.append(f"the index may be out of date{reason}; 'findling sync' checks everything")
-    elif result.freshness == "syncing":
-        notes.append(_SYNCING)
+    notes += _freshness(result)
     return notes
 
 
