@@ -15,16 +15,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from findling.errors import Cancelled, FindlingError, InvalidInput, NotFound
+from findling.jobs import Records
 from findling.library import state
 from findling.library.collections import Collection, Collections, check_name, index_name, name_for
-from findling.library.dates import iso_date
-from findling.library.jobs import JobRecords
 from findling.library.place import data_directory
-from findling.library.results import CollectionStatus, FilePassages, Indexed, LibraryStatistics, Removed
+from findling.library.results import CollectionStatus, FilePassages, Indexed, LibraryStatistics, Removed, iso_date
 
 if TYPE_CHECKING:
+    from findling.jobs import Job
     from findling.library.fetch_requests import Request
-    from findling.library.jobs import Job
     from findling.library.search import LibraryResult
     from findling.library.sources import Source
     from findling.typed_paths import StrPath
@@ -44,7 +43,7 @@ class Library:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self.jobs = JobRecords(directory)
+        self.jobs = Records(directory, remembered=1000, most_bytes=4_000_000)
         self._collections = Collections(directory)
         self._open: dict[str, tuple[Collection, Source]] = {}
         self._latest: Indexed | None = None
@@ -330,10 +329,11 @@ class Library:
         from findling.library import fetch_requests, fetching
         from findling.types import Progress
 
-        job = self.jobs.start("fetch_repo")
+        wanted = fetch_requests.read(request)
+        job = self.jobs.start("fetch", "fetch_repo", wanted.name)
         if progress is not None:
             progress(Progress("fetching", 0, 0))
-        fetching.run_here(self, fetch_requests.read(request), job)
+        fetching.run_here(self, wanted, job)
         known = self._collections.find(collection.name)
         done = self._latest
         return done if done is not None and done.collection == known else self._index(known, progress)

@@ -18,6 +18,9 @@ PARTS: Final = "parts"
 REPOSITORIES: Final = "repositories"
 """The folder of repositories: a folder for each."""
 
+TURNS: Final = "turns"
+"""The folder of those that wait for each other."""
+
 _NO_PROJECT = Path(os.devnull)
 """Below it there is no file, so no project's configuration has a say."""
 

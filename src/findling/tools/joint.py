@@ -32,8 +32,8 @@ from findling.types import (
 if TYPE_CHECKING:
     from findling.embedding import Fingerprint
     from findling.engine import Engine
+    from findling.jobs import Job
     from findling.tools.index_view import Counts, IndexView, NearChunk, SemanticProblem
-    from findling.tools.jobs import Job
     from findling.tools.workspace import Workspace
 
 _ORDER = {"exact": 0, "prefix": 1, "part": 2}
