@@ -154,7 +154,24 @@ def test_nobody_believes_what_no_run_tells(indexed: Path, at_once: None) -> None
         assert not {"646464646464", "6c6c6c6c6c6c", "707070707070"} & {job.id for job in kept.all()}
 
 
-def test_a_run_in_another_thread_is_cancelled_by_its_id(project: Path, at_once: None) -> None:
+def test_reindexing_vectors_is_one_job_that_embeds(indexed: Path, at_once: None) -> None:
+    seen: dict[str, set[str]] = {}
+
+    with Workspace(indexed, root=indexed) as workspace, Engine.open(root=indexed) as other:
+
+        def look(_: Progress) -> None:
+            if (job := other.active_job) is not None:
+                assert job.kind == "embed"
+                seen.setdefault(job.id, set()).add(job.stage)
+
+        result = call("reindex_vectors", {"force": True}, workspace, progress=look)
+        assert not result.is_error, result.text_blocks
+        (stages,) = seen.values()
+        assert stages == {"listing", "embedding"}, "over both of its runs"
+        assert other.active_job is None
+
+
+def test_a_run_of_another_engine_is_cancelled_by_its_id(project: Path, at_once: None) -> None:
     with Engine.open(root=project) as engine, Engine.open(root=project) as other:
 
         def cancel(progress: Progress) -> None:

@@ -290,14 +290,16 @@ class RunningJob:
 
     def record(self) -> None:
         """Write the record as things are."""
+        from findling.store import layout
         from findling.store.lock import WriterLock
 
-        if self._every_s is not None and not self._records.place.is_dir():
-            return  # whoever makes it puts more into it than records
+        place, folder = self._records.place, self._records.folder
+        if self._every_s is not None and (not place.is_dir() or layout.not_a_folder(folder)):
+            return  # it is for others to make, or to clear of what came with a repository
         try:
-            make_folder(self._records.folder)
+            make_folder(folder)
             if self._lock is None and self.job.is_active:
-                self._lock = WriterLock(self._records.folder, wait_s=LOCK_WAIT_S, name=f"{self.job.id}.lock")
+                self._lock = WriterLock(folder, wait_s=LOCK_WAIT_S, name=f"{self.job.id}.lock")
             self._records.write(self.job)
         except FindlingError:
             if self._every_s is None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from findling.errors import Cancelled, FindlingError, InvalidInput, NotFound
 from findling.jobs import Records
@@ -92,13 +92,7 @@ class Library:
                 raise InvalidInput(
                     f"There is a collection called {wanted!r} already.", remedy="Choose another name with --name."
                 )
-            collection = Collection(
-                name=wanted or name_for(real, rows),
-                path=os.fspath(real),
-                kind="folder" if real.is_dir() else "file",
-                index=index_name(os.fspath(real)),
-                added_at=iso_date(time.time()),
-            )
+            collection = _new(real, wanted or name_for(real, rows), "folder" if real.is_dir() else "file")
             rows[collection.name] = collection
         return self._index(collection, progress)
 
@@ -124,15 +118,8 @@ class Library:
         """The collection of a folder that findling fills itself, made if need be; it is from ``origin`` now."""
         with self._collections.changing() as rows:
             known = next((row for row in rows.values() if row.path == os.fspath(path)), None)
-            if known is None:
-                known = Collection(
-                    name=name_for(Path(name), rows),
-                    path=os.fspath(path),
-                    kind="folder",
-                    index=index_name(os.fspath(path)),
-                    added_at=iso_date(time.time()),
-                )
-            rows[known.name] = known = replace(known, origin=dict(origin))
+            known = replace(known or _new(path, name_for(Path(name), rows), "folder"), origin=dict(origin))
+            rows[known.name] = known
         return known
 
     def change(self, name: str, by: Callable[[Collection], Collection]) -> Collection | None:
@@ -420,6 +407,10 @@ class Library:
             return state.standing(collection, self._source(collection).engine.status())
         except FindlingError as error:
             return state.failed(collection, str(error))
+
+
+def _new(path: Path, name: str, kind: Literal["folder", "file"]) -> Collection:
+    return Collection(name, os.fspath(path), kind, index_name(os.fspath(path)), iso_date(time.time()))
 
 
 def _without(path: str) -> Callable[[Collection], Collection]:

@@ -37,9 +37,7 @@ def data_directory() -> Path:
 
     Nothing is made there. Raises `ConfigError`.
     """
-    from findling.config import load
-
-    configured = load(_NO_PROJECT).config.library.data_dir
+    configured = fetch_configuration().library.data_dir
     if configured:
         return Path(configured)
     import platformdirs

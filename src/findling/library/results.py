@@ -94,20 +94,17 @@ def iso_date(seconds: float) -> str:
 
 def job_facts(job: Job) -> dict[str, Any]:
     """A job as it is shown: without what it does not have."""
-    facts: dict[str, Any] = {
+    facts = {
         "id": job.id,
         "type": job.mode,
         "status": job.status,
         "progress": job.progress,
         "startTime": iso_date(job.started),
+        "endTime": None if job.ended is None else iso_date(job.ended),
+        "error": job.error or None,
+        "result": job.result,
     }
-    if job.ended is not None:
-        facts["endTime"] = iso_date(job.ended)
-    if job.error:
-        facts["error"] = job.error
-    if job.result is not None:
-        facts["result"] = dict(job.result)
-    return facts
+    return {name: value for name, value in facts.items() if value is not None}
 
 
 def indexing_result(report: IndexReport) -> dict[str, Any]:
