@@ -6,7 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from findling.types import UNREAD, Channel, Completeness, Freshness, IndexingStatus, Intent, Mode, SkippedFile
+from findling.types import (
+    LOW_CONFIDENCE,
+    UNREAD,
+    Channel,
+    Completeness,
+    Freshness,
+    IndexingStatus,
+    Intent,
+    Mode,
+    SkippedFile,
+)
 
 # --- a query travelling ---------------------------------------------------------------------------------------
 
@@ -124,6 +134,11 @@ class SearchResult:
     took_ms: float
     notes: tuple[str, ...] = ()
     stale_reason: str = ""
+
+    @property
+    def low_confidence(self) -> bool:
+        """Whether the answer probably is none."""
+        return not self.hits or self.confidence < LOW_CONFIDENCE
 
     @property
     def unfinished(self) -> bool:

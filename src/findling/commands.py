@@ -59,8 +59,6 @@ def _search(args: Namespace, session: Session) -> int:
             )
 
         def answer(result: SearchResult, how_to_finish: str) -> None:
-            warning = words.low_confidence(result, session.places(engine).shown)
-            session.notes([warning] if warning else [])
             nothing = words.NOTHING_FOUND if result.total else _nothing(args, session, engine, kind=args.kind)
             if args.json and nothing != words.NOTHING_FOUND:
                 result = replace(result, notes=(*result.notes, nothing))
@@ -70,7 +68,7 @@ def _search(args: Namespace, session: Session) -> int:
                 result = within(result, args.max_tokens, lambda some: view.length(some, explain=args.explain))
             with session.printing():
                 view.search(result, explain=args.explain)
-            session.notes(words.search_notes(result, how_to_finish=how_to_finish, nothing=nothing))
+            session.notes(words.search_notes(result, how_to_finish=how_to_finish, nothing=nothing, doubted=True))
 
         with session.progress() as progress:
             # Only --no-sync is a word against indexing; --wait 0 is one against waiting.

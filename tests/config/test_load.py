@@ -75,7 +75,7 @@ TABLES = st.dictionaries(
 
 
 @given(table=TABLES)
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_file_is_either_checked_or_refused_with_its_name(place: Place, table: dict[str, Any]) -> None:
     file = place.project(json.dumps(table), ".findling/config.json")
     try:
