@@ -109,7 +109,7 @@ def test_a_job_is_cancelled_by_its_id_whatever_it_does(tmp_path: Path) -> None:
     records = Library(tmp_path).jobs
     for job in (records.start("fetch", "fetch_file"), records.start("index", "full")):
 
-        def work(job: RunningJob) -> dict[str, object]:
+        def work(job: RunningJob = job) -> dict[str, object]:
             job(Progress("indexing", 1, 3))
             Library(tmp_path).jobs.cancel(job.job.id)
             job(Progress("indexing", 2, 3))
@@ -123,10 +123,11 @@ def test_a_job_is_cancelled_by_its_id_whatever_it_does(tmp_path: Path) -> None:
     assert {path.suffix for path in records.folder.iterdir()} == {".json"}
 
 
-def test_the_oldest_jobs_that_ended_are_forgotten(tmp_path: Path) -> None:
+@pytest.mark.parametrize("seldom", [False, True])
+def test_the_oldest_jobs_that_ended_are_forgotten(seldom: bool, tmp_path: Path) -> None:
     records = Records(tmp_path, remembered=2, most_bytes=10_000)
     running = records.start("index", "full")
-    ended = [records.start("index", "full").end("done") for _ in range(4)]
+    ended = [records.start("index", "full", seldom=seldom).end("done") for _ in range(4)]
     left = sorted((job.started, job.id) for job in ended)[-2:]
     assert sorted((job.started, job.id) for job in records.recent()) == left
     assert [job.id for job in records.active()] == [running.job.id]

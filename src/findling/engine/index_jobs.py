@@ -136,7 +136,7 @@ class IndexJobs:
     def _run(self, job: RunningJob, force: bool, asked_for: bool) -> None:
         from findling.engine.memory import give_back
 
-        def work(job: RunningJob) -> Mapping[str, Any]:
+        def work() -> Mapping[str, Any]:
             started = time.monotonic()
             with self._open_engine() as engine:
                 if job.job.mode == "full":

@@ -138,9 +138,10 @@ class Records:
     def write(self, job: Job) -> None:
         make_folder(self.folder)
         write_json(self.path(job.id, "json"), record_of(job))
-        if not job.is_active:
-            for old in self.recent()[self._remembered :]:
-                self.forget(old.id)
+
+    def forget_oldest(self) -> None:
+        for old in self.recent()[self._remembered :]:
+            self.forget(old.id)
 
     def forget(self, id: str) -> None:
         for path in self.folder.glob(f"{id}.*"):
@@ -259,11 +260,11 @@ class RunningJob:
         self._stopped.set()
 
     def carry_out(
-        self, work: Callable[[RunningJob], Mapping[str, Any]], words: Callable[[BaseException], str] = str
+        self, work: Callable[[], Mapping[str, Any]], words: Callable[[BaseException], str] = str
     ) -> Mapping[str, Any]:
         """Do ``work``, and record its result. Raises what went wrong, recorded too, as ``words`` say it."""
         try:
-            result = work(self)
+            result = work()
         except BaseException as error:
             if isinstance(error, Cancelled | KeyboardInterrupt | SystemExit):
                 self.end("cancelled", error=CANCELLED)
@@ -280,12 +281,14 @@ class RunningJob:
         )
         if self.kept:
             self.record()
+        else:
+            self._remove("json")
         if self._lock is not None:
-            if not self.kept:
-                self._remove("json")
             self._lock.release()
-            self._lock = None
             self._remove("lock", "cancel")
+        if self.kept or self._lock is not None:
+            self._records.forget_oldest()
+        self._lock = None
         return self.job
 
     def record(self) -> None:

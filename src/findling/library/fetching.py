@@ -71,7 +71,7 @@ def start(library: Library, request: Request) -> Job:
 
 def run_here(library: Library, request: Request, job: RunningJob) -> Mapping[str, Any]:
     """Do a job in this process; its result, which is also recorded. Raises what went wrong, recorded too."""
-    return job.carry_out(lambda job: _result(library, checked(request, fetch_configuration()), job), _words)
+    return job.carry_out(lambda: _result(library, checked(request, fetch_configuration()), job), _words)
 
 
 def _result(library: Library, request: Request, job: RunningJob) -> dict[str, Any]:
