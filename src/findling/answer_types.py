@@ -23,7 +23,8 @@ from findling.types import (
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What was asked, after validation. ``limit`` counts places in the answer (1 to 1000)."""
+    """What was asked, after validation. ``limit`` counts places in the answer (1 to 1000); ``notes``: what there is to
+    say of the question, that its text was cut."""
 
     text: str
     limit: int = 10
@@ -33,6 +34,7 @@ class Query:
     kind: Literal["code", "docs"] | None = None
     max_tokens: int | None = None
     explain: bool = False
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

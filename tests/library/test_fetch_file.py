@@ -18,7 +18,7 @@ from findling.jobs.records import ENDED
 from findling.library import Job, Library, fetch_file, fetched, parts
 from findling.library.collections import Collection
 from findling.library.fetch_requests import FileRequest
-from findling.outbound_fetch import Part
+from findling.outbound.fetch import Part
 
 Local = Callable[..., None]
 

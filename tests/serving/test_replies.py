@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 from served import INITIALIZE, TOKEN, Served
 
+from findling.mcp_server.http_bodies import MAX_REQUEST_BYTES
+
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 
 LONG = 1 << 24
@@ -212,7 +214,7 @@ def test_what_can_be_mended_is_answered_over_http(text: str, guarded: Served, he
 
 
 def test_a_body_that_is_too_long_is_refused_over_http(guarded: Served, headers: dict[str, str]) -> None:
-    answer = guarded.send(encoded(call(f'{{"name":"{"x" * (1 << 20)}"}}')), headers)
+    answer = guarded.send(encoded(call(f'{{"name":"{"x" * MAX_REQUEST_BYTES}"}}')), headers)
     assert (answer.status, answer.message["error"]["code"]) == (413, INVALID_REQUEST)
     answers_on(guarded, headers)
 

@@ -80,7 +80,7 @@ class Answers:
     ) -> SearchResult:
         from findling.search.answer import make_result
 
-        notes = [*self._store.take_notes()]
+        notes = [*query.notes, *self._store.take_notes()]
         problem = self._store.semantics.problem
         if query.mode not in WITHOUT_VECTORS and not problem and (mismatch := self._store.semantics.mismatch()):
             problem = f"{mismatch} Run 'findling embed'."

@@ -14,7 +14,7 @@ from findling.jobs import RunningJob
 from findling.jobs.turns import Turns
 from findling.library.fetch_requests import RepoRequest
 from findling.library.place import REPOSITORIES
-from findling.outbound import run_git
+from findling.outbound.git import run_git
 
 OBJECTS: Final = "objects.git"
 

@@ -8,8 +8,20 @@ from findling.errors import InvalidInput
 from findling.types import MODES, Query
 
 MAX_LIMIT = 1000
-MAX_QUERY = 10_000
-"""Characters of a query; longer ones are a mistake, and cost time."""
+LINE_DIGITS = 18
+"""Of the number of a line; no file has a line whose number is longer, nor one whose number begins so."""
+
+MAX_QUERY = 100_000
+"""Characters of a query that are searched for: a whole issue or log. More adds time, not meaning."""
+
+
+def shortened(text: str) -> tuple[str, str]:
+    """A query as far as it is searched for, and the note that it was cut; '' for one that was not."""
+    if len(text) > MAX_QUERY:
+        text = text.strip()
+    if len(text) <= MAX_QUERY:
+        return text, ""
+    return text[:MAX_QUERY], f"The query has {len(text):,} characters; only the first {MAX_QUERY:,} were searched for."
 
 
 def validate(
@@ -23,11 +35,13 @@ def validate(
     max_tokens: int | None = None,
     explain: bool = False,
 ) -> Query:
-    """The query, or `InvalidInput` that names the argument and the valid values. ``language`` is a known id."""
+    """The query, or `InvalidInput` that names the argument and the valid values. ``language`` is a known id.
+
+    A long text is cut, which the query notes.
+    """
+    text, cut = shortened(text)
     if not text.strip():
         raise InvalidInput("The query is empty.", remedy="Say what to look for.")
-    if len(text) > MAX_QUERY:
-        raise InvalidInput(f"The query has {len(text)} characters; at most {MAX_QUERY} are accepted.")
     if not 1 <= limit <= MAX_LIMIT:
         raise InvalidInput(f"limit must be between 1 and {MAX_LIMIT}, not {limit}.")
     if mode not in MODES:
@@ -45,6 +59,7 @@ def validate(
         kind="code" if kind == "code" else "docs" if kind == "docs" else None,
         max_tokens=max_tokens,
         explain=explain,
+        notes=(cut,) if cut else (),
     )
 
 
@@ -55,5 +70,5 @@ def split_target(target: str) -> tuple[str, int | None]:
     """
     path, colon, line = target.rpartition(":")
     if colon and path and line.isdecimal():
-        return path, int(line)
+        return path, int(line[:LINE_DIGITS])
     return target, None

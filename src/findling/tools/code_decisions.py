@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from findling import tokenizer
+from findling.remembered import remembered
 from findling.types import Completeness, Freshness, IndexingStatus, Intent
 
 if TYPE_CHECKING:
@@ -181,9 +182,15 @@ def _phrase(query: str, text: str) -> float:
 
 def shared_terms(query: str, text: str, ignore: frozenset[str]) -> float:
     """The share of the query's terms that a text has, in any of their forms: "classified" and ``classify``."""
-    every = _words(query)
-    wanted = {tokenizer.stem(word) for word in (every - ignore) or every}
+    wanted = _wanted(query, ignore)
     return len(wanted & _stems(text)) / len(wanted) if wanted else 0.0
+
+
+@remembered(2)
+def _wanted(query: str, ignore: frozenset[str]) -> frozenset[str]:
+    """The stems of a query's terms, which each hit is compared with."""
+    every = _words(query)
+    return frozenset(tokenizer.stem(word) for word in (every - ignore) or every)
 
 
 def _stems(text: str) -> set[str]:

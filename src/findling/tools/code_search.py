@@ -15,6 +15,7 @@ from findling.tools import code_decisions as decide
 from findling.tools import code_lexical, code_metadata
 from findling.tools.code_rerank import Rerank, reranked
 from findling.tools.model import Arguments, Call, Refusal, Reply
+from findling.tools.parameters import MAX_NAME, MAX_REPEATED
 from findling.tools.places import Lines, clipped
 from findling.tools.refs import check_ref
 from findling.types import SYMBOL_KINDS, Coverage, Hit, SearchResult
@@ -281,7 +282,11 @@ def _confidence_fields(
     return {
         "low_confidence": low,
         "suggested_action": decide.suggested_action(
-            guess.intent, len(shown), low=low, query=given["query"], name=_name_for(given["query"], guess, shown)
+            guess.intent,
+            len(shown),
+            low=low,
+            query=clipped(given["query"], MAX_REPEATED),
+            name=_name_for(given["query"], guess, shown),
         ),
         "confidence_threshold": threshold,
         "top_score": round(worth.top_score, 6),
@@ -293,9 +298,11 @@ def _confidence_fields(
 
 
 def _name_for(query: str, guess: IntentGuess, shown: list[Found]) -> str:
-    if guess.intent == "symbol":
-        return query.strip()
-    return decide.extracted_identifier(query, shown[0].hit.name if shown else "", STOP_WORDS)
+    """What the query calls the thing, '' where that is no name."""
+    name = query.strip()
+    if guess.intent != "symbol":
+        name = decide.extracted_identifier(query, shown[0].hit.name if shown else "", STOP_WORDS)
+    return name if len(name) <= MAX_NAME else ""
 
 
 def _next_actions(
@@ -307,11 +314,15 @@ def _next_actions(
     if not shown:
         actions.append({"tool": "index_status", "arguments": at, "reason": "nothing was found: see what is indexed"})
     name = _name_for(given["query"], guess, shown)
-    if low and (guess.intent == "symbol" or (guess.intent == "natural_language" and decide.looks_like_a_name(name))):
+    if (
+        low
+        and name
+        and (guess.intent == "symbol" or (guess.intent == "natural_language" and decide.looks_like_a_name(name)))
+    ):
         actions.append(
             {"tool": "locate_symbol", "arguments": {"name": name, **at}, "reason": "look the name up among definitions"}
         )
-    if low and len(shown) < min(total, MORE_RESULTS):
+    if low and len(shown) < min(total, MORE_RESULTS) and len(given["query"]) <= MAX_REPEATED:
         same = {key: given[key] for key in ("language", "detail_level", "semantic_ratio") if key in given}
         actions.append(
             {
