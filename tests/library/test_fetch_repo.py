@@ -78,7 +78,7 @@ def test_what_a_kill_leaves_half_written_is_none_of_the_files(repo: Path, tmp_pa
 
 def done(library: Library, request: RepoRequest) -> Job:
     """Without a process of its own, which would take most of the time."""
-    running = library.jobs.start("fetch_repo")
+    running = library.jobs.start("fetch", "fetch_repo")
     with suppress(FindlingError):
         run_here(library, request, running)
     return library.jobs.get(running.job.id)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from findling.library import JobRecords
+from findling.library import Library
 from findling.tools import Workspace
 
 FILES: Mapping[str, str] = {
@@ -171,7 +171,7 @@ def own_library(data_folder: Path) -> Iterator[None]:
 @pytest.fixture(scope="session")
 def ended_job(data_folder: Path) -> str:
     """The id of a job that has ended."""
-    return JobRecords(data_folder).start("fetch_file").complete({"filename": "notes.md"}).id
+    return Library(data_folder).jobs.start("fetch", "fetch_file").end("done", result={"filename": "notes.md"}).id
 
 
 @pytest.fixture(scope="session")

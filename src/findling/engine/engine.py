@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cached_property, wraps
 from pathlib import Path
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
     from findling.engine.answers import Answers
     from findling.engine.configuration import Recipe
     from findling.engine.reembedding import VectorReport
-    from findling.engine.running import Running
     from findling.files import Files
     from findling.ingest.discovery import DiscoveryOptions
+    from findling.jobs import Job, RunningJob
     from findling.reports import Explanation
     from findling.search.exact import Grep
     from findling.typed_paths import StrPath
@@ -342,11 +343,18 @@ class Engine:
         from findling.engine.reembedding import paths_below, reembed
         from findling.engine.semantics import fetch_chosen
 
-        taken_in = self.index(embed=False, progress=progress)
-        notes = tuple(note for note in taken_in.notes if note != self._store.semantics.problem)
-        fetch_chosen(self._store.configuration.config, self._store.reader.latest_fingerprint())
-        report = reembed(self._store, paths_below(self._store, self.scope), anew=force, progress=progress)
+        with self.job(progress) as job:
+            taken_in = self.index(embed=False, progress=job)
+            notes = tuple(note for note in taken_in.notes if note != self._store.semantics.problem)
+            fetch_chosen(self._store.configuration.config, self._store.reader.latest_fingerprint())
+            report = reembed(self._store, paths_below(self._store, self.scope), anew=force, progress=job)
         return replace(report, notes=notes)
+
+    def job(self, progress: OnProgress | None = None) -> AbstractContextManager[RunningJob]:
+        """One job for several calls, which take it as their ``progress``."""
+        from findling.engine.index_jobs import running_job
+
+        return running_job(self._store, progress, kind="embed", whole=True)
 
     def check_model(self) -> list[str]:
         """What there is to say of the embedding model before the first question.
@@ -605,13 +613,13 @@ class Engine:
         return status(self._store if ref is None else self.at(ref)._store, unlisted=unlisted)
 
     @property
-    def running(self) -> Running | None:
+    def active_job(self) -> Job | None:
         """The run that goes on over what is searched here, of this process or of another, and how far it is.
 
         None in its first second, which most runs do not outlast. Looks, and changes nothing."""
-        from findling.engine.running import running
+        from findling.engine.index_jobs import active_job
 
-        return running(self._store)
+        return active_job(self._store)
 
     def never_indexed(self) -> Coverage:
         """The coverage of an answer where nothing of what is searched is indexed yet."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from findling.errors import IndexNewer, IndexUnavailable, InvalidInput, NotFound
-from findling.library.records import only_writer, read_json, write_json
+from findling.jobs.small_files import only_writer, read_json, write_json
 
 LIST: Final = "library.json"
 INDEXES: Final = "indexes"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from findling.errors import FetchRefused, InvalidInput
@@ -34,6 +34,10 @@ class FileRequest:
     index: bool = True
 
     type: Literal["fetch_file"] = "fetch_file"
+
+    @property
+    def name(self) -> str:
+        return self.filename
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,16 +93,10 @@ def checked(request: Request, config: Config) -> Request:
     )
 
 
-def written(request: Request) -> dict[str, Any]:
-    return asdict(request)
+_REQUESTS: Final[Mapping[str, Callable[..., Request]]] = {"fetch_file": FileRequest, "fetch_repo": RepoRequest}
 
 
 def read(value: Mapping[str, Any]) -> Request:
-    """The inverse of `written`. Raises ValueError and TypeError."""
+    """The inverse of `dataclasses.asdict`. Raises KeyError, ValueError and TypeError."""
     facts: dict[str, Any] = {key: tuple(item) if isinstance(item, list) else item for key, item in value.items()}
-    kind = facts.pop("type", "")
-    if kind == "fetch_file":
-        return FileRequest(**facts)
-    if kind == "fetch_repo":
-        return RepoRequest(**facts)
-    raise ValueError("it is no request")
+    return _REQUESTS[facts.pop("type")](**facts)

@@ -16,8 +16,8 @@ from types import TracebackType
 from typing import BinaryIO, Final
 
 from findling.errors import NetworkError
+from findling.jobs.small_files import failure, make_folder, read_json, write_json
 from findling.library.place import PARTS
-from findling.library.records import failure, make_folder, read_json, write_json
 from findling.outbound.fetch import Part
 
 KEPT_S: Final = 86_400.0

@@ -6,12 +6,12 @@ import time
 from typing import Any
 
 from findling import __version__
+from findling.engine.index_jobs import RunMode
 from findling.search.lexical import core_name
 from findling.tools import code_decisions as decide
 from findling.tools import code_metadata, parameters, running
 from findling.tools.code_health import grammars, missing_folder, required_version, schema_status, store_problem
 from findling.tools.code_search import BODY_LINES, known_language, search_code, symbol_id
-from findling.tools.jobs import Mode
 from findling.tools.model import Arguments, Call, Refusal, Reply, Tool, object_schema
 from findling.tools.places import Lines
 from findling.tools.refs import check_ref
@@ -132,7 +132,7 @@ def _index_status(call: Call, given: Arguments) -> Reply:
         "chunk_count": coverage.chunks,
         "embedded_count": coverage.embedded_chunks,
         "active_job": active,
-        "recent_jobs": [job.facts() for job in workspace.jobs.recent()],
+        "recent_jobs": [running.job_facts(job) for job in workspace.jobs.recent()],
     }
     if workspace.watched is not None:
         facts["watching"] = workspace.watched._asdict()
@@ -173,16 +173,16 @@ def _sync_repo(call: Call, given: Arguments) -> Reply:
     return _start(call, given, "incremental", "sync_in_progress", "changed_files")
 
 
-def _start(call: Call, given: Arguments, mode: Mode, busy: str, counted: str) -> Reply:
+def _start(call: Call, given: Arguments, mode: RunMode, busy: str, counted: str) -> Reply:
     workspace = call.workspace
     ref = check_ref(workspace.engine.root, given.get("ref"))
     # A forced synchronisation looks at every file again, which is what a full run from nothing does.
     job = workspace.jobs.start("full" if given["force"] else mode, force=given["force"], ref=ref)
     if job is None:
         active = workspace.jobs.active
-        data = {"job_id": active.job_id} if active else {}
+        data = {"job_id": active.id} if active else {}
         raise Refusal(busy, "The index is being brought up to date already; index_status tells how far it is.", data)
-    facts = {"job_id": job.job_id, "status": job.status, "mode": mode, counted: None}
+    facts = {"job_id": job.id, "status": job.status, "mode": mode, counted: None}
     return Reply({**facts, "metadata": code_metadata.fields(decide.protocol_state(indexed=True, job_active=True), ref)})
 
 

@@ -28,9 +28,10 @@ def reindex_vectors(call: Call, given: Arguments) -> Reply:
         return Reply({**state.error, **nothing, "latency_ms": events.since(started)}, is_error=True)
     mismatch = state.state == "mismatch"
     engine = workspace.engine
-    taken_in = engine.index(embed=False, progress=call.progress)
-    paths = workspace.view(lambda view: _paths(view, scope, engine.scope))
-    done = engine.reembed(paths, anew=given["force"] or mismatch, progress=call.progress)
+    with engine.job(call.progress) as job:
+        taken_in = engine.index(embed=False, progress=job)
+        paths = workspace.view(lambda view: _paths(view, scope, engine.scope))
+        done = engine.reembed(paths, anew=given["force"] or mismatch, progress=job)
     not_read = [*taken_in.failed, *(file for file in taken_in.skipped if file.reason == "unreadable")]
     unread = [file for file in not_read if scope.allows_path(file.path) and language_of(file.path).kind == "docs"]
     errors = [

@@ -34,8 +34,8 @@ from findling.types import (
 if TYPE_CHECKING:
     from findling.embedding import Fingerprint
     from findling.engine import Engine
+    from findling.jobs import Job
     from findling.tools.index_view import Counts, IndexView
-    from findling.tools.jobs import Job
     from findling.tools.workspace import Workspace
     from findling.types import Progress
 

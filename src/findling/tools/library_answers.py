@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from findling.library.dates import iso_date
+from findling.library.results import iso_date
 from findling.tools.parameters import MAX_REPEATED
 from findling.tools.places import clipped
 

@@ -18,7 +18,7 @@ from findling.tools import budget, parameters
 from findling.tools.model import Arguments, Call, Reply, Schema, Tool, object_schema
 
 if TYPE_CHECKING:
-    from findling.library.jobs import Job
+    from findling.jobs import Job
 
 MAX_URL = 2_048
 MAX_NAME = 250

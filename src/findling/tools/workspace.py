@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
     from findling.config import Config
     from findling.engine import Engine
+    from findling.engine.index_jobs import IndexJobs
     from findling.engine.watching import Watch, Watcher
     from findling.library import Library
     from findling.library.sources import Source
     from findling.tools.index_view import IndexView
-    from findling.tools.jobs import Jobs
     from findling.tools.view_thread import ViewThread
     from findling.typed_paths import StrPath
     from findling.types import Progress
@@ -69,7 +69,7 @@ class Workspace:
         self.started = time.monotonic()
         self._engine: Engine | None = None
         self._view: ViewThread | None = None
-        self._jobs: Jobs | None = None
+        self._jobs: IndexJobs | None = None
         self._latencies: deque[float] = deque(maxlen=_LATENCIES)
         self._library: Library | None = None
         self._documents: Source | None = None
@@ -146,11 +146,11 @@ class Workspace:
         return self.ask_view(question).result()
 
     @property
-    def jobs(self) -> Jobs:
+    def jobs(self) -> IndexJobs:
         if self._jobs is None:
-            from findling.tools.jobs import Jobs
+            from findling.engine.index_jobs import IndexJobs
 
-            self._jobs = Jobs(self._open_engine, self.engine.store_dir)
+            self._jobs = IndexJobs(self._open_engine, self.engine.store_dir, self.engine.manifest_key)
         return self._jobs
 
     @property
@@ -210,7 +210,7 @@ class Workspace:
             return
         from findling.engine.watching import Watcher
 
-        self._watcher = Watcher(self._open_engine)
+        self._watcher = Watcher(self._open_engine, at_once=engine.config.library.max_file_watcher_concurrency)
         self._watcher.start()
 
     @property

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from findling.config import Config
     from findling.engine import Engine
+    from findling.engine.index_jobs import IndexJobs
     from findling.library import Library
     from findling.tools.index_view import IndexView
-    from findling.tools.jobs import Jobs
     from findling.typed_paths import StrPath
     from findling.types import Progress
 
@@ -93,8 +93,8 @@ class Workspaces(Workspace):
         return self._asking
 
     @property
-    def jobs(self) -> Jobs:
-        return cast("Jobs", JointJobs(self.by_name))
+    def jobs(self) -> IndexJobs:
+        return cast("IndexJobs", JointJobs(self.by_name))
 
     def finish_in_background(self, ref: str) -> None:
         for workspace in self.roots:
