@@ -43,6 +43,7 @@ class Query:
     looked at before, however many there are. ``gate``: when meaning is asked, for modes that ask it; always without
     one. ``weights``: the answer is not a ranking of files but each channel's own places, their scores mixed by these
     weights; of one channel alone its list. ``place_lines``: so many lines of each place come with the answer.
+    ``notes``: what there is to say of the question, that its text was cut.
     """
 
     text: str
@@ -58,6 +59,7 @@ class Query:
     gate: Gate | None = None
     weights: Mapping[Channel, float] | None = None
     place_lines: int = 0
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

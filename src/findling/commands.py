@@ -293,7 +293,7 @@ def _configured_root(path: Path | None, root: Path | None) -> Root:
         return find_root(path, root=root)
     except RootError:
         folder = path or Path()
-        if root is not None or not folder.is_dir():
+        if root is not None or not os.path.isdir(folder):  # noqa: PTH112 - whatever it is called
             raise
         return find_root(None, root=folder)
 
@@ -336,8 +336,10 @@ def _tool(args: Namespace, session: Session) -> int:
     try:
         arguments = json.loads(text) if text is not None else {}
     except ValueError as error:
+        problem = str(error).partition(";")[0]  # of a number with too many digits the rest is advice to programmers
         raise InvalidInput(
-            f"The arguments of {args.name} are not JSON: {error}.", remedy="Write an object, such as '{\"limit\": 3}'."
+            f"The arguments of {args.name} are not JSON: {problem}.",
+            remedy="Write an object, such as '{\"limit\": 3}'.",
         ) from error
     roots = [root for root in map(as_path, args.root) if root is not None]
     with open_workspace(as_path(args.path), roots=roots, cache=args.cache) as workspace:

@@ -18,7 +18,7 @@ from findling.library import Job, Library, fetch_file, fetched, parts
 from findling.library.collections import Collection
 from findling.library.fetch_requests import FileRequest
 from findling.library.jobs import ENDED
-from findling.outbound_fetch import Part
+from findling.outbound.fetch import Part
 
 Local = Callable[..., None]
 

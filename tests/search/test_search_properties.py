@@ -251,6 +251,9 @@ ODD = (
     "error: a line\r\nanother line", '"a\ud800bc"', "error: what is \0 not text", "``", '"   "',
     "error: " + "x" * 9000, "<" * 9000, "error: " + "<" * 9000, "error: " + "'{" * 4500, "A." * 4999,
     "retry\npolicy", "\ud800", "a\ud800b", "x" * 10_000, "retry " * 1600, "🙂" * 9000,
+    "x" * 100_000, "retry " * 16_000, "../" * 33_000, '"a' * 50_000, "error: " + "Traceback (" * 9_000,
+    "error: a" + "\n" * 90_000 + "b", " ".join(f"w{number}" for number in range(15_000)),
+    " ".join(f"Name{number}" for number in range(10_000)),
     "a_b_c_d_e_f_g_h_i_j", "1", "0x1F", "1.2.3", "e", "_", "__", "_ _", "\x1b[31mred",
     "Traceback (most recent call last):\n  File \"x.py\", line 3, in f\nKeyError: 'a'",
 )  # fmt: skip

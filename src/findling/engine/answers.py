@@ -123,7 +123,7 @@ class Answers:
     ) -> SearchResult:
         from findling.search.answer import make_result
 
-        notes = [*self._store.take_notes(), *([note] if note else ())]
+        notes = [*query.notes, *self._store.take_notes(), *([note] if note else ())]
         covered = coverage(self._store)
         notes += _not_searched(self._store, covered)
         return make_result(query, found, covered, freshness, stale_reason, notes, started, self._shown.stale)

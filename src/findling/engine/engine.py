@@ -437,6 +437,8 @@ class Engine:
     ) -> SearchResult:
         """The places that answer ``text``, best first. Raises `InvalidInput` and the index's errors.
 
+        Of a text of more than 100,000 characters the beginning is searched for, which a note says.
+
         ``wait_s`` bounds the indexing that may go before: 0 answers at once from what is there (without an index it
         raises `IndexNotReady`), None waits for all.
         ``look_at_all``: all files are looked at before, however many there are.

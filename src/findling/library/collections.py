@@ -87,7 +87,7 @@ class Collections:
     def find(self, name: str) -> Collection:
         """By name, else by the path that was added. Raises `NotFound` with the nearest name."""
         every = self.all()
-        path = os.path.realpath(name) if name else ""
+        path = os.path.realpath(name) if name and "\0" not in name else ""
         for collection in (*(c for c in every if c.name == name), *(c for c in every if c.path == path)):
             return collection
         from difflib import get_close_matches

@@ -19,7 +19,7 @@ from findling.library.fetch_requests import FileRequest
 from findling.library.parts import PartialFile
 from findling.library.place import FILES
 from findling.library.records import failure, make_folder
-from findling.outbound_fetch import Fetched, Interrupted, fetch
+from findling.outbound.fetch import Fetched, Interrupted, fetch
 
 if TYPE_CHECKING:
     from findling.config.options import Fetch

@@ -24,8 +24,8 @@ from findling.library.fetch_requests import RepoRequest, written
 from findling.library.records import make_folder, read_json, write_json
 from findling.library.repo_bundle import write_bundle
 from findling.library.repo_tree import Tree, write_tree
-from findling.outbound import GitOutput, GitServer, run_git, start_git
-from findling.outbound_addresses import Target, addresses_of, target_of
+from findling.outbound.addresses import Target, addresses_of, target_of
+from findling.outbound.git import GitOutput, GitServer, run_git, start_git
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -158,7 +158,7 @@ def _bundled(home: Path, request: RepoRequest, about: str, tree: Tree, job: Runn
 
 def _repository_url(url: str, allowed_hosts: tuple[str, ...]) -> str:
     """Where the repository is now. Redirects are followed here, where each is looked at, and not by git."""
-    from findling.outbound_fetch import located
+    from findling.outbound.fetch import located
 
     found = located(f"{url}{_REFS}", allowed_hosts=allowed_hosts)
     place = found.partition("?")[0]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from findling.errors import FetchRefused, InvalidInput
 from findling.library.fetch_names import check_branch, check_filename, repository_name, split_branch
+from findling.text_encodings import is_text
 
 if TYPE_CHECKING:
     from findling.config import Config
@@ -58,7 +59,7 @@ Request = FileRequest | RepoRequest
 
 def checked(request: Request, config: Config) -> Request:
     """The request as it is carried out. Raises `FetchRefused` and `InvalidInput`; no name is resolved."""
-    from findling.outbound_addresses import target_of
+    from findling.outbound.addresses import target_of
 
     if not config.fetch.enabled:
         raise FetchRefused("Fetching is switched off.", remedy="fetch.enabled in the user's configuration allows it.")
@@ -80,6 +81,8 @@ def checked(request: Request, config: Config) -> Request:
     for patterns in (request.include, request.exclude):
         if len(patterns) > MAX_PATTERNS or any(not p.strip() or len(p) > MAX_PATTERN for p in patterns):
             raise InvalidInput(f"There may be {MAX_PATTERNS} patterns of 1 to {MAX_PATTERN} characters.")
+        if not all(map(is_text, patterns)):
+            raise InvalidInput("A pattern has a byte in it that is not UTF-8.", remedy="Write '?' for the character.")
     exclude = tuple(dict.fromkeys((*EXCLUDED, *request.exclude)))
     return RepoRequest(
         url.rstrip("/"), branch, request.include or INCLUDED, exclude, request.remove_comments, request.line_numbers

@@ -191,6 +191,8 @@ class Library:
     ) -> LibraryResult:
         """The passages nearest to ``query`` in all collections, and in the sources ``also``.
 
+        Of a query of more than 100,000 characters the beginning is searched for, which a note says.
+
         ``limit`` is 1 to 1000, ``min_score`` a similarity in [0, 1]. Raises `InvalidInput`, and the error of the last
         source when none could answer.
         """
@@ -201,7 +203,9 @@ class Library:
         if not 0 <= min_score <= 1:
             raise InvalidInput(f"min_score must be between 0.0 and 1.0, not {min_score}.")
         from findling.library.search import search
+        from findling.search.query import shortened
 
+        query, cut = shortened(query)
         sources, problems = self._sources()
         found = search(
             [*sources, *also],
@@ -211,7 +215,8 @@ class Library:
             wait_s=wait_s,
             progress=progress,
         )
-        return replace(found, notes=(*problems, *found.notes)) if problems else found
+        notes = (*((cut,) if cut else ()), *problems, *found.notes)
+        return replace(found, notes=notes)
 
     def file(
         self, path: str, *, chunk_index: int | None = None, context: int = 3, also: Sequence[Source] = ()

@@ -18,7 +18,7 @@ from typing import BinaryIO, Final
 from findling.errors import NetworkError
 from findling.library.place import PARTS
 from findling.library.records import failure, make_folder, read_json, write_json
-from findling.outbound_fetch import Part
+from findling.outbound.fetch import Part
 
 KEPT_S: Final = 86_400.0
 """Whoever wants a file tries again within a day, or begins anew."""

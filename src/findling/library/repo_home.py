@@ -16,7 +16,7 @@ from findling.library.fetch_requests import RepoRequest
 from findling.library.jobs import RunningJob
 from findling.library.place import REPOSITORIES
 from findling.library.records import only_writer
-from findling.outbound import run_git
+from findling.outbound.git import run_git
 
 OBJECTS: Final = "objects.git"
 

@@ -74,6 +74,11 @@ _ADVICE = re.compile(
 """Who speaks of himself, or asks in the words of a question in Chinese or Japanese, wants to be told what to do:
 documentation, before code."""
 
+_FOREIGN_QUESTION = re.compile(
+    r"\b(?:wie|wo|wohin|warum|wieso|weshalb|c[oó]mo|d[oó]nde|por qu[eé]|qu[eé]|comment|où|pourquoi)\b", re.IGNORECASE
+)
+"""Likewise in German, Spanish or French, of a text that is in such a language."""
+
 _OF_OUR_CODE = re.compile(r"\s*where\b(?!.*\b(?:i|my|me|you|your)\b).*\b(?:we|our)\b", re.IGNORECASE | re.DOTALL)
 """But "where do we retry" is asked by those whose code it is, of the code."""
 
@@ -166,7 +171,7 @@ def analyse(text: str, *, own_name: str = "") -> QueryTerms:
     wants = frozenset(kind for kind, markers in _WANTS.items() if lower & markers)
     if any(_VERSION.fullmatch(word) for word in words):
         wants |= {"superseded"}
-    if _ADVICE.search(text) and not _OF_OUR_CODE.match(text):
+    if (_ADVICE.search(text) and not _OF_OUR_CODE.match(text)) or (english and _FOREIGN_QUESTION.search(text)):
         wants |= {"advice"}
     return QueryTerms(
         text=text,

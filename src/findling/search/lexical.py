@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from findling import tokenizer
+from findling.remembered import remembered
 from findling.search.fusion import reciprocal_rank_fusion
 from findling.types import Intent
 
@@ -112,9 +113,15 @@ def phrase(query: str, text: str) -> float:
 
 def shared_terms(query: str, text: str, ignore: frozenset[str]) -> float:
     """The share of the query's terms that a text has, in any of their forms: "classified" and ``classify``."""
-    every = words(query)
-    wanted = {tokenizer.stem(word) for word in (every - ignore) or every}
+    wanted = _wanted(query, ignore)
     return len(wanted & _stems(text)) / len(wanted) if wanted else 0.0
+
+
+@remembered(2)
+def _wanted(query: str, ignore: frozenset[str]) -> frozenset[str]:
+    """The stems of a query's terms, which each hit is compared with."""
+    every = words(query)
+    return frozenset(tokenizer.stem(word) for word in (every - ignore) or every)
 
 
 def _stems(text: str) -> set[str]:

@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from findling.errors import InvalidInput
 from findling.types import MODES, Query
 
 MAX_LIMIT = 1000
-MAX_QUERY = 10_000
-"""Characters of a query; longer ones are a mistake, and cost time."""
+LINE_DIGITS = 18
+"""Of the number of a line; no file has a line whose number is longer, nor one whose number begins so."""
+
+MAX_QUERY = 100_000
+"""Characters of a query that are searched for: a whole issue or log. More adds time, not meaning."""
+
+
+def shortened(text: str) -> tuple[str, str]:
+    """A query as far as it is searched for, and the note that it was cut; '' for one that was not."""
+    if len(text) > MAX_QUERY:
+        text = text.strip()
+    if len(text) <= MAX_QUERY:
+        return text, ""
+    return text[:MAX_QUERY], f"The query has {len(text):,} characters; only the first {MAX_QUERY:,} were searched for."
 
 
 def validate(query: Query) -> Query:
-    """The query, or `InvalidInput` that names the argument and the valid values."""
-    if not query.text.strip():
+    """The query, or `InvalidInput` that names the argument and the valid values.
+
+    A long text is cut, which the query notes.
+    """
+    text, cut = shortened(query.text)
+    if not text.strip():
         raise InvalidInput("The query is empty.", remedy="Say what to look for.")
-    if len(query.text) > MAX_QUERY:
-        raise InvalidInput(f"The query has {len(query.text)} characters; at most {MAX_QUERY} are accepted.")
     if not 1 <= query.limit <= MAX_LIMIT:
         raise InvalidInput(f"limit must be between 1 and {MAX_LIMIT}, not {query.limit}.")
     if query.mode not in MODES:
@@ -24,7 +40,7 @@ def validate(query: Query) -> Query:
         raise InvalidInput(f"kind must be code or docs, not {query.kind!r}.")
     if query.max_tokens is not None and query.max_tokens < 1:
         raise InvalidInput(f"max_tokens must be at least 1, not {query.max_tokens}.")
-    return query
+    return replace(query, text=text, notes=(*query.notes, cut)) if cut else query
 
 
 def split_target(target: str) -> tuple[str, int | None]:
@@ -34,5 +50,5 @@ def split_target(target: str) -> tuple[str, int | None]:
     """
     path, colon, line = target.rpartition(":")
     if colon and path and line.isdecimal():
-        return path, int(line)
+        return path, int(line[:LINE_DIGITS])
     return target, None

@@ -129,8 +129,8 @@ class Searcher:
     def search(self, query: Query, *, scope_path: str = "") -> Found:
         """The answer to a validated query, within a folder when ``scope_path`` names one."""
         guess = classify(query.text)
-        chosen = plan(query.mode, guess.intent, query.text)
         terms = analyse(query.text, own_name=self._own_name)
+        chosen = plan(query.mode, guess.intent, query.text if query.mode == "exact" else terms.text)
         with self._reader.snapshot():
             if self._reader.manifest is None:
                 return Found(guess, chosen)

@@ -300,7 +300,7 @@ TOOLS: tuple[Tool, ...] = (
         "it is used. Exact names come first. Returns path, lines, kind, qualified name and signature.",
         object_schema(
             {
-                "name": parameters.query("The name, such as retry or Client.retry."),
+                "name": parameters.text("The name, such as retry or Client.retry.", parameters.MAX_NAME),
                 "kind": parameters.one_of(SYMBOL_KINDS, "Only definitions of this kind."),
                 "language": parameters.LANGUAGE,
                 "limit": parameters.count(10, 100),

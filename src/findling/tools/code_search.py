@@ -18,6 +18,7 @@ from findling.tools import code_decisions as decide
 from findling.tools import code_metadata
 from findling.tools.code_rerank import Rerank, reranked, reranker
 from findling.tools.model import Arguments, Call, Refusal, Reply
+from findling.tools.parameters import MAX_NAME, MAX_REPEATED
 from findling.tools.places import clipped
 from findling.tools.refs import check_ref
 from findling.tools.workspace import WAIT_S
@@ -264,7 +265,11 @@ def _confidence_fields(
     return {
         "low_confidence": low,
         "suggested_action": decide.suggested_action(
-            intent, len(shown), low=low, query=query, name=_name_for(query, intent, shown)
+            intent,
+            len(shown),
+            low=low,
+            query=clipped(query, MAX_REPEATED),
+            name=_name_for(query, intent, shown),
         ),
         "confidence_threshold": threshold,
         "top_score": round(worth.top_score, 6),
@@ -276,9 +281,11 @@ def _confidence_fields(
 
 
 def _name_for(query: str, intent: Intent, shown: Sequence[Found]) -> str:
-    if intent == "symbol":
-        return query.strip()
-    return decide.extracted_identifier(query, shown[0].hit.name if shown else "", STOP_WORDS)
+    """What the query calls the thing, '' where that is no name."""
+    name = query.strip()
+    if intent != "symbol":
+        name = decide.extracted_identifier(query, shown[0].hit.name if shown else "", STOP_WORDS)
+    return name if len(name) <= MAX_NAME else ""
 
 
 def _next_actions(
@@ -290,11 +297,12 @@ def _next_actions(
     if not shown:
         actions.append({"tool": "index_status", "arguments": at, "reason": "nothing was found: see what is indexed"})
     name = _name_for(given["query"], intent, shown)
-    if low and (intent == "symbol" or (intent == "natural_language" and decide.looks_like_a_name(name))):
+    asks_for_one = intent == "symbol" or (intent == "natural_language" and decide.looks_like_a_name(name))
+    if low and name and asks_for_one:
         actions.append(
             {"tool": "locate_symbol", "arguments": {"name": name, **at}, "reason": "look the name up among definitions"}
         )
-    if low and len(shown) < min(total, MORE_RESULTS):
+    if low and len(shown) < min(total, MORE_RESULTS) and len(given["query"]) <= MAX_REPEATED:
         same = {key: given[key] for key in ("language", "detail_level", "semantic_ratio") if key in given}
         actions.append(
             {

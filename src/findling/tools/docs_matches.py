@@ -13,6 +13,8 @@ from findling.search.passages import by_text
 from findling.search.text_matches import Matches
 from findling.tools.docs_scope import ask, scope_of
 from findling.tools.model import Arguments, Call, Refusal, Reply
+from findling.tools.parameters import MAX_REPEATED
+from findling.tools.places import clipped
 
 if TYPE_CHECKING:
     from findling.engine.document_texts import DocumentText
@@ -73,7 +75,7 @@ def search_docs(call: Call, given: Arguments) -> Reply:
     shown = [_facts(item, pretty=given["prettyPrint"]) for item in found[: given["limit"]]]
     facts: dict[str, Any] = {"results": shown}
     if not shown:
-        facts["message"] = f'No results found for query: "{query}"'
+        facts["message"] = f'No results found for query: "{clipped(query, MAX_REPEATED)}"'
     elif all_read and len(found) > len(shown):
         facts["total"] = len(found)
     return Reply({**facts, **state_of_index}, "results")

@@ -66,7 +66,7 @@ JOB_TOOLS: tuple[Tool, ...] = (
         "get_job_status",
         "library",
         "Tell how far a job of the library is, and what came of it when it has ended.",
-        object_schema({"jobId": parameters.query("The id that the job was given.", MAX_ID)}, ("jobId",)),
+        object_schema({"jobId": parameters.text("The id that the job was given.", MAX_ID)}, ("jobId",)),
         _get_job_status,
         text_only=True,
     ),

@@ -257,7 +257,7 @@ TOOLS: tuple[Tool, ...] = (
         "path, line and text of the matches, and what was not searched.",
         object_schema(
             {
-                "query": parameters.query(
+                "query": parameters.text(
                     "A regular expression in Python's syntax, such as retry_\\w+; plain text if it does not parse.",
                     parameters.MAX_PATTERN,
                 ),
@@ -275,7 +275,7 @@ TOOLS: tuple[Tool, ...] = (
         "then beginnings, then the rest. Returns name, kind, path, line, scope and signature.",
         object_schema(
             {
-                "name": parameters.query("A name or part of one, such as retry or Client.retry."),
+                "name": parameters.text("A name or part of one, such as retry or Client.retry.", parameters.MAX_NAME),
                 "kind": parameters.one_of(KINDS, "Only definitions of this kind."),
                 "limit": parameters.count(50, 500),
                 **_SEARCH,
