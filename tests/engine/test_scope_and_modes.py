@@ -405,7 +405,7 @@ def test_a_path_may_be_any_path(tmp_path: Path) -> None:
         assert engine.why(root / "src/retry.py").indexed
         assert engine.similar(root / "src/retry.py", wait_s=None).hits == engine.similar("src/retry.py").hits
         assert engine.changed([Path("src/retry.py")]) == ([], set())
-        assert engine.document_lines(Path("src/retry.py")) is None
+        assert engine.document_text(Path("src/retry.py")) is None
         assert engine.reembed([Path("src/retry.py")], anew=True).chunks
         assert engine.changed("src/retry.py") == ([], set())
         assert engine.reembed("src/retry.py", anew=True).embedded == ("src/retry.py",)

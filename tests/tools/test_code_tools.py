@@ -112,7 +112,7 @@ def test_a_question_is_asked_by_meaning_too(workspace: Workspace) -> None:
     assert metadata["semantic_triggered"] is True
     assert metadata["semantic_skipped_reason"] is None
     assert 0 < metadata["semantic_ratio_used"] <= 0.5
-    assert metadata["embedding_model_version"] == workspace.view(lambda view: view.fingerprint).version  # type: ignore[union-attr]
+    assert metadata["embedding_model_version"] == workspace.engine.fingerprint.version  # type: ignore[union-attr]
     assert metadata["embedding_coverage"] == 1.0
 
 

@@ -22,6 +22,7 @@ from findling.types import Coverage, Freshness, Mode, Query, SearchResult, Skip
 
 if TYPE_CHECKING:
     from findling.search.exact import Grep, GrepRequest
+    from findling.search.names import FileSymbols
     from findling.search.searcher import Found, Searcher
     from findling.types import Answer, EmbedderProblem, Meaning, SymbolResult
 
@@ -146,14 +147,19 @@ class Answers:
             found.list_candidates()
         return found
 
-    def document_lines(self, path: str) -> Sequence[str] | None:
-        """Of the text that a document was converted to; None for any other file."""
+    def file_symbols(self, path: str) -> FileSymbols | None:
+        """The definitions of a file; None when it is not in the index."""
+        from findling.search.names import FileSymbols
+
         if not self._store.exists:
             return None
         self._store.close_if_replaced()
-        with self._store.reader.snapshot():
-            file = self._store.reader.file_at(path)
-            return self._shown.lines(file) if file is not None and file.converted else None
+        reader = self._store.reader
+        with reader.snapshot():
+            file = reader.file_at(path)
+            if file is None:
+                return None
+            return FileSymbols(file.path, file.language, tuple(reader.symbols(file.blob_id)))
 
     def symbols(
         self,

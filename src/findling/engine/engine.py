@@ -21,16 +21,22 @@ from findling.engine.store import WRITER_WAIT_S, OpenStore
 from findling.types import Progress
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from findling.config import Config
-    from findling.embedding import Embedder
+    from findling.embedding import Embedder, Fingerprint
     from findling.engine.answers import Answers
     from findling.engine.configuration import Recipe
+    from findling.engine.document_texts import DocumentText
+    from findling.engine.documents import DocumentModel, OpenDocuments
     from findling.engine.reembedding import VectorReport
     from findling.files import Files
     from findling.ingest.discovery import DiscoveryOptions
     from findling.jobs import Job, RunningJob
     from findling.reports import Explanation
+    from findling.search.documents import DocumentScope
     from findling.search.exact import Grep
+    from findling.search.names import FileSymbols
     from findling.typed_paths import StrPath
     from findling.types import (
         Answer,
@@ -188,12 +194,6 @@ class Engine:
     def auto_index(self) -> bool:
         """Whether a question takes in what changed, as it does unless the configuration forbids it."""
         return self._store.configuration.auto_index
-
-    @property
-    def documents_apart(self) -> bool:
-        """Whether documents have another embedder than code, as where a service is chosen that no document is sent to.
-        Raises `ConfigError`."""
-        return self._store.semantics.documents_apart
 
     def embedder_opener(self, *, documents: bool = False) -> Callable[[str | None], Embedder]:
         """Opens an embedder as this root's questions have, in whatever thread it is called; with ``documents`` for
@@ -663,10 +663,58 @@ class Engine:
         return explain(self._store, os.fspath(path))
 
     @_rebuilds
-    def document_lines(self, path: StrPath) -> Sequence[str] | None:
-        """The lines of the text that an indexed document (a PDF) was converted to, without their ends; ``path`` from
-        the root. None for a file that is text by itself, or is not in the index."""
-        return self._answers.document_lines(os.fspath(path))
+    def document_text(self, path: StrPath) -> DocumentText | None:
+        """The text that an indexed document (a PDF) was converted to; ``path`` from the root. None for a file that is
+        text by itself, or is not in the index."""
+        from findling.engine.documents import text_of
+
+        return text_of(self._store, os.fspath(path))
+
+    @_rebuilds
+    def file_symbols(self, path: str) -> FileSymbols | None:
+        """The definitions of a file, ``path`` from the root; None when it is not in the index."""
+        return self._answers.file_symbols(path)
+
+    def documents(
+        self, scope: DocumentScope, *, by_meaning: bool, code_too: bool = False
+    ) -> AbstractContextManager[OpenDocuments | None]:
+        """The documents of a scope within one state of the index, as it is, for one question; None where nothing is
+        indexed. ``by_meaning``: with their vectors; ``code_too``: it is said of all files which have none."""
+        from findling.engine.documents import opened
+
+        return opened(self._store, self.scope, scope, by_meaning=by_meaning, code_too=code_too)
+
+    def document_paths(self, scope: DocumentScope) -> list[str]:
+        """The paths of the indexed documents of a scope, whatever their tags."""
+        from findling.engine.documents import documents_below
+
+        if not self._store.exists:
+            return []
+        self._store.close_if_replaced()
+        with self._store.reader.snapshot():
+            below = documents_below(self._store.reader, self.scope)
+            return [file.path for file in scope.of_files(below, lambda _: scope.tags)]
+
+    def document_model(self, query: str = "") -> DocumentModel:
+        """The model that documents are asked with, for a question that will be. May open it."""
+        from findling.engine.documents import model
+
+        return model(self._store, query)
+
+    @property
+    def fingerprint(self) -> Fingerprint | None:
+        """Of the embedder that answers here, None when none does. Opens it."""
+        embedder = self._store.semantics.embedder()
+        return embedder.fingerprint if embedder is not None else None
+
+    def coverage(self) -> Coverage:
+        """What a question would be searched in, as the index is."""
+        from findling.engine.state import coverage
+
+        if not self._store.exists:
+            return self.never_indexed()
+        self._store.close_if_replaced()
+        return coverage(self._store)
 
     # --- parts ----------------------------------------------------------------------------------------------
 

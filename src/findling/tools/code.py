@@ -17,7 +17,7 @@ from findling.tools.places import Lines
 from findling.tools.refs import check_ref
 from findling.tools.symbols import file_symbols, outline
 from findling.tools.workspace import WAIT_S
-from findling.types import SYMBOL_KINDS, Coverage, Reference, SymbolHit
+from findling.types import SYMBOL_KINDS, Reference, SymbolHit
 
 MATCH_SCORES = {"exact": 1.0, "prefix": 0.8, "part": 0.5}
 OTHER_SPELLING = 0.9
@@ -193,7 +193,7 @@ def _health_check(call: Call, given: Arguments) -> Reply:
     status = engine.status()
     gone = missing_folder(engine.root)
     sqlite_problem, fulltext_problem = store_problem(engine.store_dir)
-    fingerprint = workspace.view(lambda view: view.fingerprint)
+    fingerprint = engine.fingerprint
     available, missing = grammars()
     active = running.active_job(workspace)
     failed = bool(gone or sqlite_problem or fulltext_problem) or status.indexing_status == "failed"
@@ -240,7 +240,7 @@ def _get_file_outline(call: Call, given: Arguments) -> Reply:
     metadata = code_metadata.of_answer(
         ref,
         freshness=freshness,
-        coverage=_coverage(call),
+        coverage=call.workspace.engine.coverage(),
         job_active=call.workspace.jobs.active is not None,
         vectors_wanted=False,
     )
@@ -253,13 +253,6 @@ def _get_file_outline(call: Call, given: Arguments) -> Reply:
         "metadata": metadata,
     }
     return Reply(facts, "symbols")
-
-
-def _coverage(call: Call) -> Coverage:
-    counts = call.workspace.view(lambda view: view.counts())
-    if counts is None:
-        return call.workspace.engine.never_indexed()
-    return Coverage(counts.files, counts.chunks, counts.embedded, counts.pending, complete=counts.complete)
 
 
 # --- the rows --------------------------------------------------------------------------------------------------

@@ -298,8 +298,8 @@ def _next_actions(
     if not shown:
         actions.append({"tool": "index_status", "arguments": at, "reason": "nothing was found: see what is indexed"})
     name = _name_for(given["query"], intent, shown)
-    is_name = intent == "symbol" or (intent == "natural_language" and decide.looks_like_a_name(name))
-    if low and name and is_name:
+    asks_for_one = intent == "symbol" or (intent == "natural_language" and decide.looks_like_a_name(name))
+    if low and name and asks_for_one:
         actions.append(
             {"tool": "locate_symbol", "arguments": {"name": name, **at}, "reason": "look the name up among definitions"}
         )

@@ -10,7 +10,6 @@ import os
 import stat
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from findling.files import Files, NotRead, read_regular_file
 from findling.ingest.decoding import Decoded, decode
@@ -22,10 +21,6 @@ from findling.roots import is_bare
 from findling.tools.model import Call, Refusal
 from findling.tools.root_names import NamedRoots, Root
 from findling.tools.workspace import WAIT_S
-
-if TYPE_CHECKING:
-    from findling.tools.docs_text import DocumentText
-    from findling.tools.index_view import IndexView
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,19 +108,7 @@ def read_document(call: Call, path: str) -> TextFile | None:
     freshness, _ = engine.refresh(query=relative, embed=False, wait_s=WAIT_S, progress=call.progress)
     if freshness != "fresh":
         call.workspace.finish_in_background(call.workspace.ref_name)
-    files, most = engine.new_files(), call.workspace.config.index.max_file_bytes
-
-    def read(view: IndexView) -> DocumentText | None:
-        from findling.tools.docs_text import DocumentTexts
-
-        reader = view.reader
-        if reader is None:
-            return None
-        with files, reader.snapshot():
-            file = reader.file_at(relative)
-            return DocumentTexts(files, reader, most).of(file) if file is not None and file.converted else None
-
-    document = call.workspace.view(read)
+    document = engine.document_text(relative)
     if document is None:
         from findling.engine.explain import NOT_YET
 

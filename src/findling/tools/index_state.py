@@ -88,12 +88,10 @@ def of_text(call: Call, ref: str, seen: GrepResult) -> dict[str, Any]:
     unread = any(file.reason in UNREAD for file in seen.skipped)
     if seen.freshness == "fresh":
         return state("fresh", partial=unread)
-    counts = call.workspace.view(lambda view: view.counts())
+    coverage = call.workspace.engine.coverage()
     call.workspace.finish_in_background(ref)
-    partial = counts is None or not counts.complete or seen.freshness == "syncing" or unread
-    engines = () if counts else [root.engine for root in call.workspace.roots]
-    pending = counts.pending if counts else sum(engine.never_indexed().pending_files for engine in engines)
-    return state(seen.freshness, partial=partial, pending_files=pending)
+    partial = not coverage.complete or seen.freshness == "syncing" or unread
+    return state(seen.freshness, partial=partial, pending_files=coverage.pending_files)
 
 
 def joined(states: Iterable[State]) -> dict[str, Any]:

@@ -32,10 +32,9 @@ from findling.types import (
 )
 
 if TYPE_CHECKING:
-    from findling.embedding import Fingerprint
     from findling.engine import Engine
+    from findling.engine.document_texts import DocumentText
     from findling.jobs import Job
-    from findling.tools.index_view import Counts, IndexView
     from findling.tools.workspace import Workspace
     from findling.types import Progress
 
@@ -66,10 +65,14 @@ class JointEngine:
     def auto_index(self) -> bool:
         return any(workspace.engine.auto_index for workspace in self._workspaces.values())
 
-    def document_lines(self, path: str) -> Sequence[str] | None:
-        """As `Engine.document_lines`, of the root that the path begins with."""
+    def document_text(self, path: str) -> DocumentText | None:
+        """As `Engine.document_text`, of the root that the path begins with."""
         name, _, rest = path.partition("/")
-        return self._workspaces[name].engine.document_lines(rest)
+        return self._workspaces[name].engine.document_text(rest)
+
+    def coverage(self) -> Coverage:
+        """Of all roots together."""
+        return _coverage(self._ask(0, lambda engine, _: engine.coverage()).values())
 
     def ask(self, query: Query, *, progress: Callable[[Progress], None] | None = None) -> Answer:
         """As `Engine.ask`; the query's time is for all roots together."""
@@ -173,46 +176,6 @@ class JointEngine:
             return question(workspace.engine, next(shares))
 
         return of_each({name: partial(ask, root) for name, root in self._workspaces.items()}, self._problems)
-
-
-class JointView:
-    """What tools read of an index, read of several. For any thread: each root's view answers in its own."""
-
-    def __init__(self, workspaces: Mapping[str, Workspace], problems: dict[str, FindlingError]) -> None:
-        """``problems`` as for `JointEngine`."""
-        self._workspaces = workspaces
-        self._problems = problems
-
-    @property
-    def fingerprint(self) -> Fingerprint | None:
-        """Of the first root's embedder that works."""
-        found = self._ask(lambda view: view.fingerprint).values()
-        return next((fingerprint for fingerprint in found if fingerprint is not None), None)
-
-    def counts(self) -> Counts | None:
-        """Of all roots together; None when none was ever indexed."""
-        counts = self._ask(lambda view: view.counts()).values()
-        known = [count for count in counts if count is not None]
-        if not known:
-            return None
-        languages: Counter[str] = Counter()
-        for count in known:
-            languages.update(count.languages)
-        return replace(
-            known[0],
-            files=sum(count.files for count in known),
-            chunks=sum(count.chunks for count in known),
-            embedded=sum(count.embedded for count in known),
-            # how many files a root has that was never indexed is not known, but it is not none
-            pending=sum(count.pending for count in known) + len(counts) - len(known),
-            languages=dict(languages),
-            complete=len(known) == len(counts) and all(count.complete for count in known),
-        )
-
-    def _ask(self, question: Callable[[IndexView], _Answer]) -> dict[str, _Answer]:
-        """The roots are asked at the same time."""
-        asked = {name: workspace.ask_view(question) for name, workspace in self._workspaces.items()}
-        return of_each({name: future.result for name, future in asked.items()}, self._problems)
 
 
 class JointJobs:

@@ -13,8 +13,8 @@ from findling.tools.workspace import WAIT_S
 from findling.types import Freshness, SymbolHit
 
 if TYPE_CHECKING:
+    from findling.search.names import FileSymbols
     from findling.store.reader import SymbolRow
-    from findling.tools.index_view import FileSymbols
 
 KINDS = ("function", "type", "class", "struct", "interface", "variable", "constant")
 """The kinds that find_symbol can be asked for."""
@@ -59,7 +59,7 @@ def file_symbols(call: Call, ref: str, path: str) -> tuple[FileSymbols, Freshnes
         raise Refusal("invalid_input", f"path is a directory: {path}")
     wait_s = call.workspace.wait_for_text(WAIT_S, call.progress)
     freshness, _ = engine.refresh(query=relative, embed=False, wait_s=wait_s, progress=call.progress)
-    found = call.workspace.view(lambda view: view.file_symbols(relative))
+    found = engine.file_symbols(relative)
     if found is None and freshness != "fresh":
         call.workspace.finish_in_background(ref)
     if found is None:

@@ -10,21 +10,17 @@ import statistics
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from findling.errors import FindlingError
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from findling.config import Config
     from findling.engine import Engine
     from findling.engine.index_jobs import IndexJobs
     from findling.engine.watching import Watch, Watcher
     from findling.library import Library
     from findling.library.sources import Source
-    from findling.tools.index_view import IndexView
-    from findling.tools.view_thread import ViewThread
     from findling.typed_paths import StrPath
     from findling.types import Progress
 
@@ -33,8 +29,6 @@ WAIT_S = 2.0
 
 ASK_S = 0.5
 """What a question that waited for a job keeps of its time, to look at the disk and for what changed since."""
-
-_Answer = TypeVar("_Answer")
 
 _log = logging.getLogger(__name__)
 
@@ -68,7 +62,6 @@ class Workspace:
         self.background = background
         self.started = time.monotonic()
         self._engine: Engine | None = None
-        self._view: ViewThread | None = None
         self._jobs: IndexJobs | None = None
         self._latencies: deque[float] = deque(maxlen=_LATENCIES)
         self._library: Library | None = None
@@ -131,19 +124,6 @@ class Workspace:
     def config(self) -> Config:
         """What is configured for the root. Raises `errors.ConfigError`."""
         return self.engine.config
-
-    def ask_view(self, question: Callable[[IndexView], _Answer]) -> Future[_Answer]:
-        """Read the index beside the engine: the view has a thread of its own, so both may work at once."""
-        engine = self.engine
-        if self._view is None:
-            from findling.tools.view_thread import ViewThread
-
-            self._view = ViewThread()
-        return self._view.ask(engine, question)
-
-    def view(self, question: Callable[[IndexView], _Answer]) -> _Answer:
-        """As `ask_view`, and wait for the answer."""
-        return self.ask_view(question).result()
 
     @property
     def jobs(self) -> IndexJobs:
@@ -260,9 +240,6 @@ class Workspace:
         self._jobs = self._engine = None
 
     def _close_opened(self) -> None:
-        if self._view is not None:
-            self._view.close()
-            self._view = None
         if self._documents is not None:
             self._documents.close()
         if self._library is not None:
