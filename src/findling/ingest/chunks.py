@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from findling.ingest.blocks import DEFAULT, CodeLimits
-from findling.ingest.chunk_code import chunk_code, uses_docs
+from findling.ingest.chunk_code import chunk_code
 from findling.ingest.doc_limits import DOCS, LIBRARY, SPLIT_LEVEL, DocLimits
 from findling.ingest.languages import find_language
 from findling.ingest.marked_up import HOSTS, readable
@@ -37,7 +37,6 @@ __all__ = [
     "chunk_file",
     "readable",
     "too_many",
-    "uses_docs",
 ]
 
 DATA = CodeLimits(merge_chars=1500)
