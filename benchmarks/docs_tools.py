@@ -19,6 +19,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+from findling.search.documents import DocumentScope
 from findling.tools import Workspace, call
 
 OTHER_LANGUAGES = frozenset(("de", "es", "ja", "zh"))
@@ -100,7 +101,7 @@ def hits(judged: dict[str, Any], path: str, lines: list[int]) -> bool:
 
 def similar_are_linked(workspace: Workspace, root: Path) -> list[float]:
     """For each document with one to ten links to others the share of these among the first similar ones."""
-    paths = workspace.view(lambda view: [file.path for file in view.reader.listing() if file.kind == "docs"])  # type: ignore[union-attr]
+    paths = workspace.engine.document_paths(DocumentScope())
     stems = {path.rsplit(".", 1)[0]: path for path in reversed(paths)}
     shares = []
     for path in paths:

@@ -35,9 +35,11 @@ from findling.embedding import Batch, Embedder, Fingerprint, open_embedder
 from findling.engine import Engine
 from findling.engine.store import WRITER_WAIT_S
 from findling.ingest.embedding_pass import embed
+from findling.search.channel_lists import NEAR_LEAST, of_vectors
+from findling.search.open_index import OpenIndex
+from findling.search.scope import EVERYWHERE
 from findling.store import vectors
 from findling.store.writer import IndexWriter
-from findling.tools.index_view import NEAR_LEAST, IndexView
 
 CHUNK_CHARS = 1500
 MODEL_CHUNKS = 5000
@@ -205,7 +207,9 @@ def ask(engine: Engine, embedder: Instant, rows: NDArray[np.float32]) -> dict[st
     """The nearest by bits of all and int8 of the best, as arrays; by the index (the same bits, then every stored vector
     of the files that they name); and by a scan of all float32 vectors."""
     dice = np.random.default_rng(2)
-    view = IndexView(engine.store_dir, engine.root, lambda _: embedder, key=engine.manifest_key)
+    index = OpenIndex(engine.store_dir, engine.manifest_key, lambda _: embedder)
+    channel, reader = index.vectors.channel, index.reader
+    assert channel is not None and reader is not None
     bits = np.packbits(rows >= 0, axis=1)
     whole_rows = np.rint(rows * (127 / np.abs(rows).max())).astype(np.int8)
     arrays, whole, scanned, right, right_arrays = [], [], [], [], []
@@ -219,7 +223,8 @@ def ask(engine: Engine, embedder: Instant, rows: NDArray[np.float32]) -> dict[st
                 vectors.top_by_value(vectors.cosines_int8(whole_rows[candidates], embedder.query), NEAREST)
             ]
             between = time.perf_counter()
-            found = view.near(f"question {turn}", NEAREST)
+            with reader.snapshot():
+                found = of_vectors(reader, channel, channel.encode(f"question {turn}"), EVERYWHERE, NEAREST)
             done = time.perf_counter()
             cosines = rows @ embedder.query
             best = set(np.argpartition(-cosines, NEAREST)[:NEAREST].tolist())
@@ -231,7 +236,7 @@ def ask(engine: Engine, embedder: Instant, rows: NDArray[np.float32]) -> dict[st
             scanned.append((time.perf_counter() - done) * 1000)
             right.append(len(best & {embedder.places[number_of(near)] for near in found}) / NEAREST)
     finally:
-        view.close()
+        index.close()
     return {
         "arrays ms p50": round(statistics.median(arrays), 2),
         f"arrays recall@{NEAREST}": round(statistics.mean(right_arrays), 3),
@@ -244,7 +249,7 @@ def ask(engine: Engine, embedder: Instant, rows: NDArray[np.float32]) -> dict[st
 
 def number_of(near: Any) -> int:
     """The number in the first line of a passage, from where it stands."""
-    return int(Path(near.path).stem[1:]) * LINES + near.start_line - 1
+    return int(Path(near.path).stem[1:]) * LINES + near.line_start - 1
 
 
 def grouped(count: int, dimensions: int) -> NDArray[np.float32]:

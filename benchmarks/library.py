@@ -75,7 +75,7 @@ def main() -> None:
         (small / "one.md").write_text("# Marzipan\n\nAlmond paste with sugar, for cakes.\n")
         with Library.open() as library:
             with servers.git_server(folder / "served") as url, measured(f"repository of {FILES} files, fetched"):
-                job = Watched(library.jobs.start("fetch_repo"))
+                job = Watched(library.jobs.start("fetch", "fetch_repo"))
                 result = run_here(library, RepoRequest(f"{url}/acme/docs/.git"), cast("RunningJob", job))
             after = time.monotonic() - job.received
             print(f"  searchable {after:.2f} s after git's end; indexing: {result['indexing']['processingTime']} ms")

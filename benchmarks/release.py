@@ -184,7 +184,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     }
     name = options.results / f"{options.version}-quality"
     points = [
-        plots.Point(of, report.latency.p50_ms, report.all.ndcg.value, report.all.ndcg.low, report.all.ndcg.high)
+        plots.Point(of, report.latency.p50_ms, report.all.ndcg)
         for of, report in reports.items()
         if report.latency is not None and report.all.ndcg.value is not None
     ]
@@ -193,7 +193,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "latency": plots.latency(points),
     }
     for of, picture in pictures.items():
-        name.with_name(f"{name.name}-{of}.svg").write_text(picture, encoding="utf-8")
+        name.with_name(f"{name.name}-{of}.svg").write_bytes(picture[".svg"])
     told = {"settings": {of: dataclasses.asdict(report) for of, report in reports.items()}, "auto minus": numbers}
     name.with_name(f"{name.name}.json").write_text(json.dumps(told, ensure_ascii=False), encoding="utf-8")
     name.with_name(f"{name.name}.md").write_text(page(options, len(queries), reports, tables), encoding="utf-8")

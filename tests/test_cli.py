@@ -189,6 +189,49 @@ def test_filters_narrow_the_answer(run: Run, project: Path) -> None:
     assert headings(run("search", question, "docs/taxes.md").stdout) == ["docs/taxes.md"]
 
 
+def test_a_long_query_is_cut_with_a_note(run: Run) -> None:
+    ran = run("search", "retry_failed " + "x" * 120_000)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.startswith("src/http/client.py:")
+    assert "note: The query has 120,013 characters; only the first 100,000 were searched for.\n" in ran.stderr
+    told = json.loads(run("search", "--json", "retry_failed " + "x" * 120_000).stdout)
+    assert told["notes"][0].startswith("The query has 120,013 characters")
+
+
+NAME = "x" * 300
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["doctor", NAME], "cannot be used: File name too long."),
+        (["config", NAME], "cannot be used: File name too long."),
+        (["search", "retry", NAME], "cannot be used: File name too long."),
+        (["sync", f"src/{NAME}"], "is not the path of a file."),
+        (["eval", NAME, "--run", "run.jsonl"], f"{NAME} cannot be read: File name too long."),
+        (["library", "add", NAME], "cannot be used: File name too long."),
+        (["search", "retry", "-n", "7" * 400], "is not a whole number from 1 to 1000."),
+        (["search", "retry", "-n", "7" * 5000], "is not a whole number from 1 to 1000."),
+        (["search", "retry", "--wait", "7" * 400], "is neither 'all' nor a number of seconds"),
+        (["similar", f"src/main.py:{'7' * 5000}"], "src/main.py has 5 lines; there is no line 777777777777777777."),
+        (["serve", "--http", "7" * 5000], "is not [HOST:]PORT."),
+        (["config", "--set", f"semantic.similarity_threshold={'7' * 400}"], "is a very large number. It takes"),
+        (["tool", "search_code", f'{{"query": "a", "limit": {"7" * 5000}}}'], "value has 5000 digits. Write an object"),
+        (["library", "fetch", "https://a.example/\udcff"], "The URL has a byte in it that is not UTF-8. Write it as"),
+        (["library", "fetch", "https://a.example/b", "--branch", "\udcff"], "cannot be the name of a branch"),
+        (
+            ["library", "fetch", "https://a.example/b.git", "--include", "\udcff"],
+            "A pattern has a byte in it that is not",
+        ),
+    ],
+)
+def test_what_no_system_takes_is_said_in_words(run: Run, tmp_path: Path, arguments: list[str], said: str) -> None:
+    ran = run(*arguments, XDG_DATA_HOME=str(tmp_path / "data"))
+    assert ran.returncode == 2
+    assert said in ran.stderr and "unexpected" not in ran.stderr
+    assert not (tmp_path / "data").exists()
+
+
 def test_search_json(run: Run, project: Path) -> None:
     answer = json.loads(run("search", "retry_failed", "--json", "--explain").stdout)
     assert answer["root"] == str(project)

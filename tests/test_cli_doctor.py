@@ -18,7 +18,7 @@ from findling import config
 from findling import doctor as doctor_module
 from findling.doctor import diagnose
 from findling.embedding import ollama
-from findling.outbound_http import HttpFailure, get
+from findling.outbound.http import HttpFailure, get
 
 NOT_DETECTED = "○ ollama: not detected (semantic search disabled)"
 
@@ -220,7 +220,7 @@ def test_a_paid_service_is_not_asked(tmp_path: Path, monkeypatch: pytest.MonkeyP
         asked.append(url)
         raise HttpFailure("no answer")
 
-    monkeypatch.setattr("findling.outbound_http._ask", ask)
+    monkeypatch.setattr("findling.outbound.http._ask", ask)
     monkeypatch.setenv("FINDLING_EMBEDDING_KEY", "key")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     (tmp_path / "config" / "findling").mkdir(parents=True)

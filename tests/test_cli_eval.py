@@ -134,6 +134,25 @@ def test_the_run_has_a_line_for_each_query(evaluate: Callable[..., Ran], corpora
         assert re.fullmatch(rf"{files} files, indexed in .*; \d quer(y|ies)", line)
 
 
+@pytest.mark.parametrize("option", ["--run", "--corpora", "--plots"])
+def test_a_path_that_no_system_takes_is_said_in_words(
+    evaluate: Callable[..., Ran], tmp_path: Path, option: str
+) -> None:
+    ran = evaluate(BY_FILE, option, "x" * 300)
+    assert ran.returncode == 2
+    said = "There is no folder" if option == "--corpora" else "File name too long"
+    assert said in ran.stderr and "unexpected" not in ran.stderr
+
+
+def test_a_long_query_is_cut_and_told_of(evaluate: Callable[..., Ran], tmp_path: Path) -> None:
+    long = {**BY_FILE[0], "query": "retry_failed " + "x" * 100_000}
+    ran = evaluate([long, *BY_FILE[1:]])
+    assert ran.returncode == 0, ran.stderr
+    assert "note: only the first 100,000 characters of shop#0 were searched for\n" in ran.stderr
+    assert run_lines(tmp_path)[0]["results"][0]["path"] == "src/http/client.py"
+    assert "100,000" not in evaluate(BY_FILE).stderr
+
+
 def test_the_table_is_worked_out_by_hand(evaluate: Callable[..., Ran]) -> None:
     rows = {re.split(r"  +", line)[0]: re.split(r"  +", line)[1:] for line in evaluate(BY_FILE).stdout.splitlines()}
     assert rows["repository: shop"] == [

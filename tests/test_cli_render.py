@@ -26,6 +26,7 @@ from findling.terminal.plain import PlainView
 from findling.terminal.progress import ProgressBar, ProgressLines
 from findling.terminal.safe import make_encodable, visible
 from findling.types import (
+    LOW_CONFIDENCE,
     Coverage,
     FileMatches,
     GrepResult,
@@ -370,11 +371,19 @@ def test_nothing_found(piped: Callable[..., Ran]) -> None:
     assert (ran.status, ran.out, ran.err) == (1, "", "note: nothing found\n")
 
 
-def test_low_confidence_is_said_before_the_answer(piped: Callable[..., Ran]) -> None:
-    ran = piped("search", "zzz", answers=[dataclasses.replace(ANSWER, confidence=0.05)])
-    expected = "note: nothing here looks like an answer; nearest: src/http/client.py:9-11 Client.retry\n"
-    assert ran.err == expected
-    assert ran.out.startswith("src/http/client.py:9-11")
+@pytest.mark.parametrize("confidence", [0.05, 0.95])
+def test_an_unsure_answer_is_called_so_by_the_last_line(piped: Callable[..., Ran], confidence: float) -> None:
+    answer = dataclasses.replace(ANSWER, confidence=confidence, notes=("two files failed",))
+    ran = piped("search", "zzz", answers=[answer])
+    doubted = ["note: nothing here looks like an answer"] if confidence < LOW_CONFIDENCE else []
+    assert ran.err.splitlines() == ["note: two files failed", *doubted]
+    assert (ran.status, ran.out.startswith("src/http/client.py:9-11")) == (0, True)
+
+
+@pytest.mark.parametrize(("confidence", "low"), [(0.05, True), (0.95, False)])
+def test_json_says_whether_an_answer_is_unsure(piped: Callable[..., Ran], confidence: float, low: bool) -> None:
+    ran = piped("search", "zzz", "--json", answers=[dataclasses.replace(ANSWER, confidence=confidence)])
+    assert (ran.status, json.loads(ran.out)["low_confidence"]) == (0, low)
 
 
 def test_notes_go_to_stderr(piped: Callable[..., Ran]) -> None:
@@ -705,6 +714,7 @@ def test_json_has_the_fields_of_the_result_types(
     document = json.loads(ran.out)
     expected = json.loads(json.dumps(dataclasses.asdict(answer)))
     more = {"statistics": document["statistics"]} if answer is STATUS else {}
+    more |= {"low_confidence": False} if answer is ANSWER else {}
     assert document == {"root": str(tmp_path), **expected, **more}
     assert ran.err == ""
 

@@ -17,7 +17,7 @@ from findling import answer_types, match_types, types
 
 HEAVY = (
     *("numpy", "mcp", "pydantic", "rich", "tantivy", "tree_sitter"),
-    *("apsw", "simsimd", "regex", "pypdfium2", "selectolax"),
+    *("apsw", "simsimd", "regex", "pypdfium2", "selectolax", "h11", "ssl"),
 )
 
 # A licence that leaves the choice to the user, in words that no classifier has.
@@ -74,6 +74,15 @@ def test_a_sync_that_finds_nothing_changed_loads_neither_a_model_nor_a_parser(tm
     again = imported_by(sync)
     assert again.isdisjoint({"numpy", "simsimd", "tree_sitter", "semble_grammars", "logging"})
     assert {"apsw", "findling"} <= again
+
+
+def test_a_question_of_an_index_that_is_there_loads_nothing_of_the_network(tmp_path: Path) -> None:
+    (tmp_path / "tea.md").write_text("# Tea\n\nWater boils at a hundred degrees.\n")
+    ask = f"from findling import Engine\nwith Engine.open(root={str(tmp_path)!r}) as engine: "
+    imported_by(f"{ask}engine.index()")
+    loaded = imported_by(f"{ask}assert engine.search('how hot is boiling water').hits")
+    assert loaded.isdisjoint({"h11", "ssl", "http"})
+    assert "apsw" in loaded
 
 
 def test_plain_output_does_without_rich() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from findling.outbound import run_git, start_git
+from findling.outbound.git import run_git, start_git
 
 
 def impostor(folder: Path, script: str) -> Path:

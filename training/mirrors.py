@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from findling.ingest.git_objects import git_arguments, is_bare
-from findling.outbound import GitDialogue, run_git
+from findling.outbound.git import GitDialogue, run_git
 
 MAX_FILE_BYTES = 200_000
 """Larger files are data, generated or bundled."""

@@ -59,8 +59,6 @@ def _search(args: Namespace, session: Session) -> int:
             )
 
         def answer(result: SearchResult, how_to_finish: str) -> None:
-            warning = words.low_confidence(result, session.places(engine).shown)
-            session.notes([warning] if warning else [])
             nothing = words.NOTHING_FOUND if result.total else _nothing(args, session, engine, kind=args.kind)
             if args.json and nothing != words.NOTHING_FOUND:
                 result = replace(result, notes=(*result.notes, nothing))
@@ -70,7 +68,7 @@ def _search(args: Namespace, session: Session) -> int:
                 result = within(result, args.max_tokens, lambda some: view.length(some, explain=args.explain))
             with session.printing():
                 view.search(result, explain=args.explain)
-            session.notes(words.search_notes(result, how_to_finish=how_to_finish, nothing=nothing))
+            session.notes(words.search_notes(result, how_to_finish=how_to_finish, nothing=nothing, doubted=True))
 
         with session.progress() as progress:
             # Only --no-sync is a word against indexing; --wait 0 is one against waiting.
@@ -295,7 +293,7 @@ def _configured_root(path: Path | None, root: Path | None) -> Root:
         return find_root(path, root=root)
     except RootError:
         folder = path or Path()
-        if root is not None or not folder.is_dir():
+        if root is not None or not os.path.isdir(folder):  # noqa: PTH112 - whatever it is called
             raise
         return find_root(None, root=folder)
 
@@ -338,8 +336,10 @@ def _tool(args: Namespace, session: Session) -> int:
     try:
         arguments = json.loads(text) if text is not None else {}
     except ValueError as error:
+        problem = str(error).partition(";")[0]  # of a number with too many digits the rest is advice to programmers
         raise InvalidInput(
-            f"The arguments of {args.name} are not JSON: {error}.", remedy="Write an object, such as '{\"limit\": 3}'."
+            f"The arguments of {args.name} are not JSON: {problem}.",
+            remedy="Write an object, such as '{\"limit\": 3}'.",
         ) from error
     roots = [root for root in map(as_path, args.root) if root is not None]
     with open_workspace(as_path(args.path), roots=roots, cache=args.cache) as workspace:

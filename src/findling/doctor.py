@@ -171,7 +171,7 @@ def _grammars() -> Check:
 
 def _git(root: Path) -> Check:
     from findling.ingest.git_listing import listing_problem
-    from findling.outbound import run_git
+    from findling.outbound.git import run_git
 
     output = run_git(["--version"], cwd=root)
     if output.ok:

@@ -6,7 +6,6 @@ The queries are a file's, or made from the history of a repository. Must not kno
 from __future__ import annotations
 
 import json
-import shutil
 import signal
 import sys
 import tempfile
@@ -38,8 +37,6 @@ FOUND: Final = 0
 NOTHING: Final = 1
 
 QUESTIONS, RUN, REPORT, CORPORA = "questions.jsonl", "run.jsonl", "report.json", "corpora"
-RELIABILITY, LATENCY = "reliability", "latency"
-PICTURES = (".svg", ".png")
 
 
 class _Asked(NamedTuple):
@@ -68,6 +65,7 @@ def run(args: Namespace, session: Session) -> int:
 
 
 def _judged(args: Namespace, session: Session) -> int:
+    from findling.evaluation import plots as pictures
     from findling.evaluation import run as judged_run
     from findling.evaluation.judged import load_queries
     from findling.roots import Root
@@ -81,6 +79,9 @@ def _judged(args: Namespace, session: Session) -> int:
         raise InvalidInput(
             "--out and --keep-copy are for --from-history.", remedy="Use --run, and --plots for pictures."
         )
+    plots = as_path(args.plots)
+    if plots is not None and not pictures.available():
+        raise InvalidInput(f"--plots: {pictures.NOT_INSTALLED}.", remedy=pictures.INSTALL)
     queries = judged_run.of_repositories(load_queries(file), args.repos)
     if not queries:
         session.notes([f"there are no queries in {file}"])
@@ -100,10 +101,21 @@ def _judged(args: Namespace, session: Session) -> int:
         }
         found = _ask_all(args, session, corpora, out, reported, others, plan.get, not_over=file)
         root = folder.resolve()
-    plots = as_path(args.plots)
+        session.notes(_cut(queries))
     report = _report(queries, found, [])
     session.view(Root(root, "")).evaluation(_with_pictures(report, plots) if plots is not None else report)
     return FOUND
+
+
+def _cut(queries: Sequence[Judged]) -> list[str]:
+    """What there is to say of queries that are too long to be searched for as a whole."""
+    from findling.search.query import MAX_QUERY, shortened
+
+    cut = [query.id for query in queries if shortened(query.text)[1]]
+    if not cut:
+        return []
+    others = f" and {len(cut) - 1} more" if len(cut) > 1 else ""
+    return [f"only the first {MAX_QUERY:,} characters of {cut[0]}{others} were searched for"]
 
 
 def _settings(args: Namespace) -> tuple[Setting, list[Setting | Path]]:
@@ -230,6 +242,7 @@ def _ask(
 
 
 def _from_history(args: Namespace, session: Session) -> int:
+    from findling.evaluation import plots
     from findling.evaluation.from_history import Sample, from_history
     from findling.evaluation.judged import load_queries
     from findling.evaluation.run import Corpus
@@ -263,7 +276,11 @@ def _from_history(args: Namespace, session: Session) -> int:
         found = _ask_all(
             args, session, [corpus], made[1], reported, others, lambda asked: plan[asked[0]], not_over=made[0]
         )
-    report = _with_pictures(_report(queries, found, history.said, made), out)
+    report = _report(queries, found, history.said, made)
+    if plots.available():
+        report = _with_pictures(report, out)
+    else:
+        session.notes([f"{plots.NOT_INSTALLED}: {plots.INSTALL}"])
     _write(made[2], json.dumps(to_json(report), ensure_ascii=False, indent=1) + "\n")
     session.view(Root(root, "")).evaluation(report)
     return FOUND
@@ -289,12 +306,11 @@ def _scratch(kept: Path | None) -> Iterator[Path]:
     if kept is not None:
         yield kept
         return
-    folder = Path(tempfile.mkdtemp(prefix="findling-eval-"))
     before = signal.signal(signal.SIGTERM, _leave)
     try:
-        yield folder
+        with tempfile.TemporaryDirectory(prefix="findling-eval-", ignore_cleanup_errors=True) as folder:
+            yield Path(folder)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
         signal.signal(signal.SIGTERM, before)
 
 
@@ -323,21 +339,13 @@ def _with_pictures(report: Report, folder: Path) -> Report:
     from findling.evaluation import plots
 
     _make_folder(folder)
-    written = [*report.written]
+    drawn: dict[str, dict[str, bytes]] = {}
     if report.evaluation.reliability:
-        written += _draw(folder / RELIABILITY, plots.reliability(report.evaluation.reliability))
-    points = plots.points(report)
-    if points:
-        written += _draw(folder / LATENCY, plots.latency(points))
-    return replace(report, written=tuple(written))
-
-
-def _draw(path: Path, picture: str) -> list[str]:
-    """A picture in each of `PICTURES`; which files that are."""
-    from findling.evaluation.png import png
-
-    drawn = [_write(path.with_suffix(PICTURES[0]), picture)]
-    return [*drawn, _write(path.with_suffix(PICTURES[1]), png(picture))]
+        drawn["reliability"] = plots.reliability(report.evaluation.reliability)
+    if points := plots.points(report):
+        drawn["latency"] = plots.latency(points)
+    written = [_write(folder / f"{name}{form}", data) for name, forms in drawn.items() for form, data in forms.items()]
+    return replace(report, written=(*report.written, *written))
 
 
 def _make_folder(folder: Path) -> None:

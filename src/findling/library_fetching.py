@@ -7,6 +7,7 @@ from argparse import Namespace
 from typing import TYPE_CHECKING, Any, Final
 
 from findling.errors import Cancelled, FindlingError, InvalidInput
+from findling.library.results import job_facts
 from findling.types import Progress
 
 if TYPE_CHECKING:
@@ -31,17 +32,17 @@ def fetch(library: Library, args: Namespace, session: Session) -> tuple[list[Row
         job = _followed(library, job, progress)
     if job.status == "failed":
         plain = "." not in args.subject.rpartition("/")[2]
-        hint = "If it is a git repository, say --branch." if job.type == "fetch_file" and plain else ""
-        raise FindlingError(f"{job.type} failed ({job.error})", remedy=hint)
+        hint = "If it is a git repository, say --branch." if job.mode == "fetch_file" and plain else ""
+        raise FindlingError(f"{job.mode} failed ({job.error})", remedy=hint)
     result = dict(job.result or {})
     rows = [(name, str(result[key])) for key, name in _ROWS.items() if result.get(key) not in (None, "")]
-    return [rows], {"job": job.facts()}
+    return [rows], {"job": job_facts(job)}
 
 
 def jobs(library: Library) -> tuple[list[Rows], dict[str, Any]]:
     found = library.jobs.all()
-    rows = [(job.id, f"{job.type}, {_state(job)}, {job.duration_s():.1f}s") for job in found]
-    return [rows] if rows else [], {"jobs": [job.facts() for job in found]}
+    rows = [(job.id, f"{job.mode}, {_state(job)}, {job.duration_s():.1f}s") for job in found]
+    return [rows] if rows else [], {"jobs": [job_facts(job) for job in found]}
 
 
 def cancel(library: Library, args: Namespace) -> tuple[list[Rows], dict[str, Any]]:
@@ -49,7 +50,7 @@ def cancel(library: Library, args: Namespace) -> tuple[list[Rows], dict[str, Any
         raise InvalidInput("Which job to cancel is missing.", remedy="`findling library jobs` lists them.")
     job = library.jobs.cancel(args.subject)
     said = "asked to stop" if job.status == "running" else f"it has {job.status} already"
-    return [[(job.id, said)]], {"job": job.facts()}
+    return [[(job.id, said)]], {"job": job_facts(job)}
 
 
 def request_of(args: Namespace) -> FileRequest | RepoRequest:

@@ -85,7 +85,7 @@ def find_root(path: Path | None, *, root: Path | None = None, may_be_gone: bool 
     """
     if may_be_gone and path is not None and "\0" not in os.fspath(path) and not os.path.lexists(path):
         gone = Path(os.path.realpath(path))
-        above = next(folder for folder in gone.parents if folder.is_dir())
+        above = next(folder for folder in gone.parents if os.path.isdir(folder))  # noqa: PTH112 - too long a name, too
         found = _folder(root) if root is not None else _ancestor_root(above)
         if found is not None:
             return Root(found, _scope(gone, found))

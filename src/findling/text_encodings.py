@@ -25,6 +25,15 @@ DECLARABLE: Final = frozenset(
 _MARK: Final = "\ufeff"
 
 
+def is_text(text: str) -> bool:
+    """Whether a text can be written as UTF-8: what was typed may hold bytes that were none."""
+    try:
+        text.encode(UTF8)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def as_utf8(data: bytes, encoding: str = UTF8) -> bytes:
     """A file's bytes as UTF-8 without a byte-order mark. Applying it twice does no harm.
 

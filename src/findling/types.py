@@ -12,11 +12,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from findling.answer_types import Answer as Answer
+    from findling.answer_types import Confidence as Confidence
     from findling.answer_types import Coverage as Coverage
+    from findling.answer_types import EmbedderProblem as EmbedderProblem
+    from findling.answer_types import Gate as Gate
+    from findling.answer_types import Grounds as Grounds
     from findling.answer_types import Hit as Hit
+    from findling.answer_types import Meaning as Meaning
     from findling.answer_types import Query as Query
     from findling.answer_types import Reason as Reason
     from findling.answer_types import SearchResult as SearchResult
+    from findling.answer_types import Skip as Skip
     from findling.answer_types import Span as Span
     from findling.answer_types import Status as Status
     from findling.match_types import FileMatches as FileMatches
@@ -32,27 +39,34 @@ __all__ = [
     "MODES",
     "SYMBOL_KINDS",
     "UNREAD",
+    "Answer",
     "Channel",
     "Chunk",
     "Completeness",
+    "Confidence",
     "Coverage",
+    "EmbedderProblem",
     "FileMatches",
     "FileState",
     "Freshness",
+    "Gate",
     "GrepResult",
     "GrepStream",
+    "Grounds",
     "Hit",
     "IndexReport",
     "IndexingStatus",
     "Intent",
     "Kind",
     "LineMatch",
+    "Meaning",
     "Mode",
     "Progress",
     "Query",
     "Reason",
     "Reference",
     "SearchResult",
+    "Skip",
     "SkippedFile",
     "Span",
     "Status",

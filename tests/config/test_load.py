@@ -75,7 +75,7 @@ TABLES = st.dictionaries(
 
 
 @given(table=TABLES)
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_file_is_either_checked_or_refused_with_its_name(place: Place, table: dict[str, Any]) -> None:
     file = place.project(json.dumps(table), ".findling/config.json")
     try:
@@ -89,7 +89,8 @@ def test_any_file_is_either_checked_or_refused_with_its_name(place: Place, table
             assert origin.value in option.choices
         elif option.bounds is not None and origin.value is not None:
             assert isinstance(origin.value, int if option.kind == "whole" else float)
-            assert option.bounds.low <= origin.value <= option.bounds.high
+            low, high = option.bounds
+            assert low <= origin.value <= high
         assert option.key not in HELD_BACK or origin.value == option.default or option.project.allows(origin.value)
     assert not loaded.config.semantic.gates_open
 
@@ -272,6 +273,10 @@ def test_an_unknown_flag_is_an_error(place: Place) -> None:
         ("similarityThreshold = 1.1", "semantic.similarityThreshold is 1.1."),
         ("similarity_threshold = nan", "semantic.similarity_threshold is nan."),
         ("ratio = inf", "semantic.ratio is inf."),
+        (f"similarity_threshold = {'9' * 400}", "semantic.similarity_threshold is a very large number."),
+        (f"similarity_threshold = -{'9' * 400}", "semantic.similarity_threshold is a very large number."),
+        (f"model_dim = {'9' * 400}", "semantic.model_dim is a very large number."),
+        ("model_dim = 1e400", "semantic.model_dim is inf."),
         ('ratio = "half"', "semantic.ratio is text."),
         ("enabled = 1", "semantic.enabled is a whole number."),
         ('enabled = "on"', "semantic.enabled is 'on'."),

@@ -16,12 +16,13 @@ from fake_ollama import vector
 from project import QUESTION, make
 
 from findling import config as configuration
-from findling import external_services, rerank
+from findling import rerank
 from findling.config import Secret
 from findling.embedding import external
 from findling.embedding.ollama import forget
 from findling.engine import Engine
 from findling.errors import EmbedderUnavailable
+from findling.outbound.http import BUSY_PAUSES_S
 from findling.tools import Workspace, call
 from findling.tools.registry import TOOLS
 
@@ -255,7 +256,7 @@ def test_the_time_of_a_service_is_for_all_attempts_together(service: Service) ->
     """No pause fits into so little time: a busy service is not asked again."""
     service.statuses.extend([429] * 4)
     with pytest.raises(rerank.ServiceFailure) as failed:
-        rerank.rerank("cohere", "a", ["b"], Secret(RERANK_KEY), timeout_s=external_services.PAUSES_S[0] / 2)
+        rerank.rerank("cohere", "a", ["b"], Secret(RERANK_KEY), timeout_s=BUSY_PAUSES_S[0] / 2)
     assert failed.value.reason == "timeout"
     assert len(service.asked) <= 1
 

@@ -11,13 +11,14 @@ from project import make
 
 from findling.embedding import open_embedder
 from findling.engine import Engine
-from findling.tools.index_view import IndexView, NearChunk
+from findling.search.open_index import OpenIndex
+from findling.types import Hit, Query
 
 QUESTION = "the sum of all lines with tax"
 
 
 @pytest.fixture(scope="module")
-def view(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexView]:
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = make(tmp_path_factory.mktemp("near").resolve())
     long = [f"## Part {i}\n\n{'Lines are summed up here, ' * (i + 1)}and tax number {i}.\n" for i in range(12)]
     (root / "docs" / "long.md").write_text("# Long\n\n" + "\n".join(long), encoding="utf-8")
@@ -26,44 +27,56 @@ def view(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexView]:
         (root / "docs" / f"twin_{i}" / "same.md").write_text("# Same\n\nTax of twins.\n", encoding="utf-8")
     with Engine.open(root=root) as engine:
         engine.index()
-        opened = IndexView(engine.store_dir, root, engine.embedder_opener(), key=engine.manifest_key)
-    yield opened
-    opened.close()
+    return root
 
 
-def by_hand(view: IndexView) -> list[NearChunk]:
+@pytest.fixture(scope="module")
+def engine(root: Path) -> Iterator[Engine]:
+    with Engine.open(root=root) as opened:
+        yield opened
+
+
+def near(engine: Engine, text: str, limit: int) -> tuple[Hit, ...]:
+    return engine.ask(Query(text, limit, "semantic", wait_s=0, weights={"semantic": 1.0})).result.hits
+
+
+def by_hand(engine: Engine) -> list[tuple[float, str, int]]:
+    """(cosine, path, first line) of every chunk, the nearest first."""
     query = open_embedder().encode_query(QUESTION)
-    channel, reader = view.semantic, view.reader
+    index = OpenIndex(engine.store_dir, engine.manifest_key, engine.embedder_opener())
+    channel, reader = index.vectors.channel, index.reader
     assert channel is not None and reader is not None
     found = []
     with reader.snapshot():
         for file in reader.listing():
             for chunk, row in zip(reader.chunks(file.blob_id), channel.chunk_vectors(file.entry_id), strict=True):
-                cosine = float(row @ query / np.linalg.norm(row))
-                found.append(NearChunk(file.path, chunk.start_line, chunk.end_line, max(0.0, cosine)))
-    return sorted(found, key=lambda near: (-near.cosine, near.path, near.start_line))
+                found.append((max(0.0, float(row @ query / np.linalg.norm(row))), file.path, chunk.start_line))
+    index.close()
+    return sorted(found, key=lambda each: (-each[0], *each[1:]))
 
 
 @pytest.mark.parametrize("limit", [1, 3, 10, 1000])
-def test_the_nearest_are_the_nearest(view: IndexView, limit: int) -> None:
-    near, every = view.near(QUESTION, limit), by_hand(view)
-    assert len(near) == min(limit, len(every))
-    expected = {(item.path, item.start_line): item.cosine for item in every}
-    cosines = [item.cosine for item in near]
+def test_the_nearest_are_the_nearest(engine: Engine, limit: int) -> None:
+    found, every = near(engine, QUESTION, limit), by_hand(engine)
+    assert len(found) == min(limit, len(every))
+    expected = {(path, line): cosine for cosine, path, line in every}
+    cosines = [hit.score for hit in found]
     assert cosines == sorted(cosines, reverse=True)
-    assert cosines == pytest.approx([item.cosine for item in every[:limit]], abs=0.01)
-    assert all(expected[item.path, item.start_line] == pytest.approx(item.cosine, abs=0.01) for item in near)
+    assert cosines == pytest.approx([cosine for cosine, *_ in every[:limit]], abs=0.01)
+    assert all(expected[hit.path, hit.start_line] == pytest.approx(hit.score, abs=0.01) for hit in found)
 
 
-def test_of_a_folder_only_its_own(view: IndexView) -> None:
-    found = view.near(QUESTION, 50, folder="docs")
-    assert len(found) == len([item for item in by_hand(view) if item.path.startswith("docs/")])
-    assert {item.path for item in view.near(QUESTION, 50, folder="docs/long.md")} == {"docs/long.md"}
+def test_of_a_folder_only_its_own(root: Path, engine: Engine) -> None:
+    with Engine.open(root / "docs", root=root) as below:
+        found = near(below, QUESTION, 50)
+    assert len(found) == len([path for _, path, _ in by_hand(engine) if path.startswith("docs/")])
+    with Engine.open(root / "docs" / "long.md", root=root) as of_file:
+        assert {hit.path for hit in near(of_file, QUESTION, 50)} == {"docs/long.md"}
 
 
-def test_ties_are_in_the_order_of_paths(view: IndexView) -> None:
-    found = [item for item in view.near("tax of twins", 50) if item.path.endswith("same.md")]
-    ordered = sorted(found, key=lambda item: (-item.cosine, item.path))
+def test_ties_are_in_the_order_of_paths(engine: Engine) -> None:
+    found = [hit for hit in near(engine, "tax of twins", 50) if hit.path.endswith("same.md")]
+    ordered = sorted(found, key=lambda hit: (-hit.score, hit.path))
     assert found == ordered and len(found) == 2
 
 
@@ -72,24 +85,20 @@ def test_a_long_life_finds_what_a_fresh_start_does(tmp_path: Path) -> None:
     crowd = [root / "docs" / f"tax_{i}.md" for i in range(60)]
     with Engine.open(root=root) as engine:
         engine.index()
-        view = IndexView(engine.store_dir, root, engine.embedder_opener(), key=engine.manifest_key)
-        view.near(QUESTION, 5)
+        near(engine, QUESTION, 5)
         for number in range(6):
             for path in crowd:
                 path.write_text(f"# {QUESTION}\n\nNumber {number} of {path.stem}.\n", encoding="utf-8")
             engine.sync()
-            view.near(QUESTION, 5)
+            near(engine, QUESTION, 5)
         engine.embed(force=True)
         for path in crowd:
             path.unlink()
         for number in range(20):  # until what is gone is collected
             (root / "docs" / "other.md").write_text(f"# Other\n\nNothing of the kind, {number}.\n", encoding="utf-8")
             engine.sync()
-            fresh = IndexView(engine.store_dir, root, engine.embedder_opener(), key=engine.manifest_key)
-            assert view.near(QUESTION, 5) == fresh.near(QUESTION, 5)
-            assert len({(item.path, item.start_line) for item in view.near(QUESTION, 50)}) == len(
-                view.near(QUESTION, 50)
-            )
-            fresh.close()
-        assert len(view.near(QUESTION, 5)) == 5
-        view.close()
+            with Engine.open(root=root) as fresh:
+                assert near(engine, QUESTION, 5) == near(fresh, QUESTION, 5)
+            every = near(engine, QUESTION, 50)
+            assert len({(hit.path, hit.start_line) for hit in every}) == len(every)
+        assert len(near(engine, QUESTION, 5)) == 5

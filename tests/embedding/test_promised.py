@@ -81,7 +81,7 @@ def test_what_a_question_leaves_is_embedded_behind_it(
     with Engine.open(root=root) as engine:
         engine.index(embed=False)
     with Workspace(root, root=root, background=True) as opened:
-        opened.view(lambda view: view.fingerprint)  # the model is there
+        _ = opened.engine.fingerprint  # the model is there
         ollama.behave(delays=[1.5])
         first = call("search_semantic", {"query": QUESTION}, opened).structured
         missing = {"result_completeness": "partial", "not_searched": {"chunks_without_vector": 4}}

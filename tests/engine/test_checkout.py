@@ -340,7 +340,7 @@ def test_nothing_is_vouched_for_where_the_past_is_unknown(
     if doubt == "no index":
         (own / "index").unlink()
     elif doubt == "no git":
-        monkeypatch.setattr("findling.outbound._find_program", lambda _: None)
+        monkeypatch.setattr("findling.outbound.git._find_program", lambda _: None)
     with Checkout(tree) as seen:
         assert seen.vouch(names) == {}
 

@@ -133,7 +133,6 @@ def build_again(root: Path, beside: Path) -> Engine:
 
 @settings(
     max_examples=6,
-    deadline=None,
     derandomize=True,
     phases=(Phase.explicit, Phase.generate),  # shrinking would take minutes; a script is short enough to read
     suppress_health_check=list(HealthCheck),

@@ -85,6 +85,7 @@ PLANTED = {
     "dense": ("dense-1.json", "plain.txt"),
     "dense being written": ("dense-1.units.part", "plain.txt"),
     "something else": ("jobs.json", "plain.txt"),
+    "jobs": ("jobs", "."),
 }
 
 

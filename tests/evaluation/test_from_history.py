@@ -6,18 +6,20 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
-from findling import cli, eval_commands, outbound
+from findling import cli, eval_commands
 from findling.errors import InvalidInput, NotFound
 from findling.evaluation import history
 from findling.evaluation.from_history import History, Sample, answers, from_history
 from findling.evaluation.judged import load_queries
 from findling.ingest.discovery import DiscoveryOptions, discover
+from findling.outbound.git import GitOutput, run_git
 
 _APART = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 _NAMED = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
@@ -345,6 +347,21 @@ def test_the_command_writes_all_of_it(
     assert (tmp_path / "p/latency.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_without_the_library_for_pictures_the_rest_is_made(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert cli.main(["eval", "--from-history", str(root), "--out", "out", "--commits", "1", "--comments", "1"]) == 0
+    assert {file.name for file in Path("out").iterdir()} == {"questions.jsonl", "run.jsonl", "report.json"}
+    assert "pip install 'findling[eval]'" in capsys.readouterr().err
+    assert cli.main(["eval", "out/questions.jsonl", "--run", "out/run.jsonl", "--plots", "p"]) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and "--plots: Pictures need matplotlib" in said.err and "findling[eval]" in said.err
+    assert not Path("p").exists()
+
+
 def test_the_copy_is_gone_when_the_command_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     before = signal.getsignal(signal.SIGTERM)
@@ -389,11 +406,11 @@ def test_looking_for_renames_takes_bounded_memory(tmp_path: Path, monkeypatch: p
     commit(tmp_path, "two", {"old.py": None, "new.py": "def moved():\n    pass\n"})
     asked: list[tuple[bool, bool]] = []
 
-    def run(arguments: list[str], **options: Any) -> outbound.GitOutput:
+    def run(arguments: list[str], **options: Any) -> GitOutput:
         asked.append(("--find-renames" in arguments, options["little_memory"]))
         if asked[-1][0]:
-            return outbound.GitOutput("failed", 128, b"", b"fatal: Out of memory, malloc failed (tried to allocate 9)")
-        return outbound.run_git(arguments, **options)
+            return GitOutput("failed", 128, b"", b"fatal: Out of memory, malloc failed (tried to allocate 9)")
+        return run_git(arguments, **options)
 
     assert [change.paths for change in history.commits(tmp_path)] == [{"new.py": "new.py"}, {"old.py": "new.py"}]
     monkeypatch.setattr(history, "run_git", run)

@@ -42,10 +42,12 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path]
     yield root, repository
 
 
-def git(root: Path, repository: Path, *args: str) -> bytes:
+def git(root: Path, repository: Path, *args: str, stdin: bytes = b"") -> bytes:
     environment = {"PATH": os.environ["PATH"], "HOME": str(repository), "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C"}
     command = ["git", f"--git-dir={repository}/.git", f"--work-tree={root}", *args]
-    return subprocess.run(command, cwd=root, env=environment, check=True, capture_output=True).stdout
+    ran = subprocess.run(command, cwd=root, env=environment, input=stdin, capture_output=True)
+    assert ran.returncode in (0, 1), ran.stderr  # 1: check-ignore, where nothing is ignored
+    return ran.stdout
 
 
 def git_lists(root: Path, repository: Path) -> set[str]:
@@ -58,6 +60,24 @@ def we_list(root: Path) -> set[str]:
     walked = walk(selection, IgnoreTree(str(root), (".gitignore",)))
     assert walked.complete
     return {path for path, _, _ in walked.files}
+
+
+def git_names_rules(root: Path, repository: Path, paths: list[str]) -> dict[str, tuple[str, int] | None]:
+    """By which line of which file git ignores each path, whether it is tracked or not."""
+    asked = b"".join(os.fsencode(path) + b"\0" for path in paths)
+    said = git(root, repository, "check-ignore", "-v", "-n", "-z", "--no-index", "--stdin", stdin=asked)
+    fields = [os.fsdecode(field) for field in said.split(b"\0")[:-1]]
+    rows = zip(*(fields[start::4] for start in range(4)), strict=True)
+    return {
+        path: (source, int(line)) if source and not pattern.startswith("!") else None
+        for source, line, pattern, path in rows
+    }
+
+
+def we_name_rules(root: Path, paths: list[str]) -> dict[str, tuple[str, int] | None]:
+    rules = IgnoreTree(str(root), (".gitignore",))
+    found = {path: rules.ignores(path) for path in paths}
+    return {path: None if rule is None else (rule.source, rule.line) for path, rule in found.items()}
 
 
 PIECES = st.sampled_from(
@@ -84,11 +104,15 @@ FILES = st.lists(PATTERNS, min_size=0, max_size=6).map("\n".join)
 @example(top="a/\n!a", middle="/a_\n!b.b\n", ending="")
 @example(top="a/**/b.b", middle="", ending="")
 @example(top="/*\n!/a\n/a/*\n!/a/a_", middle="", ending="")
-def test_a_tree_lists_as_git_lists_it(tree: tuple[Path, Path], top: str, middle: str, ending: str) -> None:
+def test_a_tree_lists_as_git_does_by_the_same_rules(
+    tree: tuple[Path, Path], top: str, middle: str, ending: str
+) -> None:
     root, repository = tree
     (root / ".gitignore").write_text(top + ending, newline="")
     (root / "a" / ".gitignore").write_text(middle + ending, newline="")
     assert we_list(root) == git_lists(root, repository)
+    paths = sorted(str(file.relative_to(root)) for file in root.rglob("*") if file.is_file())
+    assert we_name_rules(root, paths) == git_names_rules(root, repository, paths)
 
 
 def matches(pattern: str, path: str, *, is_dir: bool = False) -> bool:

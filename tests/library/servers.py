@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import ssl
 import subprocess
 import threading
 import time
@@ -16,9 +17,9 @@ Answer = Callable[[BaseHTTPRequestHandler], None]
 
 
 class FileServer:
-    """Answers by path; ``asked`` are the requests that came, with their headers."""
+    """Answers by path; ``asked`` are the requests that came, with their headers. With ``tls`` it speaks https."""
 
-    def __init__(self, answers: Mapping[str, bytes | Answer]) -> None:
+    def __init__(self, answers: Mapping[str, bytes | Answer], tls: ssl.SSLContext | None = None) -> None:
         self.answers = dict(answers)
         self.asked: list[tuple[str, dict[str, str]]] = []
         outer = self
@@ -41,11 +42,10 @@ class FileServer:
             def log_message(self, *_: Any) -> None:
                 return
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
+        self._server, scheme = listening(Handler, tls)
         self.port = self._server.server_address[1]
         self.host = f"127.0.0.1:{self.port}"
-        self.url = f"http://{self.host}"
+        self.url = f"{scheme}://{self.host}"
 
     def __enter__(self) -> FileServer:
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
@@ -54,6 +54,15 @@ class FileServer:
     def __exit__(self, *_: object) -> None:
         self._server.shutdown()
         self._server.server_close()
+
+
+def listening(handler: type[BaseHTTPRequestHandler], tls: ssl.SSLContext | None) -> tuple[ThreadingHTTPServer, str]:
+    """A server that does not answer yet, and its URLs' scheme."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
+    return server, "https" if tls else "http"
 
 
 def redirect(place: str, status: int = 302) -> Answer:
@@ -171,7 +180,7 @@ def tree_of(folder: Path, entries: list[tuple[str, str, bytes]]) -> None:
 
 
 @contextlib.contextmanager
-def git_server(folder: Path) -> Iterator[str]:
+def git_server(folder: Path, tls: ssl.SSLContext | None = None) -> Iterator[str]:
     """Serves the repositories below ``folder`` as git's own server does; the URL."""
     backend = Path(git(folder, "--exec-path")) / "git-http-backend"
 
@@ -219,11 +228,10 @@ def git_server(folder: Path) -> Iterator[str]:
         def log_message(self, *_: Any) -> None:
             return
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
+    server, scheme = listening(Handler, tls)
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
     try:
-        yield f"http://127.0.0.1:{server.server_address[1]}"
+        yield f"{scheme}://127.0.0.1:{server.server_address[1]}"
     finally:
         server.shutdown()
         server.server_close()

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from findling import outbound_addresses
 from findling.errors import FetchRefused, NetworkError
-from findling.outbound_addresses import addresses_of, is_public, target_of
+from findling.outbound import addresses
+from findling.outbound.addresses import addresses_of, is_public, target_of
 
 
 @pytest.mark.parametrize(
@@ -46,6 +46,8 @@ from findling.outbound_addresses import addresses_of, is_public, target_of
         "https://[::1/",
         "https://" + "a" * 300 + ".org/",
         "https://example.org/" + "a" * 3000,
+        "https://example.org/\udcff",
+        "https://ex\udcffample.org/",
     ],
 )
 def test_refused_as_they_stand(url: str) -> None:
@@ -70,6 +72,11 @@ def test_a_url_taken_apart() -> None:
         *("::1", "::", "fe80::1", "fe80::1%eth0", "fc00::1", "fd00:ec2::254", "ff02::1", "2001:db8::1"),
         *("::ffff:127.0.0.1", "::ffff:169.254.169.254", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe"),
         *("2002:7f00:1::", "2002:a9fe:a9fe::", "nonsense", ""),
+        *("168.63.129.16", "::ffff:168.63.129.16", "64:ff9b::a83f:8110", "2002:a83f:8110::1", "64:ff9b:1::808:808"),
+        *("192.88.99.1", "::ffff:192.88.99.1", "64:ff9b::c058:6301", "2002:c058:6301::"),
+        *("192.31.196.1", "192.52.193.1", "192.175.48.1", "64:ff9b::c01f:c401", "2620:4f:8000::1"),
+        *("fec0::1", "feff::1", "fec0::1%eth0", "5f00::1", "3fff::1", "2001::1", "2001:20::1", "100::1", "4000::1"),
+        *("::169.254.169.254", "::ffff:0:169.254.169.254"),
     ],
 )
 def test_not_public(address: str) -> None:
@@ -77,7 +84,11 @@ def test_not_public(address: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["93.184.216.34", "8.8.8.8", "2606:2800:220:1:248:1893:25c8:1946", "::ffff:8.8.8.8"]
+    "address",
+    [
+        *("93.184.216.34", "8.8.8.8", "2606:2800:220:1:248:1893:25c8:1946", "::ffff:8.8.8.8"),
+        *("168.63.129.17", "192.88.98.1", "2620:4f:8001::1", "64:ff9b::808:808", "2a00:1450:4001::1", "3ffe::1"),
+    ],
 )
 def test_public(address: str) -> None:
     assert is_public(address)
@@ -116,7 +127,7 @@ def test_a_slow_name_server(monkeypatch: pytest.MonkeyPatch) -> None:
 
     never = threading.Event()
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [never.wait(5)][:0])
-    monkeypatch.setattr(outbound_addresses, "RESOLVE_S", 0.05)
+    monkeypatch.setattr(addresses, "RESOLVE_S", 0.05)
     with pytest.raises(NetworkError, match="too long"):
         addresses_of(target_of("http://slow.example/"))
     never.set()

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from servers import FileServer, dripping, endless, headed, ranged, redirect
 
-from findling import outbound_addresses
 from findling.errors import Cancelled, FetchRefused, NetworkError
-from findling.outbound_fetch import Interrupted, Pace, Part, fetch, located
+from findling.outbound import addresses
+from findling.outbound.fetch import Interrupted, Pace, Part, fetch, located
 
 QUICK = Pace(head_s=1.0, stall_s=0.5, whole_s=5.0, grace_s=0.3, bytes_per_s=1000)
 
@@ -317,13 +317,13 @@ def test_where_a_url_leads_without_its_body() -> None:
 
 def test_a_name_is_resolved_once_for_each_place(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    real: Callable[[str, int], list[str]] = outbound_addresses._resolved
+    real: Callable[[str, int], list[str]] = addresses._resolved
 
     def counted(host: str, port: int) -> list[str]:
         asked.append(host)
         return real(host, port)
 
-    monkeypatch.setattr(outbound_addresses, "_resolved", counted)
+    monkeypatch.setattr(addresses, "_resolved", counted)
     with FileServer({"/a": redirect("/b"), "/b": b"x"}) as server:
         got(server, "/a")
     assert asked == ["127.0.0.1", "127.0.0.1"]

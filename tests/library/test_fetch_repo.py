@@ -15,7 +15,6 @@ import pytest
 from servers import FileServer, commit, ended, git, git_server, redirect, tree_of
 from shelf import write
 
-from findling import outbound
 from findling.errors import FetchRefused, FindlingError, InvalidInput
 from findling.library import Job, Library, repo_home, repo_tree
 from findling.library.disk import Quota
@@ -23,6 +22,7 @@ from findling.library.fetch_names import path_problem, repository_name
 from findling.library.fetch_requests import RepoRequest
 from findling.library.fetching import run_here
 from findling.library.repo_bundle import numbered
+from findling.outbound.git import MAX_FETCH_MEMORY, GitServer, start_git
 
 SOURCE = '''#!/usr/bin/env python
 # a comment
@@ -78,7 +78,7 @@ def test_what_a_kill_leaves_half_written_is_none_of_the_files(repo: Path, tmp_pa
 
 def done(library: Library, request: RepoRequest) -> Job:
     """Without a process of its own, which would take most of the time."""
-    running = library.jobs.start("fetch_repo")
+    running = library.jobs.start("fetch", "fetch_repo")
     with suppress(FindlingError):
         run_here(library, request, running)
     return library.jobs.get(running.job.id)
@@ -307,8 +307,8 @@ def test_git_connects_to_the_address_that_was_looked_at(
 def test_what_a_server_sends_cannot_take_all_memory(data: Path, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
-        server = outbound.GitServer("http", "127.0.0.1", port, ("127.0.0.1",))
-        with outbound.start_git(["ls-remote", f"http://127.0.0.1:{port}/"], cwd=tmp_path, server=server) as git_:
+        server = GitServer("http", "127.0.0.1", port, ("127.0.0.1",))
+        with start_git(["ls-remote", f"http://127.0.0.1:{port}/"], cwd=tmp_path, server=server) as git_:
             connection, _ = silent.accept()  # by a program that git started
             with connection:
                 assert git_._process is not None
@@ -318,7 +318,7 @@ def test_what_a_server_sends_cannot_take_all_memory(data: Path, tmp_path: Path) 
     assert helpers
     for text in limits:
         (line,) = [line for line in text.split("\n") if line.startswith("Max data size")]
-        assert line.split()[3] == str(outbound.MAX_FETCH_MEMORY)
+        assert line.split()[3] == str(MAX_FETCH_MEMORY)
 
 
 def test_what_is_too_much_is_not_brought(

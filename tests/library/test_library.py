@@ -27,6 +27,12 @@ def files(library: Library, query: str = "water flour oven") -> set[str]:
     return {name for _, name in found(library, query)}
 
 
+@pytest.mark.parametrize("name", ["a\0b", "\udcff", "x" * 300, "/" + "x" * 300])
+def test_names_that_no_collection_has(library: Library, name: str) -> None:
+    with pytest.raises(NotFound, match="There is no collection called"):
+        library.remove(name)
+
+
 def test_what_is_removed_while_it_is_added_is_gone_and_said_to_be(library: Library, bread: Path, data: Path) -> None:
     def remove(progress: Progress) -> None:
         with Library(data) as other:
@@ -188,7 +194,7 @@ def test_the_data_folder_is_no_part_of_a_collection_around_it(tmp_path: Path) ->
     base = write(tmp_path.resolve(), {"notes.md": "# Notes\n\nSomething about water.\n"})
     with Library(base / "data") as library:
         library.add(base)
-        library.jobs.start("fetch_file").complete({"filename": "water.md"})
+        library.jobs.start("fetch", "fetch_file").end("done", result={"filename": "water.md"})
         library.refresh()
         assert library.status()[0].files == 1
 

@@ -51,6 +51,14 @@ def test_results_are_sorted_by_similarity_and_name_their_collection(shelves: Lib
     assert {passage.collection for passage in shelves.search("flour", min_score=0.0).passages} == {"bread", "mill"}
 
 
+def test_a_long_query_is_cut_and_a_note_says_so(shelves: Library) -> None:
+    asked = ("how to feed a sourdough starter " * 4_000)[:100_003]
+    answer = shelves.search(asked, limit=1, min_score=0.0)
+    assert answer.query == asked[:100_000]
+    assert answer.notes == ("The query has 100,003 characters; only the first 100,000 were searched for.",)
+    assert Path(answer.passages[0].file_path).name == "baking.md"
+
+
 def test_a_small_collection_is_not_crowded_out(shelves: Library) -> None:
     """What it says best is as good as what it would be alone."""
     together = shelves.search("rye flour soaks up water", limit=3, min_score=0.0)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from findling.search.confidence import TYPICAL_COSINE, confidence
+from findling.search.confidence import TYPICAL_COSINE, judge
 from findling.search.ranking import RankedFile
 from findling.search.semantic_types import FileCosines
 from findling.store.rows import FileRow
@@ -25,6 +25,10 @@ def ranked(coverage: float, cosine: float | None = None, definition: float = 0.0
         cosines=None if cosine is None else VECTORS,
         best_cosine=cosine or 0.0,
     )
+
+
+def confidence(files: list[RankedFile]) -> float:
+    return judge(files).value
 
 
 def test_no_answer_has_none() -> None:

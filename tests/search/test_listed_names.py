@@ -151,3 +151,15 @@ def test_uses_in_notebooks_and_in_scripts_of_pages_are_found_and_prose_is_not_pa
         "markdown": [],
     }
     assert set(parsed) == {"python", "html", "notebook"}
+
+
+@pytest.mark.parametrize("mode", ["auto", "symbol"])
+def test_a_text_of_more_names_than_one_statement_takes(tmp_path: Path, mode: str) -> None:
+    """Above 400 files names have a table of their own, which is asked for all names of a question at once."""
+    for number in range(401):
+        (tmp_path / f"part_{number}.py").write_text(f"def load_part_{number}():\n    return {number}\n")
+    with Engine.open(root=tmp_path) as engine:
+        engine.index(embed=False)
+        names = " ".join(f"name_{number:x}" for number in range(9_000))
+        found = engine.search(f"load_part_7 {names}", mode=mode, wait_s=0)
+    assert "part_7.py" in {hit.path for hit in found.hits}

@@ -22,13 +22,12 @@ from findling.errors import InvalidPattern
 from findling.search import keyword, symbol
 from findling.search.analysis import analyse
 from findling.search.pattern_syntax import MAX_PATTERN_CHARS
-from findling.search.query import validate
 from findling.search.ranking import Evidence, RankedFile, formula, names, rank
 from findling.search.searcher import Searcher
 from findling.search.semantic import SemanticChannel
 from findling.store.reader import IndexReader
 from findling.tokenizer import stem, term_key
-from findling.types import MODES, SearchResult
+from findling.types import MODES, Query, SearchResult
 
 CORPUS = Path(__file__).parent / "golden" / "corpus"
 
@@ -197,7 +196,7 @@ def test_without_vectors_and_with_a_channel_that_has_none_the_answer_is_the_same
     with_none = Searcher(reader, lambda file: None, semantic=lambda: empty)  # type: ignore[arg-type,return-value]
     without = Searcher(reader, lambda file: None)
     for query in QUERIES:
-        one, other = with_none.search(validate(query)), without.search(validate(query))
+        one, other = with_none.search(Query(query)), without.search(Query(query))
         assert one.hits == other.hits
         assert one.total == other.total
 
@@ -252,6 +251,9 @@ ODD = (
     "error: a line\r\nanother line", '"a\ud800bc"', "error: what is \0 not text", "``", '"   "',
     "error: " + "x" * 9000, "<" * 9000, "error: " + "<" * 9000, "error: " + "'{" * 4500, "A." * 4999,
     "retry\npolicy", "\ud800", "a\ud800b", "x" * 10_000, "retry " * 1600, "🙂" * 9000,
+    "x" * 100_000, "retry " * 16_000, "../" * 33_000, '"a' * 50_000, "error: " + "Traceback (" * 9_000,
+    "error: a" + "\n" * 90_000 + "b", " ".join(f"w{number}" for number in range(15_000)),
+    " ".join(f"Name{number}" for number in range(10_000)),
     "a_b_c_d_e_f_g_h_i_j", "1", "0x1F", "1.2.3", "e", "_", "__", "_ _", "\x1b[31mred",
     "Traceback (most recent call last):\n  File \"x.py\", line 3, in f\nKeyError: 'a'",
 )  # fmt: skip

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from served import INITIALIZE, TOKEN, Served
 
+from findling.mcp_server.http_bodies import MAX_REQUEST_BYTES
+
 KEY = {"Authorization": f"Bearer {TOKEN}"}
 
 
@@ -120,9 +122,11 @@ def test_large_requests_are_not_taken_in(guarded: Served) -> None:
     head = (
         f"POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\nContent-Type: application/json\r\n"
     )
-    assert b" 413 " in guarded.raw(f"{head}Content-Length: {(1 << 20) + 1}\r\n\r\n".encode())
+    assert b" 413 " in guarded.raw(f"{head}Content-Length: {MAX_REQUEST_BYTES + 1}\r\n\r\n".encode())
     piece = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
-    assert b" 413 " in guarded.raw(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode() + piece * 16 + b"1\r\nx\r\n")
+    assert b" 413 " in guarded.raw(
+        f"{head}Transfer-Encoding: chunked\r\n\r\n".encode() + piece * (MAX_REQUEST_BYTES >> 16) + b"1\r\nx\r\n"
+    )
     assert b" 400 " in guarded.raw(head.encode() + b"X-Much: " + b"x" * 40_000)
     assert guarded.send(INITIALIZE, KEY).status == 200
 

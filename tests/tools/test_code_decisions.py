@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
-from typing import Any
+from typing import Any, cast, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from findling.config import Config
+from findling.search import gate
 from findling.tools import code_decisions as decide
+from findling.types import Gate, Intent, Skip
 
 CASES = json.loads((Path(__file__).parent / "data" / "decision_cases.json").read_text(encoding="utf-8"))
 STOP = frozenset(("where", "is", "the", "how"))
@@ -31,64 +32,44 @@ def test_default_fan_out_of_ten() -> None:
 
 
 def test_the_cap_of_the_ratio() -> None:
-    """S2-9, S2-43, S2-55: request, else the intent's own."""
-    config = Config()
-    assert decide.ratio_cap(0.0, config.ratio_for("natural_language")) == 0.0
-    assert decide.ratio_cap(None, config.ratio_for("natural_language")) == 0.5
-    assert decide.ratio_cap(None, config.ratio_for("symbol")) == 0.0
-
-
-@pytest.mark.parametrize(
-    ("confidence", "threshold", "expected"),
-    [
-        (0.0, 0.85, 0.5),
-        (0.55, 0.85, 0.5),
-        (0.70, 0.85, 0.25),
-        (0.85, 0.85, 0.0),
-        (0.9, 0.85, 0.0),
-        (0.3, 0.5, 0.5),
-        (0.5, 0.5, 0.0),
-        (0.99, 1.0, 0.5 * 0.01 / 0.45),
-    ],
-)
-def test_the_ratio_fades_as_text_grows_sure(confidence: float, threshold: float, expected: float) -> None:
-    """S2-17, S2-44."""
-    assert decide.used_ratio(0.5, confidence, threshold) == pytest.approx(expected)
+    """S2-9, S2-43, S2-55: request, else what is configured; of questions in words alone."""
+    configured = Config().ratio_for("natural_language")
+    assert decide.gate("hybrid", None, configured, 0.85) == Gate({"natural_language": 0.5}, 0.85)
+    assert decide.gate("hybrid", 0.0, configured, 0.85) == Gate({"natural_language": 0.0}, 0.85)
+    assert decide.gate("rerank_only", 0.2, configured, 0.9) == Gate({"natural_language": 0.2}, 0.9, closed=True)
+    assert decide.gate("off", 1.0, configured, 0.85) == Gate({})
 
 
 def test_skip_reasons_in_their_order() -> None:
-    """S2-19, S2-33, S2-34, S2-35."""
-    state: dict[str, Any] = {
-        "mode": "off",
-        "intent": "symbol",
-        "cap": 0.0,
-        "confidence": 0.9,
-        "threshold": 0.85,
-        "scope_resolved": False,
-        "indexed": False,
-    }
+    """S2-19, S2-33, S2-34, S2-35: from a gate that everything speaks against, one thing after another put right."""
     seen = []
-    for repair in (
-        {"mode": "rerank_only"},
-        {"intent": "natural_language"},
-        {"cap": 0.5},
-        {"mode": "hybrid"},
-        {"confidence": 0.1},
-        {"scope_resolved": True},
-        {"indexed": True},
+    for mode, intent, ratio, confidence in (
+        ("off", "symbol", 0.0, 0.9),
+        ("rerank_only", "symbol", 0.0, 0.9),
+        ("rerank_only", "natural_language", 0.0, 0.9),
+        ("rerank_only", "natural_language", 0.5, 0.9),
+        ("hybrid", "natural_language", 0.5, 0.9),
+        ("hybrid", "natural_language", 0.5, 0.1),
     ):
-        seen.append(decide.skip_reason(**state))
-        state |= repair
+        skipped = gate.skipped(decide.gate(cast("Any", mode), ratio, 0.5, 0.85), cast("Intent", intent), confidence)
+        seen.append(decide.skip_reason(skipped, cast("Any", mode)))
     assert seen == [
         "semantic_disabled",
         "intent_not_nl",
         "semantic_ratio_zero",
         "mode_rerank_only",
         "lexical_high_confidence",
-        "project_scope_unresolved",
-        "semantic_not_indexed",
+        None,
     ]
-    assert decide.skip_reason(**state) is None
+
+
+def test_every_reason_has_the_contracts_name() -> None:
+    assert set(decide.SKIPPED) == set(get_args(Skip))
+    assert {decide.SKIPPED[skip] for skip in decide.FALLBACK if skip} == {
+        "semantic_backend_error",
+        "semantic_backend_timeout",
+        "semantic_backend_unavailable",
+    }
 
 
 @pytest.mark.parametrize(("fallback", "found", "degraded"), CASES["semantic_degraded"])
@@ -98,35 +79,6 @@ def test_semantic_degraded(fallback: bool, found: bool, degraded: bool) -> None:
 
 
 # --- scores ----------------------------------------------------------------------------------------------------
-
-
-def test_squash() -> None:
-    assert [decide.squash(x) for x in (-1.0, 0.0, 1.0, 7.0, math.nan, math.inf)] == [0, 0, 0.5, 0.875, 0, 0]
-
-
-def found(query: str, **known: str) -> decide.Evidence:
-    fields = {"name": "", "qualified_name": "", "path": "x.py", "text": ""} | known
-    return decide.evidence(query, rank=0.0, ignore=STOP, **fields)
-
-
-def test_what_a_name_says() -> None:
-    assert found("Client.retry()", name="retry", qualified_name="http.Client.retry").exact == decide.EXACT
-    assert found("Client::retry", qualified_name="Client.retry").exact == decide.EXACT
-    assert found("fn retry", name="retry").exact == decide.EXACT
-    assert found("retry", name="retry_failed", qualified_name="Client.retry_failed").exact == 0
-    assert found("retry", qualified_name="Client.retry_failed").qualified == decide.QUALIFIED
-    assert found("retry", path="src/retry_policy.py").path == decide.IN_PATH
-    assert found("client.py", path="src/http/client.py").exact == decide.EXACT
-    assert found("src/http/client.py", path="src/http/client.py").exact == decide.EXACT
-    assert found("ient.py", path="src/http/client.py").exact == 0
-
-
-def test_what_the_text_says() -> None:
-    assert found("where is the retry delay", text="def retry_delay: retry after delay").text == pytest.approx(2.5)
-    assert found("retry delay", text="the Retry Delay").text == pytest.approx(3.25)
-    assert found("where is the", text="nothing").text == 0
-    # A question matches some text everywhere: that is no reason to leave out meaning.
-    assert found("retry delay", text="the retry delay").confidence == 0
 
 
 @pytest.mark.parametrize("case", CASES["local_rerank"])

@@ -12,8 +12,9 @@ import pytest
 from findling.config import Config
 from findling.config.options import Rerank, Semantic
 from findling.engine import Engine
-from findling.tools import Workspace, call, code_lexical
-from findling.tools.model import Call, ToolResult
+from findling.tools import Workspace, call
+from findling.tools.model import ToolResult
+from findling.types import Gate, Query
 
 OPTIONAL_TEXT = (str, type(None))
 
@@ -81,13 +82,12 @@ def search(workspace: Workspace, query: str, **more: Any) -> dict[str, Any]:
 
 
 def test_names_that_only_contain_the_question_decide_nothing(workspace: Workspace) -> None:
-    engine = workspace.engine
-    named = engine.search("retry", mode="symbol", explain=True).hits
+    named = workspace.engine.search("retry", mode="symbol", explain=True).hits
     assert {"alike"} <= {reason.signal for hit in named for reason in hit.reasons} <= {"alike", "file", "stem"}
-    text = engine.search("retry", mode="keyword", limit=10, explain=True).hits
-    lexical = code_lexical.search(Call(workspace), "retry", "symbol", language=None, limit=10)
-    assert [hit.path for hit in lexical.hits] == [hit.path for hit in text]
-    assert lexical.evidence == code_lexical.evidence_of(engine, "retry", "symbol", lexical.hits, by_text=text)
+    answer = workspace.engine.ask(Query("retry", gate=Gate({})))
+    for hit, grounds in answer.places:
+        assert "symbol" not in hit.sources and "symbol" not in grounds.ranks
+        assert not {"named", "alike"} & {name for name, value in grounds.signals.items() if value}
 
 
 def test_search_code_has_every_field(workspace: Workspace) -> None:
@@ -112,7 +112,7 @@ def test_a_question_is_asked_by_meaning_too(workspace: Workspace) -> None:
     assert metadata["semantic_triggered"] is True
     assert metadata["semantic_skipped_reason"] is None
     assert 0 < metadata["semantic_ratio_used"] <= 0.5
-    assert metadata["embedding_model_version"] == workspace.view(lambda view: view.fingerprint).version  # type: ignore[union-attr]
+    assert metadata["embedding_model_version"] == workspace.engine.fingerprint.version  # type: ignore[union-attr]
     assert metadata["embedding_coverage"] == 1.0
 
 

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from findling import Engine
-from findling.tools import index_view
-from findling.tools.workspace import Workspace
+from findling.search import channel_lists
+from findling.tools import Workspace, call
 
 FILES, VERSIONS = 6, 7
 
 
 def test_earlier_versions_do_not_crowd_the_files_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(index_view, "NEAR_LEAST", FILES)
-    monkeypatch.setattr(index_view, "NEAR_FACTOR", 1)
+    monkeypatch.setattr(channel_lists, "NEAR_LEAST", FILES)
+    monkeypatch.setattr(channel_lists, "NEAR_FACTOR", 1)
     with Engine.open(root=tmp_path) as engine:
         for version in range(VERSIONS):
             for number in range(FILES):
@@ -26,6 +26,6 @@ def test_earlier_versions_do_not_crowd_the_files_out(tmp_path: Path, monkeypatch
         coverage = engine.status().coverage
         assert coverage.chunks == coverage.embedded_chunks == FILES
     with Workspace(tmp_path) as workspace:
-        near = workspace.view(lambda view: view.near("retry the network request after a timeout", FILES))
-        assert near is not None
-        assert {chunk.path for chunk in near} == {f"note{number}.md" for number in range(FILES)}
+        asked = {"query": "retry the network request after a timeout", "top_k": FILES}
+        near = call("search_semantic", asked, workspace).as_json()["results"]
+        assert {chunk["path"] for chunk in near} == {f"note{number}.md" for number in range(FILES)}

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +12,9 @@ from findling.config import Config
 from findling.config.options import Semantic
 from findling.engine import Engine
 from findling.tools import Workspace, call
-from findling.tools.index_view import IndexView
 from findling.tools.model import ToolResult
 from findling.tools.symbols import kind_name
+from findling.types import Answer, Query
 
 CASES = json.loads((Path(__file__).parent / "data" / "decision_cases.json").read_text(encoding="utf-8"))
 
@@ -279,25 +277,16 @@ def test_long_answers_are_cut_by_whole_results(workspace: Workspace) -> None:
     assert len(json.dumps(cut, separators=(",", ":"))) <= 1200
 
 
-def test_hybrid_search_asks_all_backends_at_the_same_time(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """S4-21: each waits here until all three have begun."""
-    began = threading.Barrier(3, timeout=30)
-    waited: set[str] = set()
+def test_hybrid_search_asks_all_backends_at_once(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """S4-21: one question, of one state of the index, in which every backend has its part."""
+    asked: list[Query] = []
 
-    def meeting(name: str, ask: Callable[..., Any]) -> Callable[..., Any]:
-        def asked(*given: Any, **more: Any) -> Any:
-            if name not in waited and more.get("limit") != 1:  # the first question takes in what is new
-                waited.add(name)
-                began.wait()
-            return ask(*given, **more)
+    def recorded(self: Engine, query: Query, **more: Any) -> Answer:
+        asked.append(query)
+        return ask(self, query, **more)
 
-        return asked
-
-    monkeypatch.setattr(Engine, "search", meeting("keyword", Engine.search))
-    monkeypatch.setattr(IndexView, "definitions", meeting("symbol", IndexView.definitions))
-    monkeypatch.setattr(IndexView, "near", meeting("semantic", IndexView.near))
+    ask = Engine.ask
+    monkeypatch.setattr(Engine, "ask", recorded)
     found = facts(call("hybrid_search", {"query": "retry a failed request with retry_failed"}, workspace))
-    assert waited == {"keyword", "symbol", "semantic"}
-    assert {source for result in found["results"] for source in result["sources"]} == waited
+    assert len(asked) == 1
+    assert {source for result in found["results"] for source in result["sources"]} == {"keyword", "symbol", "semantic"}

@@ -18,8 +18,6 @@ from mcp import Client, StdioServerParameters
 
 from findling.errors import InvalidInput
 from findling.tools import Workspace, call
-from findling.tools.index_view import IndexView
-from findling.tools.joint import JointView
 from findling.tools.root_names import NamedRoots, name_roots
 from findling.tools.several import Answer, _semantic_search
 from findling.tools.workspaces import Workspaces, open_workspace
@@ -178,13 +176,6 @@ def test_search_code_decides_on_the_list_that_it_shows(both: Workspaces) -> None
     )
     outline = next(a for a in found["suggested_next_actions"] if a["tool"] == "get_file_outline")
     assert not call("get_file_outline", outline["arguments"], both).is_error, "what is suggested can be called"
-
-
-def test_a_joint_view_answers_what_a_view_answers() -> None:
-    """What is not asked of several roots at once is named here; whatever is new has to be decided on."""
-    of_one = {"close", "file_symbols", "of_documents", "reader", "semantic"}
-    public = {name for name in vars(IndexView) if not name.startswith("_")}
-    assert public - of_one == {name for name in vars(JointView) if not name.startswith("_")}
 
 
 # --- one file --------------------------------------------------------------------------------------------------

@@ -182,7 +182,7 @@ def _model_folder(value: Value, source: Source, environ: Mapping[str, str]) -> V
     """
     name = str(value)
     path = Path(str(_absolute(value, source, environ)))
-    if "/" not in name or not (path / "tokenizer.json").is_file():
+    if "/" not in name or not os.path.isfile(path / "tokenizer.json"):  # noqa: PTH113
         return value
     if source.path is None and not (name.startswith((".", "~")) or Path(name).is_absolute()):
         return value

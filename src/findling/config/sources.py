@@ -181,7 +181,8 @@ def _parsed(path: Path, text: str) -> Mapping[str, object]:
         line = getattr(error, "lineno", 0)
         where = f"{path}:{line}" if isinstance(line, int) and line else str(path)
         kind = "JSON" if _is_json(path) else "TOML"
-        raise ConfigError(f"{where}: not valid {kind}: {error}.", remedy="Correct the file.") from error
+        problem = str(error).partition(";")[0]  # of a number with too many digits the rest is advice to programmers
+        raise ConfigError(f"{where}: not valid {kind}: {problem}.", remedy="Correct the file.") from error
     except RecursionError as error:
         raise ConfigError(f"{path}: nested too deeply.", remedy="Correct the file.") from error
     if not isinstance(value, dict):

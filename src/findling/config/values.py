@@ -95,11 +95,11 @@ def _choice(option: Option, written: object, name: str) -> Value:
 
 def _number(option: Option, written: object, name: str) -> Checked:
     whole = option.kind == "whole"
+    if isinstance(written, float) and not math.isfinite(written):
+        raise _error(option, f"{name} is {written}")
     if isinstance(written, bool) or not isinstance(written, int if whole else (int, float)):
         raise _wrong_kind(option, written, name)
     assert isinstance(written, (int, float))
-    if not whole and not math.isfinite(written):
-        raise _error(option, f"{name} is {written}")
     assert option.bounds is not None
     low, high = option.bounds
     if low <= written <= high:

@@ -17,7 +17,7 @@ from findling.embedding import Batch, Fingerprint, wrong_dimensions
 from findling.embedding.checked import Malformed, OtherDimensions, unit_rows
 from findling.embedding.queries import RememberedQueries
 from findling.errors import EmbedderUnavailable
-from findling.external_services import ServiceFailure, ask
+from findling.outbound.services import ServiceFailure, ask
 
 if TYPE_CHECKING:
     from findling.config import Config, Secret

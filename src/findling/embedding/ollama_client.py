@@ -20,7 +20,7 @@ from findling import events, plurals
 from findling.embedding import Batch, wrong_dimensions
 from findling.embedding.checked import Malformed, OtherDimensions, unit_rows
 from findling.errors import EmbedderUnavailable
-from findling.outbound_http import HttpAnswer, HttpFailure, get, post_json
+from findling.outbound.http import BUSY, HttpAnswer, HttpFailure, get, post_json, unless_busy
 
 SEEN_S: Final = 30.0
 """How long the server's last answer about its models, or its silence, is believed."""
@@ -29,7 +29,6 @@ BATCH_TEXTS: Final = 32
 BATCH_FACTOR: Final = 6
 """A batch may take so many times as long as one query."""
 
-BUSY_PAUSES_S: Final = (0.1, 0.2, 0.4)
 SLOW_RETRIES: Final = 1
 
 FIRST_TEXTS: Final = 4
@@ -325,27 +324,21 @@ class OllamaClient:
 
     def _post(self, path: str, value: object, limit_s: float, deadline: float | None) -> HttpAnswer | None:
         """A good answer; None when the server does not know the path."""
-        pauses = iter(BUSY_PAUSES_S[: self._max_retries])
-        while True:
-            answer = self._send(path, value, limit_s, deadline)
-            if answer.status == 200:
-                return answer
-            words = _error_of(answer)
-            if answer.status in (404, 405):
-                if "model" in words:
-                    raise self._no_model()
-                return None
-            if answer.status in (429, 503):
-                pause = next(pauses, None)
-                if pause is None:
-                    raise EmbedderUnavailable(
-                        f"Ollama at {self.url} is busy: {words}.", remedy="Try again later.", reason="unreachable"
-                    )
-                time.sleep(pause)
-                continue
-            if answer.status == 403:
-                raise EmbedderUnavailable(f"Ollama at {self.url} refuses to answer: {words}.")
-            raise _Rejected(words, too_long=any(sign in words for sign in _TOO_LONG))
+        answer = unless_busy(lambda: self._send(path, value, limit_s, deadline), self._max_retries)
+        if answer.status == 200:
+            return answer
+        words = _error_of(answer)
+        if answer.status in (404, 405):
+            if "model" in words:
+                raise self._no_model()
+            return None
+        if answer.status in BUSY:
+            raise EmbedderUnavailable(
+                f"Ollama at {self.url} is busy: {words}.", remedy="Try again later.", reason="unreachable"
+            )
+        if answer.status == 403:
+            raise EmbedderUnavailable(f"Ollama at {self.url} refuses to answer: {words}.")
+        raise _Rejected(words, too_long=any(sign in words for sign in _TOO_LONG))
 
     def _send(self, path: str, value: object, limit_s: float, deadline: float | None) -> HttpAnswer:
         allowed = limit_s

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from findling import errors, roots
@@ -17,17 +17,19 @@ from findling.engine.shown import ShownText
 from findling.engine.state import coverage, never_indexed
 from findling.engine.store import OpenStore
 from findling.plurals import count
-from findling.types import Coverage, Freshness, Query, SearchResult
+from findling.search.gate import WITHOUT_VECTORS
+from findling.types import Coverage, Freshness, Mode, Query, SearchResult, Skip
 
 if TYPE_CHECKING:
     from findling.search.exact import Grep, GrepRequest
+    from findling.search.names import FileSymbols
     from findling.search.searcher import Found, Searcher
-    from findling.types import SymbolResult
+    from findling.types import Answer, EmbedderProblem, Meaning, SymbolResult
 
 NOTHING_CHECKED_OUT = "This is a bare repository, in which nothing is checked out: name a branch or tag ('--ref')."
 
-WITHOUT_VECTORS = frozenset(("keyword", "symbol", "exact"))
-"""Modes that ask no vectors."""
+_FAILURES: Mapping[str, Skip] = {"timeout": "slow", "unreachable": "down"}
+"""What is called so of an embedder that failed at a question."""
 
 
 class Answers:
@@ -40,11 +42,51 @@ class Answers:
         self._searcher: Searcher | None = None
         store.on_close.append(self._forget_searcher)
 
-    def search(self, query: Query, freshness: Freshness, stale_reason: str, started: float) -> SearchResult:
+    def ask(self, query: Query, freshness: Freshness, stale_reason: str, started: float) -> Answer:
         """The answer to a validated query. ``started``: when it was asked, on the monotonic clock."""
+        from findling.search.confidence import judge
+        from findling.types import Answer
+
+        fresh = time.monotonic()
         with self._shown.answer():
             found = self._open_searcher().search(query, scope_path=self._folder)
-        return self._result(query, found, freshness, stale_reason, started)
+        meaning = self._meaning(query, found)
+        result = self._result(query, found, freshness, stale_reason, started, meaning.note)
+        return Answer(
+            query=query,
+            result=result,
+            grounds=found.grounds[: len(result.hits)],
+            intent_confidence=found.intent.confidence,
+            intent_hint=found.intent.hint,
+            ran=found.ran,
+            meaning=meaning,
+            confidence=judge(found.ranked),
+            text_confidence=found.text_confidence,
+            timings_ms={"freshness": (fresh - started) * 1000, "search": (time.monotonic() - fresh) * 1000},
+        )
+
+    def _meaning(self, query: Query, found: Found) -> Meaning:
+        """What became of the semantic side of a question."""
+        from findling.types import Meaning
+
+        if query.mode in WITHOUT_VECTORS:
+            return Meaning()
+        semantics = self._store.semantics
+        problem, opened = semantics.trouble(), semantics.opened
+        skip = found.skip
+        if found.failed is not None:
+            skip = _FAILURES.get(found.failed.reason, "failed")
+        elif problem is not None and skip in ("no_vectors", "nothing"):
+            skip = problem.kind
+        return Meaning(
+            ran="semantic" in found.ran,
+            skipped=skip,
+            ratio=found.ratio,
+            problem=problem,
+            model_version=opened.version if opened else None,
+            note=_note_of(problem, query.mode),
+            failure=found.failed.message if found.failed is not None else "",
+        )
 
     def similar(
         self, query: Query, target: str, freshness: Freshness, stale_reason: str, started: float
@@ -73,19 +115,15 @@ class Answers:
             found = self._open_searcher().similar(file, line=line, query=query, scope_path="")
         if not found.hits and self._store.semantics.problem:
             self._store.semantics.required()
-        return self._result(query, found, freshness, stale_reason, started)
+        note = self._meaning(query, found).note
+        return self._result(query, found, freshness, stale_reason, started, note)
 
     def _result(
-        self, query: Query, found: Found, freshness: Freshness, stale_reason: str, started: float
+        self, query: Query, found: Found, freshness: Freshness, stale_reason: str, started: float, note: str
     ) -> SearchResult:
         from findling.search.answer import make_result
 
-        notes = [*self._store.take_notes()]
-        problem = self._store.semantics.problem
-        if query.mode not in WITHOUT_VECTORS and not problem and (mismatch := self._store.semantics.mismatch()):
-            problem = f"{mismatch} Run 'findling embed'."
-        if problem and query.mode not in WITHOUT_VECTORS:
-            notes.append(problem if query.mode == "semantic" else f"{problem} Only text and names were searched.")
+        notes = [*query.notes, *self._store.take_notes(), *([note] if note else ())]
         covered = coverage(self._store)
         notes += _not_searched(self._store, covered)
         return make_result(query, found, covered, freshness, stale_reason, notes, started, self._shown.stale)
@@ -109,14 +147,19 @@ class Answers:
             found.list_candidates()
         return found
 
-    def document_lines(self, path: str) -> Sequence[str] | None:
-        """Of the text that a document was converted to; None for any other file."""
+    def file_symbols(self, path: str) -> FileSymbols | None:
+        """The definitions of a file; None when it is not in the index."""
+        from findling.search.names import FileSymbols
+
         if not self._store.exists:
             return None
         self._store.close_if_replaced()
-        with self._store.reader.snapshot():
-            file = self._store.reader.file_at(path)
-            return self._shown.lines(file) if file is not None and file.converted else None
+        reader = self._store.reader
+        with reader.snapshot():
+            file = reader.file_at(path)
+            if file is None:
+                return None
+            return FileSymbols(file.path, file.language, tuple(reader.symbols(file.blob_id)))
 
     def symbols(
         self,
@@ -217,6 +260,14 @@ class Answers:
 
     def _forget_searcher(self) -> None:
         self._searcher = None
+
+
+def _note_of(problem: EmbedderProblem | None, mode: Mode) -> str:
+    """What an answer says of its embedder, '' where there is nothing to say."""
+    if problem is None:
+        return ""
+    said = f"{problem.message} Run 'findling embed'." if problem.kind == "mismatch" else problem.message
+    return said if mode == "semantic" else f"{said} Only text and names were searched."
 
 
 def _nothing_here(store: OpenStore, files: int) -> list[str]:

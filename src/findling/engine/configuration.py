@@ -7,16 +7,18 @@ a search a tenth of its start.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from findling.config import Config
     from findling.ingest.chunk_docs import DocLimits
     from findling.ingest.chunks import ChunkLimits
     from findling.ingest.discovery import DiscoveryOptions
+    from findling.jobs.turns import Turns
 
 CONFIG_FILES = ("findling.toml", ".findling/config.toml", ".findling/config.json", ".repo_search/config.json")
 """Of a project (`findling.config.files`)."""
@@ -28,12 +30,14 @@ VARIABLES = "FINDLING_"
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """Which files an index holds and how documents are cut, where somebody else has decided that. ``pages``: web pages
-    are read as people see them."""
+    are read as people see them. ``turns`` bound how many indexes are brought up to date at once (``runs``), and given
+    vectors (``embedding``)."""
 
     wanted: DiscoveryOptions
     docs: DocLimits
     workers: int | None = None
     pages: bool = False
+    turns: Mapping[Literal["runs", "embedding"], Turns] = field(default_factory=dict)
 
 
 class Configuration:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import cached_property, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
 from findling import errors, roots
 from findling.engine.refs import Ref, RefStore
@@ -19,22 +21,31 @@ from findling.engine.store import WRITER_WAIT_S, OpenStore
 from findling.types import Progress
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from findling.config import Config
-    from findling.embedding import Embedder
+    from findling.embedding import Embedder, Fingerprint
     from findling.engine.answers import Answers
     from findling.engine.configuration import Recipe
+    from findling.engine.document_texts import DocumentText
+    from findling.engine.documents import DocumentModel, OpenDocuments
     from findling.engine.reembedding import VectorReport
-    from findling.engine.running import Running
     from findling.files import Files
     from findling.ingest.discovery import DiscoveryOptions
+    from findling.jobs import Job, RunningJob
     from findling.reports import Explanation
+    from findling.search.documents import DocumentScope
     from findling.search.exact import Grep
+    from findling.search.names import FileSymbols
     from findling.typed_paths import StrPath
     from findling.types import (
+        Answer,
         Coverage,
         Freshness,
         GrepResult,
         IndexReport,
+        Mode,
+        Query,
         SearchResult,
         SkippedFile,
         Status,
@@ -184,12 +195,6 @@ class Engine:
         """Whether a question takes in what changed, as it does unless the configuration forbids it."""
         return self._store.configuration.auto_index
 
-    @property
-    def documents_apart(self) -> bool:
-        """Whether documents have another embedder than code, as where a service is chosen that no document is sent to.
-        Raises `ConfigError`."""
-        return self._store.semantics.documents_apart
-
     def embedder_opener(self, *, documents: bool = False) -> Callable[[str | None], Embedder]:
         """Opens an embedder as this root's questions have, in whatever thread it is called; with ``documents`` for
         questions to documents alone, which no external service gets.
@@ -335,16 +340,21 @@ class Engine:
 
         Fetches the chosen model where it comes from the hub and is not here yet. Raises `EmbedderUnavailable`.
         """
-        from dataclasses import replace
-
         from findling.engine.reembedding import paths_below, reembed
         from findling.engine.semantics import fetch_chosen
 
-        taken_in = self.index(embed=False, progress=progress)
-        notes = tuple(note for note in taken_in.notes if note != self._store.semantics.problem)
-        fetch_chosen(self._store.configuration.config, self._store.reader.latest_fingerprint())
-        report = reembed(self._store, paths_below(self._store, self.scope), anew=force, progress=progress)
+        with self.job(progress) as job:
+            taken_in = self.index(embed=False, progress=job)
+            notes = tuple(note for note in taken_in.notes if note != self._store.semantics.problem)
+            fetch_chosen(self._store.configuration.config, self._store.reader.latest_fingerprint())
+            report = reembed(self._store, paths_below(self._store, self.scope), anew=force, progress=job)
         return replace(report, notes=notes)
+
+    def job(self, progress: OnProgress | None = None) -> AbstractContextManager[RunningJob]:
+        """One job for several calls, which take it as their ``progress``."""
+        from findling.engine.index_jobs import running_job
+
+        return running_job(self._store, progress, kind="embed", whole=True)
 
     def check_model(self) -> list[str]:
         """What there is to say of the embedding model before the first question.
@@ -379,8 +389,6 @@ class Engine:
         progress: OnProgress | None,
         anew: bool = False,
     ) -> IndexReport:
-        from dataclasses import replace
-
         from findling.engine.runs import build_anew, run
         from findling.engine.state import with_left_out
 
@@ -396,7 +404,29 @@ class Engine:
 
     # --- questions ------------------------------------------------------------------------------------------
 
+    def ask(self, query: Query, *, ref: str | None = None, progress: OnProgress | None = None) -> Answer:
+        """All that is known of what a query asks: the places that answer it and what speaks for each, what was asked by
+        meaning and why not, how sure and how fresh the answer is. Every other way of searching is a form of this.
+
+        ``ref``: as for `search`. Raises `InvalidInput` and the index's errors.
+        """
+        return self._ask(query, ref=ref, wait_s=query.wait_s, progress=progress)
+
     @_rebuilds
+    def _ask(self, query: Query, *, ref: str | None, wait_s: float | None = 1.5, progress: OnProgress | None) -> Answer:
+        from findling.engine.scope import language_id
+        from findling.search.gate import needs_vectors
+        from findling.search.query import validate
+
+        query = validate(query)
+        if query.language is not None:
+            query = replace(query, language=language_id(query.language))
+        started = time.monotonic()
+        freshness, why = self._freshen(
+            wait_s, progress, query.text, embed=needs_vectors(query), look_at_all=query.look_at_all
+        )
+        return self._answers.ask(query, freshness, why, started)
+
     def search(
         self,
         text: str,
@@ -415,30 +445,28 @@ class Engine:
     ) -> SearchResult:
         """The places that answer ``text``, best first. Raises `InvalidInput` and the index's errors.
 
+        Of a text of more than 100,000 characters the beginning is searched for, which a note says.
+
         ``wait_s`` bounds the indexing that may go before: 0 answers at once from what is there (without an index it
         raises `IndexNotReady`), None waits for all.
         ``look_at_all``: all files are looked at before, however many there are.
         ``ref``: a branch, tag or commit to search instead of the folder on disk (see `at`), as in every question.
         """
-        from findling.engine.answers import WITHOUT_VECTORS
-        from findling.engine.scope import language_id
-        from findling.search.query import validate
+        from findling.types import Query
 
-        query = validate(
+        query = Query(
             text,
-            limit=limit,
-            mode=mode,
-            language=language_id(language),
-            path_globs=path_globs,
-            kind=kind,
-            max_tokens=max_tokens,
-            explain=explain,
+            limit,
+            cast("Mode", mode),
+            language,
+            tuple(path_globs),
+            cast("Any", kind),
+            max_tokens,
+            explain,
+            wait_s,
+            look_at_all,
         )
-        started = time.monotonic()
-        freshness, why = self._freshen(
-            wait_s, progress, text, embed=mode not in WITHOUT_VECTORS, look_at_all=look_at_all
-        )
-        return self._answers.search(query, freshness, why, started)
+        return self.ask(query, ref=ref, progress=progress).result
 
     @_rebuilds
     def similar(
@@ -453,10 +481,11 @@ class Engine:
     ) -> SearchResult:
         """What is like a file, or like the place at ``FILE:LINE``. Raises `NotFound` when it is not indexed."""
         from findling.search.query import validate
+        from findling.types import Query
 
         target = os.fspath(target)
         started = time.monotonic()
-        query = validate(target, limit=limit, mode="semantic", explain=explain)
+        query = validate(Query(target, limit, "semantic", explain=explain))
         asked_first = target.removeprefix(str(self.root))  # of an index that is begun now
         freshness, why = self._freshen(wait_s, progress, asked_first)
         return self._answers.similar(query, target, freshness, why, started)
@@ -584,13 +613,13 @@ class Engine:
         return status(self._store if ref is None else self.at(ref)._store, unlisted=unlisted)
 
     @property
-    def running(self) -> Running | None:
+    def active_job(self) -> Job | None:
         """The run that goes on over what is searched here, of this process or of another, and how far it is.
 
         None in its first second, which most runs do not outlast. Looks, and changes nothing."""
-        from findling.engine.running import running
+        from findling.engine.index_jobs import active_job
 
-        return running(self._store)
+        return active_job(self._store)
 
     def never_indexed(self) -> Coverage:
         """The coverage of an answer where nothing of what is searched is indexed yet."""
@@ -634,10 +663,58 @@ class Engine:
         return explain(self._store, os.fspath(path))
 
     @_rebuilds
-    def document_lines(self, path: StrPath) -> Sequence[str] | None:
-        """The lines of the text that an indexed document (a PDF) was converted to, without their ends; ``path`` from
-        the root. None for a file that is text by itself, or is not in the index."""
-        return self._answers.document_lines(os.fspath(path))
+    def document_text(self, path: StrPath) -> DocumentText | None:
+        """The text that an indexed document (a PDF) was converted to; ``path`` from the root. None for a file that is
+        text by itself, or is not in the index."""
+        from findling.engine.documents import text_of
+
+        return text_of(self._store, os.fspath(path))
+
+    @_rebuilds
+    def file_symbols(self, path: str) -> FileSymbols | None:
+        """The definitions of a file, ``path`` from the root; None when it is not in the index."""
+        return self._answers.file_symbols(path)
+
+    def documents(
+        self, scope: DocumentScope, *, by_meaning: bool, code_too: bool = False
+    ) -> AbstractContextManager[OpenDocuments | None]:
+        """The documents of a scope within one state of the index, as it is, for one question; None where nothing is
+        indexed. ``by_meaning``: with their vectors; ``code_too``: it is said of all files which have none."""
+        from findling.engine.documents import opened
+
+        return opened(self._store, self.scope, scope, by_meaning=by_meaning, code_too=code_too)
+
+    def document_paths(self, scope: DocumentScope) -> list[str]:
+        """The paths of the indexed documents of a scope, whatever their tags."""
+        from findling.engine.documents import documents_below
+
+        if not self._store.exists:
+            return []
+        self._store.close_if_replaced()
+        with self._store.reader.snapshot():
+            below = documents_below(self._store.reader, self.scope)
+            return [file.path for file in scope.of_files(below, lambda _: scope.tags)]
+
+    def document_model(self, query: str = "") -> DocumentModel:
+        """The model that documents are asked with, for a question that will be. May open it."""
+        from findling.engine.documents import model
+
+        return model(self._store, query)
+
+    @property
+    def fingerprint(self) -> Fingerprint | None:
+        """Of the embedder that answers here, None when none does. Opens it."""
+        embedder = self._store.semantics.embedder()
+        return embedder.fingerprint if embedder is not None else None
+
+    def coverage(self) -> Coverage:
+        """What a question would be searched in, as the index is."""
+        from findling.engine.state import coverage
+
+        if not self._store.exists:
+            return self.never_indexed()
+        self._store.close_if_replaced()
+        return coverage(self._store)
 
     # --- parts ----------------------------------------------------------------------------------------------
 

@@ -300,11 +300,11 @@ def fill_in_vectors(store: OpenStore, progress: OnProgress | None, deadline: flo
         whole = manifest is not None and model_id is not None and reader.embedded_chunks(model_id) >= manifest.chunks
         if manifest is None or (whole and not apart):
             return
-    from findling.engine.running import telling
+    from findling.engine.index_jobs import running_job
     from findling.engine.runs import add_vectors
 
     try:
-        with telling(store, progress, whole=True) as told:
-            add_vectors(store, told, 0.0, deadline)
+        with running_job(store, progress, kind="embed", whole=True) as job:
+            add_vectors(store, job, 0.0, deadline)
     except errors.IndexBusy:
         return  # the answer's coverage says how many chunks have vectors

@@ -67,7 +67,7 @@ def find_ref(root: Path, asked: str | None) -> Ref | None:
         return None
     from findling.ingest.git_listing import find_git_top, why_it_failed
     from findling.ingest.git_objects import git_arguments, is_bare
-    from findling.outbound import run_git
+    from findling.outbound.git import run_git
 
     if find_git_top(os.path.realpath(root)) is None and not is_bare(root):
         raise errors.RefNotIndexed(
@@ -90,7 +90,7 @@ def find_ref(root: Path, asked: str | None) -> Ref | None:
 def committed_at(root: Path, ref: Ref) -> float:
     """When a ref's commit was made, in seconds since 1970. Raises `RefNotIndexed` where git cannot say."""
     from findling.ingest.git_objects import git_arguments
-    from findling.outbound import run_git
+    from findling.outbound.git import run_git
 
     words = ["log", "-1", "--no-show-signature", "--format=%ct", ref.commit_id, "--"]
     output = run_git([*git_arguments(root), *words], cwd=root)
@@ -117,7 +117,7 @@ def _unknown(root: Path, asked: str) -> errors.RefNotIndexed:
     from difflib import get_close_matches
 
     from findling.ingest.git_objects import git_arguments
-    from findling.outbound import run_git
+    from findling.outbound.git import run_git
 
     bare = git_arguments(root)
     listed = run_git(

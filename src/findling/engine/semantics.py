@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from findling.engine.store import OpenStore
     from findling.search.semantic import SemanticChannel
     from findling.store.reader import IndexReader
+    from findling.types import EmbedderProblem
 
 _OFF = "Searching by meaning is off: semantic.enabled is false."
 
@@ -138,6 +139,7 @@ class Semantics:
         self._lazy = LazyEmbedder(self._open, self._stored)
         self._for_documents = LazyEmbedder(self._open_for_documents, self._stored)
         self._channel = KeptChannel()
+        self._document_channel = KeptChannel()
 
     @property
     def enabled(self) -> bool:
@@ -195,6 +197,21 @@ class Semantics:
         """The embedder of documents where these have their own; None where they have not, or it does not work."""
         return self._for_documents.get() if self.documents_apart else None
 
+    def document_embedder(self) -> Embedder | None:
+        """The embedder of questions to documents alone; None when none answers, then `document_failure` says why."""
+        return self.for_documents() if self.documents_apart else self.embedder()
+
+    @property
+    def document_failure(self) -> errors.EmbedderUnavailable | None:
+        return self._for_documents.failure if self.documents_apart else self._lazy.failure
+
+    def document_channel(self) -> SemanticChannel | None:
+        """As `channel`, for questions to documents alone."""
+        if not self.documents_apart:
+            return self.channel()
+        embedder, reader = self.for_documents(), self._store.reader
+        return self._document_channel.of(reader, embedder, reader.model_id) if embedder is not None else None
+
     def _open_for_documents(self, stored: str | None) -> Embedder:
         return open_chosen(self._store.configuration.config, stored, documents=True)
 
@@ -204,7 +221,13 @@ class Semantics:
         return open_chosen(configuration.config, stored, documents=configuration.recipe is not None)
 
     def _stored(self) -> str | None:
-        return self._store.reader.latest_fingerprint() if self.enabled else None
+        """The id of the model of the index's newest vectors; of an index that cannot be read there are none."""
+        if not self.enabled or not self._store.exists:
+            return None
+        try:
+            return self._store.reader.latest_fingerprint()
+        except errors.IndexUnavailable:
+            return None
 
     def mismatch(self) -> Mismatch | None:
         """What keeps questions from being answered by meaning until vectors are made on demand."""
@@ -217,6 +240,26 @@ class Semantics:
         reader = self._store.reader
         with reader.snapshot():
             return mismatch_of(config, reader, embedder.fingerprint)
+
+    def trouble(self) -> EmbedderProblem | None:
+        """What keeps questions from being answered by meaning; None when nothing does. May open the embedder."""
+        from findling.embedding import BUNDLED
+        from findling.types import EmbedderProblem
+
+        if self.embedder() is not None:
+            mismatch = self.mismatch()
+            return EmbedderProblem("mismatch", str(mismatch)) if mismatch else None
+        choice = choose(self._store.configuration.effective, self._stored())
+        if choice.provider in (None, BUNDLED) and choice.reason not in NAMED:
+            return EmbedderProblem("none", self.problem)  # nobody chose one, and none is there
+        slow = self._lazy.failure is not None and self._lazy.failure.reason == "timeout"
+        return EmbedderProblem("slow" if slow else "down", self.problem)
+
+    @property
+    def opened(self) -> Fingerprint | None:
+        """Of the embedder that answers, as far as one was opened."""
+        opened = self._lazy.opened
+        return opened.fingerprint if opened is not None and self._lazy.failure is None else None
 
     def channel(self) -> SemanticChannel | None:
         """None without an embedder or without vectors of it."""
@@ -238,5 +281,6 @@ class Semantics:
     def forget_opened(self) -> None:
         """What was made of a reader that is closed now, and what is quickly opened again."""
         self._channel.forget()
+        self._document_channel.forget()
         self._lazy.let_go()
         self._for_documents.let_go()

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from findling import errors
+from findling.engine.index_jobs import active_job
 from findling.engine.refs import RefStore, unlistable, up_to_date
-from findling.engine.running import running
 from findling.engine.store import OpenStore
 from findling.plurals import count
 from findling.types import Coverage, IndexingStatus, IndexReport, SkippedFile, Status
@@ -45,8 +45,8 @@ def never_indexed(store: OpenStore, *, vectors_wanted: bool = False) -> Coverage
     if isinstance(store, RefStore):
         pending = store.file_count
     else:
-        run = running(store)
-        pending = run.pending if run else 0
+        job = active_job(store)
+        pending = job.pending if job else 0
     return Coverage(pending_files=pending, vectors_wanted=vectors_wanted)
 
 

@@ -3,7 +3,7 @@ the definition below it. Writes a copy of the repository without those comments,
 
 The comments are taken out through the parser, line breaks stay, so that places in the copy are places in the
 repository. A question whose words still stand together in a file of the copy is not asked. What a repository holds is
-data: git runs through `findling.outbound`, parsers in a process that may be lost, links are not followed.
+data: git runs through `findling.outbound.git`, parsers in a process that may be lost, links are not followed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What git remembers of a folder: commits, and what the files they changed are called now.
 
-git runs through `findling.outbound`: bounded in time and output, without a shell, and with everything off that a
+git runs through `findling.outbound.git`: bounded in time and output, without a shell, and with everything off that a
 repository's own configuration could start. Knows nothing of questions.
 """
 
@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from findling.errors import InvalidInput, NotFound
 from findling.ingest.git_objects import git_arguments
-from findling.outbound import GitOutput, run_git
+from findling.outbound.git import GitOutput, run_git
 
 LOG_S: Final = 60.0
 """Time for reading the history; of a large repository with a cold disk the newest commits come well within it."""

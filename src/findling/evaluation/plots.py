@@ -1,194 +1,187 @@
-"""Numbers of an evaluation as pictures: SVG as text. Pure; any browser and most programs for documents show it, and
-`png` makes pixels of it.
+"""Numbers of an evaluation as pictures, drawn by matplotlib (`pip install 'findling[eval]'`).
 
-A picture brings its own light ground, so that it can be read on a page of any colour.
+The same numbers give the same bytes. Must not know files: what is returned is what belongs into one of each form.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from html import escape
-from typing import Final, NamedTuple
+import math
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from contextlib import chdir, contextmanager
+from importlib.util import find_spec
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from findling.reports import Reliability, Report
+from findling.errors import InvalidInput
+from findling.reports import Estimate, Reliability, Report
 
-WIDTH: Final = 480
-HEIGHT: Final = 360
-_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 24, 60, 56
-"""The margins, for what stands beside the axes."""
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-_ROW: Final = 16
-"""From one line of the key under a picture to the next."""
+INSTALL: Final = f"{sys.executable} -m pip install 'findling[eval]'"
+NOT_INSTALLED: Final = "Pictures need matplotlib, which is not installed"
 
-_ROW_CHARS: Final = 60
-"""As many letters of the size that is written fit beside each other."""
+_FORMS: Final = (".svg", ".png")
+_STYLE: Final[dict[Any, object]] = {
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "figure.dpi": 160,
+    "grid.color": "#e6e6e6",
+    "legend.frameon": False,
+    "savefig.bbox": "tight",
+    "svg.fonttype": "none",  # text stays text, for search and for screen readers
+    "svg.hashsalt": "findling",  # otherwise the ids in a file are random
+    "text.parse_math": False,  # a "$" in a name is a dollar
+}
+_COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+"""Colours that people with any kind of sight tell apart (Okabe and Ito)."""
 
+_NAME_CHARS: Final = 72
 _MOST_ROWS: Final = 4
-"""Of one name; what is longer is cut, and the dot says all of it."""
+"""Of one name; what is longer is cut."""
 
-_TICKS: Final = 5
-_DOT: Final = 4.0
-_INK, _GROUND = "#222222", "#ffffff"
-_FIRST, _SECOND = "#3b6fb6", "#c2632f"
-"""Two colours that people with any kind of sight tell apart."""
+_STEP: Final = 0.05
+"""An axis of scores begins and ends at a multiple of it."""
 
 
 class Point(NamedTuple):
-    """A run: its name, the milliseconds of a middling answer, its NDCG@10 and the ends of its interval, if known."""
+    """A run: its name, the milliseconds of a middling answer and its NDCG@10."""
 
     name: str
     ms: float
-    ndcg: float
-    low: float | None
-    high: float | None
+    ndcg: Estimate
 
 
-class _Axis(NamedTuple):
-    """``low`` to ``high`` over the pixels ``start`` to ``end``."""
-
-    low: float
-    high: float
-    start: float
-    end: float
-
-    def at(self, value: float) -> float:
-        share = (value - self.low) / (self.high - self.low)
-        return self.start + min(1.0, max(0.0, share)) * (self.end - self.start)
-
-    @property
-    def ticks(self) -> list[float]:
-        return [self.low + (self.high - self.low) * tick / _TICKS for tick in range(_TICKS + 1)]
-
-
-def reliability(rows: Sequence[Reliability], title: str = "Stated confidence and how often it is right") -> str:
-    """Stated confidence against the share of answers with the right place at the top and in the first five; a
-    confidence that means what it says lies on the diagonal. Bars are 95 % intervals."""
-    x = _Axis(0.0, 1.0, _LEFT, WIDTH - _RIGHT)
-    y = _Axis(0.0, 1.0, HEIGHT - _BOTTOM, _TOP)
-    parts = [
-        _line(x.at(0), y.at(0), x.at(1), y.at(1), dashed=True),
-        *_axes(x, y, "stated confidence", "share that is right", ".1f", ".1f"),
-    ]
-    for colour, name, shift in ((_FIRST, "at the top", -2.0), (_SECOND, "in the first five", 2.0)):
-        shares = [row.hit1 if name == "at the top" else row.hit5 for row in rows]
-        known = [(row, share) for row, share in zip(rows, shares, strict=True) if share.value is not None]
-        for row, share in known:
-            at = x.at(row.stated) + shift
-            said = f"{row.queries} answers from {row.low:g} to {row.high:g}: {share.value:.3f} {name}"
-            parts += _dot(at, y.at(share.value or 0.0), colour, said)
-            parts += _bar(at, y, share.low, share.high, colour)
-        corners = " ".join(f"{x.at(row.stated) + shift:.1f},{y.at(share.value or 0.0):.1f}" for row, share in known)
-        parts.append(f'<polyline points="{corners}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
-    parts += _legend(((_FIRST, "right place at the top"), (_SECOND, "right place in the first five")))
-    return _picture(title, parts)
-
-
-def latency(points: Sequence[Point], title: str = "Quality and time of an answer") -> str:
-    """NDCG@10 against the milliseconds of a middling answer, a dot for each run. Bars are 95 % intervals. Dots have
-    numbers, and a key below says whose: names may be long, and dots lie close together."""
-    x = _Axis(0.0, _round_up(max((point.ms for point in points), default=1.0)), _LEFT, WIDTH - _RIGHT)
-    lows = [point.ndcg if point.low is None else point.low for point in points]
-    least = max(0.0, int(min(lows, default=0.0) * 10 - 0.5) / 10)
-    y = _Axis(least, 1.0, HEIGHT - _BOTTOM, _TOP)
-    parts = _axes(x, y, "milliseconds of a middling answer", "NDCG@10", ".3g", ".2f")
-    below = 0.5
-    from_left = sorted(range(len(points)), key=lambda at: points[at].ms)
-    for at, point in enumerate(points):
-        colour = _FIRST if at == 0 else _SECOND
-        parts += _dot(x.at(point.ms), y.at(point.ndcg), colour, f"{point.name}: {point.ndcg:.4f}, {point.ms:.1f} ms")
-        parts += _bar(x.at(point.ms), y, point.low, point.high, colour)
-        number = str(at + 1)
-        parts.append(_text(x.at(point.ms) + 7, y.at(point.ndcg) + (15 if from_left.index(at) % 2 else -7), number))
-        parts.append(_text(_LEFT, HEIGHT + below * _ROW, number))
-        for row in _broken(point.name):
-            parts.append(_text(_LEFT + 24, HEIGHT + below * _ROW, row))
-            below += 1
-    return _picture(title, parts, HEIGHT + (below + 0.5) * _ROW)
-
-
-def _broken(name: str) -> list[str]:
-    """A name in rows, behind its commas where that goes."""
-    rows = [""]
-    for part in re.findall(rf"[^,]{{1,{_ROW_CHARS}}},?|,", name):
-        if len(rows[-1]) + len(part) > _ROW_CHARS and rows[-1]:
-            rows.append("")
-        rows[-1] += part
-    return rows if len(rows) <= _MOST_ROWS else [*rows[: _MOST_ROWS - 1], f"{rows[_MOST_ROWS - 1]}..."]
+def available() -> bool:
+    """Whether pictures can be drawn; does not import what draws them."""
+    return find_spec("matplotlib") is not None
 
 
 def points(report: Report) -> list[Point]:
     """The runs of a report whose times and scores are known, the reported one first."""
     runs = [(report.name, report.evaluation), *((row.name, row.evaluation) for row in report.compared)]
     return [
-        Point(name, found.latency.p50_ms, found.all.ndcg.value, found.all.ndcg.low, found.all.ndcg.high)
+        Point(name, found.latency.p50_ms, found.all.ndcg)
         for name, found in runs
         if found.latency is not None and found.all.ndcg.value is not None
     ]
 
 
-def _round_up(value: float) -> float:
-    """The next of 1, 2, 5, 10, 20, 50 ... above it."""
-    scale = 1e-3
-    while True:
-        for step in (1.0, 2.0, 5.0):
-            if step * scale >= value * 1.05:
-                return step * scale
-        scale *= 10.0
+def reliability(
+    rows: Sequence[Reliability], title: str = "Stated confidence and how often it is right"
+) -> dict[str, bytes]:
+    """Stated confidence against the share of answers with the right place at the top and in the first five; a
+    confidence that means what it says lies on the diagonal. As `_picture`."""
+    with _picture(title, "stated confidence", "share that is right") as (axes, drawn):
+        axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
+        axes.plot((0, 1), (0, 1), color="#999999", linestyle="dashed", linewidth=1)
+        at_the_top = [(row.stated - 0.004, row.hit1) for row in rows]
+        in_the_first_five = [(row.stated + 0.004, row.hit5) for row in rows]
+        _series(axes, at_the_top, _COLOURS[0], "right place at the top", "hit1")
+        _series(axes, in_the_first_five, _COLOURS[1], "right place in the first five", "hit5")
+        axes.legend(loc="lower right")
+    return drawn
 
 
-def _axes(x: _Axis, y: _Axis, across: str, up: str, x_form: str, y_form: str) -> list[str]:
-    parts = [_line(x.start, y.start, x.end, y.start), _line(x.start, y.start, x.start, y.end)]
-    for tick in x.ticks:
-        parts.append(_text(x.at(tick), y.start + 18, f"{tick:{x_form}}", anchor="middle"))
-        parts.append(_line(x.at(tick), y.start, x.at(tick), y.start + 4))
-    for tick in y.ticks:
-        parts.append(_text(x.start - 8, y.at(tick) + 4, f"{tick:{y_form}}", anchor="end"))
-        parts.append(_line(x.start - 4, y.at(tick), x.start, y.at(tick)))
-    parts.append(_text((x.start + x.end) / 2, HEIGHT - 14, across, anchor="middle"))
-    middle = (y.start + y.end) / 2
-    parts.append(_text(18, middle, up, anchor="middle", turned=True))
-    return parts
+def latency(points: Sequence[Point], title: str = "Quality and time of an answer") -> dict[str, bytes]:
+    """NDCG@10 against the milliseconds of a middling answer, a numbered dot for each run; a key below says whose. As
+    `_picture`."""
+    with _picture(title, "milliseconds of a middling answer", "NDCG@10") as (axes, drawn):
+        axes.set(xlim=(0, 1.08 * max((point.ms for point in points), default=0) or 1), ylim=_around(points))
+        from_left = sorted(range(len(points)), key=lambda at: points[at].ms)
+        for at, point in enumerate(points):
+            name = textwrap.fill(
+                f"{at + 1}  {point.ndcg.value:.3f} in {point.ms:.1f} ms: {_printable(point.name)}",
+                _NAME_CHARS,
+                break_on_hyphens=False,
+                subsequent_indent="    ",
+                max_lines=_MOST_ROWS,
+                placeholder=" ...",
+            )
+            _series(axes, [(point.ms, point.ndcg)], _COLOURS[at % len(_COLOURS)], name, f"run-{at + 1}")
+            below = from_left.index(at) % 2
+            axes.annotate(
+                str(at + 1),
+                (point.ms, point.ndcg.value or 0.0),
+                xytext=(6, -12 if below else 5),
+                textcoords="offset points",
+            )
+        if points:
+            axes.legend(loc="upper left", bbox_to_anchor=(-0.1, -0.14), handlelength=1, labelspacing=0.7)
+    return drawn
 
 
-def _legend(rows: Sequence[tuple[str, str]]) -> list[str]:
-    parts: list[str] = []
-    for at, (colour, words) in enumerate(rows):
-        x = _LEFT + 8 + at * (WIDTH - _LEFT) / len(rows)
-        parts += _dot(x, _TOP - 20, colour, words)
-        parts.append(_text(x + 10, _TOP - 16, words))
-    return parts
+def _around(points: Sequence[Point]) -> tuple[float, float]:
+    """Where an axis begins and ends that shows the points and their intervals, and little else."""
+    scores = [point.ndcg for point in points]
+    ends = [end for score in scores for end in (score.value, score.low, score.high) if end is not None]
+    low = math.floor(min(ends, default=0.0) / _STEP - 0.2) * _STEP
+    high = math.ceil(max(ends, default=1.0) / _STEP + 0.2) * _STEP
+    return max(0.0, low), min(1.0, high)
 
 
-def _dot(x: float, y: float, colour: str, said: str) -> list[str]:
-    return [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{_DOT}" fill="{colour}"><title>{_escaped(said)}</title></circle>']
-
-
-def _bar(x: float, y: _Axis, low: float | None, high: float | None, colour: str) -> list[str]:
-    if low is None or high is None:
-        return []
-    return [_line(x, y.at(low), x, y.at(high), colour=colour)]
-
-
-def _line(x1: float, y1: float, x2: float, y2: float, *, colour: str = _INK, dashed: bool = False) -> str:
-    dashes = ' stroke-dasharray="4 4" opacity="0.5"' if dashed else ""
-    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}"{dashes}/>'
-
-
-def _text(x: float, y: float, words: str, *, anchor: str = "start", turned: bool = False) -> str:
-    turn = f' transform="rotate(-90 {x:.1f} {y:.1f})"' if turned else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{turn}>{_escaped(words)}</text>'
-
-
-def _escaped(words: str) -> str:
-    """As XML; what no XML may hold, which a file's name may, becomes a question mark."""
-    return escape("".join(char if char.isprintable() else "?" for char in words))
-
-
-def _picture(title: str, parts: Sequence[str], height: float = HEIGHT) -> str:
-    heading = _text(_LEFT, 22, title)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:g}" role="img" fill="{_INK}" '
-        f'font-family="sans-serif" font-size="12">\n<title>{_escaped(title)}</title>\n'
-        f'<rect width="{WIDTH}" height="{height:g}" fill="{_GROUND}"/>\n' + "\n".join((heading, *parts)) + "\n</svg>\n"
+def _series(axes: Axes, dots: Sequence[tuple[float, Estimate]], colour: str, name: str, identifier: str) -> None:
+    """Dots with 95 % intervals, joined by a line; those without a value are left out. ``identifier``: of the group of
+    dots in an SVG."""
+    known = [(x, y.value, y.low, y.high) for x, y in dots if y.value is not None]
+    bars = (
+        [[], []]
+        if not known
+        else [
+            [0.0 if low is None else max(0.0, value - low) for _, value, low, _ in known],
+            [0.0 if high is None else max(0.0, high - value) for _, value, _, high in known],
+        ]
     )
+    drawn = axes.errorbar(
+        [x for x, *_ in known],
+        [value for _, value, *_ in known],
+        yerr=bars,
+        label=name,
+        color=colour,
+        marker="o",
+        markersize=5,
+        linewidth=1.2,
+        capsize=2,
+        clip_on=False,
+    )
+    drawn.lines[0].set_gid(identifier)
+
+
+def _printable(name: str) -> str:
+    """What no XML may hold, which a file's name may, becomes a question mark."""
+    return "".join(char if char.isprintable() else "?" for char in name)
+
+
+@contextmanager
+def _picture(title: str, across: str, up: str) -> Iterator[tuple[Axes, dict[str, bytes]]]:
+    """Axes to draw on. When it is left the other value holds the picture's bytes by the ending of its file's name.
+
+    Raises InvalidInput without matplotlib.
+    """
+    try:
+        # It would read a `matplotlibrc` of the folder one stands in, which may be a stranger's repository.
+        with chdir(Path(__file__).parent):
+            import matplotlib
+            from matplotlib.figure import Figure
+    except ImportError as error:
+        raise InvalidInput(f"{NOT_INSTALLED}.", remedy=INSTALL) from error
+    drawn: dict[str, bytes] = {}
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(_STYLE)
+        figure = Figure(figsize=(6.4, 4.8))
+        axes = figure.add_subplot(xlabel=across, ylabel=up)
+        axes.set_title(_printable(title), loc="left")
+        yield axes, drawn
+        for form in _FORMS:
+            about: dict[str, Any] = {"Title": _printable(title)}
+            if form == ".svg":
+                about |= {"Date": None, "Creator": None}
+            out = BytesIO()
+            figure.savefig(out, format=form[1:], metadata=about)
+            drawn[form] = out.getvalue()

@@ -49,7 +49,7 @@ def corpora(folder: Path, queries: Sequence[Judged]) -> list[Corpus]:
 
     Raises NotFound for folders that are not there, InvalidInput for names that lead out of ``folder``.
     """
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # noqa: PTH112 - whatever it is called
         raise NotFound(f"There is no folder {str(folder)!r}.", remedy="Check --corpora.")
     by_repo: dict[str, list[Judged]] = {}
     for query in queries:
@@ -57,7 +57,7 @@ def corpora(folder: Path, queries: Sequence[Judged]) -> list[Corpus]:
     for name in by_repo:
         if not _is_plain(name):
             raise InvalidInput(f"{name!r} is not the name of a folder in {folder}.", remedy="Check the queries' repo.")
-    missing = [name for name in by_repo if not (folder / name).is_dir()]
+    missing = [name for name in by_repo if not os.path.isdir(folder / name)]  # noqa: PTH112
     if missing:
         asked = sum(len(by_repo[name]) for name in missing)
         raise NotFound(
@@ -121,9 +121,9 @@ class RunFile:
     def __init__(self, path: Path, *, not_over: Path) -> None:
         self.answers: dict[str, Answer] = {}
         self._path = path
-        if path.exists() and path.samefile(not_over):
-            raise InvalidInput(f"{path} is the file of queries.", remedy="Write the run to another file.")
         try:
+            if os.path.exists(path) and path.samefile(not_over):  # noqa: PTH110 - whatever it is called
+                raise InvalidInput(f"{path} is the file of queries.", remedy="Write the run to another file.")
             self._file: TextIO = path.open("w", encoding="utf-8")
         except OSError as error:
             raise self._failure(error) from error

@@ -144,7 +144,7 @@ def configured(setting: Setting, root: Path) -> tuple[Config, list[str]]:
 
 
 def _check_effect(setting: Setting, config: Config) -> None:
-    from findling.engine.answers import WITHOUT_VECTORS
+    from findling.search.gate import WITHOUT_VECTORS
 
     by_meaning = sorted(setting.keys & _BY_MEANING)
     if by_meaning and setting.mode in WITHOUT_VECTORS:

@@ -30,8 +30,8 @@ from findling import roots
 from findling.files import stamp_of
 from findling.ingest.git_listing import find_git_top
 from findling.ingest.ignore_files import read_small_text
-from findling.outbound import GitOutput, start_git
-from findling.outbound_process import GitProcess
+from findling.outbound.git import GitOutput, start_git
+from findling.outbound.process import GitProcess
 
 # ruff: noqa: PTH111, PTH116, PTH118, PTH120 - plain strings: tens of thousands of paths
 

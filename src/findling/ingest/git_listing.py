@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from typing import NamedTuple
 
 from findling.ingest.selection import is_text
-from findling.outbound import GIT_TIMEOUT_S, GitOutput, run_git, start_git
+from findling.outbound.git import GIT_TIMEOUT_S, GitOutput, run_git, start_git
 from findling.types import SkippedFile
 
 LISTING_TIMEOUT_S = 60.0  # a cold disk with a million files; a caller with less time gives a deadline

@@ -1,7 +1,7 @@
 """Git's objects as files: what a commit holds, read without a checkout.
 
-git runs through `findling.outbound` and decides nothing about what is indexed. Nothing is fetched: an object that is
-not in the clone is a file that cannot be read, and said so.
+git runs through `findling.outbound.git` and decides nothing about what is indexed. Nothing is fetched: an object that
+is not in the clone is a file that cannot be read, and said so.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from findling.ingest.git_listing import find_git_top, why_it_failed
 from findling.ingest.ignore_files import OWN_IGNORE_FILES, IgnoreTree
 from findling.ingest.ignore_rules import RuleSet
 from findling.ingest.selection import DiscoveryOptions, Found, Selection, wanted
-from findling.outbound import GitDialogue, GitOutput, run_git
+from findling.outbound.git import GitDialogue, GitOutput, run_git
 from findling.roots import is_bare as is_bare
 from findling.types import SkippedFile
 

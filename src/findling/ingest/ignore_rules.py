@@ -40,9 +40,9 @@ class RuleSet:
 
     __slots__ = (
         "_any_kind",
-        "_any_path_rule",
         "_dirs_only",
         "_rules",
+        "needs_path",
         "source",
     )
 
@@ -55,7 +55,8 @@ class RuleSet:
             if len(self._rules) >= MAX_RULES:
                 break
             self._add(line, number)
-        self._any_path_rule = self._any_kind.has_path_rules or self._dirs_only.has_path_rules
+        self.needs_path = self._any_kind.has_path_rules or self._dirs_only.has_path_rules
+        """Whether some rule looks at more than a path's last name."""
 
     @classmethod
     def from_text(cls, text: str, source: str = "") -> RuleSet:
@@ -66,11 +67,6 @@ class RuleSet:
 
     def __bool__(self) -> bool:
         return bool(self._rules)
-
-    @property
-    def needs_path(self) -> bool:
-        """Whether some rule looks at more than a path's last name."""
-        return self._any_path_rule
 
     def _add(self, line: str, number: int) -> None:
         if not line or line.startswith("#"):
@@ -139,108 +135,74 @@ class IgnoreRules:
 class _Table:
     """Patterns with their positions; finds the highest position that matches. Simple ones by dictionary."""
 
-    __slots__ = (
-        "_name_globs",
-        "_names",
-        "_names_regex",
-        "_path_globs",
-        "_paths",
-        "_paths_regex",
-        "_suffixes",
-        "has_path_rules",
-    )
+    __slots__ = ("_names", "_paths", "_suffixes", "has_path_rules")
 
     def __init__(self) -> None:
-        self._names: dict[str, int] = {}  # whole last names
+        self._names = _Patterns()  # of last names
+        self._paths = _Patterns()  # of whole paths
         self._suffixes: dict[str, int] = {}  # ".pyc" for *.pyc, found by a name's last extension
-        self._paths: dict[str, int] = {}  # whole paths
-        self._name_globs: list[tuple[int, str]] = []
-        self._path_globs: list[tuple[int, str]] = []
-        self._names_regex: tuple[re.Pattern[str], list[int]] | None = None
-        self._paths_regex: tuple[re.Pattern[str], list[int]] | None = None
         self.has_path_rules = False
 
     def add(self, body: str, position: int) -> bool:
         """Whether the pattern can match anything; False for one that git parses but that never matches."""
         literal = literal_length(body)
-        if "/" not in body:
-            if literal == len(body):
-                self._names[body] = position
-            elif body.startswith("*.") and "." not in body[2:] and literal_length(body[1:]) + 1 == len(body):
-                self._suffixes[body[1:]] = position
-            else:
-                regex = glob_regex(body, 0, is_path=False)
-                if regex is None:
-                    return False
-                self._name_globs.append((position, regex))
+        if "/" in body:
+            self.has_path_rules = True
+            anchored = body.startswith("/")
+            return self._paths.add(body[anchored:], max(0, literal - anchored), position, is_path=True)
+        if body.startswith("*.") and "." not in body[2:] and literal_length(body[1:]) + 1 == len(body):
+            self._suffixes[body[1:]] = position
             return True
-        if body.startswith("/"):
-            body = body[1:]
-            literal = max(0, literal - 1)
-        self.has_path_rules = True
-        if literal == len(body):
-            self._paths[body] = position
-        else:
-            regex = glob_regex(body, literal, is_path=True)
-            if regex is None:
-                return False
-            self._path_globs.append((position, regex))
-        return True
+        return self._names.add(body, literal, position, is_path=False)
 
     def last_match(self, path: str, name: str) -> int:
-        best = self._names.get(name, -1)
-        if self._suffixes:
-            dot = name.rfind(".")
-            if dot >= 0:
-                found = self._suffixes.get(name[dot:], -1)
-                if found > best:
-                    best = found
-        if self._name_globs:
-            if self._names_regex is None:
-                self._names_regex = _alternation(self._name_globs)
-            found = _position(self._names_regex, name)
-            if found > best:
-                best = found
+        best = self._names.last_match(name)
+        if self._suffixes and (dot := name.rfind(".")) >= 0:
+            found = self._suffixes.get(name[dot:], -1)
+            best = found if found > best else best  # `max` would be one more call for each file
         if self.has_path_rules:
-            found = self._paths.get(path, -1)
-            if found > best:
-                best = found
-            if self._path_globs:
-                if self._paths_regex is None:
-                    self._paths_regex = _alternation(self._path_globs)
-                found = _position(self._paths_regex, path)
-                if found > best:
-                    best = found
+            found = self._paths.last_match(path)
+            best = found if found > best else best
         return best
 
 
-def _alternation(globs: list[tuple[int, str]]) -> tuple[re.Pattern[str], list[int]]:
-    """One expression whose first matching branch is the last matching pattern."""
-    last_first = globs[::-1]
-    return re.compile("|".join(f"({regex})" for _, regex in last_first), re.DOTALL), [pos for pos, _ in last_first]
+class _Patterns:
+    """Patterns of one kind of text, with their positions."""
+
+    __slots__ = ("_compiled", "_globs", "_plain")
+
+    def __init__(self) -> None:
+        self._plain: dict[str, int] = {}
+        self._globs: list[tuple[int, str]] = []
+        self._compiled: re.Pattern[str] | None = None
+
+    def add(self, body: str, literal: int, position: int, *, is_path: bool) -> bool:
+        """As `_Table.add`; the first ``literal`` characters are not special."""
+        if literal == len(body):
+            self._plain[body] = position
+            return True
+        regex = glob_regex(body, literal if is_path else 0, is_path=is_path)
+        if regex is not None:
+            self._globs.append((position, regex))
+        return regex is not None
+
+    def last_match(self, text: str) -> int:
+        best = self._plain.get(text, -1)
+        if self._globs:
+            if self._compiled is None:  # the first branch that matches is the last pattern that does
+                self._compiled = re.compile("|".join(f"({regex})" for _, regex in reversed(self._globs)), re.DOTALL)
+            found = self._compiled.fullmatch(text)
+            if found is not None and found.lastindex:
+                best = max(best, self._globs[-found.lastindex][0])
+        return best
 
 
-def _position(compiled: tuple[re.Pattern[str], list[int]], text: str) -> int:
-    regex, positions = compiled
-    found = regex.fullmatch(text)
-    return positions[found.lastindex - 1] if found is not None and found.lastindex else -1
+_KEPT = re.compile(r"(?: *+(?:[^\\ ]|\\.))*+", re.DOTALL)  # up to the last character that is no unescaped space
 
 
 def _strip_trailing_spaces(line: str) -> str:
-    """``line`` without unescaped spaces at its end (tabs stay, as git keeps them)."""
-    end = len(line)
-    position = 0
-    last_space = -1
-    while position < end:
-        char = line[position]
-        if char == " ":
-            if last_space < 0:
-                last_space = position
-        else:
-            last_space = -1
-            if char == "\\":
-                position += 1
-                if position >= end:
-                    return line
-        position += 1
-    return line if last_space < 0 else line[:last_space]
+    """``line`` without unescaped spaces at its end (tabs stay, and all where it ends with a lone backslash, as in
+    git)."""
+    kept = _KEPT.match(line)
+    assert kept is not None
+    return line if line[kept.end() :].strip(" ") else kept[0]

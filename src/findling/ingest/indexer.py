@@ -132,6 +132,13 @@ class _Run:
     grown: list[tuple[str, int]] = field(default_factory=list)
     """Documents with as many chunks as there may be, and how many that is."""
 
+    def take_in(self, size: int) -> None:
+        """Count a file of whose content ``size`` bytes are new."""
+        self.changed += 1
+        self.seen += 1
+        self.batch_files += 1
+        self.batch_bytes += size
+
     def stop_if_interrupted(self) -> None:
         """To be called where no file is half written. Raises `KeyboardInterrupt`."""
         if self.interrupted:
@@ -423,9 +430,7 @@ class Indexer:
             entry = writer.entry_by_git(path, git_id) if git_id is not None and size_listed else None
             if entry is not None:
                 writer.link(manifest, FileState(path, size_listed, 0), entry)
-                run.changed += 1
-                run.seen += 1
-                run.batch_files += 1
+                run.take_in(0)
                 if run.seen % _TASK_FILES == 0:
                     yield []  # the caller looks at the clock
                 continue
@@ -448,9 +453,7 @@ class Indexer:
                 writer.link(manifest, file, entry)
                 if git_id is not None:
                     writer.note_git_id(entry, git_id)
-                run.changed += 1
-                run.seen += 1
-                run.batch_files += 1
+                run.take_in(0)
                 if run.seen % _TASK_FILES == 0:
                     yield []  # the caller looks at the clock
                 continue
@@ -465,10 +468,7 @@ class Indexer:
 
     def _write(self, writer: IndexWriter, manifest: int, content: _Content, answer: Answer, run: _Run) -> None:
         file = content.file
-        run.changed += 1
-        run.seen += 1
-        run.batch_files += 1
-        run.batch_bytes += file.size
+        run.take_in(file.size)
         if isinstance(answer, Prepared):
             writer.add(manifest, file, content.digest, answer, content.git_id)
             run.chunks += answer.chunk_count

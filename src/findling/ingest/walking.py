@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Collection
 from typing import NamedTuple
 
 from findling.ingest.folders import (
@@ -12,10 +13,10 @@ from findling.ingest.folders import (
     output_folder_reason,
     untracked_folder_reason,
 )
-from findling.ingest.ignore_files import ALL_IGNORE_FILES, IgnoreTree, read_small_text
+from findling.ingest.ignore_files import ALL_IGNORE_FILES, GIT_IGNORE_FILES, IgnoreTree, read_small_text
 from findling.ingest.ignore_rules import IgnoreRules, RuleSet
 from findling.ingest.selection import Found, Selection, is_text, shown
-from findling.outbound import run_git
+from findling.outbound.git import run_git
 from findling.types import SkippedFile
 
 # ruff: noqa: PTH111, PTH112, PTH114, PTH117, PTH118, PTH208 - plain strings, as in selection
@@ -61,35 +62,20 @@ def _folder(
         if refused is not None:
             skipped.append(SkippedFile(folder + "/", *refused))
             return []
-    rules = tree.rules_in(folder, names)
-    up = tree.up
-    hidden = selection.options.hidden
+    tree.rules_in(folder, names)  # remembered: `rule_for` need not ask the disk for what ``names`` tell
     prefix = f"{folder}/" if folder else ""
     inside: list[str] = []
     for entry in entries:
         name = entry.name
         path = prefix + name
-        if name in NEVER_FOLDERS:
-            continue
-        if not is_text(name):
-            skipped.append(SkippedFile(shown(path), "undecodable_name", "its name is not valid UTF-8"))
-            continue
         is_dir = entry.is_dir(follow_symlinks=False)
-        slash = "/" if is_dir else ""
-        if name[0] == "." and not hidden:
-            skipped.append(SkippedFile(path + slash, "hidden", "its name starts with a dot"))
+        refused = _refused_entry(selection, tree, folder, name, names, is_dir)
+        if refused is not None:
+            if refused[0] != "internal":
+                skipped.append(SkippedFile(shown(path) + ("/" if is_dir else ""), *refused))
             continue
-        if rules:
-            rule = rules.ignores(up + path, name, is_dir)
-            if rule is not None:
-                skipped.append(SkippedFile(path + slash, "ignored", rule.words))
-                continue
         if is_dir:
-            reason = untracked_folder_reason(name) or output_folder_reason(name, names)
-            if reason is not None:
-                skipped.append(SkippedFile(path + slash, "default_ignored", reason))
-            else:
-                inside.append(path)
+            inside.append(path)
             continue
         skip = selection.by_name(path)
         if skip is not None:
@@ -120,6 +106,23 @@ def refused_folder(full: str, names: set[str]) -> tuple[str, str] | None:
     return None if reason is None else ("default_ignored", reason)
 
 
+def _refused_entry(
+    selection: Selection, tree: IgnoreTree, folder: str, name: str, names: Collection[str], is_dir: bool
+) -> tuple[str, str] | None:
+    """Why an entry of ``folder``, beside others with ``names``, is left out by its name: (reason, sentence)."""
+    if name in NEVER_FOLDERS:
+        return "internal", "belongs to version control or to findling"
+    if not is_text(name):
+        return "undecodable_name", "its name is not valid UTF-8"
+    if name[0] == "." and not selection.options.hidden:
+        return "hidden", "its name starts with a dot"
+    rule = tree.rule_for(folder, name, is_dir)
+    if rule is not None:
+        return "ignored", rule.words
+    reason = (untracked_folder_reason(name) or output_folder_reason(name, names)) if is_dir else None
+    return None if reason is None else ("default_ignored", reason)
+
+
 def why_not_walked(selection: Selection, tree: IgnoreTree, path: str) -> SkippedFile | None:
     """Why a walk would not come to ``path``, an existing file or folder, from the top down; None when it would."""
     folder = ""
@@ -131,19 +134,11 @@ def why_not_walked(selection: Selection, tree: IgnoreTree, path: str) -> Skipped
         except OSError as error:
             return SkippedFile(path, "unreadable", error.strerror or str(error))
         refused = refused_folder(full, names) if folder else None
+        if refused is None:
+            is_dir = depth < len(parts) - 1 or _is_folder(os.path.join(full, name))
+            refused = _refused_entry(selection, tree, folder, name, names, is_dir)
         if refused is not None:
-            return SkippedFile(path, *refused)
-        if name in NEVER_FOLDERS:
-            return SkippedFile(path, "internal", "belongs to version control or to findling")
-        if name.startswith(".") and not selection.options.hidden:
-            return SkippedFile(path, "hidden", "its name or folder starts with a dot")
-        is_dir = depth < len(parts) - 1 or _is_folder(os.path.join(full, name))
-        rule = tree.rule_for(folder, name, is_dir)
-        if rule is not None:
-            return SkippedFile(path, "ignored", rule.words)
-        reason = (untracked_folder_reason(name) or output_folder_reason(name, names)) if is_dir else None
-        if reason is not None:
-            return SkippedFile(path, "default_ignored", reason)
+            return SkippedFile(shown(path), *refused)
         folder = f"{folder}/{name}" if folder else name
     return None
 
@@ -162,20 +157,17 @@ def rules_for_walk(root: str, git_top: str | None) -> IgnoreTree:
     excludes = _global_excludes(root)
     if excludes is not None:
         sets.append(("", excludes))
-    up = ""
-    if git_top is not None and git_top != root:
-        up = root[len(git_top) :].strip("/") + "/"
-    if git_top is not None:
-        text = read_small_text(f"{git_top}/.git/info/exclude")
-        if text is not None:
-            sets.append(("", RuleSet.from_text(text, ".git/info/exclude")))
-        folder = ""
-        for name in up.split("/")[:-1]:
-            text = read_small_text(f"{git_top}/{folder}/.gitignore")
-            if text is not None:
-                sets.append((folder, RuleSet.from_text(text, "/".join(filter(None, (folder, ".gitignore"))))))
-            folder = f"{folder}/{name}" if folder else name
-    return IgnoreTree(root, ALL_IGNORE_FILES, IgnoreRules(sets), up)
+    if git_top is None:
+        return IgnoreTree(root, ALL_IGNORE_FILES, IgnoreRules(sets))
+    text = read_small_text(f"{git_top}/.git/info/exclude")
+    if text is not None:
+        sets.append(("", RuleSet.from_text(text, ".git/info/exclude")))
+    above = IgnoreRules(sets)
+    if git_top == root:
+        return IgnoreTree(root, ALL_IGNORE_FILES, above)
+    below_top = root[len(git_top) :].strip("/")
+    above = IgnoreTree(git_top, GIT_IGNORE_FILES, above).rules_in(below_top.rpartition("/")[0])
+    return IgnoreTree(root, ALL_IGNORE_FILES, above, f"{below_top}/")
 
 
 def _global_excludes(root: str) -> RuleSet | None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from pathlib import Path
 
 from findling.ingest.folders import NEVER_FOLDERS, untracked_folder_reason
-from findling.outbound import run_git
+from findling.outbound.git import run_git
 
 STEP_MS = 100
 """How often the system's queue is looked at; so long nothing must come for a burst to be handed over."""

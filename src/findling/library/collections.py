@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from findling.errors import IndexNewer, IndexUnavailable, InvalidInput, NotFound
-from findling.library.records import only_writer, read_json, write_json
+from findling.jobs.small_files import only_writer, read_json, write_json
 
 LIST: Final = "library.json"
 INDEXES: Final = "indexes"
@@ -87,7 +87,7 @@ class Collections:
     def find(self, name: str) -> Collection:
         """By name, else by the path that was added. Raises `NotFound` with the nearest name."""
         every = self.all()
-        path = os.path.realpath(name) if name else ""
+        path = os.path.realpath(name) if name and "\0" not in name else ""
         for collection in (*(c for c in every if c.name == name), *(c for c in every if c.path == path)):
             return collection
         from difflib import get_close_matches

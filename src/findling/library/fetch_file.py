@@ -14,17 +14,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from findling.errors import FileAccess, FindlingError, NetworkError
+from findling.jobs.small_files import failure, make_folder
 from findling.library.disk import fetched_quota
 from findling.library.fetch_requests import FileRequest
 from findling.library.parts import PartialFile
 from findling.library.place import FILES
-from findling.library.records import failure, make_folder
-from findling.outbound_fetch import Fetched, Interrupted, fetch
+from findling.outbound.fetch import Fetched, Interrupted, fetch
 
 if TYPE_CHECKING:
     from findling.config.options import Fetch
+    from findling.jobs import RunningJob
     from findling.library.collections import Collection
-    from findling.library.jobs import RunningJob
     from findling.library.library import Library
 
 NAME: Final = "downloads"

@@ -14,7 +14,7 @@ MAX_PATH_BYTES: Final = 1_000
 """Of a path inside a repository, below what systems bear."""
 
 _DEVICES = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.IGNORECASE)
-_BRANCH = re.compile(r"[^\x00-\x20\x7f~^:?*\[\\]+")
+_BRANCH = re.compile(r"[^\x00-\x20\x7f~^:?*\[\\\ud800-\udfff]+")
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SHORT_COMMIT = re.compile(r"[0-9a-f]{7,39}")
 
@@ -53,7 +53,7 @@ def filename_for(url: str) -> str:
     parts = urlsplit(url)
     own = unquote(parts.path.rstrip("/").rpartition("/")[2]) or "index"
     own = re.sub(r"[^\w.+-]+", "-", own).strip(".-")[:100] or "file"
-    return own if "." in own else f"{parts.hostname or 'page'}-{own}.html"
+    return own if "." in own else f"{(parts.hostname or 'page').replace(':', '-')}-{own}.html"
 
 
 def path_problem(path: str) -> str:

@@ -12,26 +12,27 @@ import os
 import re
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from findling.errors import FetchRefused, FindlingError, InvalidInput, NetworkError
+from findling.jobs.small_files import make_folder, read_json, write_json
 from findling.library import repo_home
 from findling.library.disk import Quota, fetched_quota, size_of
 from findling.library.fetch_names import is_commit, is_short_commit
-from findling.library.fetch_requests import RepoRequest, written
-from findling.library.records import make_folder, read_json, write_json
+from findling.library.fetch_requests import RepoRequest
 from findling.library.repo_bundle import write_bundle
 from findling.library.repo_tree import Tree, write_tree
-from findling.outbound import GitOutput, GitServer, run_git, start_git
-from findling.outbound_addresses import Target, addresses_of, target_of
+from findling.outbound.addresses import Target, addresses_of, target_of
+from findling.outbound.git import GitOutput, GitServer, run_git, start_git
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from findling.config.options import Fetch
-    from findling.library.jobs import RunningJob
+    from findling.jobs import RunningJob
+    from findling.jobs.turns import Turns
     from findling.library.library import Library
 
 _REFS: Final = "/info/refs?service=git-upload-pack"
@@ -69,12 +70,12 @@ class _Commit:
     ref: str
 
 
-def run(library: Library, job: RunningJob, request: RepoRequest, fetching: Fetch, at_once: int) -> dict[str, Any]:
+def run(library: Library, job: RunningJob, request: RepoRequest, fetching: Fetch, turns: Turns) -> dict[str, Any]:
     """Fetch, write, bundle and index; the job's result. Raises what goes wrong; a first fetch that fails leaves
     nothing."""
     home = repo_home.home_of(library.directory, request)
     with ExitStack() as roles:
-        repo_home.take_a_slot(roles, library.directory, job, at_once)
+        roles.enter_context(turns.taken(job.waits))
         _require_git(library.directory)
         target = target_of(_repository_url(request.url, fetching.allowed_hosts), fetching.allowed_hosts)
         repo_home.take(roles, home, job)
@@ -158,7 +159,7 @@ def _bundled(home: Path, request: RepoRequest, about: str, tree: Tree, job: Runn
 
 def _repository_url(url: str, allowed_hosts: tuple[str, ...]) -> str:
     """Where the repository is now. Redirects are followed here, where each is looked at, and not by git."""
-    from findling.outbound_fetch import located
+    from findling.outbound.fetch import located
 
     found = located(f"{url}{_REFS}", allowed_hosts=allowed_hosts)
     place = found.partition("?")[0]
@@ -308,7 +309,7 @@ def _indexed(library: Library, job: RunningJob, request: RepoRequest, folder: Pa
     from findling.library.fetched import collection_of, indexing_progress
     from findling.library.results import indexing_result
 
-    origin = {"type": "repository", "commit": commit, "request": written(request)}
+    origin = {"type": "repository", "commit": commit, "request": asdict(request)}
     name = request.name.replace("/", "-")
     collection = collection_of(library, folder, name, origin)
     done = library.refresh(collection.name, progress=indexing_progress(job, BUNDLED), fetch=False)[0]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from findling.errors import FetchRefused, InvalidInput
 from findling.library.fetch_names import check_branch, check_filename, repository_name, split_branch
+from findling.text_encodings import is_text
 
 if TYPE_CHECKING:
     from findling.config import Config
@@ -34,6 +35,10 @@ class FileRequest:
 
     type: Literal["fetch_file"] = "fetch_file"
 
+    @property
+    def name(self) -> str:
+        return self.filename
+
 
 @dataclass(frozen=True, slots=True)
 class RepoRequest:
@@ -58,7 +63,7 @@ Request = FileRequest | RepoRequest
 
 def checked(request: Request, config: Config) -> Request:
     """The request as it is carried out. Raises `FetchRefused` and `InvalidInput`; no name is resolved."""
-    from findling.outbound_addresses import target_of
+    from findling.outbound.addresses import target_of
 
     if not config.fetch.enabled:
         raise FetchRefused("Fetching is switched off.", remedy="fetch.enabled in the user's configuration allows it.")
@@ -80,22 +85,18 @@ def checked(request: Request, config: Config) -> Request:
     for patterns in (request.include, request.exclude):
         if len(patterns) > MAX_PATTERNS or any(not p.strip() or len(p) > MAX_PATTERN for p in patterns):
             raise InvalidInput(f"There may be {MAX_PATTERNS} patterns of 1 to {MAX_PATTERN} characters.")
+        if not all(map(is_text, patterns)):
+            raise InvalidInput("A pattern has a byte in it that is not UTF-8.", remedy="Write '?' for the character.")
     exclude = tuple(dict.fromkeys((*EXCLUDED, *request.exclude)))
     return RepoRequest(
         url.rstrip("/"), branch, request.include or INCLUDED, exclude, request.remove_comments, request.line_numbers
     )
 
 
-def written(request: Request) -> dict[str, Any]:
-    return asdict(request)
+_REQUESTS: Final[Mapping[str, Callable[..., Request]]] = {"fetch_file": FileRequest, "fetch_repo": RepoRequest}
 
 
 def read(value: Mapping[str, Any]) -> Request:
-    """The inverse of `written`. Raises ValueError and TypeError."""
+    """The inverse of `dataclasses.asdict`. Raises KeyError, ValueError and TypeError."""
     facts: dict[str, Any] = {key: tuple(item) if isinstance(item, list) else item for key, item in value.items()}
-    kind = facts.pop("type", "")
-    if kind == "fetch_file":
-        return FileRequest(**facts)
-    if kind == "fetch_repo":
-        return RepoRequest(**facts)
-    raise ValueError("it is no request")
+    return _REQUESTS[facts.pop("type")](**facts)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from findling.jobs import RunningJob
     from findling.library.collections import Collection
-    from findling.library.jobs import RunningJob
     from findling.library.library import Library
     from findling.types import Progress
 

@@ -6,23 +6,27 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from findling.errors import Cancelled, FindlingError, IndexBusy
-from findling.library.fetch_requests import FileRequest, Request, checked, read, written
-from findling.library.jobs import Job, RunningJob, taken
-from findling.library.place import fetch_configuration
+from findling.errors import FindlingError, IndexBusy
+from findling.jobs import Job, RunningJob
+from findling.library.fetch_requests import FileRequest, Request, checked, read
+from findling.library.place import TURNS, fetch_configuration
 
 if TYPE_CHECKING:
     from findling.library.library import Library
 
-ERRORS: Final = "errors.txt"
-"""In a job's folder: what its process says that is no result, such as a defect."""
+ERRORS: Final = "errors"
+"""Of a job's files: what its process says that is no result, such as a defect."""
 
 MAX_JOBS: Final = 20
 """Running at once; they wait for each other anyway."""
@@ -34,6 +38,7 @@ BROKEN: Final = 70
 def start(library: Library, request: Request) -> Job:
     """A job for ``request``, already on its way. Raises `FetchRefused`, `InvalidInput` and `FileAccess` for what cannot
     be fetched, before anything is asked of a server."""
+    from findling.ingest.worker_process import environment
     from findling.library.fetch_file import already_there
 
     request = checked(request, fetch_configuration())
@@ -41,34 +46,32 @@ def start(library: Library, request: Request) -> Job:
         already_there(library.directory, request)
     if len(library.jobs.active()) >= MAX_JOBS:
         raise IndexBusy(f"{MAX_JOBS} jobs are running already.", remedy="Ask again when one has ended.")
-    job, folder = library.jobs.hand_over(request.type, written(request))
+    job = library.jobs.queue("fetch", request.type, request.name)
     try:
-        with (folder / ERRORS).open("wb") as errors:
+        with library.jobs.path(job.id, ERRORS).open("wb") as errors:
             process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "findling.library.fetching", os.fspath(library.directory), job.id],
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=errors,
                 cwd=library.directory,
-                env=_environment(),
+                env=environment(),
                 **_apart(),
             )
     except OSError as error:
-        running, _ = taken(folder)
-        return running.fail(f"Its process could not be started: {error.strerror or error}.")
+        return library.jobs.take(job.id).end(
+            "failed", error=f"Its process could not be started: {error.strerror or error}."
+        )
+    assert process.stdin is not None
+    with suppress(BrokenPipeError), process.stdin as told:  # one that is gone has not taken its job
+        told.write(json.dumps(asdict(request)).encode())  # not by a file: there may be a token in its URL
     threading.Thread(target=process.wait, daemon=True).start()  # else it stays in the system's list when it has ended
     return job
 
 
-def run_here(library: Library, request: Request, job: RunningJob) -> dict[str, Any]:
-    """Do a job in this process; its result, which is also written down. Raises what went wrong, written down too."""
-    try:
-        result = _result(library, checked(request, fetch_configuration()), job)
-    except BaseException as error:
-        job.fail(_words(error))
-        raise
-    job.complete(result)
-    return result
+def run_here(library: Library, request: Request, job: RunningJob) -> Mapping[str, Any]:
+    """Do a job in this process; its result, which is also recorded. Raises what went wrong, recorded too."""
+    return job.carry_out(lambda: _result(library, checked(request, fetch_configuration()), job), _words)
 
 
 def _result(library: Library, request: Request, job: RunningJob) -> dict[str, Any]:
@@ -77,20 +80,17 @@ def _result(library: Library, request: Request, job: RunningJob) -> dict[str, An
         from findling.library import fetch_file
 
         return fetch_file.run(library, job, request, config.fetch)
+    from findling.jobs.turns import Turns
     from findling.library import fetch_repo
 
-    at_once = config.library.max_repository_concurrency
-    return fetch_repo.run(library, job, request, config.fetch, at_once)
+    turns = Turns(library.directory / TURNS / "repositories", config.library.max_repository_concurrency)
+    return fetch_repo.run(library, job, request, config.fetch, turns)
 
 
 def _words(error: BaseException) -> str:
     """What a job says of its failure: the four kinds are told by the library's errors."""
-    if isinstance(error, Cancelled):
-        return error.message
     if isinstance(error, FindlingError):
         return f"{_KINDS.get(error.code, 'processing')}: {error}"
-    if isinstance(error, KeyboardInterrupt | SystemExit):
-        return "It was cancelled."
     return f"processing: unexpected {type(error).__name__}"
 
 
@@ -108,24 +108,17 @@ def _apart() -> dict[str, Any]:
     return {"creationflags": getattr(subprocess, "CREATE_NO_WINDOW", 0)}
 
 
-def _environment() -> dict[str, str]:
-    from findling.ingest.worker_process import environment
-
-    return environment()
-
-
 def main(directory: str, id: str) -> int:
-    """Do the job ``id`` of the library in ``directory``."""
-    from findling.library.jobs import JOBS
+    """Do the job ``id`` of the library in ``directory``, as stdin says."""
     from findling.library.library import Library
 
-    job, facts = taken(Path(directory) / JOBS / id)
-    try:
-        request = read(facts)
-    except (TypeError, ValueError):
-        job.fail("processing: its request cannot be read")
-        return BROKEN
     with Library(Path(directory)) as library:
+        job = library.jobs.take(id)
+        try:
+            request = read(json.load(sys.stdin.buffer))
+        except (KeyError, TypeError, ValueError):
+            job.end("failed", error="processing: its request cannot be read")
+            return BROKEN
         try:
             run_here(library, request, job)
         except FindlingError:

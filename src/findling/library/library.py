@@ -12,19 +12,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from findling.errors import Cancelled, FindlingError, InvalidInput, NotFound
+from findling.jobs import Records
 from findling.library import state
 from findling.library.collections import Collection, Collections, check_name, index_name, name_for
-from findling.library.dates import iso_date
-from findling.library.jobs import JobRecords
 from findling.library.place import data_directory
-from findling.library.results import CollectionStatus, FilePassages, Indexed, LibraryStatistics, Removed
+from findling.library.results import CollectionStatus, FilePassages, Indexed, LibraryStatistics, Removed, iso_date
 
 if TYPE_CHECKING:
+    from findling.jobs import Job
     from findling.library.fetch_requests import Request
-    from findling.library.jobs import Job
     from findling.library.search import LibraryResult
     from findling.library.sources import Source
     from findling.typed_paths import StrPath
@@ -44,7 +43,7 @@ class Library:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self.jobs = JobRecords(directory)
+        self.jobs = Records(directory, remembered=1000, most_bytes=4_000_000)
         self._collections = Collections(directory)
         self._open: dict[str, tuple[Collection, Source]] = {}
         self._latest: Indexed | None = None
@@ -93,13 +92,7 @@ class Library:
                 raise InvalidInput(
                     f"There is a collection called {wanted!r} already.", remedy="Choose another name with --name."
                 )
-            collection = Collection(
-                name=wanted or name_for(real, rows),
-                path=os.fspath(real),
-                kind="folder" if real.is_dir() else "file",
-                index=index_name(os.fspath(real)),
-                added_at=iso_date(time.time()),
-            )
+            collection = _new(real, wanted or name_for(real, rows), "folder" if real.is_dir() else "file")
             rows[collection.name] = collection
         return self._index(collection, progress)
 
@@ -125,15 +118,8 @@ class Library:
         """The collection of a folder that findling fills itself, made if need be; it is from ``origin`` now."""
         with self._collections.changing() as rows:
             known = next((row for row in rows.values() if row.path == os.fspath(path)), None)
-            if known is None:
-                known = Collection(
-                    name=name_for(Path(name), rows),
-                    path=os.fspath(path),
-                    kind="folder",
-                    index=index_name(os.fspath(path)),
-                    added_at=iso_date(time.time()),
-                )
-            rows[known.name] = known = replace(known, origin=dict(origin))
+            known = replace(known or _new(path, name_for(Path(name), rows), "folder"), origin=dict(origin))
+            rows[known.name] = known
         return known
 
     def change(self, name: str, by: Callable[[Collection], Collection]) -> Collection | None:
@@ -191,6 +177,8 @@ class Library:
     ) -> LibraryResult:
         """The passages nearest to ``query`` in all collections, and in the sources ``also``.
 
+        Of a query of more than 100,000 characters the beginning is searched for, which a note says.
+
         ``limit`` is 1 to 1000, ``min_score`` a similarity in [0, 1]. Raises `InvalidInput`, and the error of the last
         source when none could answer.
         """
@@ -201,7 +189,9 @@ class Library:
         if not 0 <= min_score <= 1:
             raise InvalidInput(f"min_score must be between 0.0 and 1.0, not {min_score}.")
         from findling.library.search import search
+        from findling.search.query import shortened
 
+        query, cut = shortened(query)
         sources, problems = self._sources()
         found = search(
             [*sources, *also],
@@ -211,7 +201,8 @@ class Library:
             wait_s=wait_s,
             progress=progress,
         )
-        return replace(found, notes=(*problems, *found.notes)) if problems else found
+        notes = (*((cut,) if cut else ()), *problems, *found.notes)
+        return replace(found, notes=notes)
 
     def file(
         self, path: str, *, chunk_index: int | None = None, context: int = 3, also: Sequence[Source] = ()
@@ -330,10 +321,11 @@ class Library:
         from findling.library import fetch_requests, fetching
         from findling.types import Progress
 
-        job = self.jobs.start("fetch_repo")
+        wanted = fetch_requests.read(request)
+        job = self.jobs.start("fetch", "fetch_repo", wanted.name)
         if progress is not None:
             progress(Progress("fetching", 0, 0))
-        fetching.run_here(self, fetch_requests.read(request), job)
+        fetching.run_here(self, wanted, job)
         known = self._collections.find(collection.name)
         done = self._latest
         return done if done is not None and done.collection == known else self._index(known, progress)
@@ -420,6 +412,10 @@ class Library:
             return state.standing(collection, self._source(collection).engine.status())
         except FindlingError as error:
             return state.failed(collection, str(error))
+
+
+def _new(path: Path, name: str, kind: Literal["folder", "file"]) -> Collection:
+    return Collection(name, os.fspath(path), kind, index_name(os.fspath(path)), iso_date(time.time()))
 
 
 def _without(path: str) -> Callable[[Collection], Collection]:

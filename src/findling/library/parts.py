@@ -16,9 +16,9 @@ from types import TracebackType
 from typing import BinaryIO, Final
 
 from findling.errors import NetworkError
+from findling.jobs.small_files import failure, make_folder, read_json, write_json
 from findling.library.place import PARTS
-from findling.library.records import failure, make_folder, read_json, write_json
-from findling.outbound_fetch import Part
+from findling.outbound.fetch import Part
 
 KEPT_S: Final = 86_400.0
 """Whoever wants a file tries again within a day, or begins anew."""

@@ -18,6 +18,9 @@ PARTS: Final = "parts"
 REPOSITORIES: Final = "repositories"
 """The folder of repositories: a folder for each."""
 
+TURNS: Final = "turns"
+"""The folder of those that wait for each other."""
+
 _NO_PROJECT = Path(os.devnull)
 """Below it there is no file, so no project's configuration has a say."""
 
@@ -34,9 +37,7 @@ def data_directory() -> Path:
 
     Nothing is made there. Raises `ConfigError`.
     """
-    from findling.config import load
-
-    configured = load(_NO_PROJECT).config.library.data_dir
+    configured = fetch_configuration().library.data_dir
     if configured:
         return Path(configured)
     import platformdirs

@@ -16,6 +16,8 @@ from findling.config import load
 from findling.engine import Recipe
 from findling.ingest.chunk_docs import DocLimits
 from findling.ingest.discovery import DiscoveryOptions
+from findling.jobs.turns import Turns
+from findling.library.place import TURNS
 
 if TYPE_CHECKING:
     from findling.config import Config
@@ -28,11 +30,16 @@ def recipe_for(collection: Collection, data_directory: Path) -> Recipe:
     """Raises `ConfigError` for a configuration that is wrong."""
     config = load(collection.root).config
     library = config.library
+    turns = data_directory / TURNS
     return Recipe(
         wanted=_wanted(collection, config, data_directory),
         docs=DocLimits(library.chunk_size, library.overlap),
         workers=min(library.max_file_processing_concurrency, os.cpu_count() or 1),
         pages=True,
+        turns={
+            "runs": Turns(turns / "runs", library.max_directory_concurrency),
+            "embedding": Turns(turns / "embedding", library.max_embedding_concurrency),
+        },
     )
 
 

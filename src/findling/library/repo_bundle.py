@@ -13,7 +13,7 @@ from findling.ingest.decoding import Decoded, decode
 from findling.ingest.format_names import format_of
 from findling.ingest.languages import language_of
 from findling.ingest.pool import CommentFinder
-from findling.library.records import failure
+from findling.jobs.small_files import failure
 
 MAX_BYTES: Final = 200 << 20
 """Of the bundle; what does not fit is named in it."""

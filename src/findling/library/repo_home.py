@@ -5,18 +5,16 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import time
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
-from findling.errors import IndexBusy
+from findling.jobs import RunningJob
+from findling.jobs.turns import Turns
 from findling.library.fetch_requests import RepoRequest
-from findling.library.jobs import RunningJob
 from findling.library.place import REPOSITORIES
-from findling.library.records import only_writer
-from findling.outbound import run_git
+from findling.outbound.git import run_git
 
 OBJECTS: Final = "objects.git"
 
@@ -27,8 +25,6 @@ _PACKING_S: Final = 120.0
 _PACKING: Final = ("core.bigFileThreshold=16m", "pack.windowMemory=64m", "pack.threads=1")
 """What somebody else committed may unpack to anything: git holds little of it in memory."""
 
-_POLL_S: Final = 0.5
-
 
 def home_of(directory: Path, request: RepoRequest) -> Path:
     """The same repository at the same branch is always in the same folder."""
@@ -37,29 +33,10 @@ def home_of(directory: Path, request: RepoRequest) -> Path:
     return directory / REPOSITORIES / f"{slug}-{digest}"
 
 
-def take_a_slot(roles: ExitStack, directory: Path, job: RunningJob, at_once: int) -> None:
-    """Wait until fewer than ``at_once`` repositories are being fetched, by whatever process."""
-    while True:
-        for number in range(at_once):
-            try:
-                roles.enter_context(only_writer(directory / "slots" / str(number), wait_s=0.0))
-            except IndexBusy:
-                continue
-            return
-        job.check()
-        time.sleep(_POLL_S)
-
-
 def take(roles: ExitStack, home: Path, job: RunningJob) -> None:
     """Be the only one that fetches this repository, and go on from what an interrupted fetch left whole: a git that
     was killed leaves its locks, too, which the next one would respect for ever."""
-    while True:
-        try:
-            roles.enter_context(only_writer(home, wait_s=0.0))
-            break
-        except IndexBusy:
-            job.check()
-            time.sleep(_POLL_S)
+    roles.enter_context(Turns(home, 1).taken(job.waits))
     objects = home / OBJECTS
     packs = objects / "objects" / "pack"
     locks = (*objects.glob("*.lock"), *(objects / "refs").rglob("*.lock"), objects / "gc.pid", *packs.glob("*.keep"))
@@ -78,11 +55,9 @@ def pack(home: Path) -> None:
 def empty(home: Path) -> None:
     """Delete what is in it; for whoever holds its role, which stays."""
     from findling.store.layout import discard
-    from findling.store.lock import LOCK
 
-    for path in home.iterdir():
-        if not path.name.startswith(LOCK):
-            discard(path)
+    for path in _contents(home):
+        discard(path)
 
 
 def sweep(directory: Path, used: Callable[[], Iterable[str]]) -> None:
@@ -90,21 +65,18 @@ def sweep(directory: Path, used: Callable[[], Iterable[str]]) -> None:
     fetching into."""
     folder = Path(os.path.realpath(directory / REPOSITORIES))
     for home in folder.iterdir() if folder.is_dir() else ():
-        if home.is_symlink() or not home.is_dir() or _is_in(home, used()) or not _holds_anything(home):
+        if home.is_symlink() or not home.is_dir() or _is_in(home, used()) or not _contents(home):
             continue
-        try:
-            with only_writer(home, wait_s=0.0):
-                if not _is_in(home, used()):  # what was being fetched a moment ago is a collection now
-                    empty(home)
-        except IndexBusy:
-            continue  # it is on its way
+        with Turns(home, 1).taken(lambda: False) as mine:  # else it is on its way
+            if mine and not _is_in(home, used()):  # what was being fetched a moment ago is a collection now
+                empty(home)
 
 
 def _is_in(home: Path, paths: Iterable[str]) -> bool:
     return any(Path(path).is_relative_to(home) for path in paths)
 
 
-def _holds_anything(home: Path) -> bool:
+def _contents(home: Path) -> list[Path]:
     from findling.store.lock import LOCK
 
-    return any(not path.name.startswith(LOCK) for path in home.iterdir())
+    return [path for path in home.iterdir() if not path.name.startswith(LOCK)]

@@ -15,10 +15,10 @@ from typing import Any, Final
 from findling.errors import FetchRefused, FindlingError, NetworkError
 from findling.ingest.marks import left_out_by_name, looks_secret
 from findling.ingest.selection import DiscoveryOptions, Selection
+from findling.jobs.small_files import failure, make_folder, read_json, write_json
 from findling.library.disk import Quota
 from findling.library.fetch_names import path_problem
-from findling.library.records import failure, make_folder, read_json, write_json
-from findling.outbound import run_git
+from findling.outbound.git import run_git
 
 MAX_FILES: Final = 50_000
 MAX_FILE_BYTES: Final = 32 << 20

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from findling.jobs import Job
     from findling.library.collections import Collection
     from findling.library.search import Passage
     from findling.types import IndexReport
@@ -29,15 +31,15 @@ class CollectionStatus:
     path: str
     kind: Literal["folder", "file"]
     state: State
-    fresh: bool
-    files: int
-    chunks: int
-    embedded_chunks: int
-    tokens: int
-    bytes_on_disk: int
-    last_indexed_at: str
-    model: str
-    removed: int
+    fresh: bool = False
+    files: int = 0
+    chunks: int = 0
+    embedded_chunks: int = 0
+    tokens: int = 0
+    bytes_on_disk: int = 0
+    last_indexed_at: str = ""
+    model: str = ""
+    removed: int = 0
     skipped: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -82,6 +84,27 @@ class FilePassages:
     file_path: str
     total: int
     passages: tuple[Passage, ...]
+
+
+def iso_date(seconds: float) -> str:
+    """Seconds since 1970 as ``2025-01-20T10:30:00.000Z``."""
+    moment = datetime.fromtimestamp(seconds, UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"
+
+
+def job_facts(job: Job) -> dict[str, Any]:
+    """A job as it is shown: without what it does not have."""
+    facts = {
+        "id": job.id,
+        "type": job.mode,
+        "status": job.status,
+        "progress": job.progress,
+        "startTime": iso_date(job.started),
+        "endTime": None if job.ended is None else iso_date(job.ended),
+        "error": job.error or None,
+        "result": job.result,
+    }
+    return {name: value for name, value in facts.items() if value is not None}
 
 
 def indexing_result(report: IndexReport) -> dict[str, Any]:

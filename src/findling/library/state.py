@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from findling.errors import FindlingError
 from findling.library.results import CHARS_PER_TOKEN, CollectionStatus, State
@@ -17,9 +16,12 @@ if TYPE_CHECKING:
 
 def standing(collection: Collection, status: Status) -> CollectionStatus:
     """Of one that is there, from its index's own status."""
-    return replace(
-        _row(collection, status.indexing_status, files=status.coverage.files, chunks=status.coverage.chunks),
+    return _row(
+        collection,
+        status.indexing_status,
         fresh=status.freshness == "fresh",
+        files=status.coverage.files,
+        chunks=status.coverage.chunks,
         embedded_chunks=status.coverage.embedded_chunks,
         tokens=-(-status.bytes_indexed // CHARS_PER_TOKEN),
         bytes_on_disk=status.bytes_on_disk,
@@ -62,27 +64,6 @@ def counts(collection: Collection, folder: Path) -> tuple[int, int]:
         reader.close()
 
 
-def _row(
-    collection: Collection,
-    state: State,
-    *,
-    files: int = 0,
-    chunks: int = 0,
-    notes: tuple[str, ...] = (),
-) -> CollectionStatus:
-    return CollectionStatus(
-        name=collection.name,
-        path=collection.path,
-        kind=collection.kind,
-        state=state,
-        fresh=False,
-        files=files,
-        chunks=chunks,
-        embedded_chunks=0,
-        tokens=0,
-        bytes_on_disk=0,
-        last_indexed_at="",
-        model="",
-        removed=len(collection.removed),
-        notes=notes,
-    )
+def _row(collection: Collection, state: State, **facts: Any) -> CollectionStatus:
+    removed = len(collection.removed)
+    return CollectionStatus(collection.name, collection.path, collection.kind, state, removed=removed, **facts)

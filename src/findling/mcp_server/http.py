@@ -13,8 +13,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from findling.mcp_server.desk import make_server
+from findling.mcp_server.http_bodies import BodyGuard
 from findling.mcp_server.http_guard import AddressGuard, App, TokenGuard
 from findling.mcp_server.http_options import TOKEN_VARIABLE
+from findling.mcp_server.http_sessions import SESSION_IDLE_S, Sessions
 from findling.mcp_server.sdk import load_lightly
 
 if TYPE_CHECKING:
@@ -26,19 +28,7 @@ if TYPE_CHECKING:
 
 PATH = "/mcp"
 
-MAX_REQUEST_BYTES = 1 << 20
-"""A larger request is no call of ours: the longest argument has 10,000 characters."""
-
 MAX_HEADER_BYTES = 1 << 15
-
-MAX_SESSIONS = 64
-"""Clients of the older protocol revisions that are remembered at a time."""
-
-MAX_CONNECTIONS = 128
-"""Beyond it a client is told to come again; each session holds one or two."""
-
-SESSION_IDLE_S = 1800.0
-"""After so long without a request a session is forgotten, and its client opens another."""
 
 GRACE_S = 2
 """How long answers under way are waited for at the end."""
@@ -64,6 +54,8 @@ async def serve_on(listening: Listening, server: Server[Any], *, stop: Callable[
     load_lightly()
     import uvicorn
 
+    from findling.mcp_server.http_connections import Connection
+
     options = listening.options
 
     class Running(uvicorn.Server):
@@ -88,14 +80,13 @@ async def serve_on(listening: Listening, server: Server[Any], *, stop: Callable[
 
     config = uvicorn.Config(
         make_app(server, options),
-        http="h11",
+        http=Connection,
         ws="none",
         lifespan="on",
         log_config=None,
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=MAX_CONNECTIONS,
         timeout_graceful_shutdown=GRACE_S,
         h11_max_incomplete_event_size=MAX_HEADER_BYTES,
     )
@@ -103,17 +94,17 @@ async def serve_on(listening: Listening, server: Server[Any], *, stop: Callable[
 
 
 def make_app(server: Server[Any], options: HttpOptions) -> App:
-    """The server's endpoint behind its guards: the address, then pages of named origins, then the token."""
+    """The server's endpoint behind its guards: the address, then pages of named origins, the token, and the body."""
     from mcp.server.transport_security import TransportSecuritySettings
 
     app: App = server.streamable_http_app(
         streamable_http_path=PATH,
-        max_request_body_size=MAX_REQUEST_BYTES,
         session_idle_timeout=SESSION_IDLE_S,
-        max_sessions=MAX_SESSIONS,
+        max_sessions=None,  # here the longest idle one makes room
         # The guards here know more: further names, and ports behind a tunnel.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
+    app = BodyGuard(Sessions(app))
     if options.token is not None:
         app = TokenGuard(app, options.token)
     if options.origins:

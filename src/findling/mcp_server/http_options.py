@@ -87,7 +87,8 @@ def _address(text: str) -> tuple[str, int]:
     host, colon, port = text.rpartition(":")
     if not colon:
         host = LOOPBACK_HOST
-    if not port.isascii() or not port.isdigit() or int(port) > 65_535 or not _HOST.fullmatch(f"{host.lower()}:{port}"):
+    form = _HOST.fullmatch(f"{host.lower()}:{port}")
+    if form is None or not form["port"] or not port.isascii() or int(port) > 65_535:
         raise InvalidInput(
             f"{text!r} is not [HOST:]PORT.", remedy="Write a port, such as 8765, or host and port, such as [::1]:8765."
         )

@@ -9,19 +9,20 @@ import asyncio
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, cast
 
 from findling.mcp_server.desk import make_server
+from findling.mcp_server.messages import MAX_ENDS, Refused, TooLong, read_message
 from findling.mcp_server.sdk import load_lightly
 
 if TYPE_CHECKING:
     from findling.mcp_server.desk import Desk
 
 MAX_MESSAGE_BYTES = 1 << 24
-"""A longer line is no request of ours, and is dropped."""
+"""A longer line is no request of ours: it is refused, and read without being kept."""
 
 MESSAGES_WAITING = 64
 """Messages that are read ahead; a client that sends faster has to wait."""
@@ -35,8 +36,22 @@ class Wire:
     writer: TextIOWrapper
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What came in up to an end of line; of one that is ``too_long`` both ends, without what was between them."""
+
+    data: bytes
+    too_long: bool
+
+    def message(self) -> str:
+        """The message that it is, as text for the SDK. Raises `Refused`."""
+        if self.too_long:
+            raise TooLong(self.data[:MAX_ENDS], self.data[MAX_ENDS:], MAX_MESSAGE_BYTES)
+        return read_message(self.data)
+
+
 class Incoming:
-    """The messages that come in, one line each, as an asynchronous iterator.
+    """The lines that come in, as an asynchronous iterator.
 
     A thread of its own reads them, and is not waited for: a read from a client that says nothing cannot be
     interrupted, and must not keep the process from ending.
@@ -45,14 +60,14 @@ class Incoming:
     def __init__(self, reader: int) -> None:
         self._reader = reader
         self._loop = asyncio.get_running_loop()
-        self._lines: asyncio.Queue[str | None] = asyncio.Queue()
+        self._lines: asyncio.Queue[Line | None] = asyncio.Queue()
         self._room = threading.Semaphore(MESSAGES_WAITING)
         threading.Thread(target=self._read, name="findling-stdin", daemon=True).start()
 
     def __aiter__(self) -> Incoming:
         return self
 
-    async def __anext__(self) -> str:
+    async def __anext__(self) -> Line:
         line = await self._lines.get()
         if line is None:
             raise StopAsyncIteration
@@ -63,12 +78,12 @@ class Incoming:
         try:
             for line in _lines(self._reader):
                 self._room.acquire()
-                if not self._hand_over(line.decode("utf-8", "replace")):
+                if not self._hand_over(line):
                     return
         finally:  # whoever waits learns of the end also when reading fails
             self._hand_over(None)
 
-    def _hand_over(self, line: str | None) -> bool:
+    def _hand_over(self, line: Line | None) -> bool:
         try:
             self._loop.call_soon_threadsafe(self._lines.put_nowait, line)
         except RuntimeError:  # the loop is closed: the server has ended
@@ -76,24 +91,29 @@ class Incoming:
         return True
 
 
-def _lines(reader: int) -> Iterator[bytes]:
-    """The lines of a descriptor as they come; one that is too long is left out."""
-    pieces: list[bytes] = []
+def _lines(reader: int) -> Iterator[Line]:
+    """The lines of a descriptor as they come, without those that are empty."""
+    kept = bytearray()
     size = 0
     while read := os.read(reader, 1 << 16):
         *ends, rest = read.split(b"\n")
         for end in ends:
-            if size + len(end) <= MAX_MESSAGE_BYTES:
-                yield b"".join((*pieces, end))
-            pieces.clear()
+            if line := _line(kept + end, size + len(end)):
+                yield line
+            kept.clear()
             size = 0
+        kept += rest
         size += len(rest)
         if size > MAX_MESSAGE_BYTES:
-            pieces.clear()
-        elif rest:
-            pieces.append(rest)
-    if pieces:
-        yield b"".join(pieces)
+            del kept[MAX_ENDS:-MAX_ENDS]
+    if line := _line(kept, size):
+        yield line
+
+
+def _line(data: bytearray, size: int) -> Line | None:
+    if size <= MAX_MESSAGE_BYTES:
+        return Line(bytes(data), too_long=False) if data.strip() else None
+    return Line(bytes(data[:MAX_ENDS] + data[-MAX_ENDS:]), too_long=True)
 
 
 def claim_wire() -> Wire:
@@ -117,11 +137,22 @@ async def serve_stdio(wire: Wire, desk: Desk) -> None:
     load_lightly()
     import anyio
     from mcp.server.stdio import stdio_server
+    from mcp.shared.message import SessionMessage
+    from mcp.types import JSONRPCError
 
     server = make_server(desk)
+
+    async def messages() -> AsyncIterator[str]:
+        """What can be answered; what cannot is refused on the way."""
+        async for line in Incoming(wire.reader):
+            try:
+                yield line.message()
+            except Refused as refused:
+                await outgoing.send(SessionMessage(JSONRPCError.model_validate(refused.reply)))
+
     try:
-        # Of its input the SDK only iterates over the lines.
-        lines = cast("anyio.AsyncFile[str]", Incoming(wire.reader))
+        # Of its input the SDK only iterates over the lines, and not before it has handed out its streams.
+        lines = cast("anyio.AsyncFile[str]", messages())
         async with stdio_server(lines, anyio.wrap_file(wire.writer)) as (incoming, outgoing):
             desk.start()
             await server.run(incoming, outgoing, server.create_initialization_options())

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from findling.external_services import ServiceFailure as ServiceFailure
-from findling.external_services import ask
+from findling.outbound.services import ServiceFailure as ServiceFailure
+from findling.outbound.services import ask
 
 if TYPE_CHECKING:
     from findling.config import Secret

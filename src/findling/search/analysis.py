@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from findling import tokenizer
 from findling.search.other_languages import in_english
+from findling.search.phrasing import without_form
 from findling.search.synonyms import synonyms
 
 STOP_WORDS = frozenset(
@@ -67,11 +68,16 @@ def _words(text: str) -> frozenset[str]:
 
 
 _ADVICE = re.compile(
-    r"\b(?:i|my|me|we|our|you|your)\b|[?？]\s*$|如何|怎么|怎样|什么|哪|吗|どう|どこ|なぜ|(?:か|には|たい)[。\s]*$",
+    r"\b(?:i|my|me|we|our|you|your)\b|如何|怎么|怎样|什么|哪|吗|どう|どこ|なぜ|(?:か|には|たい)[。\s]*$",
     re.IGNORECASE,
 )
-"""Who speaks of himself or asks outright, in Chinese or Japanese by the words of a question, wants to be told what to
-do: documentation, before code."""
+"""Who speaks of himself, or asks in the words of a question in Chinese or Japanese, wants to be told what to do:
+documentation, before code."""
+
+_FOREIGN_QUESTION = re.compile(
+    r"\b(?:wie|wo|wohin|warum|wieso|weshalb|c[oó]mo|d[oó]nde|por qu[eé]|qu[eé]|comment|où|pourquoi)\b", re.IGNORECASE
+)
+"""Likewise in German, Spanish or French, of a text that is in such a language."""
 
 _OF_OUR_CODE = re.compile(r"\s*where\b(?!.*\b(?:i|my|me|you|your)\b).*\b(?:we|our)\b", re.IGNORECASE | re.DOTALL)
 """But "where do we retry" is asked by those whose code it is, of the code."""
@@ -119,10 +125,11 @@ class NameInQuery:
 class QueryTerms:
     """An analysed query. ``terms`` maps a term to its weight; ``keys`` its `tokenizer.term_key`s likewise.
 
-    ``words`` are the lower-case content words; ``meant`` is the text with English words for what it says in another
-    language; ``wants`` the kinds of place it speaks of: test, example, legacy,
-    superseded, changes, history, platform, generated, init, advice. ``synonyms``: for some of the terms others, none of
-    them in ``terms``, that may stand in their place. ``proper``: those of the terms that are written like proper names.
+    ``text`` is what was asked `without_form`; ``words`` are its lower-case content words; ``meant`` is the text with
+    English words for what it says in another language; ``wants`` the kinds of place it speaks of: test, example,
+    legacy, superseded, changes, history, platform, generated, init, advice. ``synonyms``: for some of the terms others,
+    none of them in ``terms``, that may stand in their place. ``proper``: those of the terms that are written like
+    proper names.
     """
 
     text: str
@@ -142,6 +149,7 @@ class QueryTerms:
 
 def analyse(text: str, *, own_name: str = "") -> QueryTerms:
     """Analyse any text. ``own_name`` is the repository's own name: it says little unless nothing else is said."""
+    text = without_form(text)
     words = tokenizer.words(text)
     content = [word for word in words if word.lower() not in STOP_WORDS] or words
     own = tokenizer.squash(own_name)
@@ -163,7 +171,7 @@ def analyse(text: str, *, own_name: str = "") -> QueryTerms:
     wants = frozenset(kind for kind, markers in _WANTS.items() if lower & markers)
     if any(_VERSION.fullmatch(word) for word in words):
         wants |= {"superseded"}
-    if _ADVICE.search(text) and not _OF_OUR_CODE.match(text):
+    if (_ADVICE.search(text) and not _OF_OUR_CODE.match(text)) or (english and _FOREIGN_QUESTION.search(text)):
         wants |= {"advice"}
     return QueryTerms(
         text=text,

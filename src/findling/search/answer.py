@@ -6,12 +6,11 @@ import time
 from collections.abc import Sequence, Set
 from dataclasses import replace
 
-from findling.search.confidence import confidence
+from findling.search.confidence import judge
+from findling.search.gate import WITHOUT_VECTORS
 from findling.search.searcher import Found
 from findling.search.snippet import Level, Place, pack
 from findling.types import Completeness, Coverage, Freshness, Hit, Query, SearchResult, Span
-
-_WITH_VECTORS = frozenset(("auto", "hybrid", "semantic"))
 
 
 def make_result(
@@ -31,7 +30,7 @@ def make_result(
         hits = [replace(hit, stale=hit.path in changed_since) for hit in hits]
         freshness, stale_reason = "stale", stale_reason or "files in the answer changed while it was made"
     completeness: Completeness = "complete"
-    lacks_vectors = query.mode in _WITH_VECTORS and coverage.missing_vectors > 0
+    lacks_vectors = query.mode not in WITHOUT_VECTORS and coverage.missing_vectors > 0
     if coverage.unfinished or lacks_vectors or coverage.unread:
         completeness = "partial"
     elif cut:
@@ -42,7 +41,7 @@ def make_result(
         total=found.total,
         intent=found.intent.intent,
         mode=query.mode,
-        confidence=confidence(found.ranked),
+        confidence=judge(found.ranked).value,
         freshness=freshness,
         completeness=completeness,
         coverage=coverage,

@@ -11,6 +11,9 @@ from collections.abc import Collection
 MOST = 30
 """Files that the end of a path may mean and that are all taken for asked: ``index.js`` may stand in every folder."""
 
+MOST_CHARS = 4_096
+"""No system has longer paths."""
+
 _PLACE = re.compile(r"(?P<path>.+?)(?::(?P<line>[1-9][0-9]{0,8})(?::[0-9]{1,9})?)?:?")
 _QUOTES = "\"'`,"
 _PAIRS = ("()", "[]", "<>", "{}")
@@ -22,6 +25,8 @@ def asked(text: str) -> tuple[str, int] | None:
     A name without a dot and a slash is a word like others, or a file at the root: ``LICENSE``.
     """
     text = text.strip().strip(_QUOTES)
+    if len(text) > MOST_CHARS:
+        return None
     if text[:1] + text[-1:] in _PAIRS:
         text = text[1:-1]
     found = _PLACE.fullmatch(text)

@@ -13,6 +13,7 @@ import math
 from collections.abc import Sequence
 
 from findling.search.ranking import RankedFile
+from findling.types import Confidence
 
 BIAS = -2.4
 COVERAGE = 2.5
@@ -31,15 +32,15 @@ TYPICAL_COSINE = 0.54
 """Of a right answer's best passage; stands in where there are no vectors."""
 
 
-def confidence(ranked: Sequence[RankedFile]) -> float:
-    """An estimate in [0, 1] that the first places answer the question; 0 without places."""
+def judge(ranked: Sequence[RankedFile]) -> Confidence:
+    """How sure it is that the first places answer the question; 0 without places."""
     if not ranked:
-        return 0.0
+        return Confidence()
     first = ranked[:FIRST]
     cosines = [item.best_cosine for item in first if item.cosines is not None]
-    cosine = max(cosines, default=TYPICAL_COSINE)
-    definition = max(max(item.values.get(name, 0.0) for name in CERTAIN) for item in first)
+    named = max(max(item.values.get(name, 0.0) for name in CERTAIN) for item in first)
     held = sum(item.rare_coverage for item in first) / len(first)
     value = BIAS + COVERAGE * first[0].rare_coverage + MEAN_COVERAGE * held
-    value += COSINE * cosine + DEFINITION * definition
-    return 1.0 / (1.0 + math.exp(-value))
+    value += COSINE * max(cosines, default=TYPICAL_COSINE) + DEFINITION * named
+    share = 1.0 / (1.0 + math.exp(-value))
+    return Confidence(share, first[0].rare_coverage, held, max(cosines, default=None), named)

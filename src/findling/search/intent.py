@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from findling.search.phrasing import without_form
 from findling.types import Intent
 
 ESCALATION_BELOW = 0.65
@@ -81,7 +82,7 @@ class IntentGuess:
 
 def classify(text: str) -> IntentGuess:
     """Guess what any text asks for. Never raises; takes time linear in the text."""
-    text = text.strip()
+    text = without_form(text)
     words = text.split(None, 3)  # a fourth item says that there are more than three words
     intent, confidence = _classify(text, words)
     return IntentGuess(intent, confidence, escalation_hint(intent, confidence))

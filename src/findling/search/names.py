@@ -38,6 +38,16 @@ one line."""
 _SEPARATORS = re.compile(r"::|->|[.#/\\]")
 _ORDER = {"exact": 0, "prefix": 1, "part": 2}
 
+
+@dataclass(frozen=True, slots=True)
+class FileSymbols:
+    """A file's definitions in order; ``parent`` of each is a place in the list."""
+
+    path: str
+    language: str
+    symbols: tuple[SymbolRow, ...]
+
+
 FindReferences = Callable[[bytes, str, str, float], Sequence[tuple[int, int, str]]]
 """(text, language, name) -> (line, column, enclosing symbol) of each use."""
 

@@ -17,27 +17,25 @@ from findling.store.reader import IndexReader
 from findling.store.schema import DATABASE
 
 if TYPE_CHECKING:
-    from findling.embedding import Embedder, Fingerprint
+    from findling.embedding import Embedder
     from findling.errors import EmbedderUnavailable
     from findling.search.semantic import SemanticChannel
 
 
 class OpenIndex:
     """``key``: whose manifest of the store in ``store_dir`` is read, as `Engine.manifest_key`. ``open_embedder``: as
-    `Engine.embedder_opener` gives it; ``for_documents``: the same for documents, where these have another one."""
+    `Engine.embedder_opener` gives it."""
 
     def __init__(
         self,
         store_dir: Path,
         key: tuple[str, str],
         open_embedder: Callable[[str | None], Embedder],
-        for_documents: Callable[[str | None], Embedder] | None = None,
     ) -> None:
         self.store_dir = store_dir
         self._key = key
         self._reader: IndexReader | None = None
         self.vectors = OpenVectors(self, open_embedder)
-        self.of_documents = OpenVectors(self, for_documents) if for_documents else self.vectors
 
     @property
     def reader(self) -> IndexReader | None:
@@ -53,8 +51,7 @@ class OpenIndex:
         if self._reader is not None:
             self._reader.close()
         self._reader = None
-        for vectors in (self.vectors, self.of_documents):
-            vectors.forget_reader()
+        self.vectors.forget_reader()
 
 
 class OpenVectors:
@@ -69,22 +66,6 @@ class OpenVectors:
     def embedder(self) -> Embedder | None:
         """None when none answers; then `failure` says why."""
         return self._lazy.get()
-
-    @property
-    def fingerprint(self) -> Fingerprint | None:
-        """Of the embedder that answers, None when none does."""
-        embedder = self.embedder
-        return embedder.fingerprint if embedder is not None else None
-
-    def encodes(self, text: str) -> bool:
-        """Whether the embedder answers for a text; what it says is kept for the question that follows."""
-        embedder = self.embedder
-        try:
-            if embedder is not None:
-                embedder.encode_query(text)
-        except errors.EmbedderUnavailable:
-            return False
-        return embedder is not None
 
     @property
     def failure(self) -> EmbedderUnavailable | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass
 
 from findling.search.analysis import QueryTerms
 from findling.search.ranking import RankedFile, formula, ranked_file
@@ -39,6 +40,48 @@ def hits(
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The place of a file that is shown: one of its chunks, or the definition in it that was asked for. ``named`` is
+    that definition, else what encloses the chunk; ``others`` are further good places."""
+
+    start_line: int
+    end_line: int
+    chunk: ChunkRow
+    definition: SymbolRow | None
+    named: SymbolRow | None
+    others: tuple[Span, ...]
+
+    @property
+    def name(self) -> str:
+        """Its own, or the nearest heading."""
+        return self.named.name if self.named else (self.chunk.headings[-1] if self.chunk.headings else "")
+
+    @property
+    def qualified_name(self) -> str:
+        return self.named.qualified_name if self.named else " > ".join(self.chunk.headings)
+
+
+_NOTHING_READ: Mapping[int, Reading] = {}
+
+
+def choose(
+    reader: IndexReader, terms: QueryTerms, item: RankedFile, read: Mapping[int, Reading] = _NOTHING_READ
+) -> Place:
+    """The best place of a ranked file; ``read``: what was read of some of its chunks, by ordinal. Reads no file."""
+    chunks = reader.chunks(item.file.blob_id)
+    symbols = reader.symbols(item.file.blob_id)
+    values = chunk_values(item, chunks, symbols, tests_wanted="test" in terms.wants)
+    best = _best(values, read)
+    chunk = chunks[best] if chunks else ChunkRow(1, max(1, item.file.lines), 0, 0, "fixed", -1, ())
+    definition = _definition_in(item, chunk)
+    start, end = chunk.start_line, chunk.end_line
+    if definition is not None:
+        start, end = definition.start_line, min(definition.end_line, max(end, definition.start_line))
+    others = _others(values, best, chunks, symbols)
+    return Place(start, end, chunk, definition, definition or _enclosing(symbols, chunk), others)
+
+
 def _hit(
     reader: IndexReader,
     read_lines: Callable[[FileRow], Sequence[str] | None],
@@ -49,48 +92,45 @@ def _hit(
     read: Mapping[int, Reading],
 ) -> Hit:
     file = item.file
-    chunks = reader.chunks(file.blob_id)
-    symbols = reader.symbols(file.blob_id)
-    values = chunk_values(item, chunks, symbols, tests_wanted="test" in terms.wants)
+    place = choose(reader, terms, item, read)
+    start, end, named = place.start_line, place.end_line, place.named
     lines = read_lines(file)
-    best = _best(values, read)
-    chunk = chunks[best] if chunks else ChunkRow(1, max(1, file.lines), 0, 0, "fixed", -1, ())
-    definition = _definition_in(item, chunk)
-    named = definition or _enclosing(symbols, chunk)
-    start, end = chunk.start_line, chunk.end_line
-    if definition is not None:
-        start, end = definition.start_line, min(definition.end_line, max(end, definition.start_line))
     snippet = Snippet(start, "", ())
     body = ""
     signature = named.name if named else ""
     if lines is not None:
         if named is not None:
             signature = signatures.of(named.signature, lines, named.name_line, named.name)
-        anchor = definition.name_line if definition is not None else None
+        anchor = place.definition.name_line if place.definition is not None else None
         if start <= item.exact_line <= end:
             anchor = item.exact_line
         snippet = make_snippet(lines, start, end, terms.terms.keys(), anchor_line=anchor)
         if query.max_tokens is not None:
-            body = "\n".join(lines[start - 1 : min(end, start - 1 + MAX_BODY_LINES)])
+            body = text_of(lines, start, end, MAX_BODY_LINES)
     return Hit(
         path=file.path,
         start_line=start,
         end_line=end,
         score=formula.exposed(item.rank_value, item.use),
         rank_value=item.rank_value,
-        kind=named.kind if named else ("section" if file.kind == "docs" else chunk.kind),
+        kind=named.kind if named else ("section" if file.kind == "docs" else place.chunk.kind),
         language=file.language,
-        name=named.name if named else (chunk.headings[-1] if chunk.headings else ""),
-        qualified_name=named.qualified_name if named else " > ".join(chunk.headings),
+        name=place.name,
+        qualified_name=place.qualified_name,
         signature=signature,
         snippet=snippet.text,
         snippet_start_line=snippet.start_line,
         matches=snippet.matches,
         body=body,
         sources=tuple(channel for channel in _CHANNELS if file.entry_id in proposed.get(channel, ())),
-        others=_others(values, best, chunks, symbols),
+        others=place.others,
         reasons=item.reasons if query.explain else (),
     )
+
+
+def text_of(lines: Sequence[str] | None, start: int, end: int, most: int) -> str:
+    """The first ``most`` lines of a place, '' without any."""
+    return "\n".join(lines[start - 1 : min(end, start - 1 + most)]) if lines is not None else ""
 
 
 _CHANNELS: tuple[Channel, ...] = ("keyword", "symbol", "exact", "semantic")

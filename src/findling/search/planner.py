@@ -24,12 +24,12 @@ _QUOTED = re.compile(r"[\"`\u201c]([^\"`\u201d]{0,200})[\"`\u201d]")
 _MIN_QUOTED = 3
 _IN_NO_LINE = re.compile(r"[\n\0\ud800-\udfff]")
 LABEL = re.compile(
-    r"^\s*(?:[\w.]{0,100}\b[A-Z]\w*|(?i:error|exception|panic|fatal|warning))(?:\[[^\[\]\s]*\])?:\s+", re.MULTILINE
+    r"^[^\S\n]*(?:[\w.]{0,100}\b[A-Z]\w*|(?i:error|exception|panic|fatal|warning))(?:\[[^\[\]\s]*\])?:\s+", re.MULTILINE
 )
 """What is put before a message: its class, its level. The source has it elsewhere, if at all."""
 
 _PLACEHOLDER = re.compile(
-    r"[\n\0\ud800-\udfff]|Traceback \([^)\n]*\):|(?:0x)?\d[\w.:]*|[/\\]\S+|"
+    r"[\n\0\ud800-\udfff]|Traceback \([^)\n]{0,100}\):|(?:0x)?\d[\w.:]*|[/\\]\S+|"
     r"'[^']{0,200}'|<[^>]{0,200}>|%\w|\{[^}]{0,200}\}"
 )
 """What a running program puts into a message: numbers, paths, quoted values. The source holds none of them,

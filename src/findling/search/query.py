@@ -1,51 +1,43 @@
-"""Arguments to a `Query`: validated once, for every transport. Pure."""
+"""A query as it may be asked: validated once, for every transport. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 
 from findling.errors import InvalidInput
 from findling.types import MODES, Query
 
 MAX_LIMIT = 1000
-MAX_QUERY = 10_000
-"""Characters of a query; longer ones are a mistake, and cost time."""
+LINE_DIGITS = 18
+"""Of the number of a line; no file has a line whose number is longer, nor one whose number begins so."""
+
+MAX_QUERY = 100_000
+"""Characters of a query that are searched for: a whole issue or log. More adds time, not meaning."""
 
 
-def validate(
-    text: str,
-    *,
-    limit: int = 10,
-    mode: str = "auto",
-    language: str | None = None,
-    path_globs: Sequence[str] = (),
-    kind: str | None = None,
-    max_tokens: int | None = None,
-    explain: bool = False,
-) -> Query:
-    """The query, or `InvalidInput` that names the argument and the valid values. ``language`` is a known id."""
+def shortened(text: str) -> tuple[str, str]:
+    """A query as far as it is searched for, and the note that it was cut; '' for one that was not."""
+    if len(text) > MAX_QUERY:
+        text = text.strip()
+    if len(text) <= MAX_QUERY:
+        return text, ""
+    return text[:MAX_QUERY], f"The query has {len(text):,} characters; only the first {MAX_QUERY:,} were searched for."
+
+
+def validate(query: Query) -> Query:
+    """The query, or `InvalidInput` that names the argument and the valid values. A long text is cut, and that noted."""
+    text, cut = shortened(query.text)
     if not text.strip():
         raise InvalidInput("The query is empty.", remedy="Say what to look for.")
-    if len(text) > MAX_QUERY:
-        raise InvalidInput(f"The query has {len(text)} characters; at most {MAX_QUERY} are accepted.")
-    if not 1 <= limit <= MAX_LIMIT:
-        raise InvalidInput(f"limit must be between 1 and {MAX_LIMIT}, not {limit}.")
-    if mode not in MODES:
-        raise InvalidInput(f"mode must be one of {', '.join(MODES)}, not {mode!r}.")
-    if kind not in (None, "code", "docs"):
-        raise InvalidInput(f"kind must be code or docs, not {kind!r}.")
-    if max_tokens is not None and max_tokens < 1:
-        raise InvalidInput(f"max_tokens must be at least 1, not {max_tokens}.")
-    return Query(
-        text=text,
-        limit=limit,
-        mode=mode,
-        language=language,
-        path_globs=tuple(path_globs),
-        kind="code" if kind == "code" else "docs" if kind == "docs" else None,
-        max_tokens=max_tokens,
-        explain=explain,
-    )
+    if not 1 <= query.limit <= MAX_LIMIT:
+        raise InvalidInput(f"limit must be between 1 and {MAX_LIMIT}, not {query.limit}.")
+    if query.mode not in MODES:
+        raise InvalidInput(f"mode must be one of {', '.join(MODES)}, not {query.mode!r}.")
+    if query.kind not in (None, "code", "docs"):
+        raise InvalidInput(f"kind must be code or docs, not {query.kind!r}.")
+    if query.max_tokens is not None and query.max_tokens < 1:
+        raise InvalidInput(f"max_tokens must be at least 1, not {query.max_tokens}.")
+    return replace(query, text=text, notes=(*query.notes, cut)) if cut else query
 
 
 def split_target(target: str) -> tuple[str, int | None]:
@@ -55,5 +47,5 @@ def split_target(target: str) -> tuple[str, int | None]:
     """
     path, colon, line = target.rpartition(":")
     if colon and path and line.isdecimal():
-        return path, int(line)
+        return path, int(line[:LINE_DIGITS])
     return target, None

@@ -1,5 +1,8 @@
 """The recipe of a query: analyse -> plan -> channels -> candidates -> ranking -> places -> answer.
 
+Where a query has a gate, text is ranked first, and decides whether meaning is asked. Where it has weights, each
+channel's own list of places is mixed instead.
+
 The only file that knows all stages. It reads the index and, for what is shown, the files' text through a callable
 that the engine hands in; it never writes.
 """
@@ -14,16 +17,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from findling.errors import EmbedderUnavailable, InvalidInput
 from findling.plurals import count
-from findling.search import asked_path, keyword, messages, places, readings, symbol
+from findling.search import asked_path, channel_lists, gate, keyword, messages, places, readings, symbol
 from findling.search.analysis import QueryTerms, analyse
+from findling.search.fusion import Merged, Scored, fuse_weighted
 from findling.search.intent import IntentGuess, classify
 from findling.search.planner import Plan, plan
-from findling.search.ranking import Evidence, RankedFile, rank
+from findling.search.ranking import Evidence, RankedFile, formula, rank
 from findling.search.ranking.said import Nearness
 from findling.search.scope import Scope, resolve
+from findling.search.snippet import make_snippet
+from findling.search.text_order import TextOrder, text_order
 from findling.store.reader import IndexReader, OnlyThese
 from findling.store.rows import FileRow
-from findling.types import Channel, Hit, Query
+from findling.types import Channel, Grounds, Hit, Query, Skip
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,14 +66,45 @@ ReadLines = Callable[[FileRow], Sequence[str] | None]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A finished search. ``total`` counts the files that any channel proposed within the scope."""
+    """A finished search. ``total`` counts the files that any channel proposed within the scope, or the places of all
+    lists; ``ranked`` are the files in the order that decided. ``skip``: why meaning had no part in it, ``ratio`` what
+    it weighed; ``failed``: what the embedder said."""
 
-    hits: tuple[Hit, ...]
-    total: int
     intent: IntentGuess
     plan: Plan
-    ranked: tuple[RankedFile, ...]
-    used: frozenset[Channel]
+    hits: tuple[Hit, ...] = ()
+    grounds: tuple[Grounds, ...] = ()
+    total: int = 0
+    ranked: tuple[RankedFile, ...] = ()
+    ran: frozenset[Channel] = frozenset()
+    skip: Skip | None = None
+    failed: EmbedderUnavailable | None = None
+    ratio: float = 0.0
+    text_confidence: float = 0.0
+
+
+class _Candidates:
+    """The files that channels propose within a scope, and what speaks for them."""
+
+    def __init__(self, reader: IndexReader, scope: Scope) -> None:
+        self._reader = reader
+        self.scope = scope
+        self.proposed: dict[Channel, set[int]] = {}
+        self.near: dict[int, int] = {}
+        """Entry -> its place, from 1, among those that vectors propose."""
+        self.entries: dict[int, None] = {}
+        self.evidence = Evidence(keyword.KeywordHits({}, {}), {}, None)
+
+    def take(self, channel: Channel, proposals: Mapping[int, float] | Iterable[int], most: int) -> list[int]:
+        """The first ``most`` proposals of the scope become candidates."""
+        kept = self.scope.keep(self._reader, proposals, most)
+        self.proposed.setdefault(channel, set()).update(kept)
+        self.entries.update(dict.fromkeys(kept))
+        return kept
+
+    @property
+    def files(self) -> list[FileRow]:
+        return list(self._reader.files(self.entries).values())
 
 
 class Searcher:
@@ -92,29 +129,173 @@ class Searcher:
     def search(self, query: Query, *, scope_path: str = "") -> Found:
         """The answer to a validated query, within a folder when ``scope_path`` names one."""
         guess = classify(query.text)
-        chosen = plan(query.mode, guess.intent, query.text)
         terms = analyse(query.text, own_name=self._own_name)
+        chosen = plan(query.mode, guess.intent, query.text if query.mode == "exact" else terms.text)
         with self._reader.snapshot():
             if self._reader.manifest is None:
-                return Found((), 0, guess, chosen, (), frozenset())
+                return Found(guess, chosen)
             scope = resolve(self._reader, query, scope_path)
-            candidates, evidence, proposed = self._candidates(terms, chosen, scope)
-            use = chosen.signals(evidence)
-            meanings = self._open_meanings() if "said" in use else None
-            describes = guess.intent == "natural_language"  # names, paths and errors are meant to the letter
-            ranked = rank(
-                self._reader,
-                terms,
-                candidates,
-                evidence,
-                use=use,
-                most=query.limit,
-                with_priors=chosen.priors,
-                near=partial(meanings.of_names, terms.meant) if meanings and describes else None,
+            if query.weights is not None:
+                return self._mix(query, query.weights, terms, guess, chosen, scope)
+            return self._ranked(query, terms, guess, chosen, scope)
+
+    def _ranked(self, query: Query, terms: QueryTerms, guess: IntentGuess, chosen: Plan, scope: Scope) -> Found:
+        """The best files, a place of each; where the query has a gate, text decides first whether meaning is asked."""
+        candidates = self._propose_by_text(terms, chosen, scope)
+        text: TextOrder | None = None
+        skip: Skip | None = None
+        failed: EmbedderUnavailable | None = None
+        if query.gate is not None:
+            by_text = candidates.proposed.get("keyword", set()) | candidates.proposed.get("exact", set())
+            ranked = self._rank(terms, chosen, candidates, query.limit)
+            text = text_order(self._reader, terms, guess.intent, ranked, by_text)
+            skip = gate.skipped(query.gate, guess.intent, text.confidence)
+        if skip is None and "semantic" in chosen.channels:
+            skip, failed = self._propose_by_meaning(terms, chosen, candidates)
+        if text is not None and skip is not None:
+            ranked, ratio = text.ranked, 0.0
+        else:
+            ranked, ratio = self._rank(terms, chosen, candidates, query.limit), gate.EVEN
+        read = self._readings(terms, ranked)
+        if query.gate is not None and text is not None and skip is None:
+            ratio = gate.ratio(query.gate, guess.intent, text.confidence)
+            _weigh_meaning(ranked, ratio)
+        shown = ranked[: query.limit]
+        hits = places.hits(self._reader, self._read_lines, terms, shown, candidates.proposed, query, read)
+        return Found(
+            guess,
+            chosen,
+            tuple(hits),
+            self._grounds(query, candidates, shown, hits, text),
+            len(ranked),
+            tuple(ranked),
+            frozenset(candidates.proposed),
+            skip,
+            failed,
+            ratio,
+            text.confidence if text else 0.0,
+        )
+
+    def _rank(self, terms: QueryTerms, chosen: Plan, candidates: _Candidates, most: int) -> list[RankedFile]:
+        evidence = candidates.evidence
+        use = chosen.signals(evidence)
+        meanings = self._open_meanings() if "said" in use else None
+        describes = chosen.intent == "natural_language"  # names, paths and errors are meant to the letter
+        return rank(
+            self._reader,
+            terms,
+            candidates.files,
+            evidence,
+            use=use,
+            most=most,
+            with_priors=chosen.priors,
+            near=partial(meanings.of_names, terms.meant) if meanings and describes else None,
+        )
+
+    def _grounds(
+        self,
+        query: Query,
+        candidates: _Candidates,
+        shown: Sequence[RankedFile],
+        hits: Sequence[Hit],
+        text: TextOrder | None,
+    ) -> tuple[Grounds, ...]:
+        """What speaks for each hit."""
+        channel = self._semantic() if candidates.near else None
+        found = []
+        for item, hit in zip(shown, hits, strict=True):
+            ranks = dict(text.ranks.get(hit.path, {})) if text else {}
+            if near := candidates.near.get(item.file.entry_id):
+                ranks["semantic"] = near
+            cosine = item.best_cosine if item.cosines is not None else None
+            lines = self._read_lines(item.file) if query.place_lines else None
+            found.append(
+                Grounds(
+                    places.text_of(lines, hit.start_line, hit.end_line, query.place_lines),
+                    ranks,
+                    text.rank_parts.get(hit.path, 0.0) if text else 0.0,
+                    item.values,
+                    cosine,
+                    None if cosine is None or channel is None else channel.calibration.similarity(cosine),
+                )
             )
-            read = self._readings(terms, ranked, meanings.of_words if meanings else None)
-            hits = places.hits(self._reader, self._read_lines, terms, ranked[: query.limit], proposed, query, read)
-        return Found(tuple(hits), len(ranked), guess, chosen, tuple(ranked), frozenset(proposed))
+        return tuple(found)
+
+    def _mix(
+        self,
+        query: Query,
+        weights: Mapping[Channel, float],
+        terms: QueryTerms,
+        guess: IntentGuess,
+        chosen: Plan,
+        scope: Scope,
+    ) -> Found:
+        """Each channel's own list of places, mixed by ``weights``; of one channel alone its list."""
+        channels = {name for name in chosen.channels if weights.get(name, 0.0) > 0}
+        most = channel_lists.fan_out(query.limit) if len(weights) > 1 else query.limit
+        lists: dict[Channel, Sequence[Scored]] = {}
+        ranked: list[RankedFile] = []
+        skip: Skip | None = None
+        failed: EmbedderUnavailable | None = None
+        if "keyword" in channels:
+            candidates = self._propose_by_text(terms, replace(chosen, channels=frozenset(("keyword",))), scope)
+            ranked = self._rank(terms, chosen, candidates, most)
+            read = self._readings(terms, ranked)
+            lists["keyword"] = channel_lists.of_text(self._reader, terms, ranked[:most], read)
+        if "symbol" in channels:
+            lists["symbol"] = channel_lists.of_names(self._reader, terms, scope, most)
+        channel = self._semantic() if "semantic" in channels else None
+        if channel is not None:
+            vector, failed = _encoded(channel, terms.meant)
+            if vector is not None:
+                lists["semantic"] = channel_lists.of_vectors(self._reader, channel, vector, scope, most)
+        if "semantic" in channels and "semantic" not in lists:
+            skip = "failed" if failed else "no_vectors"
+        if len(weights) == 1:
+            mixed = [
+                Merged(place.path, place.line_start, place.line_end, place.score, (name,))
+                for name, places_of in lists.items()
+                for place in places_of
+            ]
+        else:
+            mixed = fuse_weighted(lists, weights)
+        cosines = {(place.path, place.line_start): place.score for place in lists.get("semantic", ())}
+        shown = [
+            self._mixed_hit(query, terms, place, cosines.get((place.path, place.line_start)))
+            for place in mixed[: query.limit]
+        ]
+        hits, grounds = [hit for hit, _ in shown], [each for _, each in shown]
+        return Found(
+            guess,
+            chosen,
+            tuple(hits),
+            tuple(grounds),
+            len(mixed),
+            tuple(ranked),
+            frozenset(lists),
+            skip,
+            failed,
+        )
+
+    def _mixed_hit(self, query: Query, terms: QueryTerms, place: Merged, cosine: float | None) -> tuple[Hit, Grounds]:
+        file = self._reader.file_at(place.path)
+        assert file is not None  # every list is of files of this snapshot
+        lines = self._read_lines(file)
+        snippet = make_snippet(lines or (), place.line_start, place.line_end, terms.terms.keys())
+        hit = Hit(
+            path=place.path,
+            start_line=place.line_start,
+            end_line=place.line_end,
+            score=place.score,
+            rank_value=place.score,
+            kind="section" if file.kind == "docs" else "block",
+            language=file.language,
+            snippet=snippet.text,
+            snippet_start_line=snippet.start_line,
+            matches=snippet.matches,
+            sources=place.sources,
+        )
+        return hit, Grounds(places.text_of(lines, place.line_start, place.line_end, query.place_lines), cosine=cosine)
 
     def _open_meanings(self) -> _Meanings | None:
         """By the bundled model's words, whichever model the index has; None when it is damaged."""
@@ -129,10 +310,10 @@ class Searcher:
             self._meanings = _Meanings(of_words, word_nearness.NameCosines(embedder))
         return self._meanings
 
-    def _readings(
-        self, terms: QueryTerms, ranked: list[RankedFile], near: Nearness | None
-    ) -> dict[int, dict[int, readings.Reading]]:
-        """What the first files' places say; with vectors it orders these files again."""
+    def _readings(self, terms: QueryTerms, ranked: list[RankedFile]) -> dict[int, dict[int, readings.Reading]]:
+        """What the first files' places say; where that is a signal it orders these files again."""
+        meanings = self._open_meanings() if ranked and "said" in ranked[0].use else None
+        near = meanings.of_words if meanings else None
         found = readings.read(
             self._reader,
             self._read_lines,
@@ -150,19 +331,11 @@ class Searcher:
             readings.weigh(ranked, found)
         return found
 
-    def _candidates(
-        self, terms: QueryTerms, chosen: Plan, scope: Scope
-    ) -> tuple[list[FileRow], Evidence, dict[Channel, set[int]]]:
+    def _propose_by_text(self, terms: QueryTerms, chosen: Plan, scope: Scope) -> _Candidates:
+        """The files that words, names and quoted text propose."""
         reader = self._reader
-        proposed: dict[Channel, set[int]] = {}
-        entries: dict[int, None] = {}
-
-        def take(channel: Channel, proposals: Mapping[int, float] | Iterable[int], most: int) -> None:
-            kept = scope.keep(reader, proposals, most)
-            proposed.setdefault(channel, set()).update(kept)
-            entries.update(dict.fromkeys(kept))
-
-        text = keyword.KeywordHits({}, {})
+        found = _Candidates(reader, scope)
+        text = found.evidence.keyword
         if "keyword" in chosen.channels:
             text = keyword.search(
                 reader,
@@ -171,44 +344,55 @@ class Searcher:
                 file_limit=FILE_CANDIDATES,
                 scope=scope,
             )
-            take("keyword", {entry: max(found.values()) for entry, found in text.chunks.items()}, KEYWORD_FILES)
-            take("keyword", text.files, NAME_FILES)
+            found.take("keyword", {entry: max(best.values()) for entry, best in text.chunks.items()}, KEYWORD_FILES)
+            found.take("keyword", text.files, NAME_FILES)
         definitions = {}
         if "symbol" in chosen.channels:
             scoped = scope.allowed is not None
             definitions = symbol.search(reader, terms, scoped=scoped)
             if chosen.mode == "symbol":
                 definitions = symbol.search_alike(reader, terms, OnlyThese(scope.blobs)) | definitions
-            firsts = {blob: found[0] for blob, found in definitions.items()}
+            firsts = {blob: defined[0] for blob, defined in definitions.items()}
             strongest = sorted(firsts, key=lambda blob: (firsts[blob].alike, -firsts[blob].strength, blob))
             owners = reader.files_of_blobs(strongest if scoped else strongest[: SYMBOL_FILES * 4])
             place = {blob: i for i, blob in enumerate(strongest)}
             owners.sort(key=lambda file: (place[file.blob_id], file.path))
-            take("symbol", (file.entry_id for file in owners), SYMBOL_FILES)
+            found.take("symbol", (file.entry_id for file in owners), SYMBOL_FILES)
         asked_paths: dict[int, int] = {}
         if "keyword" in chosen.channels:
             asked_paths = self._asked_paths(terms.text, scope)
-            take("keyword", asked_paths, asked_path.MOST)
+            found.take("keyword", asked_paths, asked_path.MOST)
         exact: dict[int, int] = {}
         if chosen.exact_text:
             exact = self._exact(chosen.exact_text, scope)
-            take("exact", exact, EXACT_FILES)
+            found.take("exact", exact, EXACT_FILES)
         said: dict[int, messages.Said] = {}
         if chosen.mode == "auto" and chosen.intent in ("natural_language", "error"):
-            said = messages.find(reader, self._read_lines, terms.text, scope, list(entries))
+            said = messages.find(reader, self._read_lines, terms.text, scope, list(found.entries))
             if said:  # what a message quotes was filled in, and stands anywhere
                 exact = {entry: line for entry, line in exact.items() if entry in said}
-                take("exact", {entry: each.share for entry, each in said.items()}, EXACT_FILES)
-        cosines = None
-        if "semantic" in chosen.channels and (channel := self._semantic()) is not None:
-            vector = _encoded(channel, terms.meant)
-            if vector is not None and vector.any():
-                take("semantic", self._near(channel, vector, scope), SEMANTIC_FILES)
-                cosines = channel.cosines(vector, entries)
-                if chosen.mode != "semantic" and len(cosines) < len(entries) * ENOUGH_VECTORS:
-                    cosines = None
-        files = list(reader.files(entries).values())
-        return files, Evidence(text, definitions, cosines, exact, asked_paths, said), proposed
+                found.take("exact", {entry: each.share for entry, each in said.items()}, EXACT_FILES)
+        found.evidence = Evidence(text, definitions, None, exact, asked_paths, said)
+        return found
+
+    def _propose_by_meaning(
+        self, terms: QueryTerms, chosen: Plan, found: _Candidates
+    ) -> tuple[Skip | None, EmbedderUnavailable | None]:
+        """Add the files that vectors propose and the cosines of all; why there are none, what the embedder said."""
+        channel = self._semantic()
+        if channel is None:
+            return "no_vectors", None
+        vector, failed = _encoded(channel, terms.meant)
+        if vector is None:
+            return "failed", failed
+        if not vector.any():
+            return "nothing", None
+        near = found.take("semantic", self._near(channel, vector, found.scope), SEMANTIC_FILES)
+        found.near = {entry: place for place, entry in enumerate(near, 1)}
+        cosines = channel.cosines(vector, found.entries)
+        if chosen.mode == "semantic" or len(cosines) >= len(found.entries) * ENOUGH_VECTORS:
+            found.evidence = replace(found.evidence, cosines=cosines)
+        return (None, None) if near else ("nothing", None)
 
     def _asked_paths(self, text: str, scope: Scope) -> dict[int, int]:
         """Entry -> the line that was asked for, of the files whose path the query is, or its end."""
@@ -253,11 +437,11 @@ class Searcher:
         with self._reader.snapshot():
             channel = self._semantic()
             if channel is None:
-                return Found((), 0, guess, chosen, (), frozenset())
+                return Found(guess, chosen)
             start, stop = chunks_at(self._reader, file, line)
             vector = channel.mean_vector(file.entry_id, start, stop)
             if vector is None:
-                return Found((), 0, guess, chosen, (), frozenset())
+                return Found(guess, chosen)
             scope = resolve(self._reader, query, scope_path)
             near = self._near(channel, vector, scope)
             near.pop(file.entry_id, None)
@@ -271,7 +455,7 @@ class Searcher:
                 self._reader, self._read_lines, terms, ranked[: query.limit], {"semantic": set(kept)}, query, {}
             )
             hits = [replace(hit, score=_unit(item.window_cosine)) for hit, item in zip(hits, ranked, strict=False)]
-        return Found(tuple(hits), len(ranked), guess, chosen, tuple(ranked), frozenset(("semantic",)))
+        return Found(guess, chosen, tuple(hits), total=len(ranked), ranked=tuple(ranked), ran=frozenset(("semantic",)))
 
 
 def chunks_at(reader: IndexReader, file: FileRow, line: int | None) -> tuple[int, int | None]:
@@ -290,12 +474,21 @@ def chunks_at(reader: IndexReader, file: FileRow, line: int | None) -> tuple[int
     return touching[0], touching[-1] + 1
 
 
-def _encoded(channel: SemanticChannel, text: str) -> NDArray[np.float32] | None:
-    """None when the embedder does not answer; it remembers why, and whoever opened it says so."""
+def _encoded(channel: SemanticChannel, text: str) -> tuple[NDArray[np.float32] | None, EmbedderUnavailable | None]:
+    """A text's vector; None, and why, when the embedder does not answer."""
     try:
-        return channel.encode(text)
-    except EmbedderUnavailable:
-        return None
+        return channel.encode(text), None
+    except EmbedderUnavailable as error:
+        return None, error
+
+
+def _weigh_meaning(ranked: list[RankedFile], ratio: float) -> None:
+    """Weigh text and vectors in each file's sum by 2 (1 - ratio) and 2 ratio, and put all in order again."""
+    weight = formula.SIGNALS["window"].weight
+    for item in ranked:
+        dense = weight * item.values.get("window", 0.0)
+        item.rank_value = 2 * (1 - ratio) * (item.rank_value - dense) + 2 * ratio * dense
+    ranked.sort(key=lambda item: (-item.rank_value, item.file.path))
 
 
 def _unit(value: float) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from findling import tokenizer
 from findling.search.analysis import QueryTerms
@@ -44,6 +45,9 @@ ELSEWHERE_FIT = 0.25
 BEGINNING, WORD, INSIDE = 0.8, 0.6, 0.3
 """``Parser`` asked: ``ParserError``, ``ArgParser``, and letters inside a word, which are seldom meant."""
 
+_MAX_NAMES = 20_000
+"""Names that are looked up, the first ones of a longer text; one statement of SQLite takes 32,766."""
+
 _MAX_DEFINITIONS = 400
 _MAX_SCOPED = 50_000
 _MAX_ALIKE = 500
@@ -51,6 +55,9 @@ _MAX_ALIKE = 500
 
 _MIN_ALIKE = 2
 """Letters of a word that names are compared with; a single one is in most."""
+
+_MOST_WORDS_ALIKE = 64
+"""Words of a text that names are compared with: a name is like them that has more than half, and none has so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +89,7 @@ def search(reader: IndexReader, query: QueryTerms, *, scoped: bool = False) -> d
     qualifiers = {name.squashed for name in query.names if name.qualifies}
     found: dict[int, list[Definition]] = {}
     in_scope: set[str] = set()
-    for symbol in reader.named(asked, _MAX_SCOPED if scoped else _MAX_DEFINITIONS):
+    for symbol in reader.named(islice(asked, _MAX_NAMES), _MAX_SCOPED if scoped else _MAX_DEFINITIONS):
         spelled, weight = asked[symbol.squashed]
         strength = weight * KIND_WEIGHTS.get(symbol.kind, 0.5)
         fit = 1.0
@@ -115,6 +122,8 @@ def search_alike(reader: IndexReader, query: QueryTerms, only: OnlyThese) -> dic
     named = [name.squashed for name in query.names if not name.qualifies]
     words = [tokenizer.squash(word) for word in query.words]
     asked = [word for word in dict.fromkeys(named or words) if len(word) >= _MIN_ALIKE]
+    if len(asked) > _MOST_WORDS_ALIKE:
+        return {}
     same = {*named, *query.compounds, *(words if len(words) == 1 else ())}
     symbols: dict[tuple[int, int], SymbolRow] = {}
     for word in asked:

@@ -77,15 +77,17 @@ def items(query: str, *, case_sensitive: bool = False) -> list[Item]:
         rest += query[at : quoted.start()].split()
         at = quoted.end()
         phrase = " ".join((quoted[1] if quoted[1] is not None else quoted[2]).split())
-        if phrase:
+        if phrase and len(found) < MAX_ITEMS:
             found.setdefault(f'"{phrase}', Item(_phrase(phrase, flags), frozenset(), required=True))
     rest += query[at:].split()
     words = [token for token in rest if _WORD.search(token)] or rest
     content = [token for token in words if token.strip("?!.,;:").lower() not in STOP_WORDS] or words
     for token in content if not found else [token for token in content if token.lower() not in STOP_WORDS]:
+        if len(found) == MAX_ITEMS:
+            break
         item = _item(token, flags, case_sensitive=case_sensitive)
         found.setdefault(item.pattern.pattern, item)
-    return list(found.values())[:MAX_ITEMS]
+    return list(found.values())
 
 
 def _item(token: str, flags: int, *, case_sensitive: bool) -> Item:

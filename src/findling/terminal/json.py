@@ -90,11 +90,11 @@ class JsonView:
         self._root = str(root)
 
     def search(self, result: SearchResult, *, explain: bool) -> None:
-        self._write(result)
+        self._write(_search_fields(result))
 
     def length(self, result: SearchResult, *, explain: bool) -> int:
         """The characters that `search` prints."""
-        return len(self._text(result)) + len("\n")
+        return len(self._text(_search_fields(result))) + len("\n")
 
     def grep(self, found: GrepStream, *, shape: str) -> None:
         for piece in self._grep(found):
@@ -181,3 +181,7 @@ def _statistics(status: Status) -> dict[str, Any]:
 def _line(line: LineMatch) -> dict[str, Any]:
     line = clipped(line)
     return {name: getattr(line, name) for name in _LINE_FIELDS}
+
+
+def _search_fields(result: SearchResult) -> dict[str, Any]:
+    return {**to_json(result), "low_confidence": result.low_confidence}

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self, TextIO, TypeAlias
 
 from findling.terminal.capabilities import is_terminal, wants_style
@@ -62,9 +61,7 @@ class ProgressLines:
         self._last = time.monotonic()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stream.flush()
 
     def __call__(self, progress: Progress) -> None:
@@ -92,9 +89,7 @@ class ProgressBar:
         self._since = time.monotonic()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.stop()
             self._bar = None

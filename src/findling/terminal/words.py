@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from findling.plurals import count as count
-from findling.types import LOW_CONFIDENCE
 
 if TYPE_CHECKING:
     from findling.config import Loaded
@@ -28,18 +27,9 @@ if TYPE_CHECKING:
 
 NOTHING_FOUND = "nothing found"
 
-_SYNCING = "the index is being brought up to date"
 _MARKS: Mapping[str, str] = {"ok": "✓", "off": "○", "broken": "✗"}
 _MATCHES: Mapping[str, str] = {"exact": "", "prefix": "begins with", "part": "contains"}
 _UNITS = ("B", "kB", "MB", "GB", "TB")
-
-
-def low_confidence(result: SearchResult, shown: Callable[[str], str]) -> str:
-    """The line that goes before an answer which probably is none; "" for a good one."""
-    if not result.hits or result.confidence >= LOW_CONFIDENCE:
-        return ""
-    nearest = result.hits[0]
-    return f"nothing here looks like an answer; nearest: {place(nearest, shown)}"
 
 
 def nothing_in_scope(asked: Sequence[str], left_out: Sequence[SkippedFile], shown: Callable[[str], str]) -> str:
@@ -53,23 +43,34 @@ def nothing_in_scope(asked: Sequence[str], left_out: Sequence[SkippedFile], show
     return f"{text}; left out: {shown(first.path)}, {rule}{more}"
 
 
-def search_notes(result: SearchResult, *, how_to_finish: str = "", nothing: str = NOTHING_FOUND) -> list[str]:
-    """``nothing``: the sentence for an answer without any place."""
+UNSURE = "nothing here looks like an answer"
+
+
+def search_notes(
+    result: SearchResult, *, how_to_finish: str = "", nothing: str = NOTHING_FOUND, doubted: bool = False
+) -> list[str]:
+    """``nothing``: the sentence for an answer without any place. ``doubted``: whether an unsure answer is called so, by
+    the last note, which is what a terminal still shows."""
     notes = []
     if not result.hits:
         matched = f"{count(result.total, 'file')} matched, but no place fits into --max-tokens"
         notes.append(matched if result.total else nothing)
     notes += list(result.notes)
-    if result.freshness == "stale":
-        reason = f" ({result.stale_reason})" if result.stale_reason else ""
-        notes.append(f"the index may be out of date{reason}; 'findling sync' checks everything")
-    elif result.freshness == "syncing":
-        notes.append(_SYNCING)
+    notes += _freshness(result)
     if result.unfinished:
         notes.append(
             f"the index is partial: {_missing(result.coverage)}{f'; {how_to_finish}' if how_to_finish else ''}"
         )
+    if doubted and result.hits and result.low_confidence:
+        notes.append(UNSURE)
     return notes
+
+
+def _freshness(result: SearchResult | SymbolResult) -> list[str]:
+    if result.freshness == "stale":
+        reason = f" ({result.stale_reason})" if result.stale_reason else ""
+        return [f"the index may be out of date{reason}; 'findling sync' checks everything"]
+    return ["the index is being brought up to date"] if result.freshness == "syncing" else []
 
 
 def grep_notes(totals: GrepResult, *, cut: bool, nothing: str = NOTHING_FOUND) -> list[str]:
@@ -100,11 +101,7 @@ def symbol_notes(result: SymbolResult, *, references_asked: bool, nothing: str =
         notes.append(_not_searched(result.coverage.skipped))
     if result.coverage.unfinished:
         notes.append("the index is partial; 'findling index' finishes it")
-    if result.freshness == "stale":
-        reason = f" ({result.stale_reason})" if result.stale_reason else ""
-        notes.append(f"the index may be out of date{reason}; 'findling sync' checks everything")
-    elif result.freshness == "syncing":
-        notes.append(_SYNCING)
+    notes += _freshness(result)
     return notes
 
 
@@ -227,11 +224,6 @@ def explanation_rows(found: Explanation, shown: Callable[[str], str]) -> list[tu
 def check_line(check: Check) -> str:
     """``✓ name: words``; the mark says whether it works."""
     return f"{_MARKS[check.state]} {check.name}: {check.words}"
-
-
-def place(hit: Hit, shown: Callable[[str], str]) -> str:
-    name = symbol_of(hit)
-    return f"{shown(hit.path)}:{span(hit.start_line, hit.end_line)}{f' {name}' if name else ''}"
 
 
 def symbol_of(hit: Hit) -> str:

@@ -6,17 +6,18 @@ import time
 from typing import Any
 
 from findling import __version__
+from findling.engine.index_jobs import RunMode
+from findling.search.lexical import core_name
 from findling.tools import code_decisions as decide
 from findling.tools import code_metadata, parameters, running
 from findling.tools.code_health import grammars, missing_folder, required_version, schema_status, store_problem
 from findling.tools.code_search import BODY_LINES, known_language, search_code, symbol_id
-from findling.tools.jobs import Mode
 from findling.tools.model import Arguments, Call, Refusal, Reply, Tool, object_schema
 from findling.tools.places import Lines
 from findling.tools.refs import check_ref
 from findling.tools.symbols import file_symbols, outline
 from findling.tools.workspace import WAIT_S
-from findling.types import SYMBOL_KINDS, Coverage, Reference, SymbolHit
+from findling.types import SYMBOL_KINDS, Reference, SymbolHit
 
 MATCH_SCORES = {"exact": 1.0, "prefix": 0.8, "part": 0.5}
 OTHER_SPELLING = 0.9
@@ -46,7 +47,11 @@ def _locate_symbol(call: Call, given: Arguments) -> Reply:
     room = max(0, given["limit"] - len(results))
     results += [_reference(use, given["name"], given["detail_level"]) for use in found.references[:room]]
     metadata = code_metadata.of_answer(
-        call.workspace, ref, freshness=found.freshness, coverage=found.coverage, vectors_wanted=False
+        ref,
+        freshness=found.freshness,
+        coverage=found.coverage,
+        job_active=call.workspace.jobs.active is not None,
+        vectors_wanted=False,
     )
     if found.notes:
         metadata["warnings"] = list(found.notes)
@@ -62,7 +67,7 @@ def _locate_symbol(call: Call, given: Arguments) -> Reply:
 
 def _definition(hit: SymbolHit, asked: str, detail: str, lines: Lines) -> dict[str, Any]:
     score = MATCH_SCORES[hit.match]
-    if hit.match == "exact" and decide.core_name(asked).rpartition(".")[2] != hit.name.lower():
+    if hit.match == "exact" and core_name(asked).rpartition(".")[2] != hit.name.lower():
         score = OTHER_SPELLING
     facts: dict[str, Any] = {
         "path": hit.path,
@@ -127,7 +132,7 @@ def _index_status(call: Call, given: Arguments) -> Reply:
         "chunk_count": coverage.chunks,
         "embedded_count": coverage.embedded_chunks,
         "active_job": active,
-        "recent_jobs": [job.facts() for job in workspace.jobs.recent()],
+        "recent_jobs": [running.job_facts(job) for job in workspace.jobs.recent()],
     }
     if workspace.watched is not None:
         facts["watching"] = workspace.watched._asdict()
@@ -168,16 +173,16 @@ def _sync_repo(call: Call, given: Arguments) -> Reply:
     return _start(call, given, "incremental", "sync_in_progress", "changed_files")
 
 
-def _start(call: Call, given: Arguments, mode: Mode, busy: str, counted: str) -> Reply:
+def _start(call: Call, given: Arguments, mode: RunMode, busy: str, counted: str) -> Reply:
     workspace = call.workspace
     ref = check_ref(workspace.engine.root, given.get("ref"))
     # A forced synchronisation looks at every file again, which is what a full run from nothing does.
     job = workspace.jobs.start("full" if given["force"] else mode, force=given["force"], ref=ref)
     if job is None:
         active = workspace.jobs.active
-        data = {"job_id": active.job_id} if active else {}
+        data = {"job_id": active.id} if active else {}
         raise Refusal(busy, "The index is being brought up to date already; index_status tells how far it is.", data)
-    facts = {"job_id": job.job_id, "status": job.status, "mode": mode, counted: None}
+    facts = {"job_id": job.id, "status": job.status, "mode": mode, counted: None}
     return Reply({**facts, "metadata": code_metadata.fields(decide.protocol_state(indexed=True, job_active=True), ref)})
 
 
@@ -188,7 +193,7 @@ def _health_check(call: Call, given: Arguments) -> Reply:
     status = engine.status()
     gone = missing_folder(engine.root)
     sqlite_problem, fulltext_problem = store_problem(engine.store_dir)
-    fingerprint = workspace.view(lambda view: view.fingerprint)
+    fingerprint = engine.fingerprint
     available, missing = grammars()
     active = running.active_job(workspace)
     failed = bool(gone or sqlite_problem or fulltext_problem) or status.indexing_status == "failed"
@@ -233,7 +238,11 @@ def _get_file_outline(call: Call, given: Arguments) -> Reply:
     ref = check_ref(call.workspace.engine.root, given.get("ref"))
     found, freshness = file_symbols(call, ref, given["path"])
     metadata = code_metadata.of_answer(
-        call.workspace, ref, freshness=freshness, coverage=_coverage(call), vectors_wanted=False
+        ref,
+        freshness=freshness,
+        coverage=call.workspace.engine.coverage(),
+        job_active=call.workspace.jobs.active is not None,
+        vectors_wanted=False,
     )
     if freshness != "fresh":
         call.workspace.finish_in_background(ref)
@@ -244,13 +253,6 @@ def _get_file_outline(call: Call, given: Arguments) -> Reply:
         "metadata": metadata,
     }
     return Reply(facts, "symbols")
-
-
-def _coverage(call: Call) -> Coverage:
-    counts = call.workspace.view(lambda view: view.counts())
-    if counts is None:
-        return call.workspace.engine.never_indexed()
-    return Coverage(counts.files, counts.chunks, counts.embedded, counts.pending, complete=counts.complete)
 
 
 # --- the rows --------------------------------------------------------------------------------------------------
@@ -298,7 +300,7 @@ TOOLS: tuple[Tool, ...] = (
         "it is used. Exact names come first. Returns path, lines, kind, qualified name and signature.",
         object_schema(
             {
-                "name": parameters.query("The name, such as retry or Client.retry."),
+                "name": parameters.text("The name, such as retry or Client.retry.", parameters.MAX_NAME),
                 "kind": parameters.one_of(SYMBOL_KINDS, "Only definitions of this kind."),
                 "language": parameters.LANGUAGE,
                 "limit": parameters.count(10, 100),

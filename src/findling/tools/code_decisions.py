@@ -4,14 +4,13 @@ and words; the names, thresholds and texts are the tool's contract.
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from findling import tokenizer
-from findling.types import Completeness, Freshness, IndexingStatus, Intent
+from findling.search.lexical import PHRASE, TERMS, phrase, words
+from findling.types import Completeness, Freshness, Gate, IndexingStatus, Intent, Skip
 
 if TYPE_CHECKING:
     from findling.config.options import SemanticMode
@@ -19,9 +18,6 @@ if TYPE_CHECKING:
 Provenance = Literal["lexical", "semantic", "hybrid"]
 
 # --- ratio and fan-out -----------------------------------------------------------------------------------------
-
-FADE_FROM = 0.55
-"""Lexical confidence up to which the whole ratio is used; from here to the threshold it fades to nothing."""
 
 MERGED_BOUNDS = (20, 1000)
 LEXICAL_BOUNDS = (40, 2000)
@@ -50,45 +46,39 @@ def _clamp(value: int, low: int, high: int) -> int:
     return min(high, max(low, value))
 
 
-def ratio_cap(requested: float | None, configured: float) -> float:
-    """The most that meaning may weigh: as requested, else as configured for the intent."""
-    return requested if requested is not None else configured
+SKIPPED: Mapping[Skip, str] = {
+    "intent": "intent_not_nl",
+    "ratio": "semantic_ratio_zero",
+    "closed": "mode_rerank_only",
+    "sure": "lexical_high_confidence",
+    "no_vectors": "semantic_not_indexed",
+    "nothing": "semantic_no_matches",
+    "none": "semantic_backend_unavailable",
+    "down": "semantic_backend_unavailable",
+    "slow": "semantic_backend_timeout",
+    "mismatch": "semantic_backend_error",
+    "failed": "semantic_backend_error",
+}
+"""What the contract calls each reason not to ask by meaning; `semantic_disabled` is for a mode that is off."""
+
+FALLBACK: frozenset[Skip | None] = frozenset(("none", "down", "slow", "mismatch", "failed"))
+"""Those for which text stands in for meaning that was wanted."""
 
 
-def used_ratio(cap: float, confidence: float, threshold: float) -> float:
-    """What of ``cap`` is used when the lexical channels are so sure: all of it up to `FADE_FROM`, nothing from
-    ``threshold`` on."""
-    if confidence >= threshold:
-        return 0.0
-    if threshold <= FADE_FROM:
-        return cap
-    return cap * min(1.0, max(0.0, (threshold - confidence) / (threshold - FADE_FROM)))
+def gate(mode: SemanticMode, requested: float | None, configured: float, sure: float) -> Gate:
+    """When meaning is asked: for questions in words, in the mode hybrid, where text is not ``sure`` by itself; it
+    weighs what was requested at the most, else what is configured."""
+    if mode == "off":
+        return Gate({})
+    cap = configured if requested is None else requested
+    return Gate({"natural_language": cap}, sure, closed=mode == "rerank_only")
 
 
-def skip_reason(
-    *,
-    mode: SemanticMode,
-    intent: Intent,
-    cap: float,
-    confidence: float,
-    threshold: float,
-    scope_resolved: bool = True,
-    indexed: bool = True,
-) -> str | None:
-    """Why meaning is not asked, None when it is; the first reason that holds."""
+def skip_reason(skipped: Skip | None, mode: SemanticMode) -> str | None:
+    """The contract's word for why meaning had no part in an answer, None where it had."""
     if mode == "off":
         return "semantic_disabled"
-    if intent != "natural_language":
-        return "intent_not_nl"
-    if cap == 0:
-        return "semantic_ratio_zero"
-    if mode == "rerank_only":
-        return "mode_rerank_only"
-    if confidence >= threshold:
-        return "lexical_high_confidence"
-    if not scope_resolved:
-        return "project_scope_unresolved"
-    return None if indexed else "semantic_not_indexed"
+    return SKIPPED[skipped] if skipped is not None else None
 
 
 def semantic_degraded(*, fallback: bool, found_by_meaning: bool) -> bool:
@@ -97,103 +87,8 @@ def semantic_degraded(*, fallback: bool, found_by_meaning: bool) -> bool:
 
 # --- scores ----------------------------------------------------------------------------------------------------
 
-EXACT, QUALIFIED, IN_PATH = 5.0, 2.0, 1.0
-"""The query is the name or the path; stands in the qualified name; stands in the path."""
-
-TERMS, PHRASE = 2.5, 0.75
-"""All of the query's words stand in the text; they stand there as they were typed."""
-
 RERANK_MOST = 1.0 + TERMS + PHRASE
 """The value of a candidate for which everything speaks: its exposed score is 1."""
-
-_WORD = re.compile(r"\w+")
-
-
-def squash(value: float) -> float:
-    """Evidence from 0 up to [0, 1): x / (x + 1); 0 for what is not a positive number."""
-    return value / (value + 1.0) if math.isfinite(value) and value > 0 else 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What of a hit depends on the query. ``rank`` is its weighted reciprocal rank over the lexical channels."""
-
-    rank: float = 0.0
-    exact: float = 0.0
-    qualified: float = 0.0
-    path: float = 0.0
-    text: float = 0.0
-
-    @property
-    def confidence(self) -> float:
-        """In [0, 1): without the text match, which a question has with anything."""
-        return squash(self.rank + self.exact + self.qualified + self.path)
-
-    @property
-    def score(self) -> float:
-        """The exposed lexical score, in [0, 1)."""
-        return squash(self.rank + self.exact + self.qualified + self.path + self.text)
-
-
-def evidence(
-    query: str, *, rank: float, name: str, qualified_name: str, path: str, text: str, ignore: frozenset[str]
-) -> Evidence:
-    """How a hit answers a query. ``text`` is all that is known of it; ``ignore`` are words that say nothing."""
-    core = core_name(query)
-    qualified = _dotted(qualified_name)
-    lower_path = path.lower()
-    exact = bool(core) and (
-        core in (name.lower(), qualified, lower_path)
-        or qualified.endswith(f".{core}")
-        or lower_path.endswith(f"/{core.lstrip('/')}")
-    )
-    return Evidence(
-        rank=rank,
-        exact=EXACT if exact else 0.0,
-        qualified=QUALIFIED if core and core in qualified else 0.0,
-        path=IN_PATH if core and core in lower_path else 0.0,
-        text=TERMS * shared_terms(query, text, ignore) + _phrase(query, text),
-    )
-
-
-_DECLARED = re.compile(
-    r"(?:fn|func|def|struct|enum|trait|impl|class|function|interface|type|const|method|module|macro)\s+(\S+)",
-    re.IGNORECASE,
-)
-
-
-def core_name(query: str) -> str:
-    """The name or path that a query is, in lower case: without quotes, call brackets and the word that declares it."""
-    text = query.strip().strip("\"'`").strip()
-    declared = _DECLARED.fullmatch(text)
-    text = declared[1] if declared else text
-    text = text.removesuffix("()").removeprefix("$this->").lstrip("$@").lower()
-    return text if "/" in text or "\\" in text else _dotted(text)
-
-
-def _dotted(name: str) -> str:
-    return name.lower().replace("::", ".").replace("->", ".").replace("#", ".")
-
-
-def _phrase(query: str, text: str) -> float:
-    return PHRASE if query.strip().lower() in text.lower() else 0.0
-
-
-def shared_terms(query: str, text: str, ignore: frozenset[str]) -> float:
-    """The share of the query's terms that a text has, in any of their forms: "classified" and ``classify``."""
-    every = _words(query)
-    wanted = {tokenizer.stem(word) for word in (every - ignore) or every}
-    return len(wanted & _stems(text)) / len(wanted) if wanted else 0.0
-
-
-def _stems(text: str) -> set[str]:
-    return {
-        tokenizer.stem(part) for word in set(tokenizer.words(text)) for part in (word.lower(), *tokenizer.parts(word))
-    }
-
-
-def _words(text: str) -> set[str]:
-    return {word for word in _WORD.findall(text.lower()) if len(word) > 1}
 
 
 def exposed_scores(hits: Iterable[tuple[Provenance, float, float]]) -> list[float]:
@@ -212,9 +107,9 @@ def local_rerank(query: str, texts: Sequence[tuple[str, float]]) -> list[float]:
 
     From 0 to `RERANK_MOST`; divide by it for a score.
     """
-    wanted = _words(query)
+    wanted = words(query)
     return [
-        base + (TERMS * len(wanted & _words(text)) / len(wanted) if wanted else 0.0) + _phrase(query, text)
+        base + (TERMS * len(wanted & words(text)) / len(wanted) if wanted else 0.0) + phrase(query, text)
         for text, base in texts
     ]
 

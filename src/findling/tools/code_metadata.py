@@ -48,12 +48,12 @@ def joined(states: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def of_answer(
-    workspace: Workspace, ref: str, *, freshness: Freshness, coverage: Coverage, vectors_wanted: bool
+    ref: str, *, freshness: Freshness, coverage: Coverage, job_active: bool, vectors_wanted: bool
 ) -> dict[str, Any]:
     """The fields of an answer that the engine gave with this freshness and coverage."""
     state = protocol_state(
         indexed=coverage.files > 0 or freshness == "fresh",
-        job_active=workspace.jobs.active is not None or freshness == "syncing",
+        job_active=job_active or freshness == "syncing",
         changed=freshness == "stale",
         files_pending=coverage.unfinished,
         vectors_missing=vectors_wanted and coverage.missing_vectors > 0,
@@ -95,8 +95,9 @@ def of_refusal(workspace: Workspace) -> dict[str, Any]:
     """The fields of a call that searched nothing. Never raises; looks at the disk only where that is quick."""
     try:
         engine = workspace.engine
-        counts = workspace.view(lambda view: view.counts())
-        if counts is None or counts.files <= LOOKED_AT:
+        _ = workspace.config  # a wrong one is why a call may have been refused
+        coverage = engine.coverage()
+        if coverage.files <= LOOKED_AT:
             return of_status(workspace, engine.status())
     except errors.FindlingError:
         return fields(protocol_state(indexed=False, failed=True), _ref(workspace))
@@ -105,8 +106,8 @@ def of_refusal(workspace: Workspace) -> dict[str, Any]:
         indexed=True,
         job_active=workspace.jobs.active is not None,
         changed=True,
-        files_pending=counts.pending > 0 or not counts.complete,
-        vectors_missing=workspace.config.semantic.enabled is not False and counts.embedded < counts.chunks,
+        files_pending=coverage.unfinished,
+        vectors_missing=coverage.missing_vectors > 0,
     )
     return fields(state, workspace.ref_name)
 

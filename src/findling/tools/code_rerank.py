@@ -35,18 +35,26 @@ def reranked(
     config: Config, mode: SemanticMode, query: str, found: list[Found], most: int
 ) -> tuple[list[Found], Rerank]:
     """The results in their last order, at most ``most`` where they are ordered anew, and who gave it."""
-    wanted = config.refused.get("semantic.rerank.provider", config.rerank.provider)
-    if mode == "off" or (wanted == "none" and mode == "hybrid"):
-        return found, Rerank("none")
+    wanted = reranker(config, mode)
     if wanted == "none":
+        return found, Rerank("none")
+    if wanted == "local":
         return _by_words(query, found[:most]), Rerank("local")
     if config.reranker_blocked:
         return _by_words(query, found[:most]), Rerank("local", "external_provider_blocked")
     try:
-        return _by_service(config, query, found[:most]), Rerank(str(wanted))
+        return _by_service(config, query, found[:most]), Rerank(wanted)
     except _Failed as failure:
         events.semantic_error(operation="rerank", error_type=failure.reason, message=f"{wanted} did not rerank")
         return _by_words(query, found[:most]), Rerank("local", failure.reason)
+
+
+def reranker(config: Config, mode: SemanticMode) -> str:
+    """Who is to give the results their last order: none, local, or the name of a service."""
+    wanted = str(config.refused.get("semantic.rerank.provider", config.rerank.provider))
+    if mode == "off" or (wanted == "none" and mode == "hybrid"):
+        return "none"
+    return "local" if wanted == "none" else wanted
 
 
 class _Failed(Exception):

@@ -1,45 +1,43 @@
-"""search_code: what a query asks for, whether meaning is asked too, and an answer that says what it is worth."""
+"""search_code: arguments to one question, and its answer to a reply that says what it is worth.
+
+`question` and `facts` are pure; only an external reranker stands between them.
+"""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from findling import events
-from findling.errors import EmbedderUnavailable
 from findling.ingest.languages import LANGUAGES, find_language
+from findling.search import lexical
 from findling.search.analysis import STOP_WORDS
-from findling.search.intent import IntentGuess, classify
+from findling.search.phrasing import without_form
 from findling.tools import code_decisions as decide
-from findling.tools import code_lexical, code_metadata
-from findling.tools.code_rerank import Rerank, reranked
+from findling.tools import code_metadata
+from findling.tools.code_rerank import Rerank, reranked, reranker
 from findling.tools.model import Arguments, Call, Refusal, Reply
-from findling.tools.places import Lines, clipped
+from findling.tools.parameters import MAX_NAME, MAX_REPEATED
+from findling.tools.places import clipped
 from findling.tools.refs import check_ref
-from findling.types import SYMBOL_KINDS, Coverage, Hit, SearchResult
+from findling.tools.workspace import WAIT_S
+from findling.types import SYMBOL_KINDS, Answer, Grounds, Hit, Intent, Query
 
 if TYPE_CHECKING:
+    from findling.config import Config
     from findling.config.options import SemanticMode
 
 SNIPPET_CHARS = 200
 BODY_LINES = 200
 """Lines of a result's body; more is reading the file."""
 
+TEXT_LINES = 60
+"""Lines of a place that are compared with the query: what a person would look at."""
+
 MORE_RESULTS = 20
 """To ask for where the first ones do not answer: half of the files that these miss stand among so many."""
-
-DENSE_SIGNAL = "window"
-"""The engine's signal that comes from vectors; all others come from text."""
-
-SEMANTIC_SOURCES = frozenset(("semantic",))
-
-_SKIPPED = {
-    "none": "semantic_backend_unavailable",
-    "down": "semantic_backend_unavailable",
-    "slow": "semantic_backend_timeout",
-    "mismatch": "semantic_backend_error",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,80 +45,166 @@ class Found:
     """One result before it is written: who found it, and how well it answers by text and by meaning."""
 
     hit: Hit
+    text: str
     provenance: decide.Provenance
     lexical: float
     similarity: float
-
-
-@dataclass(frozen=True, slots=True)
-class Semantics:
-    """What became of the semantic side of one query."""
-
-    mode: SemanticMode
-    ratio_used: float
-    triggered: bool
-    skipped: str | None
-    fallback: bool = False
-    warning: str = ""
 
 
 def search_code(call: Call, given: Arguments) -> Reply:
     """The handler. Raises `Refusal`."""
     started = time.monotonic()
     workspace = call.workspace
-    engine = workspace.engine
-    query: str = given["query"]
-    language = known_language(given.get("language"))
-    ref = check_ref(engine.root, given.get("ref"))
-    guess = classify(query)
-    fan_out = decide.fan_out(given["limit"])
-    strict = given["freshness_policy"] == "strict"
-    lexical = code_lexical.search(
-        call, query, guess.intent, language=language, limit=fan_out.lexical, look_at_all=strict
-    )
-    freshness = lexical.first.freshness
-    if strict and freshness != "fresh":
-        raise Refusal(
-            "index_stale",
-            f"The index does not show the newest files: {lexical.first.stale_reason or 'not all are indexed yet'}.",
-            {"current_head": ref, "suggestion": "Call sync_repo, or ask with freshness_policy balanced."},
-        )
-    found, semantics, coverage, total, confidence = _decide(call, given, guess, lexical, fan_out, language)
-    found, rerank = reranked(workspace.config, semantics.mode, query, found, fan_out.merged)
+    config = workspace.config
+    ref = check_ref(workspace.engine.root, given.get("ref"))
+    answer = workspace.engine.ask(question(given, config), progress=call.progress)
+    if given["freshness_policy"] == "strict" and answer.result.freshness != "fresh":
+        raise _stale(answer, ref)
+    mode = mode_of(answer, config)
+    found, rerank = reranked(config, mode, given["query"], placed(answer), _fan_out(given).merged)
     workspace.note_latency((time.monotonic() - started) * 1000)
-    shown = found[: given["limit"]]
-    if semantics.mode == "hybrid":
-        events.semantic_search(
-            query=query,
-            result_count=len(shown),
-            latency_ms=events.since(started),
-            used_semantic=semantics.triggered,
-        )
-    scores = decide.exposed_scores((item.provenance, item.lexical, item.similarity) for item in shown)
+    _report(answer, mode, min(len(found), given["limit"]), started)
     metadata = code_metadata.of_answer(
-        workspace, ref, freshness=freshness, coverage=coverage, vectors_wanted=semantics.mode == "hybrid"
+        ref,
+        freshness=answer.result.freshness,
+        coverage=answer.result.coverage,
+        job_active=workspace.jobs.active is not None,
+        vectors_wanted=mode == "hybrid",
     )
-    lacks_vectors = semantics.mode == "hybrid" and coverage.missing_vectors > 0
-    if (freshness != "fresh" or coverage.unfinished or lacks_vectors) and given["freshness_policy"] != "best_effort":
+    if given["freshness_policy"] != "best_effort" and _is_unfinished(answer, mode):
         workspace.finish_in_background(ref)
-    metadata |= _semantic_fields(call, semantics, found, coverage, fan_out) | _rerank_fields(rerank)
-    metadata |= _confidence_fields(call, given, guess, shown, scores, confidence)
+    return Reply(facts(given, config, answer, found, rerank, metadata), "results")
+
+
+def question(given: Arguments, config: Config) -> Query:
+    """What the arguments ask. Raises `Refusal` for a language that is none."""
+    semantic = config.semantic
+    mode = semantic.effective_mode(embedder_works=True)
+    cap = config.ratio_for("natural_language")
+    limit = given["limit"] if reranker(config, mode) == "none" else _fan_out(given).merged
+    return Query(
+        given["query"],
+        limit,
+        language=known_language(given.get("language")),
+        wait_s=WAIT_S,
+        look_at_all=given["freshness_policy"] == "strict",
+        gate=decide.gate(mode, given.get("semantic_ratio"), cap, semantic.lexical_short_circuit_threshold),
+        place_lines=BODY_LINES if given["detail_level"] == "context" else TEXT_LINES,
+    )
+
+
+def mode_of(answer: Answer, config: Config) -> SemanticMode:
+    """The mode in effect, given whether there is an embedder."""
+    problem = answer.meaning.problem
+    return config.semantic.effective_mode(embedder_works=problem is None or problem.kind != "none")
+
+
+def placed(answer: Answer) -> list[Found]:
+    """The answer's places as results, in its order."""
+    return [_found(answer, hit, grounds) for hit, grounds in answer.places]
+
+
+def facts(
+    given: Arguments,
+    config: Config,
+    answer: Answer,
+    found: Sequence[Found],
+    rerank: Rerank,
+    metadata: Mapping[str, Any],
+) -> dict[str, Any]:
+    """What is said of an answer. ``found`` are its results in their last order, ``metadata`` tells of the index."""
+    result = answer.result
+    shown = found[: given["limit"]]
+    scores = decide.exposed_scores((item.provenance, item.lexical, item.similarity) for item in shown)
+    total = result.total
+    said = {**metadata, **_semantic_fields(config, answer, found, _fan_out(given)), **_rerank_fields(rerank)}
+    said |= _confidence_fields(given, config, answer, shown, scores)
     # What answered is an index that this version can read; a question without one has begun to make it.
-    metadata["schema_status"] = "compatible" if coverage.files else "not_indexed"
-    if warnings := [*lexical.first.notes, *([semantics.warning] if semantics.warning else [])]:
-        metadata["warnings"] = warnings
-    lines = Lines(engine)
-    facts = {
+    said["schema_status"] = "compatible" if result.coverage.files else "not_indexed"
+    if warnings := _warnings(answer):
+        said["warnings"] = warnings
+    return {
         "results": [
-            result_facts(item.hit, score, given["detail_level"], lines, guess.intent) | {"provenance": item.provenance}
+            result_facts(item, score, given["detail_level"], result.intent) | {"provenance": item.provenance}
             for item, score in zip(shown, scores, strict=True)
         ],
-        "query_intent": guess.intent,
+        "query_intent": result.intent,
         "total_candidates": total,
-        "suggested_next_actions": _next_actions(given, guess, shown, low=metadata["low_confidence"], total=total),
-        "metadata": metadata,
+        "suggested_next_actions": _next_actions(given, result.intent, shown, low=said["low_confidence"], total=total),
+        "metadata": said,
     }
-    return Reply(facts, "results")
+
+
+def _fan_out(given: Arguments) -> decide.FanOut:
+    return decide.fan_out(given["limit"])
+
+
+def _stale(answer: Answer, ref: str) -> Refusal:
+    why = answer.result.stale_reason or "not all are indexed yet"
+    return Refusal(
+        "index_stale",
+        f"The index does not show the newest files: {why}.",
+        {"current_head": ref, "suggestion": "Call sync_repo, or ask with freshness_policy balanced."},
+    )
+
+
+def _is_unfinished(answer: Answer, mode: SemanticMode) -> bool:
+    """Whether indexing would make the answer better."""
+    result = answer.result
+    lacks_vectors = mode == "hybrid" and result.coverage.missing_vectors > 0
+    return result.freshness != "fresh" or result.coverage.unfinished or lacks_vectors
+
+
+def _report(answer: Answer, mode: SemanticMode, results: int, started: float) -> None:
+    """Tell the log what came of the semantic side."""
+    meaning = answer.meaning
+    skipped = decide.skip_reason(meaning.skipped, mode)
+    if meaning.skipped in decide.FALLBACK and mode != "off":
+        message = meaning.failure or (meaning.problem.message if meaning.problem else "")
+        events.semantic_error(operation="search_code", error_type=skipped or "", message=message)
+    if mode == "hybrid":
+        events.semantic_search(
+            query=answer.query.text,
+            result_count=results,
+            latency_ms=events.since(started),
+            used_semantic=_triggered(answer),
+        )
+
+
+def _triggered(answer: Answer) -> bool:
+    return answer.meaning.ran and answer.meaning.skipped in (None, "nothing")
+
+
+def _found(answer: Answer, hit: Hit, grounds: Grounds) -> Found:
+    seen = "\n".join(grounds.text.split("\n", TEXT_LINES)[:TEXT_LINES])
+    evidence = lexical.evidence(
+        without_form(answer.query.text),
+        rank=grounds.rank_part,
+        name=hit.name,
+        qualified_name=hit.qualified_name,
+        path=hit.path,
+        text=f"{hit.path} {hit.qualified_name} {seen or hit.snippet}",
+        ignore=STOP_WORDS,
+    )
+    if answer.meaning.skipped is not None:
+        return Found(hit, grounds.text, "lexical", evidence.score, 0.0)
+    return Found(hit, grounds.text, provenance(hit), evidence.score, grounds.similarity or 0.0)
+
+
+def provenance(hit: Hit) -> decide.Provenance:
+    """Which sides found a hit."""
+    by_meaning = "semantic" in hit.sources
+    by_text = bool(set(hit.sources) - {"semantic"})
+    return "hybrid" if by_meaning and by_text else "semantic" if by_meaning else "lexical"
+
+
+def _warnings(answer: Answer) -> list[str]:
+    """What the answer notes, but nothing of what went wrong with meaning, which has fields; a mismatch stays."""
+    meaning = answer.meaning
+    warnings = [note for note in answer.result.notes if note != meaning.note]
+    if meaning.skipped == "mismatch" and meaning.problem is not None:
+        warnings.append(f"{meaning.problem.message} Run reindex_vectors with force: true.")
+    return warnings
 
 
 def known_language(name: str | None) -> str | None:
@@ -137,120 +221,25 @@ def known_language(name: str | None) -> str | None:
     return language.id
 
 
-# --- the semantic side -----------------------------------------------------------------------------------------
-
-
-def _decide(
-    call: Call,
-    given: Arguments,
-    guess: IntentGuess,
-    lexical: code_lexical.Lexical,
-    fan_out: decide.FanOut,
-    language: str | None,
-) -> tuple[list[Found], Semantics, Coverage, int, float]:
-    """What was found, how, in how much, of how many; and how sure the question that decided is of it."""
-    workspace = call.workspace
-    config = workspace.config
-    counts = workspace.view(lambda view: view.counts())
-    problem = workspace.view(lambda view: view.semantic_problem)
-    mode = config.semantic.effective_mode(embedder_works=problem is None or problem.kind != "none")
-    # The engine counts vectors only where it was asked for meaning; here they are counted always.
-    coverage = replace(lexical.first.coverage, embedded_chunks=counts.embedded if counts else 0)
-    cap = decide.ratio_cap(given.get("semantic_ratio"), config.ratio_for(guess.intent))
-    threshold = config.semantic.lexical_short_circuit_threshold
-    reason = decide.skip_reason(
-        mode=mode,
-        intent=guess.intent,
-        cap=cap,
-        confidence=lexical.confidence,
-        threshold=threshold,
-        indexed=coverage.embedded_chunks > 0 or problem is not None,
-    )
-    sure = lexical.sure
-    by_text = [Found(hit, "lexical", lexical.evidence[hit.path].score, 0.0) for hit in lexical.hits]
-    if reason is None and problem is not None:
-        skipped = _SKIPPED[problem.kind]
-        warning = problem.message if problem.kind == "mismatch" else ""
-        events.semantic_error(operation="search_code", error_type=skipped, message=problem.message)
-        return by_text, Semantics(mode, 0.0, False, skipped, True, warning), coverage, len(by_text), sure
-    if reason is not None:
-        return by_text, Semantics(mode, 0.0, False, reason), coverage, len(lexical.hits), sure
-    ratio = decide.used_ratio(cap, lexical.confidence, threshold)
-    try:
-        mixed, answer = _by_meaning(call, given, guess, lexical, fan_out, language, ratio)
-    except EmbedderUnavailable as error:
-        events.semantic_error(operation="search_code", error_type=error.code, message=error.message)
-        skipped = {
-            "timeout": "semantic_backend_timeout",
-            "unreachable": "semantic_backend_unavailable",
-        }.get(error.reason, "semantic_backend_error")
-        return by_text, Semantics(mode, 0.0, False, skipped, True), coverage, len(by_text), sure
-    none = not any(item.provenance != "lexical" for item in mixed)
-    if none and (problem := workspace.view(lambda view: view.semantic_problem)) is not None:
-        events.semantic_error(operation="search_code", error_type=_SKIPPED[problem.kind], message=problem.message)
-        return by_text, Semantics(mode, 0.0, False, _SKIPPED[problem.kind], True), coverage, len(by_text), sure
-    if none:
-        return by_text, Semantics(mode, 0.0, True, "semantic_no_matches"), coverage, len(by_text), sure
-    return mixed, Semantics(mode, ratio, True, None), coverage, answer.total, answer.confidence
-
-
-def _by_meaning(
-    call: Call,
-    given: Arguments,
-    guess: IntentGuess,
-    lexical: code_lexical.Lexical,
-    fan_out: decide.FanOut,
-    language: str | None,
-    ratio: float,
-) -> tuple[list[Found], SearchResult]:
-    """The engine's order with the sum of its signals mixed as ``ratio`` says: 2(1 - r) text + 2r dense; and its answer
-    as it was."""
-    workspace = call.workspace
-    engine = workspace.engine
-    query: str = given["query"]
-    answer = engine.search(
-        query, mode="auto", limit=fan_out.merged, language=language, explain=True, wait_s=0, progress=call.progress
-    )
-    similar = workspace.view(lambda view: view.similarities(query, [hit.path for hit in answer.hits]))
-    evidence = code_lexical.evidence_of(engine, query, guess.intent, answer.hits) | lexical.evidence
-    order = sorted(answer.hits, key=lambda hit: (-mixed_value(hit, ratio), hit.path))
-    return [Found(hit, provenance(hit), evidence[hit.path].score, similar.get(hit.path, 0.0)) for hit in order], answer
-
-
-def mixed_value(hit: Hit, ratio: float) -> float:
-    """The hit's ranking sum with text and vectors weighed by ``ratio``; 0.5 is the engine's own sum."""
-    dense = sum(reason.value for reason in hit.reasons if reason.signal == DENSE_SIGNAL)
-    text = sum(reason.value for reason in hit.reasons if reason.signal != DENSE_SIGNAL)
-    return 2 * (1 - ratio) * text + 2 * ratio * dense
-
-
-def provenance(hit: Hit) -> decide.Provenance:
-    by_meaning = "semantic" in hit.sources
-    by_text = bool(set(hit.sources) - SEMANTIC_SOURCES)
-    return "hybrid" if by_meaning and by_text else "semantic" if by_meaning else "lexical"
-
-
 # --- what it is worth ------------------------------------------------------------------------------------------
 
 
-def _semantic_fields(
-    call: Call, semantics: Semantics, found: list[Found], coverage: Coverage, fan_out: decide.FanOut
-) -> dict[str, Any]:
-    fingerprint = call.workspace.view(lambda view: view.fingerprint)
-    enabled = semantics.mode != "off"
-    uses_vectors = semantics.mode == "hybrid" and fingerprint is not None
+def _semantic_fields(config: Config, answer: Answer, found: Sequence[Found], fan_out: decide.FanOut) -> dict[str, Any]:
+    meaning, coverage = answer.meaning, answer.result.coverage
+    mode = mode_of(answer, config)
+    fallback = meaning.skipped in decide.FALLBACK and mode == "hybrid"
     fields: dict[str, Any] = {
-        "semantic_mode": semantics.mode,
-        "semantic_enabled": enabled,
-        "semantic_ratio_used": round(semantics.ratio_used, 6),
-        "semantic_triggered": semantics.triggered,
-        "semantic_skipped_reason": semantics.skipped,
-        "semantic_fallback": semantics.fallback,
+        "semantic_mode": mode,
+        "semantic_enabled": mode != "off",
+        "semantic_ratio_used": round(meaning.ratio if meaning.skipped is None else 0.0, 6),
+        "semantic_triggered": _triggered(answer),
+        "semantic_skipped_reason": decide.skip_reason(meaning.skipped, mode),
+        "semantic_fallback": fallback,
         "semantic_degraded": decide.semantic_degraded(
-            fallback=semantics.fallback, found_by_meaning=any(item.provenance != "lexical" for item in found)
+            fallback=fallback, found_by_meaning=any(item.provenance != "lexical" for item in found)
         ),
-        "embedding_model_version": fingerprint.version if uses_vectors and fingerprint else None,
-        "external_provider_blocked": call.workspace.config.external_blocked,
+        "embedding_model_version": meaning.model_version if mode == "hybrid" else None,
+        "external_provider_blocked": config.external_blocked,
         "lexical_fan_out": fan_out.lexical,
         "semantic_fan_out": fan_out.semantic,
         "merged_fan_out": fan_out.merged,
@@ -268,50 +257,53 @@ def _rerank_fields(rerank: Rerank) -> dict[str, Any]:
 
 
 def _confidence_fields(
-    call: Call,
-    given: Arguments,
-    guess: IntentGuess,
-    shown: list[Found],
-    scores: list[float],
-    confidence: float,
+    given: Arguments, config: Config, answer: Answer, shown: Sequence[Found], scores: Sequence[float]
 ) -> dict[str, Any]:
-    threshold = given.get("confidence_threshold", call.workspace.config.semantic.confidence_threshold)
+    threshold = given.get("confidence_threshold", config.semantic.confidence_threshold)
     worth = decide.lead(scores, [item.provenance for item in shown])
-    low = confidence < threshold
+    low = answer.result.confidence < threshold
+    intent, query = answer.result.intent, given["query"]
     return {
         "low_confidence": low,
         "suggested_action": decide.suggested_action(
-            guess.intent, len(shown), low=low, query=given["query"], name=_name_for(given["query"], guess, shown)
+            intent,
+            len(shown),
+            low=low,
+            query=clipped(query, MAX_REPEATED),
+            name=_name_for(query, intent, shown),
         ),
         "confidence_threshold": threshold,
         "top_score": round(worth.top_score, 6),
         "score_margin": round(worth.score_margin, 6),
         "channel_agreement": round(worth.channel_agreement, 6),
-        "query_intent_confidence": guess.confidence,
-        "intent_escalation_hint": guess.hint,
+        "query_intent_confidence": answer.intent_confidence,
+        "intent_escalation_hint": answer.intent_hint,
     }
 
 
-def _name_for(query: str, guess: IntentGuess, shown: list[Found]) -> str:
-    if guess.intent == "symbol":
-        return query.strip()
-    return decide.extracted_identifier(query, shown[0].hit.name if shown else "", STOP_WORDS)
+def _name_for(query: str, intent: Intent, shown: Sequence[Found]) -> str:
+    """What the query calls the thing, '' where that is no name."""
+    name = query.strip()
+    if intent != "symbol":
+        name = decide.extracted_identifier(query, shown[0].hit.name if shown else "", STOP_WORDS)
+    return name if len(name) <= MAX_NAME else ""
 
 
 def _next_actions(
-    given: Arguments, guess: IntentGuess, shown: list[Found], *, low: bool, total: int
+    given: Arguments, intent: Intent, shown: Sequence[Found], *, low: bool, total: int
 ) -> list[dict[str, Any]]:
     """Calls that are worth making now, the likeliest first, all of them of the ``ref`` that was asked for."""
     at = {} if given.get("ref") is None else {"ref": given["ref"]}
     actions: list[dict[str, Any]] = []
     if not shown:
         actions.append({"tool": "index_status", "arguments": at, "reason": "nothing was found: see what is indexed"})
-    name = _name_for(given["query"], guess, shown)
-    if low and (guess.intent == "symbol" or (guess.intent == "natural_language" and decide.looks_like_a_name(name))):
+    name = _name_for(given["query"], intent, shown)
+    asks_for_one = intent == "symbol" or (intent == "natural_language" and decide.looks_like_a_name(name))
+    if low and name and asks_for_one:
         actions.append(
             {"tool": "locate_symbol", "arguments": {"name": name, **at}, "reason": "look the name up among definitions"}
         )
-    if low and len(shown) < min(total, MORE_RESULTS):
+    if low and len(shown) < min(total, MORE_RESULTS) and len(given["query"]) <= MAX_REPEATED:
         same = {key: given[key] for key in ("language", "detail_level", "semantic_ratio") if key in given}
         actions.append(
             {
@@ -335,8 +327,9 @@ def _next_actions(
 # --- one result ------------------------------------------------------------------------------------------------
 
 
-def result_facts(hit: Hit, score: float, detail: str, lines: Lines, intent: str) -> dict[str, Any]:
+def result_facts(item: Found, score: float, detail: str, intent: str) -> dict[str, Any]:
     """A result's fields, without its provenance. ``detail``: location, signature or context."""
+    hit = item.hit
     name = hit.path.rsplit("/", 1)[-1]
     kind, qualified = "snippet", hit.path
     if hit.kind in SYMBOL_KINDS:
@@ -364,7 +357,7 @@ def result_facts(hit: Hit, score: float, detail: str, lines: Lines, intent: str)
         if hit.signature:
             facts["signature"] = hit.signature
     if detail == "context":
-        facts["body"] = lines.between(hit.path, hit.start_line, min(hit.end_line, hit.start_line + BODY_LINES - 1))
+        facts["body"] = item.text.rstrip("\r\n")
     return facts
 
 

@@ -15,7 +15,7 @@ from findling.search.extract import Excerpt, PassageText, extract
 from findling.search.extract_units import cut_between_words
 from findling.search.ranking.signals import STANDS_IN, inverse_document_frequency
 from findling.tokenizer import path_terms, term_key, terms
-from findling.tools.docs_scope import Opened, ask, scope_of
+from findling.tools.docs_scope import ask, scope_of
 from findling.tools.docs_state import READY, report, semantic_state
 from findling.tools.model import Arguments, Call, Reply
 from findling.types import LOW_CONFIDENCE
@@ -23,6 +23,7 @@ from findling.types import LOW_CONFIDENCE
 if TYPE_CHECKING:
     from collections.abc import Sequence, Set
 
+    from findling.engine.documents import OpenDocuments
     from findling.search.analysis import QueryTerms
     from findling.search.passages import Passage
 
@@ -77,7 +78,7 @@ class _Answer:
     used_semantic: bool
 
 
-def _answer(opened: Opened, query: str) -> _Answer:
+def _answer(opened: OpenDocuments, query: str) -> _Answer:
     asked = analyse(query)
     channel = opened.channel
     found = passages.blended(opened.reader, asked, opened.files, channel, limit=PASSAGES)
@@ -122,7 +123,7 @@ whole files hold, synonyms among it."""
 
 
 def _confidence(
-    opened: Opened, asked: QueryTerms, weights: dict[str, float], found: list[Passage], best: Passage
+    opened: OpenDocuments, asked: QueryTerms, weights: dict[str, float], found: list[Passage], best: Passage
 ) -> float:
     """By how much of the question the answer's best passage holds, and how near the nearest is; as confidence in a
     search is.
@@ -145,7 +146,7 @@ def _share_held(term: str, held: Set[str], asked: QueryTerms) -> float:
     return 0.0 if held.isdisjoint(asked.synonyms.get(term, ())) else STANDS_IN
 
 
-def _weights(opened: Opened, asked: QueryTerms) -> dict[str, float]:
+def _weights(opened: OpenDocuments, asked: QueryTerms) -> dict[str, float]:
     """How much each term of the question says: less, the more files have it."""
     manifest = opened.reader.manifest
     total = manifest.files if manifest else 1

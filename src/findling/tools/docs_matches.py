@@ -11,12 +11,15 @@ from findling.search.analysis import analyse
 from findling.search.documents import prefix_order
 from findling.search.passages import by_text
 from findling.search.text_matches import Matches
-from findling.tools.docs_scope import Opened, ask, scope_of
+from findling.tools.docs_scope import ask, scope_of
 from findling.tools.model import Arguments, Call, Refusal, Reply
+from findling.tools.parameters import MAX_REPEATED
+from findling.tools.places import clipped
 
 if TYPE_CHECKING:
+    from findling.engine.document_texts import DocumentText
+    from findling.engine.documents import OpenDocuments
     from findling.store.rows import FileRow
-    from findling.tools.docs_text import DocumentText
 
 PROPOSED_CHUNKS = 2_000
 """Chunks with the query's words that are looked at; their documents are read in the order of their best chunk."""
@@ -57,7 +60,7 @@ def search_docs(call: Call, given: Arguments) -> Reply:
     loose = content and not given["caseSensitive"] and not any(item.required for item in wanted)
     most = max(READ_LEAST, READ_PER_RESULT * given["limit"]) if loose else READ_MOST
 
-    def look(opened: Opened) -> tuple[list[Document], bool]:
+    def look(opened: OpenDocuments) -> tuple[list[Document], bool]:
         found = []
         candidates = _candidates(opened, query)
         for file, text in candidates[:most]:
@@ -72,13 +75,13 @@ def search_docs(call: Call, given: Arguments) -> Reply:
     shown = [_facts(item, pretty=given["prettyPrint"]) for item in found[: given["limit"]]]
     facts: dict[str, Any] = {"results": shown}
     if not shown:
-        facts["message"] = f'No results found for query: "{query}"'
+        facts["message"] = f'No results found for query: "{clipped(query, MAX_REPEATED)}"'
     elif all_read and len(found) > len(shown):
         facts["total"] = len(found)
     return Reply({**facts, **state_of_index}, "results")
 
 
-def _candidates(opened: Opened, query: str) -> list[tuple[FileRow, float]]:
+def _candidates(opened: OpenDocuments, query: str) -> list[tuple[FileRow, float]]:
     """Documents to read, the likeliest first. What consists of no words at all is looked for in any."""
     best: dict[int, tuple[FileRow, float]] = {}
     terms = analyse(query)
@@ -96,7 +99,7 @@ def _matches(document: DocumentText, wanted: list[text_matches.Item], *, content
     return text_matches.find(wanted, document.text, start, stop)
 
 
-def _title(opened: Opened, document: DocumentText, file: FileRow) -> str:
+def _title(opened: OpenDocuments, document: DocumentText, file: FileRow) -> str:
     """Its own word for it, else its first heading, else its file's name."""
     headings = (chunk.headings[0] for chunk in opened.reader.chunks(file.blob_id) if chunk.headings)
     name = PurePosixPath(file.path)

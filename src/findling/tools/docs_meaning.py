@@ -19,13 +19,14 @@ from findling.search.passages import Near, Passage
 from findling.search.query import split_target
 from findling.search.searcher import chunks_at
 from findling.search.similar_documents import similar_documents
-from findling.tools.docs_scope import Opened, ask, scope_of
+from findling.tools.docs_scope import ask, scope_of
 from findling.tools.docs_state import report, semantic_state
 from findling.tools.files import inside
 from findling.tools.index_state import COMPLETENESS
 from findling.tools.model import Arguments, Call, Refusal, Reply
 
 if TYPE_CHECKING:
+    from findling.engine.documents import OpenDocuments
     from findling.store.rows import ChunkRow, FileRow
 
 PREVIEW_CHARS = 200
@@ -48,7 +49,7 @@ def semantic_search(call: Call, given: Arguments) -> Reply:
     ready = state.state == "ready"
     threshold = given.get("threshold", call.workspace.config.semantic.similarity_threshold)
 
-    def look(opened: Opened) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    def look(opened: OpenDocuments) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         if opened.channel is None:  # not possible, or no vectors yet: words then
             found = passages.by_text(opened.reader, analyse(query), opened.files, limit=given["limit"])
             results = _results(opened, [(passage, passage.text) for passage in found])
@@ -86,7 +87,7 @@ def _nearness(near: Near, best: float) -> dict[str, Any]:
     }
 
 
-def _results(opened: Opened, found: list[tuple[Passage, float]]) -> list[dict[str, Any]]:
+def _results(opened: OpenDocuments, found: list[tuple[Passage, float]]) -> list[dict[str, Any]]:
     results = []
     for passage, similarity in found:
         document = opened.texts.of(passage.file)
@@ -125,7 +126,7 @@ def find_similar(call: Call, given: Arguments) -> Reply:
     root = call.workspace.engine.root
     target: str = given["docPath"]
 
-    def look(opened: Opened) -> list[dict[str, Any]] | None:
+    def look(opened: OpenDocuments) -> list[dict[str, Any]] | None:
         found = _source(opened, root, target)
         if found is None:
             return None
@@ -157,7 +158,7 @@ def find_similar(call: Call, given: Arguments) -> Reply:
     return Reply({"similar": similar, **state_of_index}, "similar")
 
 
-def _source(opened: Opened, root: Path, target: str) -> tuple[FileRow, int | None] | None:
+def _source(opened: OpenDocuments, root: Path, target: str) -> tuple[FileRow, int | None] | None:
     """The file that ``FILE`` or ``FILE:LINE`` names, and the line; None when it is not indexed. Raises `Refusal`."""
     path, line = split_target(target)
     for name, at in ((target, None), (path, line)):

@@ -7,10 +7,8 @@ from typing import Any
 
 from findling import events
 from findling.ingest.languages import language_of
-from findling.search.documents import DocumentScope
-from findling.tools.docs_scope import documents_below, scope_of
+from findling.tools.docs_scope import scope_of
 from findling.tools.docs_state import report, semantic_state
-from findling.tools.index_view import IndexView
 from findling.tools.model import Arguments, Call, Reply
 
 
@@ -28,9 +26,10 @@ def reindex_vectors(call: Call, given: Arguments) -> Reply:
         return Reply({**state.error, **nothing, "latency_ms": events.since(started)}, is_error=True)
     mismatch = state.state == "mismatch"
     engine = workspace.engine
-    taken_in = engine.index(embed=False, progress=call.progress)
-    paths = workspace.view(lambda view: _paths(view, scope, engine.scope))
-    done = engine.reembed(paths, anew=given["force"] or mismatch, progress=call.progress)
+    with engine.job(call.progress) as job:
+        taken_in = engine.index(embed=False, progress=job)
+        paths = engine.document_paths(scope)
+        done = engine.reembed(paths, anew=given["force"] or mismatch, progress=job)
     not_read = [*taken_in.failed, *(file for file in taken_in.skipped if file.reason == "unreadable")]
     unread = [file for file in not_read if scope.allows_path(file.path) and language_of(file.path).kind == "docs"]
     errors = [
@@ -57,11 +56,3 @@ def reindex_vectors(call: Call, given: Arguments) -> Reply:
         said = gone.error if gone.code else {"error": done.problem.code, "message": str(done.problem)}
         return Reply(said | facts, "errors", is_error=True)
     return Reply(facts, "errors")
-
-
-def _paths(view: IndexView, scope: DocumentScope, folder: str) -> list[str]:
-    reader = view.reader
-    if reader is None:
-        return []
-    with reader.snapshot():
-        return [file.path for file in scope.of_files(documents_below(reader, folder), lambda _: frozenset())]

@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from findling import events
 from findling.config import choose_provider
 from findling.embedding import BUNDLED
-from findling.store.schema import IndexDamaged
 
 if TYPE_CHECKING:
     from findling.config import ProviderChoice
     from findling.embedding import Fingerprint
-    from findling.tools.index_view import IndexView
     from findling.tools.workspace import Workspace
 
 State = Literal["ready", "disabled", "unavailable", "mismatch"]
@@ -53,7 +51,7 @@ def semantic_state(workspace: Workspace, query: str = "") -> SemanticState:
     config = workspace.config
     if config.semantic.enabled is False:
         return DISABLED
-    seen = workspace.view(lambda view: _look(view, query))
+    seen = workspace.engine.document_model(query)
     url = config.semantic.ollama_url
     choice = choose_provider(
         config,
@@ -76,39 +74,6 @@ def report(operation: str, state: SemanticState) -> None:
     """Log what keeps a tool from searching by meaning; being switched off is no error."""
     if state.state in ("unavailable", "mismatch"):
         events.semantic_error(operation=operation, error_type=state.code, message=state.message)
-
-
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """``stored``: id and dimensions of the model that the vectors are of, None without vectors. ``connection``: what
-    does not answer cannot be reached, or answers too late; the model itself may be good."""
-
-    fingerprint: Fingerprint | None
-    problem: str
-    stored: tuple[str, int] | None
-    connection: bool
-
-
-def _look(view: IndexView, query: str) -> _Seen:
-    vectors = view.of_documents
-    fingerprint = vectors.fingerprint
-    if query and fingerprint is not None and fingerprint.provider == "ollama" and not vectors.encodes(query):
-        fingerprint = vectors.fingerprint  # None, unless it is this text alone that cannot be embedded
-    failure = vectors.failure
-    stored: tuple[str, int] | None = None
-    try:
-        reader = view.reader
-    except IndexDamaged:
-        reader = None  # whoever takes in what is new builds it anew
-    if reader is not None:
-        with reader.snapshot():
-            latest = reader.latest_model()
-            stored = reader.model(latest) if latest is not None else None
-            own = reader.model_id(fingerprint.id) if fingerprint is not None else None
-            if fingerprint is not None and reader.embedded_chunks(own):
-                stored = (fingerprint.id, fingerprint.dimensions)
-    connection = failure is None or failure.reason in ("unreachable", "timeout")
-    return _Seen(fingerprint, str(failure or ""), stored, connection)
 
 
 def _ollama_unavailable(url: str) -> SemanticState:

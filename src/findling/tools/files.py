@@ -7,9 +7,9 @@ are indexed.
 from __future__ import annotations
 
 import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from findling.files import Files, NotRead, read_regular_file
 from findling.ingest.decoding import Decoded, decode
@@ -21,10 +21,6 @@ from findling.roots import is_bare
 from findling.tools.model import Call, Refusal
 from findling.tools.root_names import NamedRoots, Root
 from findling.tools.workspace import WAIT_S
-
-if TYPE_CHECKING:
-    from findling.tools.docs_text import DocumentText
-    from findling.tools.index_view import IndexView
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +49,21 @@ def inside(root: Root, path: str) -> tuple[str, Path]:
     return named.relative_to(base).as_posix(), real
 
 
+def check_file(real: Path, path: str) -> None:
+    """Raises `Refusal` unless a file is there, with the system's reason where there can be none: a name that is too
+    long, a folder that may not be looked into. ``path``: as it was asked for."""
+    try:
+        mode = real.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        raise Refusal("file_not_found", f"file not found: {path}") from None
+    except OSError as error:
+        raise Refusal("file_not_found", f"file cannot be read: {path} ({error.strerror})") from error
+    if stat.S_ISDIR(mode):
+        raise Refusal("invalid_input", f"path is a directory: {path}")
+    if not stat.S_ISREG(mode):
+        raise Refusal("file_not_found", f"file not found: {path}")
+
+
 def read_text(root: Root, path: str) -> TextFile:
     """The text of a file below the root. Raises `Refusal` (``file_not_found``, ``invalid_input``)."""
     if isinstance(root, NamedRoots):
@@ -60,10 +71,7 @@ def read_text(root: Root, path: str) -> TextFile:
         text = read_text(root.folders[name], rest)
         return TextFile(f"{name}/{text.path}", text.lines)
     relative, real = inside(root, path)
-    if real.is_dir():
-        raise Refusal("invalid_input", f"path is a directory: {path}")
-    if not real.is_file():
-        raise Refusal("file_not_found", f"file not found: {path}")
+    check_file(real, path)
     most = DiscoveryOptions().max_bytes
     base = Path(os.path.realpath(root))
     located = real.relative_to(base).as_posix()  # a link may have a harmless name
@@ -93,25 +101,14 @@ def read_document(call: Call, path: str) -> TextFile | None:
     """
     engine = call.workspace.engine
     named, real = inside(engine.root, path)
-    if not format_of(real.name) or not real.is_file():
+    if not format_of(real.name):
         return None
+    check_file(real, path)
     relative = real.relative_to(os.path.realpath(engine.root)).as_posix()
     freshness, _ = engine.refresh(query=relative, embed=False, wait_s=WAIT_S, progress=call.progress)
     if freshness != "fresh":
         call.workspace.finish_in_background(call.workspace.ref_name)
-    files, most = engine.new_files(), call.workspace.config.index.max_file_bytes
-
-    def read(view: IndexView) -> DocumentText | None:
-        from findling.tools.docs_text import DocumentTexts
-
-        reader = view.reader
-        if reader is None:
-            return None
-        with files, reader.snapshot():
-            file = reader.file_at(relative)
-            return DocumentTexts(files, reader, most).of(file) if file is not None and file.converted else None
-
-    document = call.workspace.view(read)
+    document = engine.document_text(relative)
     if document is None:
         from findling.engine.explain import NOT_YET
 

@@ -15,7 +15,7 @@ from findling.tools.model import Call
 from findling.types import UNREAD, Freshness
 
 if TYPE_CHECKING:
-    from findling.types import Coverage, GrepResult, SearchResult, SymbolResult
+    from findling.types import Answer, Coverage, GrepResult, SymbolResult
 
 FRESHNESS, COMPLETENESS, NOT_SEARCHED = "freshness_status", "result_completeness", "not_searched"
 
@@ -50,12 +50,28 @@ def not_searched(coverage: Coverage, *, vectors_wanted: bool) -> dict[str, Any]:
     return left
 
 
-def of_search(call: Call, ref: str, seen: SearchResult, *, by_meaning: bool) -> dict[str, Any]:
-    """Of an answer that is as whole as the engine's to the same question. What is left goes on in the background."""
-    if seen.freshness != "fresh" or seen.unfinished:
-        call.workspace.finish_in_background(ref)
-    partial = seen.completeness == "partial" or seen.freshness == "syncing"
-    return state(seen.freshness, partial=partial, **not_searched(seen.coverage, vectors_wanted=by_meaning))
+def of_answer(answer: Answer) -> dict[str, Any]:
+    """Of an answer that is as whole as the engine's to the same question."""
+    seen, vectors_wanted = answer.result, _vectors_wanted(answer)
+    coverage = seen.coverage
+    partial = bool(
+        coverage.unfinished
+        or coverage.unread
+        or seen.freshness == "syncing"
+        or (vectors_wanted and coverage.missing_vectors)
+    )
+    return state(seen.freshness, partial=partial, **not_searched(coverage, vectors_wanted=vectors_wanted))
+
+
+def is_unfinished(answer: Answer) -> bool:
+    """Whether there is something that indexing would make better."""
+    seen = answer.result
+    lacks_vectors = _vectors_wanted(answer) and seen.coverage.missing_vectors > 0
+    return seen.freshness != "fresh" or seen.coverage.unfinished or lacks_vectors
+
+
+def _vectors_wanted(answer: Answer) -> bool:
+    return answer.meaning.problem is None
 
 
 def of_names(call: Call, ref: str, seen: SymbolResult) -> dict[str, Any]:
@@ -72,12 +88,10 @@ def of_text(call: Call, ref: str, seen: GrepResult) -> dict[str, Any]:
     unread = any(file.reason in UNREAD for file in seen.skipped)
     if seen.freshness == "fresh":
         return state("fresh", partial=unread)
-    counts = call.workspace.view(lambda view: view.counts())
+    coverage = call.workspace.engine.coverage()
     call.workspace.finish_in_background(ref)
-    partial = counts is None or not counts.complete or seen.freshness == "syncing" or unread
-    engines = () if counts else [root.engine for root in call.workspace.roots]
-    pending = counts.pending if counts else sum(engine.never_indexed().pending_files for engine in engines)
-    return state(seen.freshness, partial=partial, pending_files=pending)
+    partial = not coverage.complete or seen.freshness == "syncing" or unread
+    return state(seen.freshness, partial=partial, pending_files=coverage.pending_files)
 
 
 def joined(states: Iterable[State]) -> dict[str, Any]:

@@ -18,23 +18,25 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from findling.errors import Cancelled, FindlingError, InvalidInput
 from findling.tools.root_names import NamedRoots
 from findling.types import (
+    Answer,
     Completeness,
     Coverage,
     Freshness,
     GrepResult,
     Hit,
+    Meaning,
+    Query,
     SearchResult,
     SkippedFile,
-    SymbolHit,
     SymbolResult,
 )
 
 if TYPE_CHECKING:
-    from findling.embedding import Fingerprint
     from findling.engine import Engine
-    from findling.tools.index_view import Counts, IndexView, NearChunk, SemanticProblem
-    from findling.tools.jobs import Job
+    from findling.engine.document_texts import DocumentText
+    from findling.jobs import Job
     from findling.tools.workspace import Workspace
+    from findling.types import Progress
 
 _ORDER = {"exact": 0, "prefix": 1, "part": 2}
 _SEPARATORS = re.compile(r"::|->|[.#/\\]")
@@ -63,34 +65,49 @@ class JointEngine:
     def auto_index(self) -> bool:
         return any(workspace.engine.auto_index for workspace in self._workspaces.values())
 
-    def document_lines(self, path: str) -> Sequence[str] | None:
-        """As `Engine.document_lines`, of the root that the path begins with."""
+    def document_text(self, path: str) -> DocumentText | None:
+        """As `Engine.document_text`, of the root that the path begins with."""
         name, _, rest = path.partition("/")
-        return self._workspaces[name].engine.document_lines(rest)
+        return self._workspaces[name].engine.document_text(rest)
 
-    def search(self, text: str, *, limit: int = 10, wait_s: float | None = 1.5, **asked: Any) -> SearchResult:
-        """As `Engine.search`, with all that it can be asked; ``wait_s`` is for all roots together."""
+    def coverage(self) -> Coverage:
+        """Of all roots together."""
+        return _coverage(self._ask(0, lambda engine, _: engine.coverage()).values())
+
+    def ask(self, query: Query, *, progress: Callable[[Progress], None] | None = None) -> Answer:
+        """As `Engine.ask`; the query's time is for all roots together."""
         started = time.monotonic()
-        answers = self._ask(wait_s, lambda engine, wait: engine.search(text, limit=limit, wait_s=wait, **asked))
-        surest = max((answer.confidence for answer in answers.values()), default=0.0)
-        hits = [
-            _weighed(hit, name, answer.confidence / surest if surest > 0 else 1.0)
+        answers = self._ask(
+            query.wait_s, lambda engine, wait: engine.ask(replace(query, wait_s=wait), progress=progress)
+        )
+        every = [answer.result for answer in answers.values()]
+        surest = max(result.confidence for result in every)
+        cosines = query.weights is not None and query.mode == "semantic"  # which mean the same in every root
+        places = [
+            (_weighed(hit, name, 1.0 if cosines or not surest else answer.result.confidence / surest), grounds)
             for name, answer in answers.items()
-            for hit in answer.hits
+            for hit, grounds in answer.places
         ]
-        hits.sort(key=lambda hit: (-hit.rank_value, hit.path))
-        first = hits[0].path.partition("/")[0] if hits else next(iter(answers))
-        every = answers.values()
+        places.sort(key=lambda place: (-place[0].rank_value, place[0].path, place[0].start_line))
+        del places[query.limit :]
+        first = answers[places[0][0].path.partition("/")[0] if places else next(iter(answers))]
         return replace(
-            answers[first],
-            hits=tuple(hits[:limit]),
-            total=sum(answer.total for answer in every),
-            freshness=_freshness(answer.freshness for answer in every),
-            completeness=_completeness(answer.completeness for answer in every),
-            coverage=_coverage(answer.coverage for answer in every),
-            took_ms=(time.monotonic() - started) * 1000,
-            notes=_notes(answers),
-            stale_reason=_stale_reason(answers),
+            first,
+            query=query,
+            result=replace(
+                first.result,
+                hits=tuple(hit for hit, _ in places),
+                total=sum(result.total for result in every),
+                freshness=_freshness(result.freshness for result in every),
+                completeness=_completeness(result.completeness for result in every),
+                coverage=_coverage(result.coverage for result in every),
+                took_ms=(time.monotonic() - started) * 1000,
+                notes=_notes({name: _without_meaning(answer) for name, answer in answers.items()}),
+                stale_reason=_stale_reason({name: answer.result for name, answer in answers.items()}),
+            ),
+            grounds=tuple(grounds for _, grounds in places),
+            ran=frozenset().union(*(answer.ran for answer in answers.values())),
+            meaning=_meaning([first.meaning, *(answer.meaning for answer in answers.values())]),
         )
 
     def symbols(self, name: str, *, limit: int = 50, wait_s: float | None = 1.5, **asked: Any) -> SymbolResult:
@@ -161,90 +178,6 @@ class JointEngine:
         return of_each({name: partial(ask, root) for name, root in self._workspaces.items()}, self._problems)
 
 
-class JointView:
-    """What tools read of an index, read of several. For any thread: each root's view answers in its own."""
-
-    def __init__(
-        self, workspaces: Mapping[str, Workspace], problems: dict[str, FindlingError], *, beside: bool = False
-    ) -> None:
-        """``problems`` as for `JointEngine`, ``beside`` as for `Workspace.ask_view`."""
-        self._workspaces = workspaces
-        self._problems = problems
-        self._beside = beside
-
-    @property
-    def fingerprint(self) -> Fingerprint | None:
-        """Of the first root's embedder that works."""
-        found = self._ask(lambda view: view.fingerprint).values()
-        return next((fingerprint for fingerprint in found if fingerprint is not None), None)
-
-    @property
-    def embedder_problem(self) -> str:
-        return next((problem for problem in self._ask(lambda view: view.embedder_problem).values() if problem), "")
-
-    @property
-    def semantic_problem(self) -> SemanticProblem | None:
-        """Of the first root, where none can be asked by meaning."""
-        found = list(self._ask(lambda view: view.semantic_problem).values())
-        return found[0] if found and all(found) else None
-
-    def counts(self) -> Counts | None:
-        """Of all roots together; None when none was ever indexed."""
-        counts = self._ask(lambda view: view.counts()).values()
-        known = [count for count in counts if count is not None]
-        if not known:
-            return None
-        languages: Counter[str] = Counter()
-        for count in known:
-            languages.update(count.languages)
-        return replace(
-            known[0],
-            files=sum(count.files for count in known),
-            chunks=sum(count.chunks for count in known),
-            embedded=sum(count.embedded for count in known),
-            # how many files a root has that was never indexed is not known, but it is not none
-            pending=sum(count.pending for count in known) + len(counts) - len(known),
-            languages=dict(languages),
-            complete=len(known) == len(counts) and all(count.complete for count in known),
-        )
-
-    def near(self, text: str, limit: int, *, folder: str = "") -> list[NearChunk]:
-        """As `IndexView.near` in every root. ``folder`` must be ''."""
-        answers = self._ask(lambda view: view.near(text, limit))
-        found = [replace(place, path=f"{name}/{place.path}") for name, near in answers.items() for place in near]
-        found.sort(key=lambda place: (-place.cosine, place.path, place.start_line))
-        return found[:limit]
-
-    def similarities(self, text: str, paths: Iterable[str]) -> dict[str, float]:
-        """As `IndexView.similarities`, each file asked for in its root."""
-        inside: dict[str, list[str]] = {}
-        for path in paths:
-            name, _, rest = path.partition("/")
-            inside.setdefault(name, []).append(rest)
-        questions = {name: _similarities(text, rest) for name, rest in inside.items()}
-        answers = self._answers(questions)
-        return {f"{name}/{path}": value for name, found in answers.items() for path, value in found.items()}
-
-    def definitions(self, name: str, limit: int, *, folder: str = "") -> list[SymbolHit]:
-        """As `IndexView.definitions` in every root, one after the other. ``folder`` must be ''."""
-        answers = self._ask(lambda view: view.definitions(name, limit))
-        return [replace(hit, path=f"{root}/{hit.path}") for root, found in answers.items() for hit in found]
-
-    def _ask(self, question: Callable[[IndexView], _Answer]) -> dict[str, _Answer]:
-        return self._answers(dict.fromkeys(self._workspaces, question))
-
-    def _answers(self, questions: Mapping[str, Callable[[IndexView], _Answer]]) -> dict[str, _Answer]:
-        """The roots are asked at the same time."""
-        asked = {
-            name: self._workspaces[name].ask_view(question, beside=self._beside) for name, question in questions.items()
-        }
-        return of_each({name: future.result for name, future in asked.items()}, self._problems)
-
-
-def _similarities(text: str, paths: Sequence[str]) -> Callable[[IndexView], dict[str, float]]:
-    return lambda view: view.similarities(text, paths)
-
-
 class JointJobs:
     """The jobs of several roots: whether any runs."""
 
@@ -294,6 +227,23 @@ def _weighed(hit: Hit, name: str, weight: float) -> Hit:
         rank_value=hit.rank_value * weight,
         reasons=tuple(replace(reason, value=reason.value * weight) for reason in hit.reasons),
     )
+
+
+def _meaning(found: Sequence[Meaning]) -> Meaning:
+    """Of several roots, the first of them first: asked where any was, and with a problem where all have one."""
+    asked = next((meaning for meaning in found if meaning.ran and meaning.skipped is None), found[0])
+    return replace(
+        asked,
+        ran=any(meaning.ran for meaning in found),
+        problem=found[0].problem if all(meaning.problem for meaning in found) else None,
+        model_version=next((meaning.model_version for meaning in found if meaning.model_version), None),
+        note="",
+    )
+
+
+def _without_meaning(answer: Answer) -> SearchResult:
+    """An answer's result without what is noted of its embedder."""
+    return replace(answer.result, notes=tuple(note for note in answer.result.notes if note != answer.meaning.note))
 
 
 def _freshness(values: Iterable[Freshness]) -> Freshness:

@@ -49,9 +49,9 @@ def _search_documents(call: Call, given: Arguments) -> Reply:
         if source.left:
             root.finish_in_background(root.ref_name)
     facts = result_facts(result, options)
-    if problems:
-        facts["notes"] = [*problems, *facts.get("notes", ())]
-    room = budget.allowed_chars(given.get("max_tokens")) - SUMMARY_CHARS - len(given["query"])
+    if notes := [*call.notes, *problems, *facts.get("notes", ())]:
+        facts["notes"] = notes
+    room = budget.allowed_chars(given.get("max_tokens")) - SUMMARY_CHARS - len(facts["query"])
     facts = budget.cut_to(facts, "results", max(0, room))
     line = found_line(len(facts["results"]), result, len(library.jobs.active()))
     return Reply(None, text=[line, budget.dumps(facts)])

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from findling.library.dates import iso_date
+from findling.library.results import iso_date
+from findling.tools.parameters import MAX_REPEATED
 from findling.tools.places import clipped
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def result_facts(result: LibraryResult, options: Mapping[str, Any]) -> dict[str,
     if result.best_similarity is not None:
         meta = {"best_similarity": round(result.best_similarity, 6), **meta}
     facts: dict[str, Any] = {
-        "query": result.query,
+        "query": clipped(result.query, MAX_REPEATED),
         "results": [
             passage_facts(passage, score=True, metadata=options["includeMetadata"]) for passage in result.passages
         ],
@@ -76,7 +77,8 @@ def result_facts(result: LibraryResult, options: Mapping[str, Any]) -> dict[str,
 
 def found_line(count: int, result: LibraryResult, active_jobs: int) -> str:
     """The first block of a search; ``count`` results are in the answer."""
-    line = f'Found {count} results for "{result.query}" in {round(result.took_ms)}ms'
+    query = clipped(result.query, MAX_REPEATED)
+    line = f'Found {count} results for "{query}" in {round(result.took_ms)}ms'
     return f"{line} (index incomplete: {active_jobs} active jobs)" if active_jobs else line
 
 

@@ -18,7 +18,7 @@ from findling.tools import budget, parameters
 from findling.tools.model import Arguments, Call, Reply, Schema, Tool, object_schema
 
 if TYPE_CHECKING:
-    from findling.library.jobs import Job
+    from findling.jobs import Job
 
 MAX_URL = 2_048
 MAX_NAME = 250
@@ -81,8 +81,8 @@ FETCH_TOOLS: tuple[Tool, ...] = (
         "poll get_job_status. Fetching again brings what is new.",
         object_schema(
             {
-                "repoUrl": parameters.query("The repository's https URL; `#branch` may follow it.", MAX_URL),
-                "branch": parameters.query("A branch, tag or commit; main if left out.", MAX_NAME),
+                "repoUrl": parameters.text("The repository's https URL; `#branch` may follow it.", MAX_URL),
+                "branch": parameters.text("A branch, tag or commit; main if left out.", MAX_NAME),
                 "options": {
                     **object_schema(
                         {
@@ -110,8 +110,8 @@ FETCH_TOOLS: tuple[Tool, ...] = (
         "once; poll get_job_status.",
         object_schema(
             {
-                "url": parameters.query("An http or https URL.", MAX_URL),
-                "filename": parameters.query("What to save it as; its ending says how it is read.", MAX_NAME),
+                "url": parameters.text("An http or https URL.", MAX_URL),
+                "filename": parameters.text("What to save it as; its ending says how it is read.", MAX_NAME),
                 "options": {
                     **object_schema(
                         {

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from findling.errors import NotFound
+from findling.library.results import job_facts
 from findling.tools import budget, parameters
 from findling.tools.model import Arguments, Call, Refusal, Reply, Tool, object_schema
 
 if TYPE_CHECKING:
-    from findling.library.jobs import Job, JobStatistics
+    from findling.jobs import Job, JobStatistics
 
 MAX_ID = 100
 """Characters of an id that is looked for."""
@@ -20,19 +21,19 @@ def _get_job_status(call: Call, given: Arguments) -> Reply:
         job = call.workspace.library.jobs.get(given["jobId"])
     except NotFound as error:
         raise Refusal("job_not_found", error.message) from error
-    return Reply(None, text=[status_text(job), budget.dumps(job.facts())])
+    return Reply(None, text=[status_text(job), budget.dumps(job_facts(job))])
 
 
 def _list_active_jobs(call: Call, given: Arguments) -> Reply:
     jobs = call.workspace.library.jobs
     active = jobs.active()
-    return Reply(None, text=[list_text(active, jobs.statistics()), budget.dumps([job.facts() for job in active])])
+    return Reply(None, text=[list_text(active, jobs.statistics()), budget.dumps([job_facts(job) for job in active])])
 
 
 def status_text(job: Job) -> str:
     lines = [
         f"Job Status: {job.id}",
-        f"Type: {job.type}",
+        f"Type: {job.mode}",
         f"Status: {job.status}",
         f"Progress: {job.progress}%",
         f"Duration: {job.duration_s():.1f}s",
@@ -49,7 +50,7 @@ def list_text(active: list[Job], statistics: JobStatistics) -> str:
     return "\n".join(
         (
             first,
-            *(f"{job.id}: {job.type} ({job.progress}%, {job.duration_s():.1f}s)" for job in active),
+            *(f"{job.id}: {job.mode} ({job.progress}%, {job.duration_s():.1f}s)" for job in active),
             "",
             "Statistics:",
             f"Total: {statistics.total}",
@@ -66,7 +67,7 @@ JOB_TOOLS: tuple[Tool, ...] = (
         "get_job_status",
         "library",
         "Tell how far a job of the library is, and what came of it when it has ended.",
-        object_schema({"jobId": parameters.query("The id that the job was given.", MAX_ID)}, ("jobId",)),
+        object_schema({"jobId": parameters.text("The id that the job was given.", MAX_ID)}, ("jobId",)),
         _get_job_status,
         text_only=True,
     ),

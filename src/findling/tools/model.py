@@ -56,13 +56,14 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call: where it looks, how it tells how far it is, and how long its answer may be.
+    """One call: where it looks, and how it tells how far it is.
 
-    ``progress`` may raise `errors.Cancelled` to stop the work.
+    ``progress`` may raise `errors.Cancelled` to stop the work. ``notes``: what its answer has to say of the question.
     """
 
     workspace: Workspace
     progress: Callable[[Progress], None] | None = None
+    notes: tuple[str, ...] = ()
 
 
 Handler = Callable[[Call, Arguments], Reply]

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from findling.tools.model import Schema
 
-MAX_QUERY = 10_000
-"""Characters of a query; as the engine's."""
+MAX_NAME = 1_000
+"""Characters of a name; what is longer is none."""
+
+MAX_REPEATED = 1_000
+"""Characters of a query that an answer repeats: the rest of a long text is known to who asked."""
 
 MAX_PATTERN = 4_096
 """Characters of a regular expression; as the engine's."""
@@ -14,12 +17,17 @@ MAX_PATH = 4_096
 MAX_TOKENS = 1_000_000
 
 
-def query(what: str, most: int = MAX_QUERY) -> Schema:
+def query(what: str) -> Schema:
+    """A text to search for, of any length: a long one is cut when the tool is called."""
+    return {"type": "string", "minLength": 1, "description": what}
+
+
+def text(what: str, most: int) -> Schema:
     return {"type": "string", "minLength": 1, "maxLength": most, "description": what}
 
 
 def path(what: str) -> Schema:
-    return {"type": "string", "minLength": 1, "maxLength": MAX_PATH, "description": what}
+    return text(what, MAX_PATH)
 
 
 def count(default: int, most: int, what: str = "At most so many results.") -> Schema:

@@ -51,8 +51,8 @@ class Lines:
         return self.between(path, number, number)
 
     def _read(self, path: str) -> tuple[str, ...]:
-        if format_of(path) and (converted := self._engine.document_lines(path)) is not None:
-            return tuple(f"{line}\n" for line in converted)
+        if format_of(path) and (converted := self._engine.document_text(path)) is not None:
+            return tuple(f"{line}\n" for line in converted.text.split("\n"))
         try:
             return read_lines(self._engine.texts, path)
         except Refusal:

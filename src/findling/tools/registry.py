@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
 
 from findling.errors import FindlingError, InvalidInput
+from findling.search.query import shortened
 from findling.tools import budget, code, docs, library, repo, several
 from findling.tools.failures import refusal_of, refused
-from findling.tools.model import FAMILIES, Call, Refusal, Reply, Tool, ToolResult
+from findling.tools.model import FAMILIES, Arguments, Call, Refusal, Reply, Tool, ToolResult
 from findling.tools.schema import validate
 from findling.tools.workspace import Workspace
 from findling.types import Progress
@@ -40,7 +42,8 @@ def call(
     ref = arguments.get("ref") if isinstance(arguments, Mapping) else None
     try:
         given = validate(tool.schema, arguments)
-        reply = several.handle(tool, Call(workspace, progress), given)
+        given, notes = _shortened(given)
+        reply = _noted(several.handle(tool, Call(workspace, progress, notes), given), notes)
     except (Refusal, FindlingError) as error:
         return refused(tool, refusal_of(error, tool.family), workspace, ref)
     except Exception as error:  # noqa: BLE001 - a defect, too, is an answer: raising would end the caller's session
@@ -71,6 +74,25 @@ def select(names: Iterable[str] | None, *, allow_delete: bool = False) -> list[T
             raise InvalidInput(f"There is no tool or family called {name[:60]!r}.", remedy=hint)
     chosen = [tool for tool in TOOLS.values() if tool.family in wanted or tool.name in wanted]
     return [tool for tool in chosen if allow_delete or not tool.destructive]
+
+
+def _shortened(given: Arguments) -> tuple[Arguments, tuple[str, ...]]:
+    """The arguments with a query of bearable length, and what there is to say of it."""
+    if "query" not in given:
+        return given, ()
+    query, cut = shortened(given["query"])
+    return ({**given, "query": query}, (cut,)) if cut else (given, ())
+
+
+def _noted(reply: Reply, notes: tuple[str, ...]) -> Reply:
+    """The answer with what there is to say of its question: of the code family among its warnings, else among its
+    notes. An answer in text blocks has them already (`Call.notes`)."""
+    if not notes or reply.facts is None:
+        return reply
+    if (metadata := reply.facts.get("metadata")) is None:
+        return replace(reply, facts={**reply.facts, "notes": [*notes, *reply.facts.get("notes", ())]})
+    warnings = [*notes, *metadata.get("warnings", ())]
+    return replace(reply, facts={**reply.facts, "metadata": {**metadata, "warnings": warnings}})
 
 
 def _finished(reply: Reply, max_tokens: int | None) -> ToolResult:

@@ -6,22 +6,22 @@ Field names and formulas are the contract of these tools; finding is the engine'
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from findling import events
-from findling.errors import EmbedderUnavailable, InvalidPattern, OtherSyntax
+from findling.errors import InvalidPattern, OtherSyntax
 from findling.tools import budget, index_state, parameters
 from findling.tools.files import line_range, read_document, read_text
 from findling.tools.model import Arguments, Call, Reply, Tool, object_schema
 from findling.tools.places import Lines, clipped
 from findling.tools.refs import check_ref
-from findling.tools.repo_hybrid import hybrid_search
+from findling.tools.repo_hybrid import PLACE_LINES, hybrid_search
 from findling.tools.symbols import KINDS, definition, definitions, file_symbols, kinds_of
 from findling.tools.workspace import WAIT_S
-from findling.types import LineMatch
+from findling.types import Answer, LineMatch, Query
 
-if TYPE_CHECKING:
-    from findling.tools.index_view import SemanticProblem
+REEMBED = "Run reindex_vectors with force: true."
+"""What helps an index whose vectors are another model's."""
 
 KEYWORD_LINES = 2_000
 """Matching lines that are compared for the best; a pattern that matches more says little about any of them."""
@@ -42,44 +42,56 @@ ALL_DEFINITIONS = 10_000
 def _search_semantic(call: Call, given: Arguments) -> Reply:
     started = time.monotonic()
     workspace = call.workspace
-    engine = workspace.engine
-    ref = check_ref(engine.root, given.get("ref"))
-    problem = workspace.view(lambda view: view.semantic_problem)
-    if problem is not None:
-        return _unavailable(given, started, problem)
-    # The engine takes in what changed, vectors too, before it answers.
-    seen = engine.search(given["query"], mode="semantic", limit=1, wait_s=WAIT_S, progress=call.progress)
-    state = index_state.of_search(call, ref, seen, by_meaning=True)
-    try:
-        near = workspace.view(lambda view: view.near(given["query"], given["top_k"], folder=engine.scope))
-    except EmbedderUnavailable as error:
-        events.semantic_error(operation="search_semantic", error_type=error.code, message=error.message)
-        return _unavailable(given, started, workspace.view(lambda view: view.semantic_problem))
-    if not near and (problem := workspace.view(lambda view: view.semantic_problem)) is not None:
-        return _unavailable(given, started, problem)  # it went away since it was last heard of
-    lines = Lines(engine)
+    ref = check_ref(workspace.engine.root, given.get("ref"))
+    answer = workspace.engine.ask(nearest(given), progress=call.progress)
+    if index_state.is_unfinished(answer):
+        workspace.finish_in_background(ref)
+    meaning = answer.meaning
+    if meaning.failure:
+        events.semantic_error(
+            operation="search_semantic", error_type=meaning.skipped or "failed", message=meaning.failure
+        )
+    found = semantic_facts(answer)
+    events.semantic_search(
+        query=given["query"],
+        result_count=len(found["results"]),
+        latency_ms=events.since(started),
+        used_semantic=found["available"],
+    )
+    return Reply(found, "results")
+
+
+def nearest(given: Arguments) -> Query:
+    """What search_semantic asks: the passages nearest to a text, by their cosines."""
+    return Query(
+        given["query"],
+        given["top_k"],
+        "semantic",
+        wait_s=WAIT_S,
+        weights={"semantic": 1.0},
+        place_lines=PLACE_LINES,
+    )
+
+
+def semantic_facts(answer: Answer) -> dict[str, Any]:
+    """What search_semantic says of an answer."""
+    meaning = answer.meaning
+    if meaning.failure or (meaning.problem is not None and not meaning.ran):
+        facts: dict[str, Any] = {"available": False, "results": []}
+        if meaning.problem is not None and meaning.problem.kind == "mismatch":
+            facts["error"] = f"{meaning.problem.message} {REEMBED}"
+        return facts
     results = [
         {
-            "path": place.path,
-            "start_line": place.start_line,
-            "end_line": place.end_line,
-            "snippet": clipped(lines.between(place.path, place.start_line, place.end_line)),
-            "score": round(place.cosine, 6),
+            "path": hit.path,
+            "start_line": hit.start_line,
+            "end_line": hit.end_line,
+            "snippet": clipped(grounds.text),
+            "score": round(hit.score, 6),
         }
-        for place in near
+        for hit, grounds in answer.places
     ]
-    events.semantic_search(
-        query=given["query"], result_count=len(results), latency_ms=events.since(started), used_semantic=True
-    )
-    return Reply({"available": True, "results": results, **state}, "results")
-
-
-def _unavailable(given: Arguments, started: float, problem: SemanticProblem | None) -> Reply:
-    events.semantic_search(query=given["query"], result_count=0, latency_ms=events.since(started), used_semantic=False)
-    facts: dict[str, Any] = {"available": False, "results": []}
-    if problem is not None and problem.kind == "mismatch":
-        facts["error"] = problem.message
-    return Reply(facts, "results")
+    return {"available": True, "results": results, **index_state.of_answer(answer)}
 
 
 # --- text ------------------------------------------------------------------------------------------------------
@@ -245,7 +257,7 @@ TOOLS: tuple[Tool, ...] = (
         "path, line and text of the matches, and what was not searched.",
         object_schema(
             {
-                "query": parameters.query(
+                "query": parameters.text(
                     "A regular expression in Python's syntax, such as retry_\\w+; plain text if it does not parse.",
                     parameters.MAX_PATTERN,
                 ),
@@ -263,7 +275,7 @@ TOOLS: tuple[Tool, ...] = (
         "then beginnings, then the rest. Returns name, kind, path, line, scope and signature.",
         object_schema(
             {
-                "name": parameters.query("A name or part of one, such as retry or Client.retry."),
+                "name": parameters.text("A name or part of one, such as retry or Client.retry.", parameters.MAX_NAME),
                 "kind": parameters.one_of(KINDS, "Only definitions of this kind."),
                 "limit": parameters.count(50, 500),
                 **_SEARCH,

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
+from findling.text_encodings import is_text
 from findling.tools.model import Arguments, Refusal, Schema
 
 ALIASES = {"limit": "top_k", "top_k": "limit", "path": "pathPrefix"}
@@ -86,7 +87,7 @@ def _check_string(name: str, schema: Schema, value: str) -> None:
         raise _refusal(f"Parameter `{name}` must have at most {most} characters, not {len(value)}.")
     if "\0" in value:
         raise _refusal(f"Parameter `{name}` must not contain NUL characters.")
-    if any("\ud800" <= char <= "\udfff" for char in value):
+    if not is_text(value):
         raise _refusal(f"Parameter `{name}` must be valid Unicode.")
 
 

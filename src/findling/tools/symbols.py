@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from findling.tools.files import inside
+from findling.tools.files import check_file, inside
 from findling.tools.model import Call, Refusal
 from findling.tools.places import Lines
 from findling.tools.workspace import WAIT_S
 from findling.types import Freshness, SymbolHit
 
 if TYPE_CHECKING:
+    from findling.search.names import FileSymbols
     from findling.store.reader import SymbolRow
-    from findling.tools.index_view import FileSymbols
 
 KINDS = ("function", "type", "class", "struct", "interface", "variable", "constant")
 """The kinds that find_symbol can be asked for."""
@@ -54,16 +55,16 @@ def file_symbols(call: Call, ref: str, path: str) -> tuple[FileSymbols, Freshnes
     engine = call.workspace.engine
     relative, real = inside(engine.root, path)
     on_disk = isinstance(engine.texts, Path)
-    if on_disk and real.is_dir():
+    if on_disk and os.path.isdir(real):  # noqa: PTH112 - whatever it is called
         raise Refusal("invalid_input", f"path is a directory: {path}")
     wait_s = call.workspace.wait_for_text(WAIT_S, call.progress)
     freshness, _ = engine.refresh(query=relative, embed=False, wait_s=wait_s, progress=call.progress)
-    found = call.workspace.view(lambda view: view.file_symbols(relative))
+    found = engine.file_symbols(relative)
     if found is None and freshness != "fresh":
         call.workspace.finish_in_background(ref)
-    if found is None and on_disk and not real.is_file():
-        raise Refusal("file_not_found", f"file not found: {path}")
     if found is None:
+        if on_disk:
+            check_file(real, path)
         from findling.engine.explain import NOT_YET
 
         why = engine.why(relative)

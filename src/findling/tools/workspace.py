@@ -10,21 +10,17 @@ import statistics
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from findling.errors import FindlingError
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from findling.config import Config
     from findling.engine import Engine
+    from findling.engine.index_jobs import IndexJobs
     from findling.engine.watching import Watch, Watcher
     from findling.library import Library
     from findling.library.sources import Source
-    from findling.tools.index_view import IndexView
-    from findling.tools.jobs import Jobs
-    from findling.tools.view_thread import ViewThread
     from findling.typed_paths import StrPath
     from findling.types import Progress
 
@@ -33,8 +29,6 @@ WAIT_S = 2.0
 
 ASK_S = 0.5
 """What a question that waited for a job keeps of its time, to look at the disk and for what changed since."""
-
-_Answer = TypeVar("_Answer")
 
 _log = logging.getLogger(__name__)
 
@@ -68,8 +62,7 @@ class Workspace:
         self.background = background
         self.started = time.monotonic()
         self._engine: Engine | None = None
-        self._views: dict[bool, ViewThread] = {}
-        self._jobs: Jobs | None = None
+        self._jobs: IndexJobs | None = None
         self._latencies: deque[float] = deque(maxlen=_LATENCIES)
         self._library: Library | None = None
         self._documents: Source | None = None
@@ -132,28 +125,12 @@ class Workspace:
         """What is configured for the root. Raises `errors.ConfigError`."""
         return self.engine.config
 
-    def ask_view(self, question: Callable[[IndexView], _Answer], *, beside: bool = False) -> Future[_Answer]:
-        """Read the index beside the engine: the view has a thread of its own, so both may work at once.
-
-        ``beside``: in another thread than the other questions, by a view of its own.
-        """
-        engine = self.engine
-        if beside not in self._views:
-            from findling.tools.view_thread import ViewThread
-
-            self._views[beside] = ViewThread()
-        return self._views[beside].ask(engine, question)
-
-    def view(self, question: Callable[[IndexView], _Answer]) -> _Answer:
-        """As `ask_view`, and wait for the answer."""
-        return self.ask_view(question).result()
-
     @property
-    def jobs(self) -> Jobs:
+    def jobs(self) -> IndexJobs:
         if self._jobs is None:
-            from findling.tools.jobs import Jobs
+            from findling.engine.index_jobs import IndexJobs
 
-            self._jobs = Jobs(self._open_engine, self.engine.store_dir)
+            self._jobs = IndexJobs(self._open_engine, self.engine.store_dir, self.engine.manifest_key)
         return self._jobs
 
     @property
@@ -213,7 +190,7 @@ class Workspace:
             return
         from findling.engine.watching import Watcher
 
-        self._watcher = Watcher(self._open_engine)
+        self._watcher = Watcher(self._open_engine, at_once=engine.config.library.max_file_watcher_concurrency)
         self._watcher.start()
 
     @property
@@ -263,8 +240,6 @@ class Workspace:
         self._jobs = self._engine = None
 
     def _close_opened(self) -> None:
-        while self._views:
-            self._views.popitem()[1].close()
         if self._documents is not None:
             self._documents.close()
         if self._library is not None:

@@ -5,25 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, cast
 
 from findling.errors import FindlingError, InvalidInput
-from findling.tools.joint import JointEngine, JointJobs, JointView, of_each
+from findling.tools.joint import JointEngine, JointJobs, of_each
 from findling.tools.root_names import name_roots
 from findling.tools.workspace import Workspace
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future, ThreadPoolExecutor
-
     from findling.config import Config
     from findling.engine import Engine
+    from findling.engine.index_jobs import IndexJobs
     from findling.library import Library
-    from findling.tools.index_view import IndexView
-    from findling.tools.jobs import Jobs
     from findling.typed_paths import StrPath
     from findling.types import Progress
-
-_Answer = TypeVar("_Answer")
 
 
 class Workspaces(Workspace):
@@ -47,7 +42,6 @@ class Workspaces(Workspace):
         }
         self.problems: dict[str, FindlingError] = {}
         self._joint: JointEngine | None = None
-        self._asking: ThreadPoolExecutor | None = None
 
     def at(self, ref: str | None) -> Workspaces:
         """As `Workspace.at`, of the roots that have the ref. Raises what a root says when none has it."""
@@ -77,24 +71,9 @@ class Workspaces(Workspace):
         """The first root's: where one decision is made for all, it is made there."""
         return self.roots[0].config
 
-    def ask_view(self, question: Callable[[IndexView], _Answer], *, beside: bool = False) -> Future[_Answer]:
-        for workspace in self.roots:
-            _ = workspace.engine  # opened in this thread, which it belongs to
-        view = JointView(self.by_name, self.problems, beside=beside)
-        return self.asking.submit(question, cast("IndexView", view))
-
     @property
-    def asking(self) -> ThreadPoolExecutor:
-        """The threads that ask the roots' views and wait for them: one, and one for what is asked beside it."""
-        if self._asking is None:
-            from concurrent.futures import ThreadPoolExecutor
-
-            self._asking = ThreadPoolExecutor(2, thread_name_prefix="findling-views")
-        return self._asking
-
-    @property
-    def jobs(self) -> Jobs:
-        return cast("Jobs", JointJobs(self.by_name))
+    def jobs(self) -> IndexJobs:
+        return cast("IndexJobs", JointJobs(self.by_name))
 
     def finish_in_background(self, ref: str) -> None:
         for workspace in self.roots:
@@ -123,9 +102,7 @@ class Workspaces(Workspace):
         super().rest()
 
     def close(self) -> None:
-        if self._asking is not None:
-            self._asking.shutdown()
-        self._asking = self._joint = None
+        self._joint = None
         for workspace in self.roots:
             workspace.close()
         super().close()
@@ -151,10 +128,6 @@ class _Some(Workspaces):
     @property
     def library(self) -> Library:
         return self._base.library
-
-    @property
-    def asking(self) -> ThreadPoolExecutor:
-        return self._base.asking
 
     def close(self) -> None:
         """They are the base's."""

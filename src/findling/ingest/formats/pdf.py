@@ -42,27 +42,6 @@ def text_of(data: bytes) -> str:
         document.close()
 
 
-def first_page(data: bytes, scale: float) -> tuple[int, int, bytes]:
-    """The first page as it looks, of a file that findling made itself: width and height in pixels, ``scale`` for each
-    point, and red, green and blue of each, by rows. Raises `NotConverted` without PDFium."""
-    try:
-        import pypdfium2
-    except ImportError as error:
-        raise NotConverted("no_reader", "pypdfium2 is not installed") from error
-    document = pypdfium2.PdfDocument(data)
-    try:
-        seen = document[0].render(scale=scale, rev_byteorder=True)
-        rows = bytes(seen.buffer)
-        line = seen.width * seen.n_channels
-        pixels = b"".join(rows[at * seen.stride : at * seen.stride + line] for at in range(seen.height))
-        rgb = bytearray(3 * seen.width * seen.height)
-        for colour in range(3):
-            rgb[colour::3] = pixels[colour :: seen.n_channels]
-        return seen.width, seen.height, bytes(rgb)
-    finally:
-        document.close()
-
-
 def _pages(document: object) -> str:
     import pypdfium2
 

@@ -81,8 +81,7 @@ class DocumentText:
 
 
 class DocumentTexts:
-    """The documents among some files, which it closes, within one snapshot of the index. ``max_bytes``: longer files
-    are not read."""
+    """The documents among some files, within one snapshot of the index. ``max_bytes``: longer files are not read."""
 
     def __init__(self, files: Files, reader: IndexReader, max_bytes: int) -> None:
         self._files = files
@@ -108,9 +107,6 @@ class DocumentTexts:
             return frozenset()
         decoded = decode(read[1][:HEAD_BYTES])
         return front_matter(decoded.text).tags if isinstance(decoded, Decoded) else frozenset()
-
-    def close(self) -> None:
-        self._files.close()
 
     def _read(self, file: FileRow) -> DocumentText | None:
         if file.converted:

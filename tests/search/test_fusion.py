@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from findling.tools.fusion import Scored, fuse_weighted, reciprocal_rank_fusion
+from findling.search.fusion import Scored, fuse_weighted, reciprocal_rank_fusion
 
 CASES = json.loads((Path(__file__).parent / "data" / "rrf_cases.json").read_text(encoding="utf-8"))
 WEIGHTS = {"keyword": 0.4, "symbol": 0.3, "semantic": 0.3}
@@ -59,11 +59,11 @@ def test_ties_are_broken_by_id() -> None:
 def test_a_line_inside_a_passage_is_one_result_with_both_sources() -> None:
     """S4-40, S4-24, S4-31: duplicates merge when lines overlap, and sources says who found the place."""
     merged = fuse_weighted(
-        {"keyword": [Scored("a.py", 12, 12, 7.0, "hit")], "semantic": [Scored("a.py", 5, 40, 0.6)]}, WEIGHTS
+        {"keyword": [Scored("a.py", 12, 12, 7.0)], "semantic": [Scored("a.py", 5, 40, 0.6)]}, WEIGHTS
     )
     assert [(place.path, place.sources) for place in merged] == [("a.py", ("keyword", "semantic"))]
     assert merged[0].score == pytest.approx(1.0)
-    assert merged[0].snippet == "hit"
+    assert (merged[0].line_start, merged[0].line_end) == (12, 12)
 
 
 def test_scores_are_weighted_over_the_backends_that_ran() -> None:

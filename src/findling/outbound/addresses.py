@@ -15,6 +15,7 @@ from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
 from findling.errors import FetchRefused, NetworkError
+from findling.text_encodings import is_text
 
 MAX_URL_CHARS: Final = 2048
 RESOLVE_S: Final = 10.0
@@ -25,13 +26,21 @@ PORTS: Final = {"http": 80, "https": 443}
 _HOST = re.compile(r"[a-z0-9_](?:[a-z0-9._-]{0,251}[a-z0-9_])?\.?")
 _NAT64: Final = ipaddress.ip_network("64:ff9b::/96")
 
+_UNICAST: Final = ipaddress.ip_network("2000::/3")
+"""All that is given out of IPv6: beside it are site-local addresses, which are of no registry any more."""
+
 _NOT_OPEN: Final = tuple(
     map(
         ipaddress.ip_network,
-        ("192.0.0.0/24", "64:ff9b:1::/48", "2001::/23", "3fff::/20", "5f00::/16"),
+        (
+            *("192.0.0.0/24", "2001::/23", "3fff::/20"),  # protocols, documentation; not every Python knows
+            *("192.88.99.0/24", "192.52.193.0/24"),  # the nearest relay of 6to4, of AMT: whoever says that it is one
+            *("192.31.196.0/24", "192.175.48.0/24", "2620:4f:8000::/48"),  # AS112: answers for private addresses
+            "168.63.129.16/32",  # Azure's host, as its virtual machines reach it, with what is meant for them alone
+        ),
     )
 )
-"""Set aside by the registries; not every Python knows."""
+"""Public by their number only: set aside by the registries, or by a provider for its own machines."""
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -49,9 +58,13 @@ class Target:
     @property
     def shown(self) -> str:
         """For people and logs: without the query, which may hold a token."""
+        return f"{self.scheme}://{self.authority}{self.path.partition('?')[0]}"
+
+    @property
+    def authority(self) -> str:
+        """The server as URLs and requests name it."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        port = "" if self.port == PORTS[self.scheme] else f":{self.port}"
-        return f"{self.scheme}://{host}{port}{self.path.partition('?')[0]}"
+        return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
 
 
 def target_of(url: str, allowed_hosts: tuple[str, ...] = ()) -> Target:
@@ -63,6 +76,8 @@ def target_of(url: str, allowed_hosts: tuple[str, ...] = ()) -> Target:
         raise FetchRefused(f"The URL has more than {MAX_URL_CHARS} characters.")
     if any(char <= " " or char == "\x7f" for char in url) or "\\" in url:
         raise FetchRefused("The URL has white space, control characters or backslashes in it.")
+    if not is_text(url):
+        raise FetchRefused("The URL has a byte in it that is not UTF-8.", remedy="Write it as %XX.")
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -108,6 +123,7 @@ def is_public(address: str) -> bool:
         return False
     return all(
         each.is_global
+        and (each.version == 4 or each in _UNICAST)
         and not each.is_multicast
         and not each.is_reserved
         and not any(each in net for net in _NOT_OPEN if net.version == each.version)

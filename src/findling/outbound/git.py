@@ -18,8 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from findling.outbound_process import READ_BYTES, REAP_S, GitProcess
-from findling.outbound_process import GitOutput as GitOutput
+from findling.outbound.certificates import git_variables
+from findling.outbound.process import READ_BYTES, REAP_S, GitProcess
+from findling.outbound.process import GitOutput as GitOutput
 
 GIT_TIMEOUT_S = 10.0  # a listing of the largest repositories takes seconds with a cold disk
 MAX_OUTPUT_BYTES = 256 * 1024 * 1024  # several million paths; more is not a listing but a fault
@@ -84,12 +85,13 @@ class GitServer:
         return tuple(word for value in values for word in ("-c", value))
 
     def environment(self, home: Path | str) -> dict[str, str]:
-        """Nothing of the user's: no configuration, no passwords, no proxies."""
+        """Nothing of the user's but certificate authorities: no configuration, no passwords, no proxies."""
         kept = {key: value for key, value in os.environ.items() if not key.upper().endswith("_PROXY")}
         kept = {key: value for key, value in kept.items() if not key.startswith("GIT_") or key == "GIT_EXEC_PATH"}
         return {
             **kept,
             **_GIT_ENVIRONMENT,
+            **git_variables(),
             "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_ALLOW_PROTOCOL": self.scheme,

@@ -9,13 +9,10 @@ import json
 import time
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from findling.outbound_http import HttpFailure, post_json
+from findling.outbound.http import HttpAnswer, HttpFailure, post_json, unless_busy
 
 if TYPE_CHECKING:
     from findling.config import Secret
-
-PAUSES_S: Final = (0.1, 0.2, 0.4)
-"""After which a busy service (429, 503) is asked again."""
 
 _MAX_ANSWER_BYTES: Final = 64 << 20
 
@@ -35,7 +32,7 @@ class ServiceFailure(Exception):
 
 
 def ask(
-    service: str, url: str, value: object, key: Secret | None, *, timeout_s: float, max_retries: int = len(PAUSES_S)
+    service: str, url: str, value: object, key: Secret | None, *, timeout_s: float, max_retries: int = 3
 ) -> dict[str, Any]:
     """The JSON object that the service answers. Raises ServiceFailure.
 
@@ -43,28 +40,17 @@ def ask(
     """
     if key is None:
         raise ServiceFailure(service, "missing_api_key")
+    headers = {"Authorization": f"Bearer {key.reveal()}"}
     deadline = time.monotonic() + timeout_s
-    left_s = timeout_s
-    pauses = iter(PAUSES_S[:max_retries])
-    while True:
-        try:
-            answer = post_json(
-                url,
-                value,
-                timeout_s=left_s,
-                max_bytes=_MAX_ANSWER_BYTES,
-                elsewhere=True,
-                headers={"Authorization": f"Bearer {key.reveal()}"},
-            )
-        except HttpFailure as failure:
-            raise ServiceFailure(service, "timeout" if failure.reason == "timeout" else "error") from None
-        if answer.status in (429, 503) and (pause := next(pauses, None)) is not None:
-            left_s = deadline - time.monotonic() - pause
-            if left_s <= 0:
-                raise ServiceFailure(service, "timeout")
-            time.sleep(pause)
-            continue
-        break
+
+    def send() -> HttpAnswer:
+        left_s = deadline - time.monotonic()
+        return post_json(url, value, timeout_s=left_s, max_bytes=_MAX_ANSWER_BYTES, elsewhere=True, headers=headers)
+
+    try:
+        answer = unless_busy(send, max_retries, deadline)
+    except HttpFailure as failure:
+        raise ServiceFailure(service, "timeout" if failure.reason == "timeout" else "error") from None
     if answer.status != 200:
         raise ServiceFailure(service, "http_error")
     try:

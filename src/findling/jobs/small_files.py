@@ -22,17 +22,17 @@ _NO_ROOM = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
 
 
 @contextmanager
-def only_writer(directory: Path, *, wait_s: float = LOCK_WAIT_S) -> Iterator[None]:
-    """Nobody else is in such a block for this folder, which is made if need be.
+def only_writer(directory: Path, *, wait_s: float = LOCK_WAIT_S, number: int = 0) -> Iterator[None]:
+    """Nobody else is in such a block for this folder, which is made if need be; with other numbers others may be.
 
     Raises `IndexBusy` when that takes longer than ``wait_s``, and `IndexUnavailable` for a folder that cannot be
     written. The system ends the role with its process.
     """
-    from findling.store.lock import WriterLock
+    from findling.store.lock import LOCK, WriterLock
 
     make_folder(directory)
     try:
-        lock = WriterLock(directory, wait_s=wait_s)
+        lock = WriterLock(directory, wait_s=wait_s, name=f"{LOCK}-{number}" if number else LOCK)
     except IndexBusy as error:
         raise IndexBusy(f"Another process is writing to {directory}.", remedy="Try again when it has ended.") from error
     try:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from findling.types import Channel
+
 RRF_K = 60
 """The constant of reciprocal rank fusion (Cormack, Clarke, Büttcher 2009): how little a rank at the top counts more."""
 
@@ -47,7 +49,6 @@ class Scored:
     line_start: int
     line_end: int
     score: float
-    snippet: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +59,17 @@ class Merged:
     line_start: int
     line_end: int
     score: float
-    snippet: str
-    sources: tuple[str, ...]
+    sources: tuple[Channel, ...]
 
 
 @dataclass(slots=True)
 class _Kept:
     place: Scored
-    shares: dict[str, float]
+    shares: dict[Channel, float]
     """Backend -> its best normalised score for this place."""
 
 
-def fuse_weighted(lists: Mapping[str, Sequence[Scored]], weights: Mapping[str, float]) -> list[Merged]:
+def fuse_weighted(lists: Mapping[Channel, Sequence[Scored]], weights: Mapping[Channel, float]) -> list[Merged]:
     """Weighted mean of the backends' scores, each divided by the backend's best; best first, ties by path and line.
 
     ``lists`` has every backend that could run, one that found nothing included: its weight counts in the mean, and a
@@ -99,7 +99,6 @@ def fuse_weighted(lists: Mapping[str, Sequence[Scored]], weights: Mapping[str, f
             known.place.line_start,
             known.place.line_end,
             sum(running[name] * share for name, share in known.shares.items()) / total,
-            known.place.snippet,
             tuple(name for name in lists if name in known.shares),
         )
         for places in kept.values()

@@ -1,0 +1,92 @@
+"""The same questions in forms that mean the same: what each form's answers are worth, and how they differ.
+
+    forms.py CORPORA --queries QUERIES.jsonl [--cache] [--repos NAME ...]
+
+By form, over the repositories in equal parts: NDCG@10 of files (one result a file), the share of queries whose first
+file is right, the share flagged as unsure; and beside the query as it is written the mean absolute difference of a
+query's NDCG@10 and the share with the same first file. Queries without a target count for the flag alone.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from statistics import fmean
+from typing import NamedTuple
+
+import asked
+
+from findling.engine import Engine
+from findling.evaluation.judged import Judged, answer_of
+from findling.evaluation.run import corpora, nothing_above, run_line
+from findling.evaluation.scoring import score
+
+PLACES = 20
+
+FORMS: Mapping[str, Callable[[str], str]] = {
+    "as written": lambda text: text,
+    "with ?": lambda text: f"{text.rstrip(' ?.')}?",
+    "without ?": lambda text: text.rstrip(" ?."),
+    "with .": lambda text: f"{text.rstrip(' ?.')}.",
+    "lower case": str.lower,
+    "please … thanks": lambda text: f"Please show me: {text.rstrip(' ?.')}, thanks!",
+}
+
+
+class Row(NamedTuple):
+    """One query in one form. ``ndcg`` and ``right`` are of files."""
+
+    repo: str
+    judged: bool
+    ndcg: float
+    right: bool
+    first: str
+    unsure: bool
+
+
+def ask(engine: Engine, query: Judged) -> Row:
+    """Ask a query that may have no target."""
+    line = run_line(query, engine.search(query.text, limit=PLACES, wait_s=0.0))
+    paths = [found["path"] for found in line["results"]]
+    ndcg = score(query, answer_of(line)).file_ndcg if query.targets else 0.0
+    right = bool(paths) and paths[0] in {target.path for target in query.targets}
+    return Row(query.repo, bool(query.targets), ndcg, right, paths[0] if paths else "", line["low_confidence"])
+
+
+def by_repository(rows: Sequence[Row], value: Callable[[Row], float]) -> float:
+    """The mean of the repositories' means."""
+    groups: dict[str, list[float]] = {}
+    for row in rows:
+        groups.setdefault(row.repo, []).append(value(row))
+    return fmean(map(fmean, groups.values()))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = asked.parser(__doc__).parse_args(arguments)
+    queries = asked.queries(options)
+    rows: dict[str, list[Row]] = {form: [] for form in FORMS}
+    for corpus in corpora(options.corpora, queries):
+        print(corpus.name, file=sys.stderr)
+        with nothing_above(corpus.root), Engine.open(root=corpus.root, cache=options.cache) as engine:
+            engine.index()
+            for form, change in FORMS.items():
+                rows[form] += [ask(engine, replace(query, text=change(query.text))) for query in corpus.queries]
+    print("| form | NDCG@10 | first file right | unsure | difference | same first file |")
+    print("|---|--:|--:|--:|--:|--:|")
+    written = rows["as written"]
+    for form, found in rows.items():
+        judged = [row for row in found if row.judged]
+        ndcg = f"{by_repository(judged, lambda row: row.ndcg):.4f}" if judged else "–"
+        right = f"{fmean(row.right for row in judged):.3f}" if judged else "–"
+        pairs = list(zip(written, found, strict=True))
+        difference = fmean(abs(one.ndcg - other.ndcg) for one, other in pairs)
+        same = fmean(one.first == other.first for one, other in pairs)
+        print(
+            f"| {form} | {ndcg} | {right} | {fmean(row.unsure for row in found):.3f} | {difference:.4f} | {same:.3f} |"
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

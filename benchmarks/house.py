@@ -1,0 +1,149 @@
+"""The size and shape of the package: files, lines of code, functions, late imports, circles, who imports the store.
+
+    python benchmarks/house.py [PACKAGE_FOLDER]
+
+Lines of code are those with code on them: no blank lines, comments or docstrings. Late imports are those of findling's
+own modules inside functions. Circles count every import, late ones included, but not those for type checkers alone.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import sys
+import tokenize
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+_NO_CODE = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENDMARKER,
+}
+
+
+@dataclass
+class House:
+    """What was counted of one package. ``imports``: module -> the package's own modules that it imports."""
+
+    package: str
+    lines: int = 0
+    functions: int = 0
+    late: list[tuple[str, str]] = field(default_factory=list)
+    imports: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    modules: dict[str, Path] = field(default_factory=dict)
+
+    @property
+    def rooms(self) -> list[str]:
+        """The modules and packages directly below the package."""
+        return sorted(name for name in self.modules if name.count(".") == 1)
+
+    def importers(self, room: str) -> Counter[str]:
+        """By room, how many modules outside of ``room`` import from it."""
+        inside = f"{self.package}.{room}"
+        found = {
+            name
+            for name, targets in self.imports.items()
+            if _room(name) not in (room, "") and any(f"{target}.".startswith(f"{inside}.") for target in targets)
+        }
+        return Counter(_room(name) for name in found)
+
+    def circle(self) -> list[str]:
+        """A circle of imports between modules, or []. The front door itself is left out."""
+        graph = {name: targets - {self.package} for name, targets in self.imports.items() if name != self.package}
+        return _circle(graph)
+
+    def room_circle(self) -> list[str]:
+        """A circle of imports between rooms, or []."""
+        graph: dict[str, set[str]] = defaultdict(set)
+        for name, targets in self.imports.items():
+            graph[_room(name)] |= {_room(target) for target in targets} - {_room(name), ""}
+        graph.pop("", None)
+        return _circle(graph)
+
+
+def count(folder: Path) -> House:
+    """Count the package in ``folder``, whose name is the package's."""
+    house = House(folder.name)
+    for path in sorted(folder.rglob("*.py")):
+        parts = [folder.name, *path.relative_to(folder).with_suffix("").parts]
+        house.modules[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    for name, path in house.modules.items():
+        source = path.read_text("utf-8")
+        tree = ast.parse(source)
+        house.lines += _lines_of_code(source, tree)
+        house.functions += sum(isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) for node in ast.walk(tree))
+        for target, late in _imported(tree, house.modules):
+            if target != name:
+                house.imports[name].add(target)
+                if late:
+                    house.late.append((name, target))
+    return house
+
+
+def _room(name: str) -> str:
+    return name.split(".")[1] if "." in name else ""
+
+
+def _circle(graph: dict[str, set[str]]) -> list[str]:
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def _lines_of_code(source: str, tree: ast.Module) -> int:
+    documentation: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.body:
+            first = node.body[0]
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                documentation.update(range(first.lineno, (first.end_lineno or first.lineno) + 1))
+    lines: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type not in _NO_CODE:
+            lines.update(range(token.start[0], token.end[0] + 1))
+    return len(lines - documentation)
+
+
+def _imported(tree: ast.AST, modules: dict[str, Path], late: bool = False) -> Iterator[tuple[str, bool]]:
+    """The package's own modules that are imported, each with whether inside a function."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            continue
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        for name in names:
+            while name and name not in modules:
+                name = name.rpartition(".")[0]
+            if name:
+                yield name, late
+        yield from _imported(node, modules, late or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def main() -> None:
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent / "src" / "findling").resolve()
+    house = count(folder)
+    print(f"files                          {len(house.modules)}")
+    print(f"lines of code                  {house.lines}")
+    print(f"functions                      {house.functions}")
+    print(f"rooms and modules at the top   {len(house.rooms)}: {', '.join(map(_room, house.rooms))}")
+    print(f"imports inside functions       {len(house.late)}")
+    print(f"a circle between modules       {' -> '.join(house.circle()) or 'none'}")
+    print(f"a circle between rooms         {' -> '.join(house.room_circle()) or 'none'}")
+    importers = house.importers("store")
+    print(f"modules that import the store  {importers.total()}: {dict(importers)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,234 @@
+"""The door to servers that are not trusted: one file from a URL, in pieces, through redirects that are looked at one by
+one. Nothing of the user's is sent: no cookies, no credentials, no proxy of the environment's.
+
+What is done with the pieces is the caller's affair.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from typing import Final, NamedTuple
+from urllib.parse import urljoin
+
+from findling.errors import FetchRefused, NetworkError
+from findling.outbound.addresses import Target, addresses_of, target_of
+from findling.outbound.connection import Connection, Head
+
+MAX_REDIRECTS: Final = 5
+_REDIRECTS: Final = (301, 302, 303, 307, 308)
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How slow a server may be, in seconds: until its answer begins, between two pieces, altogether; and how many
+    bytes a second it must send on the average, from ``grace_s`` on."""
+
+    head_s: float = 30.0
+    stall_s: float = 30.0
+    whole_s: float = 1800.0
+    grace_s: float = 20.0
+    bytes_per_s: float = 1024.0
+
+
+USUAL: Final = Pace()
+
+
+class Fetched(NamedTuple):
+    """``url``: where the file was in the end. ``size`` is the whole file's."""
+
+    url: str
+    target: Target
+    size: int
+
+
+class Part(NamedTuple):
+    """The first ``size`` bytes of a file, and its server's name for this very state of it."""
+
+    size: int
+    validator: str
+
+
+class Interrupted(NetworkError):
+    """The connection ended in the middle of the body."""
+
+
+def fetch(
+    url: str,
+    *,
+    allowed_hosts: tuple[str, ...],
+    max_bytes: int,
+    take: Callable[[bytes, int | None], None],
+    begin: Callable[[Part], None] = lambda _: None,
+    have: Part | None = None,
+    check: Callable[[], None] = lambda: None,
+    pace: Pace = USUAL,
+) -> Fetched:
+    """Ask for ``url`` and hand the answer's body to ``take``, piece by piece, with the size that was announced for all.
+
+    ``have``: what is there already; only the rest is asked for. Before the first piece ``begin`` is told what the
+    pieces come after: that, or nothing where the server does not go on; and by which validator the rest may be asked
+    for later, '' if it may not. ``check`` is called between pieces and may raise. Raises `FetchRefused` for a URL,
+    address or redirect that is not allowed and for a body longer than ``max_bytes``, `NetworkError` for everything
+    that servers do wrong. What ``take``, ``begin`` and ``check`` raise is passed on as it is.
+    """
+    with _answered(url, allowed_hosts, have, check, pace) as answer:
+        extent = _extent(answer, have)
+        if extent is not None:
+            start, announced = extent
+            begin(Part(start, _validator(answer.head)))
+            answer.connection.within(pace.whole_s)
+            size = _body(answer, start, announced, max_bytes, take, check, pace)
+            return Fetched(answer.url.partition("#")[0], answer.target, size)
+    return fetch(
+        answer.url, allowed_hosts=allowed_hosts, max_bytes=max_bytes, take=take, begin=begin, check=check, pace=pace
+    )
+
+
+def located(url: str, *, allowed_hosts: tuple[str, ...], pace: Pace = USUAL) -> str:
+    """Where redirects lead in the end, each looked at as by `fetch`; of the last answer only the head is read."""
+    with _answered(url, allowed_hosts, None, lambda: None, pace) as answer:
+        _extent(answer, None)
+        return answer.url
+
+
+class _Answer(NamedTuple):
+    """``url``: where redirects have led; the body is still to be read from ``connection``."""
+
+    url: str
+    target: Target
+    connection: Connection
+    head: Head
+
+
+@contextlib.contextmanager
+def _answered(
+    url: str, allowed_hosts: tuple[str, ...], have: Part | None, check: Callable[[], None], pace: Pace
+) -> Iterator[_Answer]:
+    """The answer at the end of all redirects. Each is looked at as if it were what was asked for."""
+    rest = {"Range": f"bytes={have.size}-", "If-Range": have.validator} if have else {}
+    secure = False
+    for _ in range(MAX_REDIRECTS + 1):
+        target = target_of(url, allowed_hosts)
+        if secure and target.scheme != "https":
+            raise FetchRefused(f"The server leads from https to {target.shown}.")
+        secure = target.scheme == "https"
+        check()
+        addresses = addresses_of(target)
+        with _told(target):
+            connection = Connection(target, addresses, stall_s=pace.stall_s, within_s=pace.head_s)
+        with connection:
+            with _told(target):
+                head = connection.ask("GET", {"Accept": "*/*", **rest})
+            if head.status not in _REDIRECTS:
+                yield _Answer(url, target, connection, head)
+                return
+        place = head.headers.get("location", "")
+        if not place:
+            raise NetworkError(f"{target.host} leads to another place and does not say where.")
+        url = _joined(url, place)
+    raise NetworkError(f"The server leads to another place more than {MAX_REDIRECTS} times.")
+
+
+def _joined(url: str, place: str) -> str:
+    try:
+        return urljoin(url, place)
+    except ValueError as error:
+        raise NetworkError("The server leads to a place whose URL cannot be read.") from error
+
+
+def _extent(answer: _Answer, have: Part | None) -> tuple[int, int | None] | None:
+    """How much of the file comes before the body, and its size as far as it is said. None where the rest that was asked
+    for cannot be had, but the whole may."""
+    head, host = answer.head, answer.target.host
+    if have and head.status == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
+        return None
+    partial = have if head.status == HTTPStatus.PARTIAL_CONTENT else None
+    if head.status != HTTPStatus.OK and not partial:
+        reason = "".join(char for char in head.reason if char.isprintable())[:60]
+        raise NetworkError(f"{host} answered {head.status} {reason}".rstrip() + ".")
+    if head.headers.get("content-encoding", "identity").strip().lower() != "identity":
+        raise NetworkError(f"{host} sent a compressed answer, which was not asked for.")
+    if not partial:
+        return 0, head.length
+    size = _whole_size(head, partial)
+    return None if size is None else (partial.size, size)
+
+
+def _validator(head: Head) -> str:
+    """What the rest of this very state of the file can be asked for by, '' where nothing tells it from others."""
+    tag = head.headers.get("etag", "").strip()
+    if tag.startswith('"') and tag.isprintable() and len(tag) <= _VALIDATOR_CHARS:
+        return tag
+    changed, now = head.headers.get("last-modified", ""), head.headers.get("date", "")
+    try:
+        apart = parsedate_to_datetime(now) - parsedate_to_datetime(changed)
+    except (TypeError, ValueError, OverflowError):
+        return ""
+    # Within its second a file may have changed twice.
+    return changed if apart.total_seconds() >= _SURELY_OLD_S and len(changed) <= _VALIDATOR_CHARS else ""
+
+
+def _whole_size(head: Head, have: Part) -> int | None:
+    """How long the file is whose rest this is; None where it is not what comes after ``have``, of the same state. The
+    answer may hold less than all of the rest."""
+    found = _CONTENT_RANGE.fullmatch(head.headers.get("content-range", "").strip())
+    if found is None or _validator(head) not in ("", have.validator):
+        return None
+    first, last, whole = map(int, found.groups())
+    return whole if first == have.size and first <= last < whole else None
+
+
+_CONTENT_RANGE: Final = re.compile(r"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18})")
+_VALIDATOR_CHARS: Final = 200
+_SURELY_OLD_S: Final = 60.0
+"""A date of change is a strong validator from then on (RFC 9110, 8.8.2.2)."""
+
+
+@contextlib.contextmanager
+def _told(target: Target, failure: type[NetworkError] = NetworkError) -> Iterator[None]:
+    """What fails in the block is the server's failure."""
+    try:
+        yield
+    except TimeoutError as error:
+        raise NetworkError(f"{target.host} takes too long.") from error
+    except (OSError, ValueError) as error:
+        raise failure(f"The connection to {target.host} failed: {error}.") from error
+
+
+def _body(
+    answer: _Answer,
+    start: int,
+    announced: int | None,
+    max_bytes: int,
+    take: Callable[[bytes, int | None], None],
+    check: Callable[[], None],
+    pace: Pace,
+) -> int:
+    """The size of the file, whose first ``start`` bytes are not sent; ``announced`` is what it should be."""
+    if announced is not None and announced > max_bytes:
+        raise FetchRefused(f"The file has {announced:,} bytes, the limit is {max_bytes:,}.")
+    host = answer.target.host
+    size = start
+    began = time.monotonic()
+    while True:
+        with _told(answer.target, Interrupted):
+            piece = answer.connection.read()
+        if not piece:
+            break
+        size += len(piece)
+        if size > max_bytes:
+            raise FetchRefused(f"The file has more than {max_bytes:,} bytes.")
+        check()
+        taken = time.monotonic() - began
+        if taken > pace.grace_s and size - start < taken * pace.bytes_per_s:
+            raise NetworkError(f"{host} sends less than {pace.bytes_per_s:,.0f} bytes a second.")
+        take(piece, announced)
+    if announced is not None and size < announced:
+        raise Interrupted(f"{host} broke off after {size:,} of {announced:,} bytes.")
+    return size
