@@ -24,14 +24,14 @@ from pathlib import Path
 
 from tree_sitter import Query, QueryCursor
 
-from findling.ingest import prepare
-from findling.ingest.chunks import chunk_file
-from findling.ingest.languages import language_of
-from findling.ingest.syntax import parse
-from findling.ingest.syntax_grammars import GRAMMARS
-from findling.ingest.syntax_tree import grammar, parse_tree
-from findling.ingest.syntax_walk import walk
-from findling.types import SkippedFile
+from findling.model.languages import language_of
+from findling.model.types import SkippedFile
+from findling.reading import prepare
+from findling.reading.chunks import chunk_file
+from findling.reading.syntax import parse
+from findling.reading.syntax_grammars import GRAMMARS
+from findling.reading.syntax_tree import grammar, parse_tree
+from findling.reading.syntax_walk import walk
 
 STEPS = ("parser", "walk", "query", "chunks", "all")
 MAX_BYTES = 500_000
