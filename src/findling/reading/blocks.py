@@ -134,8 +134,7 @@ def _paragraphs(lines: Lines, first: int, last: int) -> list[int]:
             break
         if indent[at + 1] >= 0 and not lines.closes(at + 1):
             starts.append(at + 1)
-    least = min((min(indent[i], MAX_INDENT) for i in starts), default=0)
-    return [i for i in starts if indent[i] <= least or least == MAX_INDENT]
+    return _least_indented(lines, starts)
 
 
 def _is_flat(lines: Lines, first: int, last: int) -> bool:
@@ -147,9 +146,16 @@ def _is_flat(lines: Lines, first: int, last: int) -> bool:
 
 def _statements(lines: Lines, first: int, last: int) -> list[int]:
     """Lines after the first that are indented least and so begin something."""
-    inner = [i for i in range(first + 1, last + 1) if lines.indent[i] >= 0 and not lines.closes(i)]
-    least = min((min(lines.indent[i], MAX_INDENT) for i in inner), default=0)
-    return [i for i in inner if lines.indent[i] <= least or least == MAX_INDENT]
+    return _least_indented(
+        lines, [i for i in range(first + 1, last + 1) if lines.indent[i] >= 0 and not lines.closes(i)]
+    )
+
+
+def _least_indented(lines: Lines, candidates: list[int]) -> list[int]:
+    """Those that are indented least; all where the least is too deep to be told."""
+    indent = lines.indent
+    least = min(map(indent.__getitem__, candidates), default=0)
+    return candidates if least >= MAX_INDENT else [i for i in candidates if indent[i] == least]
 
 
 def _windows(lines: Lines, first: int, last: int, limits: CodeLimits, out: list[Piece]) -> None:

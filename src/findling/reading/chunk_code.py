@@ -72,11 +72,6 @@ class _Node:
         return "function" if self.kind in _FUNCTIONS else "class" if self.kind in _HOLDERS else "block"
 
 
-def uses_docs(text: str) -> bool:
-    """Whether `chunk_code` may have use for `Symbol.doc`."""
-    return '"""' in text
-
-
 def chunk_code(
     text: str, symbols: Sequence[Symbol] = (), *, limits: CodeLimits = DEFAULT, regions: Sequence[tuple[int, int]] = ()
 ) -> list[Chunk]:
@@ -100,6 +95,7 @@ class _Ancestry:
     def __init__(self, symbols: Sequence[Symbol]) -> None:
         self._symbols = symbols
         self._chains: dict[int, tuple[int, ...]] = {-1: ()}
+        self._names: dict[int, tuple[str, ...]] = {-1: ()}
 
     def chain(self, symbol: int) -> tuple[int, ...]:
         known = self._chains.get(symbol)
@@ -122,13 +118,14 @@ class _Ancestry:
 
     def names(self, symbol: int) -> tuple[str, ...]:
         """Names from the outside in; a parent outside this file is taken from the qualified name."""
-        chain = self.chain(symbol)
-        if not chain:
-            return ()
-        top = self._symbols[chain[0]]
-        outer = top.qualified_name.removesuffix(top.name).rstrip(".")
-        before = tuple(outer.split(".")) if outer and top.qualified_name != top.name else ()
-        return before + tuple(self._symbols[i].name for i in chain)
+        known = self._names.get(symbol)
+        if known is None:
+            chain = self.chain(symbol)
+            top = self._symbols[chain[0]]
+            outer = top.qualified_name.removesuffix(top.name).rstrip(".")
+            known = tuple(outer.split(".")) if outer else ()
+            known = self._names[symbol] = (*known, *(self._symbols[i].name for i in chain))
+        return known
 
 
 def _tree(lines: Lines, symbols: Sequence[Symbol], regions: Sequence[tuple[int, int]]) -> _Node:
@@ -337,13 +334,13 @@ def _join_tiny(text: str, pieces: list[Piece], limits: CodeLimits, ancestry: _An
 
 def _finish(text: str, pieces: list[Piece], symbols: Sequence[Symbol], ancestry: _Ancestry) -> list[Chunk]:
     places = locate(text, [at for piece in pieces for at in (piece.start, piece.end)])
-    inner = _InnerSymbols(symbols)
+    inner = _InnerSymbols(symbols) if any(piece.kind == "fixed" for piece in pieces) else None
     chunks: list[Chunk] = []
     for piece in pieces:
         start_byte, start_line = places[piece.start]
         end_byte, end_line = places[piece.end]
         symbol, names = piece.symbol, piece.names
-        if start_line == end_line and symbols and piece.kind == "fixed":
+        if inner is not None and start_line == end_line and symbols and piece.kind == "fixed":
             symbol, names = inner.holding(start_byte, end_byte), None
         names = ancestry.names(symbol) if names is None else names
         chunks.append(Chunk(start_line, end_line, start_byte, end_byte, piece.kind, symbol, names))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from findling.model.languages import find_language
 from findling.model.types import Chunk, Kind, Symbol
 from findling.reading.blocks import DEFAULT, CodeLimits
-from findling.reading.chunk_code import chunk_code, uses_docs
+from findling.reading.chunk_code import chunk_code
 from findling.reading.doc_limits import DOCS, LIBRARY, SPLIT_LEVEL, DocLimits
 from findling.reading.marked_up import HOSTS, readable
 from findling.reading.spans import MAX_CHUNKS, MAX_PLACED_CHUNKS, characters, grow, locate, too_many
@@ -37,7 +37,6 @@ __all__ = [
     "chunk_file",
     "readable",
     "too_many",
-    "uses_docs",
 ]
 
 DATA = CodeLimits(merge_chars=1500)

@@ -60,7 +60,7 @@ def prepare(
     symbols: Sequence[Symbol] = ()
     problem = ""
     if with_syntax and language.grammar and len(data) <= _UNPARSED_BYTES:
-        syntax = parse(text.encode("utf-8", "surrogatepass"), language.id, docs=chunking.uses_docs(text))
+        syntax = parse(text.encode("utf-8", "surrogatepass"), language.id, docs=False)
         symbols, problem = syntax.symbols, syntax.problem
     elif language.grammar:
         problem = "not_parsed"

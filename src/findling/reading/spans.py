@@ -31,6 +31,7 @@ CUT_WINDOW = 200
 """How far before a forced cut a better place (a separator) is looked for, in characters."""
 
 _CLOSER = re.compile(r"(?:[\])}]|end\b|fi\b|done\b|esac\b|</)", re.IGNORECASE)
+_CLOSER_BEGINS = frozenset("])}<eEfFdD")
 _ONLY_CLOSERS = re.compile(r"(?:[\s)\]};,]|(?<!\w)(?:end|fi|done|esac)(?!\w)|</[\w:-]+>)*+\Z", re.IGNORECASE)
 SEPARATORS = ("\n", "\r", ";", ",", "}", ">", " ", "\t")
 WHITE_SPACE = ("\n", " ", "\t", "\r", "\u3000")
@@ -44,9 +45,10 @@ class Lines:
     def __init__(self, text: str) -> None:
         self.text = text
         self.rows = text.split("\n")
-        lengths = accumulate(map(len, self.rows), initial=0)
-        self.starts: list[int] = list(map(add, lengths, count()))  # with a character for each line end before
-        self.indent = [len(row) - len(body) if (body := row.lstrip()) else -1 for row in self.rows]
+        lengths = list(map(len, self.rows))
+        self.starts: list[int] = list(map(add, accumulate(lengths, initial=0), count()))  # with the line ends before
+        bodies = map(len, map(str.lstrip, self.rows))
+        self.indent = [length - body if body else -1 for length, body in zip(lengths, bodies, strict=True)]
 
     def end(self, line: int) -> int:
         """Position after the line's last character, its line end left out."""
@@ -68,7 +70,8 @@ class Lines:
 
     def closes(self, line: int) -> bool:
         """Whether the line begins by closing something: it never begins a block."""
-        return _CLOSER.match(self.rows[line], max(self.indent[line], 0)) is not None
+        row, at = self.rows[line], max(self.indent[line], 0)
+        return row[at : at + 1] in _CLOSER_BEGINS and _CLOSER.match(row, at) is not None
 
 
 def only_closers(text: str) -> bool:

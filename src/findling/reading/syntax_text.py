@@ -15,10 +15,11 @@ SIGNATURE_BYTES = 1_200
 DOC_BYTES = 8_192
 DOC_LINES = 60
 
-_TAIL = re.compile(r"(?:\s|[{:=;]|\bdo$|\bwhere$|\bis$|->$|=>$)+$")
-_OPEN_SPACE = re.compile(r"(?<=[(\[]) | (?=[)\]])")
+_OPENERS = ("do", "where", "is", "->", "=>")
+_TAIL = re.compile(r"[\s{:=;]*(?:\bdo|\bwhere|\bis|->|=>)?$")
+# What is left of line ends inside of brackets.
+_ON_ONE_LINE = (("( ", "("), ("[ ", "["), (" )", ")"), (" ]", "]"), (",)", ")"), (",]", "]"))
 _DESCRIPTION = re.compile(r'^"""(?:[^"]|"(?!""))*"""\s*')
-_LAST_COMMA = re.compile(r",(?=[)\]])")
 _STRING_OPEN = re.compile(rb'\s*[rRuUbB]{0,2}("""|\'\'\'|"|\')')
 _DIRECTIVE = re.compile(
     r"""(?x)^(?:go:|nolint|noqa|type:\ |pylint:|flake8|mypy:|eslint|prettier|tslint|jshint|@ts-|rubocop:|swiftlint:|
@@ -47,10 +48,12 @@ def signature(text: bytes, start: int, end: int, annotation: bytes) -> str:
         start = skip_annotations(text, start, end, annotation)
     line, cut = _folded(text, start, end)
     if text.find(b"\n", start, min(end, start + SIGNATURE_BYTES)) >= 0:
-        line = _LAST_COMMA.sub("", _OPEN_SPACE.sub("", line))
+        for spread, joined in _ON_ONE_LINE:
+            line = line.replace(spread, joined)
     if line.startswith('"'):
         line = _DESCRIPTION.sub("", line)
-    return shortened(_TAIL.sub("", line) or line, cut=cut)
+    bare = _TAIL.sub("", line) if line.endswith(_OPENERS) else line.rstrip(" {:=;")
+    return shortened(bare or line, cut=cut)
 
 
 def first_line(text: bytes, start: int, end: int) -> str:

@@ -7,12 +7,13 @@ how a tree was made.
 
 from __future__ import annotations
 
-import itertools
 import re
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from operator import gt
+from typing import TYPE_CHECKING, NamedTuple
 
 from findling.model.types import Symbol
 from findling.reading import syntax_text
@@ -23,13 +24,12 @@ from findling.reading.syntax_grammars.model import (
     TYPE_KINDS,
     Action,
     Attach,
-    Define,
     Definition,
     Grammar,
     Group,
     Through,
-    place_inside,
 )
+from findling.reading.syntax_tree import grammar as loaded_grammar
 from findling.store.signatures import shortened
 
 if TYPE_CHECKING:
@@ -49,6 +49,16 @@ _SPACES = b" \t\r\n"
 _UNPARSED = Through(FUNCTION)
 
 
+@cache
+def _actions_by_kind(table: Grammar) -> Mapping[int, Action]:
+    """The actions of a table by the grammar's numbers of node types, which are read faster than their names."""
+    language = loaded_grammar(table.parser)
+    assert language is not None, "a tree was made by it"
+    actions = {**table.actions, "ERROR": _UNPARSED}
+    numbered = ((language.id_for_node_kind(name, True), action) for name, action in actions.items())
+    return {number: action for number, action in numbered if number is not None}
+
+
 @dataclass(slots=True)
 class Found:
     """What one walk found. ``names`` holds the byte offset of each symbol's name, in the symbols' order;
@@ -61,40 +71,7 @@ class Found:
     clauses: list[int] = field(default_factory=list)
 
 
-@dataclass(slots=True)
-class _Row:
-    """A symbol under construction: clauses that follow may still extend it."""
-
-    name: str
-    kind: str
-    qualified_name: str
-    parent: int
-    start_line: int
-    end_line: int
-    start_byte: int
-    end_byte: int
-    name_line: int
-    signature: str
-    doc: str
-
-    def symbol(self) -> Symbol:
-        return Symbol(
-            self.name,
-            self.kind,
-            self.qualified_name,
-            self.parent,
-            self.start_line,
-            self.end_line,
-            self.start_byte,
-            self.end_byte,
-            self.name_line,
-            self.signature,
-            self.doc,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _Context:
+class _Context(NamedTuple):
     """Where children are looked at: index of the enclosing symbol, its qualified name, the kind of place."""
 
     parent: int
@@ -122,18 +99,18 @@ class Walk:
         self._text = text
         self._docs = docs
         self._grammar = grammar
-        self._actions: Mapping[str, Action] = {"ERROR": _UNPARSED, **grammar.actions}
+        self._actions = _actions_by_kind(grammar)
         self._nested = re.compile(grammar.nested) if grammar.nested else None
         self._deadline = deadline
         self._stack: list[_Item] = []
-        self._rows: list[_Row] = []
+        self._symbols: list[Symbol] = []
         self._names: list[int] = []
         self._clauses: list[int] = []
         self._seen: set[tuple[int, str]] = set()
 
     def run(self, root: Node) -> Found:
         problem = ""
-        self._push(root.named_children, _Context(-1, "", MODULE))
+        self._push(root, _Context(-1, "", MODULE))
         stack = self._stack
         visited = 0
         while stack:
@@ -141,49 +118,42 @@ class Walk:
             if visited % CLOCK_EVERY == 0 and time.thread_time() > self._deadline:
                 problem = "timeout"
                 break
-            if len(self._rows) >= MAX_SYMBOLS:
+            if len(self._symbols) >= MAX_SYMBOLS:
                 problem = "too_many_symbols"
                 break
             item = stack.pop()
             action = item.action
-            if isinstance(action, Define):
-                self._define(item, action)
-            elif isinstance(action, Through):
+            if isinstance(action, Through):
                 self._through(item, action)
             elif isinstance(action, Group):
                 self._group(item, action)
-            elif isinstance(action, Attach):
-                if action.find is not None:
-                    self._find(item, action.find(item.node, self._text, item.context.place))
             else:
-                self._find(item, action(item.node, self._text, item.context.place))
+                for definition in action(item.node, self._text, item.context.place):
+                    self._add(item, definition)
         return self._found(problem)
 
     def _found(self, problem: str) -> Found:
-        rows, names = self._rows, self._names
-        starts = [row.start_byte for row in rows]
-        if any(later < earlier for earlier, later in itertools.pairwise(starts)):
+        symbols, names = self._symbols, self._names
+        starts = [symbol.start_byte for symbol in symbols]
+        if any(map(gt, starts, starts[1:])):
             # One node can define several names with insides of their own; parents still come before children,
             # since they start no later and the sort is stable.
-            order = sorted(range(len(rows)), key=starts.__getitem__)
-            place_of = {old: new for new, old in enumerate(order)}
-            rows, names = [rows[old] for old in order], [names[old] for old in order]
-            for row in rows:
-                row.parent = place_of.get(row.parent, -1)
-        return Found([row.symbol() for row in rows], names, problem, self._clauses)
+            order = sorted(range(len(symbols)), key=starts.__getitem__)
+            place_of = {-1: -1, **{old: new for new, old in enumerate(order)}}
+            symbols = [replace(symbols[old], parent=place_of[symbols[old].parent]) for old in order]
+            names = [names[old] for old in order]
+        return Found(symbols, names, problem, self._clauses)
 
-    def _push(self, children: list[Node], context: _Context) -> None:
-        items = self._items(children, context)
-        items.reverse()
-        self._stack.extend(items)
+    def _push(self, holder: Node, context: _Context) -> None:
+        self._stack.extend(reversed(self._items(holder, context)))
 
-    def _items(self, children: list[Node], context: _Context) -> list[_Item]:
+    def _items(self, holder: Node, context: _Context) -> list[_Item]:
         get = self._actions.get
         items: list[_Item] = []
         prefix: Node | None = None
         doc = ""
-        for child in children:
-            action = get(child.type)
+        for child in holder.named_children:
+            action = get(child.kind_id)
             if action is None:
                 if prefix is not None and not child.is_extra:
                     prefix = None
@@ -202,13 +172,11 @@ class Walk:
         return items
 
     def _through(self, item: _Item, action: Through) -> None:
-        node, context = item.node, item.context
-        if action.place is not None:
-            if action is not _UNPARSED and action.place == FUNCTION and not self._may_define(node):
-                return
-            if action.place != context.place:
-                context = _Context(context.parent, context.scope, action.place)
-        self._push(node.named_children, context)
+        context = item.context
+        if action.place is not None and action.place != context.place:
+            context = context._replace(place=action.place)
+        if action.place != FUNCTION or action is _UNPARSED or self._may_define(item.node):
+            self._push(item.node, context)
 
     def _may_define(self, body: Node) -> bool:
         """Whether the text of a function's inside can hold a definition at all."""
@@ -216,7 +184,7 @@ class Walk:
         return nested is not None and nested.search(self._text, body.start_byte, body.end_byte) is not None
 
     def _group(self, item: _Item, group: Group) -> None:
-        items = self._items(item.node.named_children, item.context)
+        items = self._items(item.node, item.context)
         if len(items) == 1:
             only = items[0]
             only.signed_from = item.signed_from
@@ -225,24 +193,7 @@ class Walk:
             only.outer = item.outer or item.node
             only.prefix = item.prefix or only.prefix
             only.doc = item.doc or only.doc
-        items.reverse()
-        self._stack.extend(items)
-
-    def _define(self, item: _Item, action: Define) -> None:
-        context = item.context
-        if not action.local and context.place == FUNCTION:
-            return
-        node = item.node
-        name = node.child_by_field_name(action.name)
-        if name is None:
-            return
-        body = node.child_by_field_name(action.body) if action.body else None
-        raw = self._text[name.start_byte : name.end_byte].decode("utf-8", "replace")
-        self._add(item, Definition(action.kind, raw, name, body=body, place=place_inside(action.kind)))
-
-    def _find(self, item: _Item, definitions: Iterable[Definition]) -> None:
-        for definition in definitions:
-            self._add(item, definition)
+        self._stack.extend(reversed(items))
 
     def _add(self, item: _Item, definition: Definition) -> None:
         context = item.context
@@ -259,11 +210,11 @@ class Walk:
             return
         if place == FUNCTION and not self._may_define(body):
             return
-        self._push(body.named_children, _Context(parent, qualified, place))
+        self._push(body, _Context(parent, qualified, place))
 
     def _symbol(self, item: _Item, definition: Definition, qualified: str) -> int:
         """Adds (or extends) a symbol; returns the index that its children have as parent."""
-        kind, context, rows = definition.kind, item.context, self._rows
+        kind, context, symbols = definition.kind, item.context, self._symbols
         if kind == "fn" and context.place == TYPE:
             kind = "method"
         if kind in _VALUES:
@@ -286,15 +237,15 @@ class Walk:
             kept = len(text[start_byte:end_byte].rstrip(_SPACES)) + start_byte
             end_line -= text.count(b"\n", kept, end_byte)
             end_byte = kept
-        if self._grammar.merge and rows and kind in ("fn", "method"):
-            previous = rows[-1]
-            if previous.qualified_name == qualified and previous.parent == context.parent and previous.kind == kind:
-                previous.end_line, previous.end_byte = end_line, end_byte
-                self._clauses.append((definition.at or item.node).start_byte)
-                return len(rows) - 1
         name_node = definition.at or item.node
-        rows.append(
-            _Row(
+        if self._grammar.merge and symbols and kind in ("fn", "method"):
+            previous = symbols[-1]
+            if previous.qualified_name == qualified and previous.parent == context.parent and previous.kind == kind:
+                symbols[-1] = replace(previous, end_line=end_line, end_byte=end_byte)
+                self._clauses.append(name_node.start_byte)
+                return len(symbols) - 1
+        symbols.append(
+            Symbol(
                 definition.name,
                 kind,
                 qualified,
@@ -309,7 +260,7 @@ class Walk:
             )
         )
         self._names.append(name_node.start_byte)
-        return len(rows) - 1
+        return len(symbols) - 1
 
     def _signature(self, item: _Item, definition: Definition, kind: str, end: int) -> str:
         start = item.signed_from if item.signed_from >= 0 else item.node.start_byte

@@ -9,13 +9,14 @@ from findling.reading.syntax_grammars.model import (
     C_COMMENTS,
     GROUP,
     HASH_COMMENTS,
-    THROUGH,
     Define,
     Definition,
     Grammar,
     child_of_type,
-    is_constant_name,
     text_of,
+    through,
+    value_kind,
+    way,
 )
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def _make_rule(node: Node, text: bytes, place: int) -> Iterable[Definition]:
 MAKE = Grammar(
     parser="make",
     actions={
-        **dict.fromkeys(["conditional", "else_directive", "elsif_directive"], THROUGH),
+        **through("conditional else_directive elsif_directive"),
         "rule": _make_rule,
         "variable_assignment": Define("variable", body=""),
         "export_directive": GROUP,
@@ -56,13 +57,12 @@ _CMAKE_TARGETS = {
 }  # fmt: skip
 
 
-def _cmake_argument(node: Node, text: bytes) -> Node | None:
-    arguments = child_of_type(node, "argument_list")
-    return child_of_type(arguments, "argument") if arguments is not None else None
+_CMAKE_FUNCTION = Define("fn", "<function_command macro_command>/<argument_list>/<argument>", "<body>")
+_cmake_argument = way("<argument_list>/<argument>")
 
 
 def _cmake_command(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    word, at = child_of_type(node, "identifier"), _cmake_argument(node, text)
+    word, at = child_of_type(node, "identifier"), _cmake_argument(node)
     kind = _CMAKE_TARGETS.get(text_of(word, text).lower()) if word is not None else None
     if kind is not None and at is not None:
         name = text_of(at, text)
@@ -70,20 +70,13 @@ def _cmake_command(node: Node, text: bytes, place: int) -> Iterable[Definition]:
             yield Definition(kind, name, at)
 
 
-def _cmake_function(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    head = child_of_type(node, "function_command", "macro_command")
-    at = _cmake_argument(head, text) if head is not None else None
-    if at is not None:
-        yield Definition("fn", text_of(at, text), at, body=child_of_type(node, "body"))
-
-
 CMAKE = Grammar(
     parser="cmake",
     actions={
-        **dict.fromkeys(["if_condition", "foreach_loop", "body"], THROUGH),
+        **through("if_condition foreach_loop body"),
         "normal_command": _cmake_command,
-        "function_def": _cmake_function,
-        "macro_def": _cmake_function,
+        "function_def": _CMAKE_FUNCTION,
+        "macro_def": _CMAKE_FUNCTION,
     },
     comments=HASH_COMMENTS,
 )
@@ -92,25 +85,13 @@ CMAKE = Grammar(
 # --- Dockerfile: stages, arguments and environment
 
 
-def _stage(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    at = node.child_by_field_name("as")
-    if at is not None:
-        yield Definition("module", text_of(at, text), at)
-
-
-def _env_pair(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    at = node.child_by_field_name("name")
-    if at is not None:
-        yield Definition("variable", text_of(at, text), at)
-
-
 DOCKERFILE = Grammar(
     parser="dockerfile",
     actions={
-        "from_instruction": _stage,
+        "from_instruction": Define("module", "as", ""),
         "arg_instruction": Define("variable", body=""),
         "env_instruction": GROUP,
-        "env_pair": _env_pair,
+        "env_pair": Define("variable", body=""),
     },
     comments=HASH_COMMENTS,
 )
@@ -119,17 +100,10 @@ DOCKERFILE = Grammar(
 # --- just
 
 
-def _recipe(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    head = child_of_type(node, "recipe_header")
-    at = head.child_by_field_name("name") if head is not None else None
-    if at is not None:
-        yield Definition("fn", text_of(at, text), at, body=child_of_type(node, "recipe_body"))
-
-
 JUST = Grammar(
     parser="just",
     actions={
-        "recipe": _recipe,
+        "recipe": Define("fn", "<recipe_header>/name", "<recipe_body>"),
         "assignment": Define("variable", name="left", body=""),
         "alias": Define("fn", name="left", body=""),
     },
@@ -146,7 +120,7 @@ def _bind(node: Node, text: bytes, place: int) -> Iterable[Definition]:
     if at is not None:
         name = text_of(at, text)
         function = text[at.end_byte : at.end_byte + 1] == b"("
-        yield Definition("fn" if function else "constant" if is_constant_name(name) else "variable", name, at)
+        yield Definition("fn" if function else value_kind(name), name, at)
 
 
 def _jsonnet_field(node: Node, text: bytes, place: int) -> Iterable[Definition]:
@@ -159,7 +133,7 @@ def _jsonnet_field(node: Node, text: bytes, place: int) -> Iterable[Definition]:
 JSONNET = Grammar(
     parser="jsonnet",
     actions={
-        **dict.fromkeys(["local_bind", "object", "member", "objlocal"], THROUGH),
+        **through("local_bind object member objlocal"),
         "bind": _bind,
         "field": _jsonnet_field,
     },

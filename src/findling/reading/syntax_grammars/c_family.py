@@ -10,7 +10,6 @@ from findling.reading.syntax_grammars.model import (
     C_COMMENTS,
     GROUP,
     MODULE,
-    THROUGH,
     TYPE,
     Action,
     Define,
@@ -21,23 +20,17 @@ from findling.reading.syntax_grammars.model import (
     nth_child,
     place_inside,
     text_of,
+    through,
 )
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 _NAMES = frozenset(
-    [
-        "identifier",
-        "field_identifier",
-        "type_identifier",
-        "destructor_name",
-        "operator_name",
-        "operator_cast",
-        "qualified_identifier",
-        "template_function",
-        "template_method",
-    ]
+    (
+        "identifier field_identifier type_identifier destructor_name operator_name operator_cast "
+        "qualified_identifier template_function template_method"
+    ).split()
 )
 _TYPES = {
     "struct_specifier": "struct",
@@ -185,7 +178,7 @@ _CONDITIONS = (
 )
 
 _C: dict[str, Action] = {
-    **dict.fromkeys(_CONDITIONS.split(), THROUGH),
+    **through(_CONDITIONS),
     "function_definition": _function,
     "declaration": _declaration,
     "type_definition": _typedef,
@@ -258,7 +251,7 @@ OBJC = Grammar(
         "protocol_declaration": _objc_container("interface", True),
         "class_interface": _objc_container("class", True),
         "class_implementation": _objc_container("class", False),
-        "implementation_definition": THROUGH,
+        **through("implementation_definition"),
         "method_declaration": _objc_method,
         "method_definition": _objc_method,
         "property_declaration": _objc_property,

@@ -7,44 +7,20 @@ from typing import TYPE_CHECKING
 
 from findling.reading.syntax_grammars.model import (
     C_COMMENTS,
-    FUNCTION,
     GROUP,
-    THROUGH,
     TYPE,
     Comments,
     Define,
     Definition,
     Grammar,
     child_of_type,
-    children_of_type,
-    is_constant_name,
-    named,
     text_of,
+    through,
+    value_kind,
 )
 
 if TYPE_CHECKING:
     from tree_sitter import Node
-
-
-def _fields(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    declaration = child_of_type(node, "variable_declaration")
-    if declaration is None:
-        return
-    declarators = list(children_of_type(declaration, "variable_declarator"))
-    for declarator in declarators:
-        at = declarator.child_by_field_name("name")
-        if at is None:
-            continue
-        head = text[node.start_byte : at.start_byte]
-        constant = b"const " in head or (b"static" in head and b"readonly" in head)
-        extent = None if len(declarators) == 1 else declarator
-        yield Definition("constant" if constant else "variable", text_of(at, text), at, extent=extent)
-
-
-def _property(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    at = node.child_by_field_name("name")
-    if at is not None:
-        yield Definition("variable", text_of(at, text), at)
 
 
 def _indexer(node: Node, text: bytes, place: int) -> Iterable[Definition]:
@@ -72,6 +48,13 @@ def _record(node: Node, text: bytes, place: int) -> Iterable[Definition]:
         yield Definition(kind, text_of(at, text), at, body=body, place=TYPE)
 
 
+_FIELDS = Define(
+    "variable",
+    body="",
+    each="<variable_declaration>/<variable_declarator>",
+    constant=rb"const |static.*readonly|readonly.*static",
+)
+
 _THROUGH = (
     "namespace_declaration file_scoped_namespace_declaration declaration_list global_statement block if_statement "
     "preproc_if preproc_else preproc_elif"
@@ -80,7 +63,7 @@ _THROUGH = (
 CSHARP = Grammar(
     parser="csharp",
     actions={
-        **dict.fromkeys(_THROUGH.split(), THROUGH),
+        **through(_THROUGH),
         "class_declaration": Define("class"),
         "struct_declaration": Define("struct"),
         "interface_declaration": Define("interface"),
@@ -94,10 +77,10 @@ CSHARP = Grammar(
         "conversion_operator_declaration": _operator,
         "indexer_declaration": _indexer,
         "local_function_statement": Define("fn"),
-        "field_declaration": _fields,
-        "event_field_declaration": _fields,
-        "event_declaration": _property,
-        "property_declaration": _property,
+        "field_declaration": _FIELDS,
+        "event_field_declaration": _FIELDS,
+        "event_declaration": Define("variable", body=""),
+        "property_declaration": Define("variable", body=""),
     },
     comments=C_COMMENTS,
     nested=rb"\)\s*(?:=>|\{|where\b)",
@@ -116,40 +99,20 @@ def _ps_assignment(node: Node, text: bytes, place: int) -> Iterable[Definition]:
         return
     name = text_of(left, text).rpartition(":")[2].lstrip("$")
     if name.isidentifier():
-        yield Definition("constant" if is_constant_name(name) else "variable", name, left)
-
-
-def _ps_method(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    at = child_of_type(node, "simple_name")
-    if at is not None:
-        yield Definition("method", text_of(at, text), at, body=child_of_type(node, "script_block"))
-
-
-def _ps_property(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    at = child_of_type(node, "variable")
-    if at is not None:
-        yield Definition("variable", text_of(at, text).lstrip("$"), at)
-
-
-def _ps_class(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    at = child_of_type(node, "simple_name")
-    if at is not None:
-        yield Definition("class", text_of(at, text), at, body=node, place=TYPE)
+        yield Definition(value_kind(name), name, left)
 
 
 POWERSHELL = Grammar(
     parser="powershell",
     actions={
-        **dict.fromkeys(
-            ["statement_list", "script_block", "script_block_body", "if_statement", "statement_block"], THROUGH
-        ),
+        **through("statement_list script_block script_block_body if_statement statement_block"),
         "pipeline": GROUP,
         "assignment_expression": _ps_assignment,
-        "function_statement": named("fn", "function_name", "script_block", FUNCTION),
-        "class_statement": _ps_class,
-        "class_method_definition": _ps_method,
-        "class_property_definition": _ps_property,
-        "enum_statement": named("enum", "simple_name"),
+        "function_statement": Define("fn", "<function_name>", "<script_block>"),
+        "class_statement": Define("class", "<simple_name>", "."),
+        "class_method_definition": Define("method", "<simple_name>", "<script_block>", inside=False),
+        "class_property_definition": Define("variable", "<variable>", "", strip="$"),
+        "enum_statement": Define("enum", "<simple_name>", ""),
     },
     comments=Comments(line=(b"#",), block=((b"<#", b"#>"),)),
     nested=rb"(?i)\bfunction\b|\bfilter\b",

@@ -10,7 +10,6 @@ from findling.reading.syntax_grammars.model import (
     FUNCTION,
     HASH_COMMENTS,
     MODULE,
-    THROUGH,
     TYPE,
     Attach,
     Definition,
@@ -18,15 +17,14 @@ from findling.reading.syntax_grammars.model import (
     child_of_type,
     nth_child,
     text_of,
+    through,
 )
 from findling.reading.syntax_text import first_paragraph
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_FUNCTIONS = frozenset(
-    ["def", "defp", "defmacro", "defmacrop", "defguard", "defguardp", "defdelegate", "defn", "defnp", "defcallback"]
-)
+_FUNCTIONS = frozenset("def defp defmacro defmacrop defguard defguardp defdelegate defn defnp defcallback".split())
 _MODULES = {"defmodule": "module", "defprotocol": "interface", "defimpl": ""}
 _BLOCKS = frozenset({"quote", "if", "unless", "describe", "for"})
 _TYPES = {
@@ -36,21 +34,12 @@ _TYPES = {
     b"callback": "fn",
     b"macrocallback": "fn",
 }
-_ATTRIBUTES = frozenset({b"spec", b"impl", b"deprecated", b"since", b"dialyzer", b"typedoc", b"compile", b"tag"})
+_ATTRIBUTES = frozenset(b"spec impl deprecated since dialyzer typedoc compile tag".split())
 _NOT_CONSTANTS = frozenset(
-    {
-        b"moduledoc",
-        b"behaviour",
-        b"derive",
-        b"external_resource",
-        b"before_compile",
-        b"on_load",
-        b"after_compile",
-        b"on_definition",
-        b"moduletag",
-        b"describetag",
-        b"optional_callbacks",
-    }
+    (
+        b"moduledoc behaviour derive external_resource before_compile on_load after_compile on_definition "
+        b"moduletag describetag optional_callbacks"
+    ).split()
 )
 _ATTRIBUTE_NAME = re.compile(rb"@\s*(\w+)")
 _FOR = re.compile(rb"\bfor:\s*([\w.]+)")
@@ -129,8 +118,7 @@ ELIXIR = Grammar(
     actions={
         "call": _call,
         "unary_operator": Attach(doc=_attribute_doc, find=_attribute),
-        "do_block": THROUGH,
-        "else_block": THROUGH,
+        **through("do_block else_block"),
     },
     comments=HASH_COMMENTS,
     nested=rb"\bdef",

@@ -11,16 +11,14 @@ from findling.reading.syntax_grammars.model import (
     GROUP,
     HASH_COMMENTS,
     MODULE,
-    THROUGH,
     TYPE,
     Comments,
     Define,
     Definition,
-    Finder,
     Grammar,
     child_of_type,
-    named,
     text_of,
+    through,
 )
 
 if TYPE_CHECKING:
@@ -48,12 +46,6 @@ def _haskell_instance(node: Node, text: bytes, place: int) -> Iterable[Definitio
     yield Definition("", qualifier=qualifier, body=node.child_by_field_name("declarations"), place=TYPE)
 
 
-def _haskell_class(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    at, body = node.child_by_field_name("name"), node.child_by_field_name("declarations")
-    if at is not None:
-        yield Definition("trait", text_of(at, text), at, body=body, place=TYPE)
-
-
 def _haskell_pattern(node: Node, text: bytes, place: int) -> Iterable[Definition]:
     match = re.compile(rb"pattern\s+\(?([A-Z]\w*)").match(text, node.start_byte, node.end_byte)
     if match:
@@ -67,31 +59,20 @@ def _haskell_header(node: Node, text: bytes, place: int) -> Iterable[Definition]
         yield Definition("module", name, at, qualifier, node.child_by_field_name("exports"))
 
 
-def _haskell_type(kind: str, body: str = "") -> Finder:
-    def find(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-        at = node.child_by_field_name("name")
-        if at is not None:
-            yield Definition(
-                kind, text_of(at, text).strip("()"), at, body=node.child_by_field_name(body) if body else None
-            )
-
-    return find
-
-
 HASKELL = Grammar(
     parser="haskell",
     actions={
-        "declarations": THROUGH,
+        **through("declarations"),
         "header": _haskell_header,
         "signature": _haskell_value,
         "function": _haskell_value,
         "bind": _haskell_value,
-        "data_type": _haskell_type("struct", "constructors"),
-        "newtype": _haskell_type("struct", "constructor"),
-        "type_synomym": _haskell_type("type_alias"),
-        "type_family": _haskell_type("type_alias"),
-        "data_family": _haskell_type("type_alias"),
-        "class": _haskell_class,
+        "data_type": Define("struct", body="constructors", strip="()", inside=False),
+        "newtype": Define("struct", body="constructor", strip="()", inside=False),
+        "type_synomym": Define("type_alias", body="", strip="()"),
+        "type_family": Define("type_alias", body="", strip="()"),
+        "data_family": Define("type_alias", body="", strip="()"),
+        "class": Define("trait", body="declarations"),
         "instance": _haskell_instance,
         "pattern_synonym": _haskell_pattern,
     },
@@ -121,50 +102,26 @@ def _ocaml_type(node: Node, text: bytes, place: int) -> Iterable[Definition]:
         yield Definition(kind, text_of(at, text), at, body=body)
 
 
-def _ocaml_module(kind: str, name_type: str) -> Finder:
-    def find(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-        at, body = child_of_type(node, name_type), node.child_by_field_name("body")
-        if at is not None:
-            yield Definition(kind, text_of(at, text), at, body=body, place=MODULE if kind == "module" else TYPE)
-
-    return find
-
-
-def _ocaml_exception(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    constructor = child_of_type(node, "constructor_declaration")
-    at = child_of_type(constructor, "constructor_name") if constructor is not None else None
-    if at is not None:
-        yield Definition("class", text_of(at, text), at)
-
-
 OCAML = Grammar(
     parser="ocaml",
     actions={
         **dict.fromkeys(["value_definition", "type_definition", "module_definition", "class_definition"], GROUP),
         "let_binding": _ocaml_let,
         "type_binding": _ocaml_type,
-        "module_binding": _ocaml_module("module", "module_name"),
-        "module_type_definition": _ocaml_module("interface", "module_type_name"),
-        "exception_definition": _ocaml_exception,
-        "class_binding": _ocaml_module("class", "class_name"),
-        "method_definition": named("method", "method_name"),
-        "value_specification": named("fn", "value_name"),
-        "external": named("fn", "value_name"),
-        "structure": THROUGH,
-        "signature": THROUGH,
+        "module_binding": Define("module", "<module_name>"),
+        "module_type_definition": Define("interface", "<module_type_name>"),
+        "exception_definition": Define("class", "<constructor_declaration>/<constructor_name>", ""),
+        "class_binding": Define("class", "<class_name>"),
+        "method_definition": Define("method", "<method_name>", ""),
+        "value_specification": Define("fn", "<value_name>", ""),
+        "external": Define("fn", "<value_name>", ""),
+        **through("structure signature"),
     },
     comments=Comments(block=((b"(*", b"*)"),)),
 )
 
 
 # --- Erlang
-
-
-def _erlang_function(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    clause = node.child_by_field_name("clause")
-    at = clause.child_by_field_name("name") if clause is not None else None
-    if clause is not None and at is not None:
-        yield Definition("fn", text_of(at, text).strip("'"), at, body=clause.child_by_field_name("body"))
 
 
 def _erlang_macro(node: Node, text: bytes, place: int) -> Iterable[Definition]:
@@ -175,22 +132,15 @@ def _erlang_macro(node: Node, text: bytes, place: int) -> Iterable[Definition]:
         yield Definition(kind, text_of(at, text), at)
 
 
-def _erlang_type(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    named_type = node.child_by_field_name("name")
-    at = named_type.child_by_field_name("name") if named_type is not None else None
-    if at is not None:
-        yield Definition("type_alias", text_of(at, text), at)
-
-
 ERLANG = Grammar(
     parser="erlang",
     actions={
         "module_attribute": Define("module", body=""),
         "pp_define": _erlang_macro,
         "record_decl": Define("struct", body=""),
-        "type_alias": _erlang_type,
-        "opaque": _erlang_type,
-        "fun_decl": _erlang_function,
+        "type_alias": Define("type_alias", "name/name", ""),
+        "opaque": Define("type_alias", "name/name", ""),
+        "fun_decl": Define("fn", "clause/name", "clause/body", strip="'"),
     },
     comments=Comments(line=(b"%",)),
     merge=True,
@@ -220,7 +170,7 @@ _NIX_SETS = "function_expression let_expression attrset_expression rec_attrset_e
 
 NIX = Grammar(
     parser="nix",
-    actions={**dict.fromkeys(_NIX_SETS.split(), THROUGH), "binding": _nix_binding},
+    actions={**through(_NIX_SETS), "binding": _nix_binding},
     comments=HASH_COMMENTS,
     nested=rb":",
 )

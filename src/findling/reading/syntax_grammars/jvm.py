@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from findling.reading.syntax_grammars.model import (
     C_COMMENTS,
     FUNCTION,
-    THROUGH,
     TYPE,
     Define,
     Definition,
@@ -17,6 +16,8 @@ from findling.reading.syntax_grammars.model import (
     child_of_type,
     is_constant_name,
     text_of,
+    through,
+    value_kind,
 )
 
 if TYPE_CHECKING:
@@ -24,18 +25,6 @@ if TYPE_CHECKING:
 
 
 # --- Java
-
-
-def _java_fields(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    declarators = node.children_by_field_name("declarator")
-    for declarator in declarators:
-        at = declarator.child_by_field_name("name")
-        if at is None:
-            continue
-        head = text[node.start_byte : at.start_byte]
-        constant = node.type == "constant_declaration" or (b"static" in head and b"final" in head)
-        extent = None if len(declarators) == 1 else declarator
-        yield Definition("constant" if constant else "variable", text_of(at, text), at, extent=extent)
 
 
 JAVA = Grammar(
@@ -46,13 +35,13 @@ JAVA = Grammar(
         "interface_declaration": Define("interface"),
         "annotation_type_declaration": Define("interface"),
         "enum_declaration": Define("enum"),
-        "enum_body_declarations": THROUGH,
+        **through("enum_body_declarations"),
         "method_declaration": Define("method"),
         "annotation_type_element_declaration": Define("method"),
         "constructor_declaration": Define("method"),
         "compact_constructor_declaration": Define("method"),
-        "field_declaration": _java_fields,
-        "constant_declaration": _java_fields,
+        "field_declaration": Define("variable", body="", each="declarator", constant=rb"static.*final|final.*static"),
+        "constant_declaration": Define("constant", body="", each="declarator"),
     },
     comments=C_COMMENTS,
     annotation=b"@",
@@ -72,13 +61,6 @@ def _kotlin_class(node: Node, text: bytes, place: int) -> Iterable[Definition]:
     head = _KOTLIN_HEAD.search(text, node.start_byte, at.start_byte)
     kind = head.group(1).decode() if head else "class"
     yield Definition(kind, text_of(at, text), at, body=body, place=TYPE)
-
-
-def _kotlin_function(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    at = node.child_by_field_name("name")
-    if at is not None:
-        body = child_of_type(node, "function_body")
-        yield Definition("fn", text_of(at, text).strip("`"), at, body=body, place=FUNCTION)
 
 
 def _kotlin_property(node: Node, text: bytes, place: int) -> Iterable[Definition]:
@@ -117,12 +99,12 @@ KOTLIN = Grammar(
         "class_declaration": _kotlin_class,
         "object_declaration": _kotlin_class,
         "companion_object": _kotlin_companion,
-        "function_declaration": _kotlin_function,
+        "function_declaration": Define("fn", body="<function_body>", strip="`"),
         "secondary_constructor": _kotlin_constructor,
         "property_declaration": _kotlin_property,
         "type_alias": Define("type_alias", name="type", body=""),
         "annotated_expression": _kotlin_annotation,
-        "block": THROUGH,
+        **through("block"),
     },
     comments=C_COMMENTS,
     nested=rb"\b(?:fun|class|object)\b",
@@ -163,20 +145,15 @@ SCALA = Grammar(
         "trait_definition": Define("trait"),
         "enum_definition": Define("enum"),
         "package_object": Define("module"),
-        "package_clause": THROUGH,
-        "template_body": THROUGH,
+        **through("package_clause template_body extension_definition block indented_block instance_expression"),
         "function_definition": Define("fn"),
         "function_declaration": Define("fn"),
         "given_definition": _scala_given,
-        "extension_definition": THROUGH,
         "type_definition": Define("type_alias", body=""),
         "val_definition": _scala_value,
         "var_definition": _scala_value,
         "val_declaration": _scala_value,
         "var_declaration": _scala_value,
-        "block": THROUGH,
-        "indented_block": THROUGH,
-        "instance_expression": THROUGH,
     },
     comments=C_COMMENTS,
     nested=rb"\b(?:def|class|object|trait)\b",
@@ -203,7 +180,7 @@ def _groovy_declaration(node: Node, text: bytes, place: int) -> Iterable[Definit
     if value is not None and value.type == "closure":
         yield Definition("fn", name, at, body=value)
     else:
-        yield Definition("constant" if is_constant_name(name) else "variable", name, at)
+        yield Definition(value_kind(name), name, at)
 
 
 def _groovy_constructor(node: Node, text: bytes, place: int) -> Iterable[Definition]:

@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING
 from findling.reading.syntax_grammars.model import (
     FUNCTION,
     GROUP,
-    THROUGH,
     Comments,
     Definition,
     Grammar,
     child_of_type,
-    is_constant_name,
+    imports,
     text_of,
+    through,
+    value_kind,
 )
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+_IMPORT = re.compile(rb"require")
 _PATH = re.compile(r"^[\w.:]+$")
 
 
@@ -59,18 +61,12 @@ def _assignment(node: Node, text: bytes, place: int) -> Iterable[Definition]:
             continue
         if value is not None and value.type == "function_definition":
             yield Definition("fn", name, at, qualifier, value.child_by_field_name("body"), FUNCTION)
-        elif place != FUNCTION and not (value is not None and _is_import(value, name, text)):
-            kind = "constant" if is_constant_name(name) else "variable"
+        elif place != FUNCTION and not (
+            value is not None and imports(value, name, text, _IMPORT, "dot_index_expression")
+        ):
+            kind = value_kind(name)
             table = value if value is not None and value.type == "table_constructor" else None
             yield Definition(kind, name, at, qualifier, table, FUNCTION if table is not None else None)
-
-
-def _is_import(value: Node, name: str, text: bytes) -> bool:
-    if text.startswith(b"require", value.start_byte):
-        return True
-    return value.type == "dot_index_expression" and text.endswith(
-        b"." + name.encode(), value.start_byte, value.end_byte
-    )
 
 
 def _field(node: Node, text: bytes, place: int) -> Iterable[Definition]:
@@ -90,7 +86,7 @@ _BLOCKS = (
 LUA = Grammar(
     parser="lua",
     actions={
-        **dict.fromkeys(_BLOCKS.split(), THROUGH),
+        **through(_BLOCKS),
         "function_declaration": _function,
         "variable_declaration": GROUP,
         "assignment_statement": _assignment,

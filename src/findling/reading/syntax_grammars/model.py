@@ -6,8 +6,11 @@ field names of one grammar; they must not know files, lines, signatures or comme
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from operator import methodcaller
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -19,7 +22,7 @@ MODULE, TYPE, FUNCTION = 0, 1, 2
 TYPE_KINDS = frozenset({"class", "struct", "enum", "trait", "interface"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: two of three take half as long to make
 class Definition:
     """One name that a node defines. An empty ``kind`` makes no symbol, only a scope (``impl`` blocks, namespaces).
 
@@ -40,16 +43,6 @@ class Definition:
 
 
 Finder = Callable[["Node", bytes, int], Iterable[Definition]]
-
-
-@dataclass(frozen=True, slots=True)
-class Define:
-    """The common case: the name and the body are fields of the node. ``local``: also counts inside functions."""
-
-    kind: str
-    name: str = "name"
-    body: str = "body"
-    local: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +73,20 @@ class Attach:
     doc: Callable[[Node, bytes], str | None] | None = None
     find: Finder | None = None
 
+    def __call__(self, node: Node, text: bytes, place: int) -> Iterable[Definition]:
+        return () if self.find is None else self.find(node, text, place)
 
-Action = Define | Through | Group | Attach | Finder
 
-THROUGH = Through()
+Action = Through | Group | Attach | Finder
+
 GROUP = Group()
 DECORATED = Group(signed=False)
 ATTRIBUTE = Attach()
+
+
+def through(types: str, place: int | None = None) -> dict[str, Action]:
+    """`Through` for each of some types of nodes."""
+    return dict.fromkeys(types.split(), Through(place))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ HASH_COMMENTS = Comments(line=(b"#",))
 SEMICOLON_COMMENTS = Comments(line=(b";",))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Grammar:
     """How one language's definitions look in the trees of ``parser`` (the name of a tree-sitter grammar).
 
@@ -148,18 +148,9 @@ def is_constant_name(name: str) -> bool:
     return len(name) > 1 and name.isupper()
 
 
-def named(kind: str, name_type: str, body_type: str = "", place: int | None = None) -> Finder:
-    """For grammars without fields: the first child of a type is the name, the first of another the body."""
-
-    def find(node: Node, text: bytes, where: int) -> Iterable[Definition]:
-        name = child_of_type(node, *name_type.split())
-        if name is None:
-            return ()
-        body = child_of_type(node, *body_type.split()) if body_type else None
-        inside = place if place is not None else place_inside(kind)
-        return (Definition(kind, text_of(name, text), name, body=body, place=inside),)
-
-    return find
+def value_kind(name: str) -> str:
+    """What a name that holds a value is, by how it is written."""
+    return "constant" if is_constant_name(name) else "variable"
 
 
 def place_inside(kind: str) -> int | None:
@@ -169,3 +160,83 @@ def place_inside(kind: str) -> int | None:
     if kind == "module":
         return MODULE
     return FUNCTION if kind in ("fn", "method") else None
+
+
+@cache
+def way(path: str) -> Callable[[Node], Node | None]:
+    """Leads from a node to one below it. Steps of a path are names of fields and, in angle brackets, types of children:
+    ``clause/name``, ``<argument_list>/<argument>``; ``.`` is the node itself, an empty path leads nowhere."""
+    if not path:
+        return lambda node: None
+    steps = [_step(step) for step in path.split("/")]
+    if len(steps) == 1:
+        return steps[0]
+
+    def go(node: Node) -> Node | None:
+        at: Node | None = node
+        for step in steps:
+            if at is None:
+                break
+            at = step(at)
+        return at
+
+    return go
+
+
+def _step(step: str) -> Callable[[Node], Node | None]:
+    if step == ".":
+        return lambda node: node
+    if step.startswith("<"):
+        types = tuple(step[1:-1].split())
+        return lambda node: child_of_type(node, *types)
+    return methodcaller("child_by_field_name", step)
+
+
+def imports(value: Node, name: str, text: bytes, call: re.Pattern[bytes], member: str) -> bool:
+    """``require("x")``, and ``a.name`` under the same name: these bind what is defined elsewhere."""
+    if call.match(text, value.start_byte):
+        return True
+    return value.type == member and text.endswith(b"." + name.encode(), value.start_byte, value.end_byte)
+
+
+@dataclass(frozen=True, slots=True)
+class Define:
+    """The common case: a node that defines a name. ``name`` and ``body`` are the paths to both (`way`).
+
+    ``each``: the path to several that are declared together; name and body are theirs, and so is the range where there
+    is more than one. ``strip``: characters around the name that are not part of it. ``constant``: an expression for
+    what stands before the name of a constant. ``local``: also counts inside functions. ``inside``: the body may hold
+    definitions.
+    """
+
+    kind: str
+    name: str = "name"
+    body: str = "body"
+    each: str = ""
+    strip: str = ""
+    constant: bytes = b""
+    local: bool = True
+    inside: bool = True
+
+    def __call__(self, node: Node, text: bytes, place: int) -> Iterable[Definition]:
+        if place == FUNCTION and not self.local:
+            return
+        ones = self._declared(node) if self.each else (node,)
+        for one in ones:
+            at = way(self.name)(one)
+            if at is not None:
+                kind = self.kind
+                if self.constant and re.search(self.constant, text[node.start_byte : at.start_byte], re.DOTALL):
+                    kind = "constant"
+                name, body = text_of(at, text).strip(self.strip), way(self.body)(one)
+                inside = place_inside(kind) if self.inside else None
+                yield Definition(kind, name, at, body=body, place=inside, extent=one if len(ones) > 1 else None)
+
+    def _declared(self, node: Node) -> Sequence[Node]:
+        before, _, last = self.each.rpartition("/")
+        holder = way(before or ".")(node)
+        if holder is None:
+            return ()
+        if last.startswith("<"):
+            return list(children_of_type(holder, *last[1:-1].split()))
+        return holder.children_by_field_name(last)

@@ -8,37 +8,18 @@ from typing import TYPE_CHECKING
 from findling.reading.syntax_grammars.model import (
     FUNCTION,
     GROUP,
-    THROUGH,
     Comments,
     Define,
     Definition,
     Grammar,
-    child_of_type,
-    children_of_type,
-    is_constant_name,
     nth_child,
     text_of,
+    through,
+    value_kind,
 )
 
 if TYPE_CHECKING:
     from tree_sitter import Node
-
-
-def _constants(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    elements = list(children_of_type(node, "const_element"))
-    for element in elements:
-        at = child_of_type(element, "name")
-        if at is not None:
-            yield Definition("constant", text_of(at, text), at, extent=None if len(elements) == 1 else element)
-
-
-def _properties(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    elements = list(children_of_type(node, "property_element"))
-    for element in elements:
-        at = element.child_by_field_name("name")
-        if at is not None:
-            name = text_of(at, text).lstrip("$")
-            yield Definition("variable", name, at, extent=None if len(elements) == 1 else element)
 
 
 def _assignment(node: Node, text: bytes, place: int) -> Iterable[Definition]:
@@ -49,11 +30,11 @@ def _assignment(node: Node, text: bytes, place: int) -> Iterable[Definition]:
     if right.type in ("anonymous_function", "arrow_function"):
         yield Definition("fn", name, left, body=right.child_by_field_name("body"))
     else:
-        yield Definition("constant" if is_constant_name(name) else "variable", name, left)
+        yield Definition(value_kind(name), name, left)
 
 
 def _define(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    """``define('NAME', value)``."""
+    """``Define('NAME', value)``."""
     function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
     if function is None or arguments is None or text[function.start_byte : function.end_byte].lower() != b"define":
         return
@@ -69,7 +50,7 @@ _BLOCKS = "compound_statement if_statement else_clause else_if_clause colon_bloc
 PHP = Grammar(
     parser="php",
     actions={
-        **dict.fromkeys(_BLOCKS.split(), THROUGH),
+        **through(_BLOCKS),
         "expression_statement": GROUP,
         "function_definition": Define("fn"),
         "method_declaration": Define("method"),
@@ -77,8 +58,8 @@ PHP = Grammar(
         "interface_declaration": Define("interface"),
         "trait_declaration": Define("trait"),
         "enum_declaration": Define("enum"),
-        "const_declaration": _constants,
-        "property_declaration": _properties,
+        "const_declaration": Define("constant", "<name>", "", "<const_element>"),
+        "property_declaration": Define("variable", body="", each="<property_element>", strip="$"),
         "assignment_expression": _assignment,
         "function_call_expression": _define,
     },

@@ -10,12 +10,12 @@ from findling.reading.syntax_grammars.model import (
     FUNCTION,
     GROUP,
     HASH_COMMENTS,
-    THROUGH,
     Define,
     Definition,
     Grammar,
-    is_constant_name,
     text_of,
+    through,
+    value_kind,
 )
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def _assignment(node: Node, text: bytes, place: int) -> Iterable[Definition]:
     for target in targets:
         if target.type == "identifier":
             name = text_of(target, text)
-            yield Definition("constant" if is_constant_name(name) else "variable", name, target)
+            yield Definition(value_kind(name), name, target)
 
 
 def _type_alias(node: Node, text: bytes, place: int) -> Iterable[Definition]:
@@ -56,7 +56,7 @@ PYTHON = Grammar(
         "expression_statement": GROUP,
         "assignment": _assignment,
         "type_alias_statement": _type_alias,
-        **dict.fromkeys(_BLOCKS.split(), THROUGH),
+        **through(_BLOCKS),
     },
     comments=HASH_COMMENTS,
     nested=rb"\b(?:def|class)\b",
@@ -69,7 +69,7 @@ STARLARK = Grammar(
         "function_definition": Define("fn"),
         "expression_statement": GROUP,
         "assignment": _assignment,
-        **dict.fromkeys(("if_statement", "else_clause", "for_statement", "block"), THROUGH),
+        **through("if_statement else_clause for_statement block"),
     },
     comments=HASH_COMMENTS,
     nested=rb"\bdef\b",

@@ -9,33 +9,23 @@ from findling.reading.syntax_grammars.model import (
     FUNCTION,
     HASH_COMMENTS,
     MODULE,
-    THROUGH,
     TYPE,
     Define,
     Definition,
     Finder,
     Grammar,
     text_of,
+    through,
 )
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 _ACCESSORS = frozenset(
-    [
-        "attr_accessor",
-        "attr_reader",
-        "attr_writer",
-        "attr_internal",
-        "mattr_accessor",
-        "mattr_reader",
-        "mattr_writer",
-        "cattr_accessor",
-        "cattr_reader",
-        "cattr_writer",
-        "thread_mattr_accessor",
-        "class_attribute",
-    ]
+    (
+        "attr_accessor attr_reader attr_writer attr_internal mattr_accessor mattr_reader mattr_writer "
+        "cattr_accessor cattr_reader cattr_writer thread_mattr_accessor class_attribute"
+    ).split()
 )
 _DEFINERS = frozenset({"define_method", "alias_method", "scope", "define_singleton_method"})
 
@@ -102,21 +92,7 @@ def _assignment(node: Node, text: bytes, place: int) -> Iterable[Definition]:
 RUBY = Grammar(
     parser="ruby",
     actions={
-        **dict.fromkeys(
-            [
-                "body_statement",
-                "block_body",
-                "if",
-                "unless",
-                "begin",
-                "then",
-                "else",
-                "elsif",
-                "if_modifier",
-                "unless_modifier",
-            ],
-            THROUGH,
-        ),
+        **through("body_statement block_body if unless begin then else elsif if_modifier unless_modifier"),
         "module": _container("module"),
         "class": _container("class"),
         "singleton_class": _singleton_class,

@@ -10,12 +10,12 @@ from findling.reading.syntax_grammars.model import (
     ATTRIBUTE,
     C_COMMENTS,
     MODULE,
-    THROUGH,
     TYPE,
     Define,
     Definition,
     Grammar,
     text_of,
+    through,
 )
 
 if TYPE_CHECKING:
@@ -56,8 +56,7 @@ RUST = Grammar(
         "macro_definition": Define("fn", body=""),
         "mod_item": _module,
         "impl_item": _impl,
-        "foreign_mod_item": THROUGH,
-        "declaration_list": THROUGH,
+        **through("foreign_mod_item declaration_list"),
     },
     comments=C_COMMENTS,
     nested=rb"\b(?:fn|struct|enum|impl|trait|macro_rules)\b",

@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING
 
 from findling.reading.syntax_grammars.model import (
     C_COMMENTS,
-    FUNCTION,
     GROUP,
-    THROUGH,
     TYPE,
+    Action,
     Comments,
     Define,
     Definition,
     Finder,
     Grammar,
     child_of_type,
-    named,
     nth_child,
     text_of,
+    through,
 )
 from findling.reading.syntax_text import first_paragraph
 
@@ -48,12 +47,6 @@ def _sql(kind: str) -> Finder:
     return find
 
 
-def _sql_index(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    at = node.child_by_field_name("column")
-    if at is not None:
-        yield Definition("variable", text_of(at, text).strip('`"[]'), at)
-
-
 def _sql_type(node: Node, text: bytes, place: int) -> Iterable[Definition]:
     kind = "enum" if child_of_type(node, "enum_elements") is not None else "type_alias"
     yield from _sql(kind)(node, text, place)
@@ -63,12 +56,11 @@ SQL = Grammar(
     parser="sql",
     actions={
         "statement": GROUP,
-        "block": THROUGH,
-        "transaction": THROUGH,
+        **through("block transaction"),
         "create_table": _sql("struct"),
         "create_view": _sql("struct"),
         "create_materialized_view": _sql("struct"),
-        "create_index": _sql_index,
+        "create_index": Define("variable", "column", "", strip='`"[]'),
         "create_function": _sql("fn"),
         "create_trigger": _sql("fn"),
         "create_type": _sql_type,
@@ -83,19 +75,13 @@ SQL = Grammar(
 # --- Protocol Buffers
 
 
-def _service(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    at = child_of_type(node, "service_name")
-    if at is not None:
-        yield Definition("interface", text_of(at, text), at, body=node, place=TYPE)
-
-
 PROTO = Grammar(
     parser="proto",
     actions={
-        "message": named("struct", "message_name", "message_body"),
-        "enum": named("enum", "enum_name", "enum_body"),
-        "service": _service,
-        "rpc": named("method", "rpc_name"),
+        "message": Define("struct", "<message_name>", "<message_body>"),
+        "enum": Define("enum", "<enum_name>", "<enum_body>"),
+        "service": Define("interface", "<service_name>", "."),
+        "rpc": Define("method", "<rpc_name>", ""),
     },
     comments=C_COMMENTS,
 )
@@ -118,9 +104,7 @@ def _graphql(kind: str, name_type: str, body_type: str = "") -> Finder:
 GRAPHQL = Grammar(
     parser="graphql",
     actions={
-        **dict.fromkeys(
-            ["document", "definition", "type_system_definition", "type_definition", "executable_definition"], THROUGH
-        ),
+        **through("document definition type_system_definition type_definition executable_definition"),
         "object_type_definition": _graphql("class", "name", "fields_definition"),
         "interface_type_definition": _graphql("interface", "name", "fields_definition"),
         "input_object_type_definition": _graphql("struct", "name", "input_fields_definition"),
@@ -165,15 +149,9 @@ def _hcl_block(node: Node, text: bytes, place: int) -> Iterable[Definition]:
     yield Definition(kind, name, labels[-1], qualifier, child_of_type(node, "block_start"))
 
 
-def _hcl_attribute(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    at = child_of_type(node, "identifier")
-    if at is not None:
-        yield Definition("variable", text_of(at, text), at)
-
-
 HCL = Grammar(
     parser="hcl",
-    actions={"body": THROUGH, "block": _hcl_block, "attribute": _hcl_attribute},
+    actions={**through("body"), "block": _hcl_block, "attribute": Define("variable", "<identifier>", "")},
     comments=Comments(line=(b"#", b"//"), block=((b"/*", b"*/"),)),
 )
 
@@ -181,12 +159,7 @@ HCL = Grammar(
 # --- Solidity
 
 
-def _state_variable(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    at = node.child_by_field_name("name")
-    if at is not None:
-        head = text[node.start_byte : at.start_byte]
-        constant = b"constant" in head or b"immutable" in head
-        yield Definition("constant" if constant else "variable", text_of(at, text), at)
+_STATE = Define("variable", body="", constant=rb"constant|immutable")
 
 
 def _unnamed(name: str) -> Finder:
@@ -212,8 +185,8 @@ SOLIDITY = Grammar(
         "event_definition": Define("struct", body=""),
         "error_declaration": Define("struct", body=""),
         "user_defined_type_definition": Define("type_alias", body=""),
-        "constant_variable_declaration": _state_variable,
-        "state_variable_declaration": _state_variable,
+        "constant_variable_declaration": _STATE,
+        "state_variable_declaration": _STATE,
     },
     comments=C_COMMENTS,
 )
@@ -228,25 +201,21 @@ def _custom_property(node: Node, text: bytes, place: int) -> Iterable[Definition
         yield Definition("variable", text_of(at, text).lstrip("$"), at)
 
 
-CSS = Grammar(
-    parser="css",
-    actions={
-        **dict.fromkeys(["rule_set", "block", "media_statement", "supports_statement"], THROUGH),
-        "declaration": _custom_property,
-        "keyframes_statement": named("fn", "keyframes_name", "keyframe_block_list"),
-    },
-    comments=Comments(block=((b"/*", b"*/"),)),
-)
+_CSS: dict[str, Action] = {
+    **through("rule_set block media_statement supports_statement"),
+    "declaration": _custom_property,
+    "keyframes_statement": Define("fn", "<keyframes_name>", "<keyframe_block_list>"),
+}
+
+CSS = Grammar(parser="css", actions=_CSS, comments=Comments(block=((b"/*", b"*/"),)))
 
 SCSS = Grammar(
     parser="scss",
     actions={
-        **dict.fromkeys(["rule_set", "block", "media_statement", "supports_statement"], THROUGH),
-        "declaration": _custom_property,
-        "keyframes_statement": named("fn", "keyframes_name", "keyframe_block_list"),
-        "mixin_statement": named("fn", "name", "block", FUNCTION),
-        "function_statement": named("fn", "name", "block", FUNCTION),
-        "placeholder": named("class", "name", "block"),
+        **_CSS,
+        "mixin_statement": Define("fn", "<name>", "<block>"),
+        "function_statement": Define("fn", "<name>", "<block>"),
+        "placeholder": Define("class", "<name>", "<block>"),
     },
     comments=C_COMMENTS,
 )

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING
 from findling.reading.syntax_grammars.model import (
     FUNCTION,
     MODULE,
-    THROUGH,
     TYPE,
     Attach,
     Comments,
+    Define,
     Definition,
     Finder,
     Grammar,
     child_of_type,
-    is_constant_name,
     nth_child,
     text_of,
+    through,
+    value_kind,
 )
 from findling.reading.syntax_text import first_paragraph
 
@@ -63,7 +64,7 @@ def _julia_assignment(node: Node, text: bytes, place: int) -> Iterable[Definitio
         yield from _julia_head(node, left, "fn", text, None)
     elif left.type == "identifier" and place != FUNCTION:
         name = text_of(left, text)
-        yield Definition("constant" if is_constant_name(name) else "variable", name, left)
+        yield Definition(value_kind(name), name, left)
 
 
 def _julia_constant(node: Node, text: bytes, place: int) -> Iterable[Definition]:
@@ -71,12 +72,6 @@ def _julia_constant(node: Node, text: bytes, place: int) -> Iterable[Definition]
     left = nth_child(assignment, 0) if assignment is not None else None
     if left is not None and left.type == "identifier":
         yield Definition("constant", text_of(left, text), left)
-
-
-def _julia_module(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    at = node.child_by_field_name("name")
-    if at is not None:
-        yield Definition("module", text_of(at, text), at, body=child_of_type(node, "block"), place=MODULE)
 
 
 def _julia_doc(node: Node, text: bytes) -> str:
@@ -87,8 +82,8 @@ def _julia_doc(node: Node, text: bytes) -> str:
 JULIA = Grammar(
     parser="julia",
     actions={
-        **dict.fromkeys(["block", "if_statement", "macrocall_expression", "macro_argument_list"], THROUGH),
-        "module_definition": _julia_module,
+        **through("block if_statement macrocall_expression macro_argument_list"),
+        "module_definition": Define("module", body="<block>"),
         "function_definition": _julia_function,
         "macro_definition": _julia_function,
         "struct_definition": _julia_type("struct"),
@@ -129,7 +124,7 @@ def _r_assignment(node: Node, text: bytes, place: int) -> Iterable[Definition]:
     elif right.type == "call" and _r_called(right, text) in ("R6Class", "setRefClass", "ggproto"):
         yield Definition("class", name, left, body=right.child_by_field_name("arguments"), place=TYPE)
     elif place != FUNCTION:
-        yield Definition("constant" if is_constant_name(name) else "variable", name, left)
+        yield Definition(value_kind(name), name, left)
 
 
 def _r_called(node: Node, text: bytes) -> str:
@@ -165,7 +160,7 @@ def _r_argument(node: Node, text: bytes, place: int) -> Iterable[Definition]:
 R = Grammar(
     parser="r",
     actions={
-        **dict.fromkeys(["braced_expression", "if_statement"], THROUGH),
+        **through("braced_expression if_statement"),
         "binary_operator": _r_assignment,
         "call": _r_call,
         "argument": _r_argument,
@@ -211,7 +206,7 @@ FORTRAN = Grammar(
         "module": _fortran_unit("module", "module_statement", MODULE),
         "submodule": _fortran_unit("module", "submodule_statement", MODULE),
         "program": _fortran_unit("module", "program_statement", FUNCTION),
-        "internal_procedures": THROUGH,
+        **through("internal_procedures"),
         "function": _fortran_unit("fn", "function_statement"),
         "subroutine": _fortran_unit("fn", "subroutine_statement"),
         "interface": _fortran_unit("interface", "interface_statement"),

@@ -12,18 +12,17 @@ from findling.reading.syntax_grammars.model import (
     FUNCTION,
     HASH_COMMENTS,
     MODULE,
-    THROUGH,
     TYPE,
     Define,
     Definition,
     Grammar,
-    Through,
     child_of_type,
     children_of_type,
-    is_constant_name,
-    named,
+    imports,
     nth_child,
     text_of,
+    through,
+    value_kind,
 )
 
 if TYPE_CHECKING:
@@ -63,13 +62,13 @@ def _perl_assignment(node: Node, text: bytes, place: int) -> Iterable[Definition
     for at in left.named_children:
         if at.type in ("scalar_variable", "array_variable", "hash_variable"):
             name = text_of(at, text).lstrip("$@%")
-            yield Definition("constant" if is_constant_name(name) else "variable", name, at)
+            yield Definition(value_kind(name), name, at)
 
 
 PERL = Grammar(
     parser="perl",
     actions={
-        **dict.fromkeys(["block", "if_statement"], THROUGH),
+        **through("block if_statement"),
         "package_statement": _perl_package,
         "function_definition": _perl_sub,
         "binary_expression": _perl_assignment,
@@ -141,10 +140,10 @@ DART = Grammar(
     actions={
         **dict.fromkeys(["annotation", "const_builtin", "final_builtin"], ATTRIBUTE),
         "class_definition": Define("class"),
-        "mixin_declaration": named("trait", "identifier", "class_body"),
+        "mixin_declaration": Define("trait", "<identifier>", "<class_body>"),
         "enum_declaration": Define("enum"),
         "extension_declaration": _dart_extension,
-        "type_alias": named("type_alias", "type_identifier"),
+        "type_alias": Define("type_alias", "<type_identifier>", ""),
         "function_signature": _dart_function,
         "getter_signature": _dart_function,
         "setter_signature": _dart_function,
@@ -152,9 +151,7 @@ DART = Grammar(
         "declaration": _dart_function,
         "static_final_declaration_list": _dart_variables,
         "initialized_identifier_list": _dart_variables,
-        "block": THROUGH,
-        "local_function_declaration": THROUGH,
-        "lambda_expression": THROUGH,
+        **through("block local_function_declaration lambda_expression"),
     },
     comments=C_COMMENTS,
     nested=rb"\)\s*(?:async\*?\s*)?(?:\{|=>)",
@@ -171,6 +168,7 @@ _ZIG_TYPES = {
     "enum_declaration": "enum",
     "error_set_declaration": "enum",
 }
+_ZIG_IMPORT = re.compile(rb"@import\(")
 
 
 def _zig_variable(node: Node, text: bytes, place: int) -> Iterable[Definition]:
@@ -183,28 +181,19 @@ def _zig_variable(node: Node, text: bytes, place: int) -> Iterable[Definition]:
     if value is not None and value.type in _ZIG_TYPES:
         yield Definition(_ZIG_TYPES[value.type], name, at, body=value, place=TYPE)
         return
-    if value is not None and _zig_import(value, name, text):
+    if value is not None and imports(value, name, text, _ZIG_IMPORT, "field_expression"):
         return
     constant = b"const" in text[node.start_byte : at.start_byte]
     yield Definition("constant" if constant else "variable", name, at)
 
 
-def _zig_import(value: Node, name: str, text: bytes) -> bool:
-    """``@import("x")``, and ``a.name`` under the same name: these bind what is defined elsewhere."""
-    if text.startswith(b"@import(", value.start_byte):
-        return True
-    return value.type == "field_expression" and text.endswith(b"." + name.encode(), value.start_byte, value.end_byte)
-
-
 ZIG = Grammar(
     parser="zig",
     actions={
-        **dict.fromkeys(
-            ["block", "expression_statement", "field_expression", "return_expression", "comptime_declaration"], THROUGH
-        ),
+        **through("block expression_statement field_expression return_expression comptime_declaration"),
         "variable_declaration": _zig_variable,
         "function_declaration": Define("fn"),
-        **dict.fromkeys(("struct_declaration", "union_declaration", "enum_declaration"), Through(TYPE)),
+        **through("struct_declaration union_declaration enum_declaration", TYPE),
     },
     comments=C_COMMENTS,
     nested=rb"\b(?:struct|union|enum|opaque)\b",

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 from findling.reading.syntax_grammars.model import (
     GROUP,
     HASH_COMMENTS,
-    THROUGH,
     Comments,
     Define,
     Definition,
     Grammar,
-    child_of_type,
-    is_constant_name,
-    named,
     text_of,
+    through,
+    value_kind,
 )
 
 if TYPE_CHECKING:
@@ -27,7 +25,7 @@ def _assignment(node: Node, text: bytes, place: int) -> Iterable[Definition]:
     at = node.child_by_field_name("name")
     if at is not None and at.type == "variable_name":
         name = text_of(at, text)
-        yield Definition("constant" if is_constant_name(name) else "variable", name, at)
+        yield Definition(value_kind(name), name, at)
 
 
 _BLOCKS = (
@@ -38,7 +36,7 @@ _BLOCKS = (
 BASH = Grammar(
     parser="bash",
     actions={
-        **dict.fromkeys(_BLOCKS.split(), THROUGH),
+        **through(_BLOCKS),
         "function_definition": Define("fn"),
         "declaration_command": GROUP,
         "variable_assignment": _assignment,
@@ -57,25 +55,12 @@ def _label(node: Node, text: bytes, place: int) -> Iterable[Definition]:
 
 BATCH = Grammar(
     parser="batch",
-    actions={"label": _label, "variable_assignment": named("variable", "variable_name")},
+    actions={"label": _label, "variable_assignment": Define("variable", "<variable_name>", "")},
     comments=Comments(line=(b"::", b"REM ", b"rem ", b"@REM ")),
 )
 
 
 # --- Vim script
-
-
-def _vim_function(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    head = child_of_type(node, "function_declaration")
-    at = head.child_by_field_name("name") if head is not None else None
-    if at is not None:
-        yield Definition("fn", text_of(at, text), at, body=child_of_type(node, "body"))
-
-
-def _vim_let(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    at = child_of_type(node, "scoped_identifier", "identifier")
-    if at is not None:
-        yield Definition("constant" if node.type == "const_statement" else "variable", text_of(at, text), at)
 
 
 def _vim_command(node: Node, text: bytes, place: int) -> Iterable[Definition]:
@@ -87,10 +72,10 @@ def _vim_command(node: Node, text: bytes, place: int) -> Iterable[Definition]:
 VIM = Grammar(
     parser="vim",
     actions={
-        **dict.fromkeys(["if_statement", "else_statement", "elseif_statement", "body"], THROUGH),
-        "function_definition": _vim_function,
-        "let_statement": _vim_let,
-        "const_statement": _vim_let,
+        **through("if_statement else_statement elseif_statement body"),
+        "function_definition": Define("fn", "<function_declaration>/name", "<body>"),
+        "let_statement": Define("variable", "<scoped_identifier identifier>", ""),
+        "const_statement": Define("constant", "<scoped_identifier identifier>", ""),
         "command_statement": _vim_command,
     },
     comments=Comments(line=(b'"',)),

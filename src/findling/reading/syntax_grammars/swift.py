@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from findling.reading.syntax_grammars.model import (
     C_COMMENTS,
     MODULE,
-    THROUGH,
     TYPE,
     Define,
     Definition,
     Finder,
     Grammar,
     text_of,
+    through,
 )
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ SWIFT = Grammar(
         "protocol_property_declaration": _property,
         "typealias_declaration": Define("type_alias", body=""),
         "associatedtype_declaration": Define("type_alias", body=""),
-        "statements": THROUGH,
+        **through("statements"),
     },
     comments=C_COMMENTS,
     nested=rb"\b(?:func|struct|class|enum)\b",
