@@ -30,10 +30,10 @@ import office  # noqa: E402
 import servers  # noqa: E402
 from processes import MemorySampler  # noqa: E402
 
-from findling.library import Library, RunningJob  # noqa: E402
-from findling.library.fetch_repo import RECEIVED  # noqa: E402
-from findling.library.fetch_requests import RepoRequest  # noqa: E402
-from findling.library.fetching import run_here  # noqa: E402
+from findling.engine.library import Library, RunningJob  # noqa: E402
+from findling.engine.library.fetch_repo import RECEIVED  # noqa: E402
+from findling.engine.library.fetch_requests import RepoRequest  # noqa: E402
+from findling.engine.library.fetching import run_here  # noqa: E402
 
 FILES, PAGES, DOCUMENTS = 300, 200, 1000
 

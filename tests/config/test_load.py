@@ -17,7 +17,7 @@ from findling.config import EMBEDDING_KEY, OPTIONS, RERANK_KEY, Config, Loaded, 
 from findling.config.files import PROJECT_FILES
 from findling.config.lines import lines_of
 from findling.config.sources import NAMES, SECTIONS
-from findling.errors import ConfigError
+from findling.model.errors import ConfigError
 
 Flags = Mapping[str, object]
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from findling.ingest import syntax, syntax_tree
-from findling.ingest.languages import LANGUAGES
-from findling.ingest.syntax_grammars import GRAMMARS
-from findling.ingest.syntax_grammars.model import Define
-from findling.types import SYMBOL_KINDS
+from findling.model.languages import LANGUAGES
+from findling.model.types import SYMBOL_KINDS
+from findling.reading import syntax, syntax_tree
+from findling.reading.syntax_grammars import GRAMMARS
+from findling.reading.syntax_grammars.model import Define
 
 SAMPLES = Path(__file__).parent / "samples"
 

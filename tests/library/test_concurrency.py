@@ -12,17 +12,17 @@ from typing import Any
 import pytest
 from shelf import write
 
+from findling.contracts import Workspace
 from findling.engine import watching
 from findling.engine.index_jobs import records_of
-from findling.errors import Cancelled
-from findling.ingest import pool
-from findling.jobs import records
-from findling.jobs.turns import Turns
-from findling.library import Library
-from findling.library.fetch_requests import RepoRequest
-from findling.library.fetching import run_here
-from findling.tools import Workspace
-from findling.types import Progress
+from findling.engine.jobs import records
+from findling.engine.jobs.turns import Turns
+from findling.engine.library import Library
+from findling.engine.library.fetch_requests import RepoRequest
+from findling.engine.library.fetching import run_here
+from findling.model.errors import Cancelled
+from findling.model.types import Progress
+from findling.reading import pool
 
 PATIENCE_S = 30.0
 

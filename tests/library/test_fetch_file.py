@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from servers import FileServer, dripping, ended, headed, ranged
 
-from findling.errors import FetchRefused, FileAccess, InvalidInput, NetworkError
-from findling.jobs.records import ENDED
-from findling.library import Job, Library, fetch_file, fetched, parts
-from findling.library.collections import Collection
-from findling.library.fetch_requests import FileRequest
+from findling.engine.jobs.records import ENDED
+from findling.engine.library import Job, Library, fetch_file, fetched, parts
+from findling.engine.library.collections import Collection
+from findling.engine.library.fetch_requests import FileRequest
+from findling.model.errors import FetchRefused, FileAccess, InvalidInput, NetworkError
 from findling.outbound.fetch import Part
 
 Local = Callable[..., None]
@@ -366,6 +366,8 @@ def test_a_request_that_was_tampered_with(library: Library, data: Path, local: L
     ):
         job = library.jobs.queue("fetch", "fetch_file")
         told = json.dumps(request).encode()
-        subprocess.run([sys.executable, "-m", "findling.library.fetching", str(data), job.id], input=told, timeout=60)
+        subprocess.run(
+            [sys.executable, "-m", "findling.engine.library.fetching", str(data), job.id], input=told, timeout=60
+        )
         found = library.jobs.get(job.id)
         assert (found.status, bool(found.error)) == ("failed", True)

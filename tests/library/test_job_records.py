@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from findling.errors import Cancelled, NotFound
-from findling.jobs import Records, RunningJob
-from findling.jobs.job import record_of
-from findling.jobs.records import CANCELLED, ENDED, STARTING_S
-from findling.jobs.turns import Turns
-from findling.library import Library
-from findling.library.results import iso_date, job_facts
-from findling.types import Progress
+from findling.engine.jobs import Records, RunningJob
+from findling.engine.jobs.job import record_of
+from findling.engine.jobs.records import CANCELLED, ENDED, STARTING_S
+from findling.engine.jobs.turns import Turns
+from findling.engine.library import Library
+from findling.engine.library.results import iso_date, job_facts
+from findling.model.errors import Cancelled, NotFound
+from findling.model.types import Progress
 
 
 def test_dates_have_milliseconds_and_a_z() -> None:
@@ -66,7 +66,7 @@ def test_a_job_whose_process_was_killed_has_failed(tmp_path: Path) -> None:
     code = (
         "import sys, time\n"
         "from pathlib import Path\n"
-        "from findling.library import Library\n"
+        "from findling.engine.library import Library\n"
         "job = Library(Path(sys.argv[1])).jobs.start('fetch', 'fetch_repo')\n"
         "job.progress(30)\n"
         "print(job.job.id, flush=True)\n"

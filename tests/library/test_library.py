@@ -9,8 +9,8 @@ import pytest
 from shelf import write
 
 from findling import Engine, Library
-from findling.errors import ConfigError, InvalidInput, NotFound, RootError
-from findling.types import Progress
+from findling.model.errors import ConfigError, InvalidInput, NotFound, RootError
+from findling.model.types import Progress
 
 
 def tree(folder: Path) -> dict[str, bytes | None]:

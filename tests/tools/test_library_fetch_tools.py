@@ -15,9 +15,9 @@ sys.path.append(str(Path(__file__).parent.parent / "library"))
 
 from servers import FileServer, commit, dripping, ended, git_server
 
-from findling.library import Library, Records
-from findling.tools import Workspace, call
-from findling.tools.registry import TOOLS
+from findling.contracts import Workspace, call
+from findling.contracts.registry import TOOLS
+from findling.engine.library import Library, Records
 
 
 @pytest.fixture

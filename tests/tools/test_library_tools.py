@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
-from findling.library import Library
-from findling.tools import Workspace, call
+from findling.contracts import Workspace, call
+from findling.engine.library import Library
 
 DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 

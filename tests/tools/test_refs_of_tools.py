@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
+from findling.contracts import Workspace
+from findling.contracts.registry import call
+from findling.contracts.workspaces import Workspaces, open_workspace
 from findling.engine import freshness, watching
 from findling.engine.index_jobs import IndexJobs
-from findling.ingest import discovery
-from findling.jobs import RunningJob
+from findling.engine.jobs import RunningJob
+from findling.sources import discovery
 from findling.store.lock import WriterLock
-from findling.tools import Workspace
-from findling.tools.registry import call
-from findling.tools.workspaces import Workspaces, open_workspace
 
 DOCUMENT = "# Backoff\n\nA failed request waits longer each time before it is sent again.\n"
 
@@ -198,7 +198,7 @@ def test_several_roots_at_a_ref(tmp_path: Path) -> None:
 
 def test_strict_answers_are_fresh_or_refused(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     (workspace.engine.root / "later.py").write_text("def added_later():\n    pass\n")
-    monkeypatch.setattr("findling.tools.code_search.WAIT_S", 2.0)  # without a limit it waits for the other process
+    monkeypatch.setattr("findling.contracts.code_search.WAIT_S", 2.0)  # without a limit it waits for the other process
     lock = WriterLock(workspace.engine.store_dir, wait_s=0)
     try:
         for policy, refused in (("strict", True), ("balanced", False), ("best_effort", False)):
@@ -226,7 +226,7 @@ def huge(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(discovery, "check", hurried)
     monkeypatch.setattr(freshness, "CHECK_PAUSE", 1_000_000)
-    monkeypatch.setattr("findling.tools.code_search.WAIT_S", 2.0)
+    monkeypatch.setattr("findling.contracts.code_search.WAIT_S", 2.0)
 
 
 def test_a_passage_of_a_commit_is_as_old_as_the_commit(workspace: Workspace) -> None:

@@ -10,13 +10,12 @@ from typing import Any
 
 import pytest
 
-from findling.engine import Engine, freshness, index_jobs
-from findling.errors import Cancelled
-from findling.ingest import indexer
-from findling.jobs import records
+from findling.contracts import Workspace, call
+from findling.engine import Engine, freshness, index_jobs, indexer
+from findling.engine.jobs import records
+from findling.model.errors import Cancelled
+from findling.model.types import Progress
 from findling.store.lock import WriterLock
-from findling.tools import Workspace, call
-from findling.types import Progress
 from tests.tools.conftest import FILES
 from tests.tools.test_refs_of_tools import lay_out
 

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from findling.config import Config
-    from findling.ingest.chunk_docs import DocLimits
-    from findling.ingest.chunks import ChunkLimits
-    from findling.ingest.discovery import DiscoveryOptions
-    from findling.jobs.turns import Turns
+    from findling.engine.jobs.turns import Turns
+    from findling.reading.chunk_docs import DocLimits
+    from findling.reading.chunks import ChunkLimits
+    from findling.sources.discovery import DiscoveryOptions
 
 CONFIG_FILES = ("findling.toml", ".findling/config.toml", ".findling/config.json", ".repo_search/config.json")
 """Of a project (`findling.config.files`)."""
@@ -87,7 +87,7 @@ class Configuration:
     @cached_property
     def wanted(self) -> DiscoveryOptions:
         """Which files are wanted."""
-        from findling.ingest.discovery import DiscoveryOptions
+        from findling.sources.discovery import DiscoveryOptions
 
         if self.recipe is not None:
             return self.recipe.wanted
@@ -105,7 +105,7 @@ class Configuration:
     @cached_property
     def limits(self) -> ChunkLimits:
         """How files are cut."""
-        from findling.ingest.chunks import ChunkLimits, DocLimits
+        from findling.reading.chunks import ChunkLimits, DocLimits
 
         if self.config is None:
             return ChunkLimits(self.recipe.docs, pages=self.recipe.pages) if self.recipe else ChunkLimits()

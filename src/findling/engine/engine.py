@@ -15,10 +15,11 @@ from functools import cached_property, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
-from findling import errors, roots
+from findling.config import roots
 from findling.engine.refs import Ref, RefStore
 from findling.engine.store import WRITER_WAIT_S, OpenStore
-from findling.types import Progress
+from findling.model import errors
+from findling.model.types import Progress
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -29,16 +30,11 @@ if TYPE_CHECKING:
     from findling.engine.configuration import Recipe
     from findling.engine.document_texts import DocumentText
     from findling.engine.documents import DocumentModel, OpenDocuments
+    from findling.engine.jobs import Job, RunningJob
     from findling.engine.reembedding import VectorReport
-    from findling.files import Files
-    from findling.ingest.discovery import DiscoveryOptions
-    from findling.jobs import Job, RunningJob
-    from findling.reports import Explanation
-    from findling.search.documents import DocumentScope
-    from findling.search.exact import Grep
-    from findling.search.names import FileSymbols
-    from findling.typed_paths import StrPath
-    from findling.types import (
+    from findling.model.reports import Explanation
+    from findling.model.typed_paths import StrPath
+    from findling.model.types import (
         Answer,
         Coverage,
         Freshness,
@@ -51,6 +47,11 @@ if TYPE_CHECKING:
         Status,
         SymbolResult,
     )
+    from findling.outbound.files import Files
+    from findling.search.documents import DocumentScope
+    from findling.search.exact import Grep
+    from findling.search.names import FileSymbols
+    from findling.sources.discovery import DiscoveryOptions
 
 OPEN_REFS = 2
 """Refs that stay open beside the folder: two are compared; more cost memory."""
@@ -452,7 +453,7 @@ class Engine:
         ``look_at_all``: all files are looked at before, however many there are.
         ``ref``: a branch, tag or commit to search instead of the folder on disk (see `at`), as in every question.
         """
-        from findling.types import Query
+        from findling.model.types import Query
 
         query = Query(
             text,
@@ -480,8 +481,8 @@ class Engine:
         progress: OnProgress | None = None,
     ) -> SearchResult:
         """What is like a file, or like the place at ``FILE:LINE``. Raises `NotFound` when it is not indexed."""
+        from findling.model.types import Query
         from findling.search.query import validate
-        from findling.types import Query
 
         target = os.fspath(target)
         started = time.monotonic()
@@ -645,7 +646,7 @@ class Engine:
     def changed(self, paths: StrPath | Sequence[StrPath]) -> tuple[list[str], set[str]]:
         """Which of these (or this one; relative to the root) are new, gone, changed or not surely as they were (read
         too soon after they were written), and which are no files to index."""
-        from findling.ingest import discovery
+        from findling.sources import discovery
 
         names = _each(paths)
         with self._store.reader.snapshot():

@@ -11,13 +11,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from findling import roots
-from findling.jobs import Job, Records, RunningJob
+from findling.config import roots
+from findling.engine.jobs import Job, Records, RunningJob
 
 if TYPE_CHECKING:
     from findling.engine.engine import Engine
     from findling.engine.store import OpenStore
-    from findling.types import Progress
+    from findling.model.types import Progress
 
     OnProgress = Callable[[Progress], None]
 
@@ -111,7 +111,7 @@ class IndexJobs:
 
         ``on_progress`` is told how far it is meanwhile, and may raise `errors.Cancelled`.
         """
-        from findling.types import Progress
+        from findling.model.types import Progress
 
         deadline = None if wait_s is None else time.monotonic() + wait_s
         while (job := self.active) is not None and (deadline is None or time.monotonic() < deadline):
@@ -157,6 +157,6 @@ class IndexJobs:
 
 
 def _words(error: BaseException) -> str:
-    from findling.errors import FindlingError
+    from findling.model.errors import FindlingError
 
     return str(error) if isinstance(error, FindlingError) else f"unexpected {type(error).__name__}: {error}"

@@ -10,19 +10,19 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from findling import errors
 from findling.engine.index_jobs import running_job
 from findling.engine.refs import RefStore
 from findling.engine.store import WRITER_WAIT_S, OpenStore
-from findling.types import IndexReport, Progress, SkippedFile
+from findling.model import errors
+from findling.model.types import IndexReport, Progress, SkippedFile
 
 if TYPE_CHECKING:
     from findling.embedding import Embedder, Fingerprint
-    from findling.ingest.chunks import ChunkLimits
-    from findling.ingest.embedding_pass import EmbeddedFile
-    from findling.ingest.indexer import Commit, Indexer
-    from findling.ingest.pool import Worker
-    from findling.jobs import RunningJob
+    from findling.engine.embedding_pass import EmbeddedFile
+    from findling.engine.indexer import Commit, Indexer
+    from findling.engine.jobs import RunningJob
+    from findling.reading.chunks import ChunkLimits
+    from findling.reading.pool import Worker
 
 OnProgress = Callable[[Progress], None]
 
@@ -57,7 +57,7 @@ def run(
                 paths = None  # what was to be taken in besides is gone with the old index
             order = None
             if first:
-                from findling.ingest.file_order import by_query
+                from findling.sources.file_order import by_query
 
                 order = by_query(first)
             try:
@@ -131,7 +131,7 @@ def _worker_for(store: OpenStore, paths: Sequence[str] | None) -> Iterator[Worke
     if not any(os.path.lexists(store.root / path) for path in paths or ()):
         yield None
         return
-    from findling.ingest.pool import start_ahead
+    from findling.reading.pool import start_ahead
 
     with start_ahead(_limits(store)) as worker:
         yield worker
@@ -142,7 +142,7 @@ def _limits(store: OpenStore) -> ChunkLimits | None:
 
 
 def _indexer(store: OpenStore, job: RunningJob, *, embed: bool, ahead: Worker | None = None) -> Indexer:
-    from findling.ingest.indexer import Indexer
+    from findling.engine.indexer import Indexer
 
     configuration = store.configuration
     return Indexer(
@@ -167,7 +167,7 @@ def _open_to_embed(store: OpenStore) -> None:
 
 
 def _commit(store: OpenStore) -> Commit | None:
-    from findling.ingest.indexer import Commit
+    from findling.engine.indexer import Commit
 
     if not isinstance(store, RefStore):
         return None
@@ -235,8 +235,8 @@ def _add_vectors(
     paths: Sequence[str] | None,
     on_file: Callable[[EmbeddedFile], None],
 ) -> int:
-    from findling.errors import EmbedderUnavailable
-    from findling.ingest.embedding_pass import embed
+    from findling.engine.embedding_pass import embed
+    from findling.model.errors import EmbedderUnavailable
     from findling.store.writer import IndexWriter
 
     reader = store.reader
@@ -268,7 +268,7 @@ def _add_vectors(
 
 def save_bits(store: OpenStore, fingerprint: Fingerprint, wait_s: float) -> None:
     """Bring the file of sign bits up to date where that is worth while; whoever writes just now does it himself."""
-    from findling.errors import IndexBusy
+    from findling.model.errors import IndexBusy
     from findling.store.dense_files import may_be_due
     from findling.store.lock import WriterLock
 

@@ -15,15 +15,15 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from findling import errors
 from findling.engine.freshness import SYNC_FILES
 from findling.engine.memory import give_back
-from findling.plurals import count
+from findling.model import errors
+from findling.model.plurals import count
 
 if TYPE_CHECKING:
     from findling.engine.engine import Engine
+    from findling.model.types import Progress
     from findling.store.lock import WriterLock
-    from findling.types import Progress
 
 STANDBY_S = 2.0
 """How often a process asks whether the watching has become free, or an index has come to be."""
@@ -138,7 +138,7 @@ class Watcher:
     # --- listening ------------------------------------------------------------------------------------------
 
     def _watch(self, root: Path, role: WriterLock) -> None:
-        from findling.ingest.watching import CannotWatch, changes
+        from findling.sources.watching import CannotWatch, changes
 
         extra: set[str] = set()
         self._heard_until = time.time()
@@ -153,7 +153,7 @@ class Watcher:
 
     def _listen(self, root: Path, heard: Iterable[Mapping[str, bool]], folders: set[str], role: WriterLock) -> set[str]:
         """Take in what is heard until there are folders to listen to that are not; those."""
-        from findling.ingest.watching import new_folders, unheard_folders
+        from findling.sources.watching import new_folders, unheard_folders
 
         first = True
         waiting: dict[str, bool] = {}
@@ -201,7 +201,7 @@ class Watcher:
     # --- taking in ------------------------------------------------------------------------------------------
 
     def _folders(self, root: Path) -> set[str]:
-        from findling.ingest.watching import folders_of
+        from findling.sources.watching import folders_of
 
         return folders_of(root, self._opened().known_paths())
 
@@ -271,7 +271,7 @@ class Watcher:
 
 def _concerns_all(taken: Mapping[str, bool], folders: set[str]) -> bool:
     """Whether more than the files themselves may have changed: rules, folders, or how a name is written."""
-    from findling.ingest.watching import RULE_FILES
+    from findling.sources.watching import RULE_FILES
 
     if any(name in folders or name.rpartition("/")[2] in RULE_FILES for name in taken):
         return True

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from findling.errors import InvalidInput
-from findling.types import MODES, Query
+from findling.model.errors import InvalidInput
+from findling.model.types import MODES, Query
 
 MAX_LIMIT = 1000
 LINE_DIGITS = 18

@@ -15,8 +15,9 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
-from findling.errors import EmbedderUnavailable, InvalidInput
-from findling.plurals import count
+from findling.model.errors import EmbedderUnavailable, InvalidInput
+from findling.model.plurals import count
+from findling.model.types import Channel, Grounds, Hit, Query, Skip
 from findling.search import asked_path, channel_lists, gate, keyword, messages, places, readings, symbol
 from findling.search.analysis import QueryTerms, analyse
 from findling.search.fusion import Merged, Scored, as_they_are, fuse_weighted
@@ -29,7 +30,6 @@ from findling.search.snippet import make_snippet
 from findling.search.text_order import TextOrder, text_order
 from findling.store.reader import IndexReader, OnlyThese
 from findling.store.rows import FileRow
-from findling.types import Channel, Grounds, Hit, Query, Skip
 
 if TYPE_CHECKING:
     import numpy as np

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
+from findling.model.types import Intent
 from findling.search import lexical, places
 from findling.search.analysis import STOP_WORDS, QueryTerms
 from findling.search.ranking import RankedFile, formula
 from findling.store.reader import IndexReader
-from findling.types import Intent
 
 LOOKED_AT = 5
 """Files whose places tell how sure text is: what is called as the query is comes first."""
