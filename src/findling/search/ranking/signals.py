@@ -1,6 +1,6 @@
 """The signals: what speaks for a file, each a small pure function. Weights and sums are in `formula`.
 
-F, W, G, S, R and I are the signals of a study on public code questions (docs/ARCHITECTURE.md has the numbers).
+F, W, G, S, R and I are the signals of a study on public code questions (docs/decisions.md has the numbers).
 """
 
 from __future__ import annotations
