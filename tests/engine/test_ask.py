@@ -72,6 +72,22 @@ def test_a_tool_asks_once(tool: str, query: str, root: Path, done: Counter[str])
     assert done["full text"] <= 2
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("semantic_search", {"query": QUESTION}),
+        ("query_docs", {"query": QUESTION}),
+        ("search_docs", {"query": "request"}),
+        ("find_similar", {"docPath": "docs/guide.md"}),
+    ],
+)
+def test_a_tool_of_documents_looks_once(tool: str, arguments: dict[str, Any], root: Path, done: Counter[str]) -> None:
+    with Workspace(root, root=root) as workspace:
+        assert not call(tool, arguments, workspace).is_error
+    assert done["looks"] == 1
+    assert done["full text"] <= 2
+
+
 @pytest.mark.parametrize("mode", ["auto", "keyword", "symbol", "semantic", "exact", "hybrid"])
 def test_search_is_what_ask_gives(mode: Any, engine: Engine) -> None:
     found, asked = engine.search("retry_failed", mode=mode), engine.ask(Query("retry_failed", mode=mode)).result

@@ -107,6 +107,15 @@ def fuse_weighted(lists: Mapping[Channel, Sequence[Scored]], weights: Mapping[Ch
     return sorted(merged, key=lambda place: (-place.score, place.path, place.line_start))
 
 
+def as_they_are(lists: Mapping[Channel, Sequence[Scored]]) -> list[Merged]:
+    """The places of lists with their own scores, nothing merged."""
+    return [
+        Merged(place.path, place.line_start, place.line_end, place.score, (name,))
+        for name, places in lists.items()
+        for place in places
+    ]
+
+
 def _normalised(places: Sequence[Scored]) -> list[tuple[Scored, float]]:
     best = max((place.score for place in places), default=0.0)
     if best <= 0:

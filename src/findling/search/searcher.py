@@ -9,7 +9,7 @@ that the engine hands in; it never writes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import PurePosixPath
@@ -19,7 +19,7 @@ from findling.errors import EmbedderUnavailable, InvalidInput
 from findling.plurals import count
 from findling.search import asked_path, channel_lists, gate, keyword, messages, places, readings, symbol
 from findling.search.analysis import QueryTerms, analyse
-from findling.search.fusion import Merged, Scored, fuse_weighted
+from findling.search.fusion import Merged, Scored, as_they_are, fuse_weighted
 from findling.search.intent import IntentGuess, classify
 from findling.search.planner import Plan, plan
 from findling.search.ranking import Evidence, RankedFile, formula, rank
@@ -231,17 +231,42 @@ class Searcher:
         scope: Scope,
     ) -> Found:
         """Each channel's own list of places, mixed by ``weights``; of one channel alone its list."""
+        alone = len(weights) == 1
         channels = {name for name in chosen.channels if weights.get(name, 0.0) > 0}
-        most = channel_lists.fan_out(query.limit) if len(weights) > 1 else query.limit
+        most = query.limit if alone else channel_lists.fan_out(query.limit)
+        lists, ranked, failed = self._lists(terms, chosen, scope, channels, most)
+        skip: Skip | None = None
+        if "semantic" in channels and "semantic" not in lists:
+            skip = "failed" if failed else "no_vectors"
+        mixed = as_they_are(lists) if alone else fuse_weighted(lists, weights)
+        cosines = {(place.path, place.line_start): place.score for place in lists.get("semantic", ())}
+        shown = [
+            self._mixed_hit(query, terms, place, cosines.get((place.path, place.line_start)))
+            for place in mixed[: query.limit]
+        ]
+        return Found(
+            guess,
+            chosen,
+            tuple(hit for hit, _ in shown),
+            tuple(grounds for _, grounds in shown),
+            len(mixed),
+            tuple(ranked),
+            frozenset(lists),
+            skip,
+            failed,
+        )
+
+    def _lists(
+        self, terms: QueryTerms, chosen: Plan, scope: Scope, channels: Set[Channel], most: int
+    ) -> tuple[dict[Channel, Sequence[Scored]], list[RankedFile], EmbedderUnavailable | None]:
+        """The lists of those channels that can answer, the files that words rank, and what the embedder said."""
         lists: dict[Channel, Sequence[Scored]] = {}
         ranked: list[RankedFile] = []
-        skip: Skip | None = None
         failed: EmbedderUnavailable | None = None
         if "keyword" in channels:
             candidates = self._propose_by_text(terms, replace(chosen, channels=frozenset(("keyword",))), scope)
             ranked = self._rank(terms, chosen, candidates, most)
-            read = self._readings(terms, ranked)
-            lists["keyword"] = channel_lists.of_text(self._reader, terms, ranked[:most], read)
+            lists["keyword"] = channel_lists.of_text(self._reader, terms, ranked[:most], self._readings(terms, ranked))
         if "symbol" in channels:
             lists["symbol"] = channel_lists.of_names(self._reader, terms, scope, most)
         channel = self._semantic() if "semantic" in channels else None
@@ -249,33 +274,7 @@ class Searcher:
             vector, failed = _encoded(channel, terms.meant)
             if vector is not None:
                 lists["semantic"] = channel_lists.of_vectors(self._reader, channel, vector, scope, most)
-        if "semantic" in channels and "semantic" not in lists:
-            skip = "failed" if failed else "no_vectors"
-        if len(weights) == 1:
-            mixed = [
-                Merged(place.path, place.line_start, place.line_end, place.score, (name,))
-                for name, places_of in lists.items()
-                for place in places_of
-            ]
-        else:
-            mixed = fuse_weighted(lists, weights)
-        cosines = {(place.path, place.line_start): place.score for place in lists.get("semantic", ())}
-        shown = [
-            self._mixed_hit(query, terms, place, cosines.get((place.path, place.line_start)))
-            for place in mixed[: query.limit]
-        ]
-        hits, grounds = [hit for hit, _ in shown], [each for _, each in shown]
-        return Found(
-            guess,
-            chosen,
-            tuple(hits),
-            tuple(grounds),
-            len(mixed),
-            tuple(ranked),
-            frozenset(lists),
-            skip,
-            failed,
-        )
+        return lists, ranked, failed
 
     def _mixed_hit(self, query: Query, terms: QueryTerms, place: Merged, cosine: float | None) -> tuple[Hit, Grounds]:
         file = self._reader.file_at(place.path)
