@@ -19,8 +19,8 @@ from pathlib import Path
 import ndcg
 
 from findling.engine import Engine
+from findling.model.types import MODES, Hit
 from findling.search.ranking import formula
-from findling.types import MODES, Hit
 
 LIMIT = 10
 

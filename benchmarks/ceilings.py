@@ -19,7 +19,7 @@ from findling.engine import Engine
 from findling.evaluation.judged import Answer, Judged, Result, answer_of
 from findling.evaluation.run import corpora, nothing_above, run_line
 from findling.evaluation.scoring import score
-from findling.ingest.languages import language_of
+from findling.model.languages import language_of
 
 PROPOSED = 1000
 """More than are ever proposed."""

@@ -23,7 +23,8 @@ from pathlib import Path
 
 from speed import QUERIES, load_texts
 
-from findling import Engine, errors
+from findling import Engine
+from findling.model import errors
 
 FOLDER = "findling_bench_clients"
 FILES = 20

@@ -33,8 +33,8 @@ from numpy.typing import NDArray
 from findling.config import Config
 from findling.embedding import Batch, Embedder, Fingerprint, open_embedder
 from findling.engine import Engine
+from findling.engine.embedding_pass import embed
 from findling.engine.store import WRITER_WAIT_S
-from findling.ingest.embedding_pass import embed
 from findling.search.channel_lists import NEAR_LEAST, of_vectors
 from findling.search.open_index import OpenIndex
 from findling.search.scope import EVERYWHERE

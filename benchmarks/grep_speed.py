@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from findling.engine import Engine
-from findling.types import GrepResult
+from findling.model.types import GrepResult
 
 FIRST_LINES = 100
 

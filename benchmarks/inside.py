@@ -26,7 +26,7 @@ from typing import Any
 import processes
 
 from findling.engine import Engine
-from findling.types import Mode, Progress
+from findling.model.types import Mode, Progress
 
 MODES: tuple[Mode, ...] = ("keyword", "hybrid", "auto")
 

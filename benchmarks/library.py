@@ -30,10 +30,10 @@ import office  # noqa: E402
 import servers  # noqa: E402
 from processes import MemorySampler  # noqa: E402
 
-from findling.library import Library, RunningJob  # noqa: E402
-from findling.library.fetch_repo import RECEIVED  # noqa: E402
-from findling.library.fetch_requests import RepoRequest  # noqa: E402
-from findling.library.fetching import run_here  # noqa: E402
+from findling.engine.library import Library, RunningJob  # noqa: E402
+from findling.engine.library.fetch_repo import RECEIVED  # noqa: E402
+from findling.engine.library.fetch_requests import RepoRequest  # noqa: E402
+from findling.engine.library.fetching import run_here  # noqa: E402
 
 FILES, PAGES, DOCUMENTS = 300, 200, 1000
 
@@ -75,7 +75,7 @@ def main() -> None:
         (small / "one.md").write_text("# Marzipan\n\nAlmond paste with sugar, for cakes.\n")
         with Library.open() as library:
             with servers.git_server(folder / "served") as url, measured(f"repository of {FILES} files, fetched"):
-                job = Watched(library.jobs.start("fetch_repo"))
+                job = Watched(library.jobs.start("fetch", "fetch_repo"))
                 result = run_here(library, RepoRequest(f"{url}/acme/docs/.git"), cast("RunningJob", job))
             after = time.monotonic() - job.received
             print(f"  searchable {after:.2f} s after git's end; indexing: {result['indexing']['processingTime']} ms")

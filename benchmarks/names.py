@@ -25,9 +25,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from findling import Engine, tokenizer
+from findling import Engine
+from findling.model import tokenizer
+from findling.model.types import Hit
 from findling.search.ranking.priors import OF_PLACES, path_flags
-from findling.types import Hit
 
 MOST_FILES = 2
 LEAST_LETTERS = 5

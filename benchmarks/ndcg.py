@@ -21,7 +21,7 @@ if importlib.util.find_spec("findling") is None:
 
 from findling.evaluation.judged import Answer, Judged, Result, Target, load_queries, load_run
 from findling.evaluation.scoring import ROUNDS, compare, evaluate, score
-from findling.reports import Comparison, Estimate, Evaluation, Scores
+from findling.model.reports import Comparison, Estimate, Evaluation, Scores
 
 __all__ = [
     "Answer",

@@ -21,12 +21,12 @@ from typing import Any, NamedTuple
 
 import asked
 
+from findling.contracts.registry import call
+from findling.contracts.workspace import Workspace
 from findling.engine import Engine
 from findling.evaluation.judged import Judged
 from findling.evaluation.run import corpora, nothing_above
 from findling.evaluation.scoring import share
-from findling.tools.registry import call
-from findling.tools.workspace import Workspace
 
 LIMIT = 10
 DEPTH = 5

@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from findling.contracts import Workspace, call
 from findling.engine import freshness
 from findling.search.searcher import Searcher
 from findling.store.fulltext import FulltextReader
-from findling.tools import Workspace, call
 
 QUESTIONS = (
     "where is the configuration read",

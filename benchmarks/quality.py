@@ -23,7 +23,7 @@ import ndcg
 from findling.engine import Engine
 from findling.evaluation.judged import answer_of
 from findling.evaluation.run import LIMIT, corpora, nothing_above, run_line
-from findling.types import LOW_CONFIDENCE, MODES
+from findling.model.types import LOW_CONFIDENCE, MODES
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

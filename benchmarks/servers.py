@@ -25,7 +25,7 @@ from speed import QUERIES
 
 from findling import Engine
 from findling.engine.watching import KEPT_OPEN_S
-from findling.mcp_server.desk import REST_S
+from findling.faces.mcp.desk import REST_S
 
 BARE = """
 import asyncio

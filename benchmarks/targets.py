@@ -24,9 +24,9 @@ from typing import Any
 
 from findling.config import Config
 from findling.config.options import Embedding, Semantic
+from findling.contracts import Workspace, call
 from findling.embedding import open_embedder
 from findling.engine import Engine
-from findling.tools import Workspace, call
 
 DOCUMENTS, AGENTS, CHUNKS, ONES = 100, 10, 1_000, 50
 MOST_BYTES = 60_000

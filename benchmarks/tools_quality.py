@@ -15,13 +15,13 @@ from typing import Any
 
 import asked
 
+from findling.contracts.registry import call
+from findling.contracts.workspace import Workspace
 from findling.engine import Engine
 from findling.evaluation.judged import Answer, Judged, answer_of
 from findling.evaluation.run import LIMIT, corpora, nothing_above, run_line
 from findling.evaluation.scoring import compare, evaluate
-from findling.reports import Estimate
-from findling.tools.registry import call
-from findling.tools.workspace import Workspace
+from findling.model.reports import Estimate
 
 TOOLS: Mapping[str, Mapping[str, Any]] = {
     "search_code": {"limit": LIMIT},

@@ -15,9 +15,9 @@ from typing import ClassVar
 import pytest
 
 from findling import config
-from findling import doctor as doctor_module
-from findling.doctor import diagnose
 from findling.embedding import ollama
+from findling.faces.cli import doctor as doctor_module
+from findling.faces.cli.doctor import diagnose
 from findling.outbound.http import HttpFailure, get
 
 NOT_DETECTED = "○ ollama: not detected (semantic search disabled)"

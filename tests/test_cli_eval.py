@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from findling import cli
+from findling.faces.cli import main as cli
 from test_cli import FILES, findling, write
 
 Ran = subprocess.CompletedProcess[str]

@@ -15,17 +15,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from findling import cli
-from findling.command_options import MAX_TOKENS
-from findling.errors import IndexBusy, InvalidPattern, RootError
-from findling.terminal.capabilities import wants_style
-from findling.terminal.json import JsonView
-from findling.terminal.lines import LONGEST_LINE, clipped, merged_lines
-from findling.terminal.places import Places
-from findling.terminal.plain import PlainView
-from findling.terminal.progress import ProgressBar, ProgressLines
-from findling.terminal.safe import make_encodable, visible
-from findling.types import (
+from findling.faces.cli import main as cli
+from findling.faces.cli.command_options import MAX_TOKENS
+from findling.faces.cli.terminal.capabilities import wants_style
+from findling.faces.cli.terminal.json import JsonView
+from findling.faces.cli.terminal.lines import LONGEST_LINE, clipped, merged_lines
+from findling.faces.cli.terminal.places import Places
+from findling.faces.cli.terminal.plain import PlainView
+from findling.faces.cli.terminal.progress import ProgressBar, ProgressLines
+from findling.faces.cli.terminal.safe import make_encodable, visible
+from findling.model.errors import IndexBusy, InvalidPattern, RootError
+from findling.model.types import (
     LOW_CONFIDENCE,
     Coverage,
     FileMatches,

@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from findling.reports import (
+from findling.faces.cli.terminal.json import JsonView
+from findling.faces.cli.terminal.places import Places
+from findling.faces.cli.terminal.plain import PlainView
+from findling.model.reports import (
     Change,
     Check,
     Compared,
@@ -24,9 +27,6 @@ from findling.reports import (
     Report,
     Scores,
 )
-from findling.terminal.json import JsonView
-from findling.terminal.places import Places
-from findling.terminal.plain import PlainView
 
 ROOT = Path("/repo")
 EXPLAINED = Explanation(
@@ -85,7 +85,7 @@ def test_an_explanation_is_keys_and_values() -> None:
 
 @pytest.mark.parametrize(("state", "words"), [("ok", "running"), ("off", "not detected (semantic search disabled)")])
 def test_the_line_about_ollama_is_fixed(state: str, words: str) -> None:
-    from findling.terminal.pretty import PrettyView
+    from findling.faces.cli.terminal.pretty import PrettyView
 
     diagnosis = Diagnosis(True, (Check("ollama", state, words),))  # type: ignore[arg-type]
     expected = {"ok": "✓ ollama: running\n", "off": "○ ollama: not detected (semantic search disabled)\n"}[state]
@@ -138,7 +138,7 @@ def test_what_is_compared_and_stated_are_tables_of_their_own() -> None:
 
 
 def test_a_terminal_shows_all_reports() -> None:
-    from findling.terminal.pretty import PrettyView
+    from findling.faces.cli.terminal.pretty import PrettyView
 
     out = io.StringIO()
     view = PrettyView(out, Places(ROOT, ROOT))

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from findling import Engine
-from findling.ingest.discovery import DiscoveryOptions, discover
-from findling.ingest.explain import content_refusal, judge
+from findling.engine.explained_paths import content_refusal, judge
+from findling.sources.discovery import DiscoveryOptions, discover
 from test_cli import findling, write
 
 KEY = "-----BEGIN RSA PRIVATE KEY-----\n" + f"{'A1b2' * 16}\n" * 4 + "-----END RSA PRIVATE KEY-----\n"

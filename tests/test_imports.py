@@ -13,7 +13,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from findling import answer_types, match_types, types
+from findling.model import answer_types, match_types, types
 
 HEAVY = (
     *("numpy", "mcp", "pydantic", "rich", "tantivy", "tree_sitter"),
@@ -41,14 +41,14 @@ def imported_by(code: str) -> set[str]:
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["search", "--help"], ["grep", "--help"]])
 def test_the_start_of_the_command_line_is_light(arguments: list[str]) -> None:
-    loaded = imported_by(f"from findling.cli import main\nassert main({arguments!r}) == 0")
+    loaded = imported_by(f"from findling.faces.cli.main import main\nassert main({arguments!r}) == 0")
     assert loaded.isdisjoint(HEAVY)
     assert "findling" in loaded
 
 
 def test_the_vocabulary_is_whole_and_nothing_else() -> None:
     given: dict[str, object] = {}
-    exec("from findling.types import *", given)
+    exec("from findling.model.types import *", given)
     for part in (types, answer_types, match_types):
         kinds = {name: value for name, value in vars(part).items() if isinstance(value, type)}
         own = {name for name, kind in kinds.items() if kind.__module__ == part.__name__}
@@ -59,7 +59,14 @@ def test_the_vocabulary_is_whole_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["findling", "findling.types", "findling.errors", "findling.roots", "findling.commands"]
+    "module",
+    [
+        "findling",
+        "findling.model.types",
+        "findling.model.errors",
+        "findling.config.roots",
+        "findling.faces.cli.commands",
+    ],
 )
 def test_light_modules_stay_light(module: str) -> None:
     assert imported_by(f"import {module}").isdisjoint(HEAVY)
@@ -86,9 +93,7 @@ def test_a_question_of_an_index_that_is_there_loads_nothing_of_the_network(tmp_p
 
 
 def test_plain_output_does_without_rich() -> None:
-    assert "rich" not in imported_by(
-        "import findling.terminal.plain, findling.terminal.json, findling.terminal.progress"
-    )
+    assert "rich" not in imported_by("from findling.faces.cli.terminal import plain, json, progress")
 
 
 def closure(name: str) -> set[str]:

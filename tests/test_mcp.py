@@ -111,7 +111,7 @@ def test_before_the_first_call_nothing_heavy_is_loaded(project: Path) -> None:
 
 
 def test_the_command_line_does_without_the_sdk() -> None:
-    code = "import findling.tools.registry, findling.mcp_server, sys; print('mcp' in sys.modules)"
+    code = "import findling.contracts.registry, findling.faces.mcp, sys; print('mcp' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "False"
 

@@ -13,9 +13,9 @@ import platformdirs
 import pytest
 
 from findling import config
+from findling.config.roots import Root, StoreLocation, find_root, main_worktree, own_name, store_location
 from findling.engine.configuration import Configuration
-from findling.errors import RootError
-from findling.roots import Root, StoreLocation, find_root, main_worktree, own_name, store_location
+from findling.model.errors import RootError
 
 NOBODY = 65534
 

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from findling.seams import View
+from findling.faces.cli.seams import View
+from findling.faces.cli.terminal.json import JsonView
+from findling.faces.cli.terminal.places import Places
+from findling.faces.cli.terminal.plain import PlainView
+from findling.faces.cli.terminal.pretty import PrettyView
+from findling.faces.cli.token_budget import within
+from findling.model.types import Coverage, Hit, Reason, SearchResult, Span
 from findling.search.snippet import estimate_tokens
-from findling.terminal.json import JsonView
-from findling.terminal.places import Places
-from findling.terminal.plain import PlainView
-from findling.terminal.pretty import PrettyView
-from findling.token_budget import within
-from findling.types import Coverage, Hit, Reason, SearchResult, Span
 
 ROOT = Path("/project")
 NAMES = st.text("ab/_\u00e9\u202e", min_size=1, max_size=30)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from findling import tokenizer
-from findling.tokenizer import joined_terms, parts, squash, stem, term_key, terms, terms_of, whole_term, words
+from findling.model import tokenizer
+from findling.model.tokenizer import joined_terms, parts, squash, stem, term_key, terms, terms_of, whole_term, words
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import os
 import sys
 from importlib import import_module
 
-from findling.errors import FindlingError
+from findling.model.errors import FindlingError
 
 THREADS = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 """Read by the libraries when numpy is first imported, so that it must be set before."""

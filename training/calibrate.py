@@ -20,10 +20,10 @@ from pathlib import Path
 
 import numpy as np
 
+from findling.contracts import Workspace, call
 from findling.embedding import open_embedder
 from findling.embedding.calibration import Calibration, calibration_of
 from findling.evaluation.judged import NO_ANSWER, Judged, load_queries
-from findling.tools import Workspace, call
 
 USUAL_THRESHOLD = 0.7
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from findling.ingest.languages import LANGUAGES
+from findling.model.languages import LANGUAGES
 from training.pairs import BODY_CHARS
 
 LEAST_BODY_CHARS = 90

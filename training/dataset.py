@@ -1,6 +1,6 @@
 """Pairs as numbers: every word of every text once, and a vocabulary of the words that are worth a row.
 
-The words are the product's (`findling.tokenizer`), the head of a passage is the one that the product puts before a
+The words are the product's (`model.tokenizer`), the head of a passage is the one that the product puts before a
 chunk. Which row a word has is decided by the product's own `Vocabulary`, so that training and asking cannot differ.
 """
 
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from findling.embedding.bundled_vocabulary import Vocabulary, model_terms
-from findling.tokenizer import words
+from findling.model.tokenizer import words
 from training.pairs import Pair, read_pairs
 
 PAIRS_PER_LANGUAGE = 110_000
@@ -97,7 +97,7 @@ def chosen_pairs(path: Path, seed: int) -> list[Pair]:
 
 
 def head_of(pair: Pair) -> str:
-    """What `findling.ingest.embedding_pass.embedded_text` puts before a chunk: folders, stem twice, names."""
+    """What `findling.engine.embedding_pass.embedded_text` puts before a chunk: folders, stem twice, names."""
     *folders, name = pair.path.split("/")
     stem = name.split(".", 1)[0]
     return " ".join((*folders[-3:], stem, stem, *pair.context, pair.name))

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from findling.embedding.bundled import META_FILE, BundledEmbedder
 from findling.embedding.bundled_vocabulary import Vocabulary
-from findling.tokenizer import words
+from findling.model.tokenizer import words
 from training.bag import bag, unit
 from training.dataset import SHARED_ROWS
 

@@ -68,7 +68,7 @@ def export(source: Path, out: Path, *, version: str, exponent: float) -> dict[st
         "dimensions": run["dimensions"],
         "words": len(words),
         "shared_rows": SHARED_ROWS,
-        "tokenizer": "findling.tokenizer parts, longest known pieces, shared rows for rare characters",
+        "tokenizer": "findling.model.tokenizer parts, longest known pieces, shared rows for rare characters",
         "pooling": "sum (1+ln tf) * row, l2",
         "prefix_scheme": "none",
         "similarity": {"exponent": exponent},

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from findling.ingest.git_objects import is_bare
-from findling.ingest.languages import language_of
+from findling.model.languages import language_of
+from findling.sources.git_objects import is_bare
 from training.code_pairs import Found, code_pairs
 from training.mine import PROSE, forbidden_names, why_not
 from training.mirrors import MAX_FILE_BYTES, Mirror, entries, find_mirrors, head_commit, read_texts

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from findling.ingest.languages import language_of
+from findling.model.languages import language_of
 
 RESTRICTED, UNKNOWN, UNREADABLE = "copyleft or restricted", "unknown", "unreadable"
 SILENT = ""

@@ -20,7 +20,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
-from findling.ingest.languages import language_of
+from findling.model.languages import language_of
 from training.code_pairs import Found, code_pairs
 from training.licences import Licence, governed_folder, licences, stating_folder
 from training.mirrors import Entry, Mirror, find_mirrors, head_commit, read_anyhow, read_texts, readable, sample, tree

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from findling.ingest.git_objects import git_arguments, is_bare
 from findling.outbound.git import GitDialogue, run_git
+from findling.sources.git_objects import git_arguments, is_bare
 
 MAX_FILE_BYTES = 200_000
 """Larger files are data, generated or bundled."""

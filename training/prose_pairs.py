@@ -9,7 +9,7 @@ import random
 import re
 from collections.abc import Iterator
 
-from findling.ingest.outline import headings
+from findling.reading.outline import headings
 from training.code_pairs import Found
 from training.pairs import BODY_CHARS
 

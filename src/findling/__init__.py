@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from findling.engine import Engine as Engine
-    from findling.errors import FindlingError as FindlingError
-    from findling.library import Library as Library
+    from findling.engine.library import Library as Library
+    from findling.model.errors import FindlingError as FindlingError
 
 __version__ = "0.1.0"
 
@@ -21,11 +21,11 @@ def __getattr__(name: str) -> Any:
 
         return Engine
     if name == "FindlingError":
-        from findling.errors import FindlingError
+        from findling.model.errors import FindlingError
 
         return FindlingError
     if name == "Library":
-        from findling.library import Library
+        from findling.engine.library import Library
 
         return Library
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

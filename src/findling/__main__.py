@@ -7,7 +7,7 @@ import sys
 if not sys.flags.safe_path and sys.path[0] != os.path.dirname(os.path.dirname(os.path.abspath(__file__))):  # noqa: PTH100, PTH120
     del sys.path[0]
 
-from findling.cli import main
+from findling.faces.cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

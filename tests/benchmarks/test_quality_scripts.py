@@ -21,8 +21,8 @@ import next_action
 import release
 import ripgrep_peer
 
-from findling.tools.code_decisions import suggested_action
-from findling.types import Hit, Reason
+from findling.contracts.code_decisions import suggested_action
+from findling.model.types import Hit, Reason
 
 FILES = {
     "src/harbour.py": "def berth(boat):\n    # a boat lies in the harbour\n    return boat\n",

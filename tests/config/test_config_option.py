@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from findling.arguments import COMMANDS, parse
-from findling.cli import main
+from findling.faces.cli.arguments import COMMANDS, parse
+from findling.faces.cli.main import main
 
 
 @pytest.fixture

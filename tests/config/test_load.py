@@ -17,7 +17,7 @@ from findling.config import EMBEDDING_KEY, OPTIONS, RERANK_KEY, Config, Loaded, 
 from findling.config.files import PROJECT_FILES
 from findling.config.lines import lines_of
 from findling.config.sources import NAMES, SECTIONS
-from findling.errors import ConfigError
+from findling.model.errors import ConfigError
 
 Flags = Mapping[str, object]
 
@@ -89,7 +89,8 @@ def test_any_file_is_either_checked_or_refused_with_its_name(place: Place, table
             assert origin.value in option.choices
         elif option.bounds is not None and origin.value is not None:
             assert isinstance(origin.value, int if option.kind == "whole" else float)
-            assert option.bounds.low <= origin.value <= option.bounds.high
+            low, high = option.bounds
+            assert low <= origin.value <= high
         assert option.key not in HELD_BACK or origin.value == option.default or option.project.allows(origin.value)
     assert not loaded.config.semantic.gates_open
 

@@ -22,13 +22,13 @@ from mcp.types import (
     UnsubscribeRequestParams,
 )
 
-from findling.mcp_server.desk import Desk, make_server
-from findling.mcp_server.http import serve_on
-from findling.mcp_server.http_listening import listen
-from findling.mcp_server.http_options import read_options
-from findling.tools.model import Tool
-from findling.tools.registry import select
-from findling.tools.workspace import Workspace
+from findling.contracts.model import Tool
+from findling.contracts.registry import select
+from findling.contracts.workspace import Workspace
+from findling.faces.mcp.desk import Desk, make_server
+from findling.faces.mcp.http import serve_on
+from findling.faces.mcp.http_listening import listen
+from findling.faces.mcp.http_options import read_options
 
 FROM_FIXTURES = (
     *("prompts/list", "prompts/get", "resources/list", "resources/templates/list", "resources/read"),

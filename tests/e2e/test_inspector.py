@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from findling.library import Library
-from findling.tools import TOOLS
+from findling.contracts import TOOLS
+from findling.engine.library import Library
 
 pytestmark = pytest.mark.e2e
 

@@ -22,9 +22,9 @@ from findling.embedding import bundled as bundled_module
 from findling.embedding.bundled import MODEL_DIR, TABLE_FILE, WORDS_FILE, BundledEmbedder
 from findling.embedding.bundled_few import unit_row
 from findling.embedding.bundled_vocabulary import Vocabulary, model_terms
-from findling.errors import EmbedderUnavailable
+from findling.model.errors import EmbedderUnavailable
+from findling.model.tokenizer import term_key, words
 from findling.store import vector_codes
-from findling.tokenizer import term_key, words
 
 EMBEDDER = BundledEmbedder.open()
 DIMENSIONS = EMBEDDER.fingerprint.dimensions

@@ -16,15 +16,15 @@ from fake_ollama import vector
 from project import QUESTION, make
 
 from findling import config as configuration
-from findling import rerank
 from findling.config import Secret
+from findling.contracts import Workspace, call
+from findling.contracts.registry import TOOLS
 from findling.embedding import external
 from findling.embedding.ollama import forget
 from findling.engine import Engine
-from findling.errors import EmbedderUnavailable
+from findling.model.errors import EmbedderUnavailable
+from findling.outbound import rerank
 from findling.outbound.http import BUSY_PAUSES_S
-from findling.tools import Workspace, call
-from findling.tools.registry import TOOLS
 
 KEY, RERANK_KEY = "embedding-key-that-nobody-may-see", "rerank-key-that-nobody-may-see"
 
@@ -404,7 +404,7 @@ def test_keys_are_written_nowhere(
     root: Path, tmp_path: Path, service: Service, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """S2-56."""
-    from findling.cli import main
+    from findling.faces.cli.main import main
 
     settings(tmp_path, monkeypatch, OPEN + PROVIDERS["voyage"])
     service.statuses.extend([500] * 3)

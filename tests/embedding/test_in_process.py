@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from findling.embedding.in_process import BATCH_CHARS, FAILED_IN_A_ROW, InProcessEmbedder
-from findling.errors import EmbedderUnavailable
+from findling.model.errors import EmbedderUnavailable
 
 
 class Model:

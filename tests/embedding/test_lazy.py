@@ -6,7 +6,7 @@ import pytest
 
 from findling.embedding import Embedder, lazy, open_embedder
 from findling.embedding.lazy import LazyEmbedder
-from findling.errors import EmbedderUnavailable
+from findling.model.errors import EmbedderUnavailable
 
 
 def test_one_that_did_not_open_is_tried_again_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:

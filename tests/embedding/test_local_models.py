@@ -15,7 +15,7 @@ from findling.config import Config
 from findling.config.options import Embedding
 from findling.embedding import local, open_embedder
 from findling.engine import Engine
-from findling.errors import EmbedderUnavailable
+from findling.model.errors import EmbedderUnavailable
 
 WORDS = (
     "[PAD] [UNK] send sent again failed requests retry network down invoice tax sum lines docs src http client billing "

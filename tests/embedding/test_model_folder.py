@@ -8,7 +8,7 @@ import pytest
 
 from findling.config import load
 from findling.embedding import open_embedder
-from findling.errors import EmbedderUnavailable
+from findling.model.errors import EmbedderUnavailable
 
 
 @pytest.fixture

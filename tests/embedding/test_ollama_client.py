@@ -13,7 +13,7 @@ from findling.config.options import Embedding, Semantic
 from findling.embedding import open_embedder
 from findling.embedding.ollama import available
 from findling.embedding.ollama_client import BATCH_TEXTS, OllamaClient, forget_availability
-from findling.errors import EmbedderUnavailable
+from findling.model.errors import EmbedderUnavailable
 
 MODEL = "nomic-embed-text"
 

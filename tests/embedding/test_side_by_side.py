@@ -15,7 +15,7 @@ from project import FILES, QUESTION, configure, make
 from findling.embedding import open_embedder
 from findling.embedding.ollama import forget
 from findling.engine import Engine
-from findling.ingest.embedding_pass import coding_of
+from findling.engine.embedding_pass import coding_of
 from findling.store import vector_codes, vectors
 
 

@@ -14,9 +14,9 @@ import pytest
 from ollama_process import OllamaProcess
 from project import QUESTION, configure, make
 
+from findling.contracts import Workspace, call
 from findling.embedding.ollama import forget
 from findling.engine import Engine
-from findling.tools import Workspace, call
 
 MODEL = "nomic-embed-text"
 DOCUMENT = "docs/network.md"

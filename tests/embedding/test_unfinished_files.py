@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from findling import Engine
 from findling.embedding import Batch, Fingerprint
-from findling.ingest import embedding_pass
+from findling.engine import embedding_pass
 from findling.store import checksums
 from findling.store.reader import IndexReader
 from findling.store.writer import IndexWriter

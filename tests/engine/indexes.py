@@ -11,8 +11,8 @@ from typing import Any
 import apsw
 
 from findling import Engine
+from findling.model.types import SearchResult
 from findling.store import checksums, count_rows, symbol_rows, term_rows
-from findling.types import SearchResult
 
 
 def rows(engine: Engine, sql: str, *values: Any) -> list[Any]:

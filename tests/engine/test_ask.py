@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from findling.contracts import Workspace, call
 from findling.engine import Engine, freshness
-from findling.errors import EmbedderUnavailable, InvalidInput
+from findling.model.errors import EmbedderUnavailable, InvalidInput
+from findling.model.types import Gate, Query
 from findling.search.searcher import Searcher
 from findling.store.fulltext import FulltextReader
-from findling.tools import Workspace, call
-from findling.types import Gate, Query
 
 QUESTION = "how is a failed request sent again"
 FILES = {

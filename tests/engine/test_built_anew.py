@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from indexes import SMALL, integrity, make, places, write
 
-from findling import Engine, errors
+from findling import Engine
+from findling.model import errors
+from findling.model.types import Progress
 from findling.store import rebuilding
-from findling.types import Progress
 
 
 def names(store: Path) -> set[str]:

@@ -15,13 +15,13 @@ from gits import commit, git
 from indexes import write
 
 from findling import Engine
-from findling.files import Files, stamp_of
-from findling.ingest import checkout
-from findling.ingest.checkout import Checkout
-from findling.ingest.indexer import Indexer
-from findling.ingest.reading import read_file
+from findling.engine.indexer import Indexer
+from findling.model.types import FileState, SkippedFile
+from findling.outbound.files import Files, stamp_of
+from findling.sources import checkout
+from findling.sources.checkout import Checkout
+from findling.sources.contents import read_file
 from findling.store import checksums
-from findling.types import FileState, SkippedFile
 
 SECOND = 1_000_000_000
 ROTATED = "tr a-mn-zA-MN-Z n-za-mN-ZA-M"
@@ -406,7 +406,7 @@ def test_what_is_indexed_of_a_second_work_tree_is_what_is_on_disk(
         read.append(path)
         return read_file(files, path, max_bytes)
 
-    monkeypatch.setattr("findling.ingest.adoption.read_file", recorded)
+    monkeypatch.setattr("findling.engine.adoption.read_file", recorded)
     Indexer(tree, repo / ".findling", workers=1).sync()
     assert "b/d/e.md" not in read  # of the others there is some doubt
     assert {"f.txt", "more/changed.py", "more/restored.py", "more/hidden.py"} <= set(read)
@@ -437,7 +437,7 @@ def test_a_work_tree_that_was_made_again_at_the_same_place_is_taken_over_too(
     repo = repository(tmp_path / "repo")
     with Engine.open(root=repo) as engine:
         engine.index(embed=False)
-    monkeypatch.setattr("findling.ingest.adoption._SAMPLE", len(ALL))
+    monkeypatch.setattr("findling.engine.adoption._SAMPLE", len(ALL))
     tree = tree_of(repo)
     Indexer(tree, repo / ".findling", workers=1).sync()
     git(repo, "worktree", "remove", "--force", str(tree))
@@ -450,8 +450,8 @@ def test_a_work_tree_that_was_made_again_at_the_same_place_is_taken_over_too(
         read.append(path)
         return read_file(files, path, max_bytes)
 
-    monkeypatch.setattr("findling.ingest.adoption.read_file", recorded)
-    monkeypatch.setattr("findling.ingest.indexer.read_file", recorded)
+    monkeypatch.setattr("findling.engine.adoption.read_file", recorded)
+    monkeypatch.setattr("findling.engine.indexer.read_file", recorded)
     Indexer(tree, repo / ".findling", workers=1).sync()
     assert set(read) == {"a.py"}
     on_disk = {path: sha256((tree / path).read_bytes()).digest() for path in FILES}

@@ -14,9 +14,9 @@ from findling.config import Config
 from findling.config.files import PROJECT_FILES
 from findling.config.options import Index, Semantic
 from findling.engine.configuration import CONFIG_FILES, VARIABLES, Configuration
-from findling.errors import ConfigError
-from findling.ingest.chunks import ChunkLimits
-from findling.ingest.discovery import DiscoveryOptions
+from findling.model.errors import ConfigError
+from findling.reading.chunks import ChunkLimits
+from findling.sources.discovery import DiscoveryOptions
 
 
 @pytest.fixture(autouse=True)

@@ -10,10 +10,10 @@ from indexes import SMALL, contents, make, of_yesterday, rows, write
 from findling import Engine
 from findling.config import Config
 from findling.config.options import Semantic
-from findling.errors import IndexNotReady
-from findling.ingest.chunks import ChunkLimits, DocLimits
+from findling.contracts import Workspace, call
+from findling.model.errors import IndexNotReady
+from findling.reading.chunks import ChunkLimits, DocLimits
 from findling.store import chunk_rows
-from findling.tools import Workspace, call
 
 PROSE = "# Long\n\n" + " ".join(f"Sentence number {n} says something about retrying." for n in range(60)) + "\n"
 LINES = "\n".join(f"echo number {n}" for n in range(120)) + "\n"

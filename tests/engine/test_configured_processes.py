@@ -14,6 +14,7 @@ import pytest
 from indexes import make, of_yesterday, write
 
 from findling import Engine
+from findling.engine.index_jobs import records_of
 
 PATIENCE_S = 60.0
 """For what goes on in the background of another process; far more than it takes."""
@@ -185,12 +186,10 @@ def test_a_server_indexes_at_its_start_where_that_is_configured(root: Path, home
     server = Server(home, root)
     try:
         server.initialize()  # answered, whatever goes on behind it
-        jobs = root / ".findling" / "jobs.json"
         deadline = time.monotonic() + PATIENCE_S
-        while not jobs.exists() and time.monotonic() < deadline:
+        while not (jobs := records_of(root / ".findling").recent()) and time.monotonic() < deadline:
             time.sleep(0.05)
-        (job,) = json.loads(jobs.read_text())
-        assert (job["mode"], job["status"]) == ("full", "published")
+        assert [(job.mode, job.state) for job in jobs] == [("full", "done")]
     finally:
         server.end()
     assert indexed_files(root) == 6

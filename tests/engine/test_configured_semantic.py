@@ -12,9 +12,9 @@ from indexes import make, rows, write
 from findling import Engine
 from findling.config import Config
 from findling.config.options import Embedding, Hybrid, Overrides, Rerank, Semantic
-from findling.errors import EmbedderUnavailable
+from findling.contracts import Workspace, call
+from findling.model.errors import EmbedderUnavailable
 from findling.store import checksums
-from findling.tools import Workspace, call
 
 QUESTION = "how are failed requests sent again"
 OFF = Config(semantic=Semantic(enabled=False))

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from indexes import contents, integrity, make, places, rows, write
 
 from findling import Engine
+from findling.model.types import SearchResult
 from findling.store import growth
 from findling.store.reader import IndexReader
-from findling.types import SearchResult
 
 NAMES = ("alpha.py", "beta.py", "Beta.py", "pkg/gamma.py", "pkg/delta.md", "pkg/sub/omega.js", "notes.txt", "data.json")
 PIECES = (

@@ -19,12 +19,14 @@ import apsw
 import pytest
 from indexes import SMALL, contents, integrity, make, places, write
 
-from findling import Engine, errors
-from findling.ingest import indexer, pool
-from findling.ingest.prepare import Prepared, prepare
+from findling import Engine
+from findling.engine import indexer
+from findling.model import errors
+from findling.model.types import SearchResult, SkippedFile
+from findling.reading import pool
+from findling.reading.prepare import Prepared, prepare
 from findling.store import checksums, fulltext, growth
 from findling.store.lock import WriterLock
-from findling.types import SearchResult, SkippedFile
 
 QUERIES = ("RetryPolicy", "where are failed requests retried", "start the server")
 
@@ -179,7 +181,7 @@ def fail_reads(monkeypatch: pytest.MonkeyPatch, due: Countdown) -> None:
             raise OSError(errno.EIO, "Input/output error")
         return read(descriptor, size)
 
-    monkeypatch.setattr("findling.files.os.read", failing)
+    monkeypatch.setattr("findling.outbound.files.os.read", failing)
 
 
 @pytest.mark.faults

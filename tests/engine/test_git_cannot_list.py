@@ -10,11 +10,12 @@ import pytest
 from gits import commit, git, repository
 from indexes import write
 
-from findling import Engine, errors
-from findling.cli import main
-from findling.doctor import diagnose
-from findling.ingest import discovery
-from findling.tools import Workspace, call
+from findling import Engine
+from findling.contracts import Workspace, call
+from findling.faces.cli.doctor import diagnose
+from findling.faces.cli.main import main
+from findling.model import errors
+from findling.sources import discovery
 
 WALKED = "git could not list this folder, so it was walked"
 

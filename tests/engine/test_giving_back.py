@@ -12,12 +12,12 @@ import pytest
 from indexes import make
 
 from findling import Engine
+from findling.contracts.registry import TOOLS, call
+from findling.contracts.workspace import Workspace
 from findling.embedding import open_embedder
 from findling.engine.memory import give_back
-from findling.mcp_server import desk as desk_module
-from findling.remembered import forget_all, remembered
-from findling.tools.registry import TOOLS, call
-from findling.tools.workspace import Workspace
+from findling.faces.mcp import desk as desk_module
+from findling.model.remembered import forget_all, remembered
 
 QUESTIONS = (("search_code", {"query": "where are failed requests retried"}), ("find_symbol", {"name": "RetryPolicy"}))
 

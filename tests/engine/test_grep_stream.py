@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from findling import Engine
-from findling.types import SkippedFile
+from findling.model.types import SkippedFile
 
 FILES = {
     ".gitignore": "build/\n",

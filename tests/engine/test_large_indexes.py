@@ -10,7 +10,7 @@ import pytest
 from indexes import rows
 
 from findling import Engine
-from findling.errors import InvalidInput
+from findling.model.errors import InvalidInput
 from findling.search import symbol
 from findling.store import dense_files
 from findling.store.dense import DenseIndex

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from indexes import make, rows, write
 
-from findling import Engine, roots
+from findling import Engine
+from findling.config import roots
 from findling.embedding import bundled_files
 from findling.engine import runs
+from findling.engine.indexer import Indexer
 from findling.engine.store import OpenStore
-from findling.ingest import pool
-from findling.ingest.indexer import Indexer
+from findling.reading import pool
 from findling.store import dense_files, garbage
 from findling.store.reader import IndexReader
 

@@ -11,12 +11,13 @@ from types import SimpleNamespace
 import pytest
 from indexes import make, write
 
-from findling import Engine, errors
-from findling.engine import freshness
-from findling.files import Files, stamp_of
-from findling.ingest import indexer, pool
+from findling import Engine
+from findling.engine import freshness, indexer
+from findling.model import errors
+from findling.model.types import SkippedFile
+from findling.outbound.files import Files, stamp_of
+from findling.reading import pool
 from findling.store.lock import WriterLock
-from findling.types import SkippedFile
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ import pytest
 from indexes import integrity, make, write
 
 from findling import Engine
-from findling.ingest.decoding import Decoded, decode
-from findling.types import SearchResult
+from findling.model.types import SearchResult
+from findling.reading.decoding import Decoded, decode
 
 SECRET = "MIIEpAIBAAKCAQEAsecretsecretsecret7qZk3vTnB8wXyL5dRfHjUeMpGaCo9S"
 PASSWORD = "correct-horse-battery-staple-9"

@@ -10,8 +10,10 @@ import pytest
 from gits import NEW_RETRY, OLD, commit, git, repository
 from indexes import contents, integrity, manifest_row, of_yesterday, places, rows, term_counts, write
 
-from findling import Engine, errors
-from findling.ingest import indexer, pool
+from findling import Engine
+from findling.engine import indexer
+from findling.model import errors
+from findling.reading import pool
 from findling.store import growth
 from findling.store.count_rows import BUCKETS
 

@@ -12,8 +12,9 @@ import pytest
 from gits import OLD, commit, git, repository
 from indexes import rows, write
 
-from findling import Engine, errors
-from findling.tools import Workspace, call
+from findling import Engine
+from findling.contracts import Workspace, call
+from findling.model import errors
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from gits import commit, git
 from indexes import contents, integrity, make, places, rows, write
 
 from findling import Engine
-from findling.ingest import adoption, indexer
+from findling.engine import adoption, indexer
 from findling.store import schema
 
 FILES = {f"src/m{n}.py": f"class Kept{n}:\n    '''Number {n} stays where it is.'''\n" for n in range(6)}

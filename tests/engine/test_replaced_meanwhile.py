@@ -11,17 +11,18 @@ import numpy as np
 import pytest
 from indexes import identity_of, rows
 
-from findling import Engine, errors
+from findling import Engine
 from findling.embedding import Batch, Fingerprint
+from findling.engine import embedding_pass, indexer
 from findling.engine.store import OpenStore
-from findling.ingest import embedding_pass, indexer
-from findling.ingest import pool as pool_module
-from findling.ingest.chunks import ChunkLimits, DocLimits
-from findling.ingest.pool import Task, WorkerPool
+from findling.model import errors
+from findling.model.types import SkippedFile
+from findling.reading import pool as pool_module
+from findling.reading.chunks import ChunkLimits, DocLimits
+from findling.reading.pool import Task, WorkerPool
 from findling.store.reader import IndexReader
 from findling.store.schema import CutOtherwise, IndexDamaged, map_error
 from findling.store.writer import IndexWriter
-from findling.types import SkippedFile
 
 FILES = 4
 

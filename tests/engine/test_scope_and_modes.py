@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 from indexes import SMALL, contents, make, places, rows, write
 
-from findling import Engine, errors
-from findling.ingest import indexer
+from findling import Engine
+from findling.contracts.workspaces import open_workspace
+from findling.engine import indexer
+from findling.model import errors
+from findling.model.types import MODES
 from findling.search.query import MAX_QUERY
-from findling.tools.workspaces import open_workspace
-from findling.types import MODES
 
 TREE = {
     **SMALL,

@@ -16,9 +16,11 @@ import pytest
 from indexes import identity_of, integrity, make, places, rows, write
 from test_faults import InlinePool
 
-from findling import Engine, cli, files
-from findling.errors import IndexUnavailable
-from findling.files import NotRead, RootFiles, read_regular_file
+from findling import Engine
+from findling.faces.cli import main as cli
+from findling.model.errors import IndexUnavailable
+from findling.outbound import files
+from findling.outbound.files import NotRead, RootFiles, read_regular_file
 from findling.store import checksums, fulltext_files, growth
 from findling.store.lock import WriterLock
 from findling.store.reader import IndexReader
@@ -31,7 +33,7 @@ SECRET = "xyzzy_outside_token"
 @pytest.fixture(autouse=True)
 def inline(monkeypatch: pytest.MonkeyPatch) -> None:
     """These tests are about what is in a store, not about who prepares it."""
-    monkeypatch.setattr("findling.ingest.indexer.WorkerPool", InlinePool)
+    monkeypatch.setattr("findling.engine.indexer.WorkerPool", InlinePool)
 
 
 @pytest.fixture
@@ -85,6 +87,7 @@ PLANTED = {
     "dense": ("dense-1.json", "plain.txt"),
     "dense being written": ("dense-1.units.part", "plain.txt"),
     "something else": ("jobs.json", "plain.txt"),
+    "jobs": ("jobs", "."),
 }
 
 

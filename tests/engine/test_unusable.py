@@ -11,10 +11,11 @@ import apsw
 import pytest
 from indexes import make
 
-from findling import Engine, errors
+from findling import Engine
 from findling.config import Config
 from findling.config.options import Semantic
-from findling.doctor import _index
+from findling.faces.cli.doctor import _index
+from findling.model import errors
 from findling.store import checksums
 
 

@@ -16,7 +16,7 @@ from indexes import contents, make, write
 from findling import Engine
 from findling.engine import watching
 from findling.engine.watching import Watcher
-from findling.ingest import watching as listening
+from findling.sources import watching as listening
 from findling.store.layout import WATCHER
 from findling.store.lock import WriterLock
 

@@ -16,15 +16,16 @@ import pytest
 from indexes import SMALL, make, write
 
 from findling import Engine
-from findling.cli import main
-from findling.ingest import indexer, worker_process
-from findling.ingest import pool as pool_module
-from findling.ingest.indexer import Indexer
-from findling.ingest.pool import Task, WorkerPool
-from findling.ingest.prepare import Prepared
+from findling.engine import indexer
+from findling.engine.indexer import Indexer
+from findling.faces.cli.main import main
+from findling.model.types import FileState, Progress, SkippedFile
+from findling.reading import pool as pool_module
+from findling.reading import worker_process
+from findling.reading.pool import Task, WorkerPool
+from findling.reading.prepare import Prepared
 from findling.store.reader import IndexReader
 from findling.store.writer import IndexWriter
-from findling.types import FileState, Progress, SkippedFile
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="looks at /proc")
 
@@ -156,7 +157,7 @@ class Assassin(threading.Thread):
             for child in children() - self.known:
                 try:
                     # Not before it runs a program of its own: until then its parent waits for it within the fork.
-                    if b"findling.ingest.worker" in Path("/proc", str(child), "cmdline").read_bytes():
+                    if b"findling.reading.worker" in Path("/proc", str(child), "cmdline").read_bytes():
                         os.kill(child, self.number)
                 except OSError:
                     continue
@@ -189,7 +190,7 @@ def test_an_answer_cut_off_in_the_middle_counts_as_a_death(monkeypatch: pytest.M
         "import sys, os, pickle, struct, pathlib\n"
         f"flag = pathlib.Path({str(flag)!r})\n"
         "if flag.exists():\n"
-        f"    os.execv({sys.executable!r}, [{sys.executable!r}, '-m', 'findling.ingest.worker'])\n"
+        f"    os.execv({sys.executable!r}, [{sys.executable!r}, '-m', 'findling.reading.worker'])\n"
         "flag.touch()\n"
         "sys.stdin.buffer.read(4)\n"
         "body = pickle.dumps(['x' * 1000])\n"

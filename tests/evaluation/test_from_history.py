@@ -13,13 +13,14 @@ from xml.etree import ElementTree
 
 import pytest
 
-from findling import cli, eval_commands
-from findling.errors import InvalidInput, NotFound
 from findling.evaluation import history
 from findling.evaluation.from_history import History, Sample, answers, from_history
 from findling.evaluation.judged import load_queries
-from findling.ingest.discovery import DiscoveryOptions, discover
+from findling.faces.cli import eval_commands
+from findling.faces.cli import main as cli
+from findling.model.errors import InvalidInput, NotFound
 from findling.outbound.git import GitOutput, run_git
+from findling.sources.discovery import DiscoveryOptions, discover
 
 _APART = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 _NAMED = ["-c", "user.name=x", "-c", "user.email=x@example.org"]

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from findling.errors import InvalidInput, NotFound
 from findling.evaluation.judged import Answer, Result, Target, load_queries, load_run
+from findling.model.errors import InvalidInput, NotFound
 
 FILES: dict[str, Any] = {
     "query_id": "r#0",

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from findling.errors import InvalidInput
 from findling.evaluation import plots
 from findling.evaluation.plots import Point
-from findling.reports import Estimate, Reliability
+from findling.model.errors import InvalidInput
+from findling.model.reports import Estimate, Reliability
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = "</svg><script>alert(1)</script>&\"'$x$ (a)\\ \x01\udcff flügge"

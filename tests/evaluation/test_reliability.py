@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from findling.errors import InvalidInput
 from findling.evaluation.judged import Answer, Judged, Result, Target, load_run
 from findling.evaluation.scoring import CONFIDENCE_EDGES, compare, evaluate, share
+from findling.model.errors import InvalidInput
 
 
 def query(number: int, path: str = "a.py") -> Judged:

@@ -15,7 +15,7 @@ import pytest
 
 from findling.evaluation.judged import Answer, Judged, Result, Target, load_queries, load_run
 from findling.evaluation.scoring import compare, evaluate, score
-from findling.reports import Evaluation, Scores
+from findling.model.reports import Evaluation, Scores
 
 SECOND = 1 / math.log2(3)
 THIRD = 1 / math.log2(4)

@@ -28,7 +28,7 @@ from indexes import SMALL, contents, identity_of, integrity, make, write
 from servers import FileServer
 
 from findling import Engine
-from findling.library import Library
+from findling.engine.library import Library
 
 WRITES, SYNCS = "write,pwrite64,writev", "fsync,fdatasync"
 RENAMES, READS = "rename,renameat,renameat2", "pread64"

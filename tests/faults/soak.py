@@ -29,7 +29,7 @@ from indexes import identity_of
 
 from findling import Engine
 from findling.engine.watching import KEPT_OPEN_S
-from findling.mcp_server.desk import REST_S
+from findling.faces.mcp.desk import REST_S
 
 ROUND_S = 12.0
 WARM_ROUNDS, ROUNDS = 4, 15

@@ -18,11 +18,12 @@ import pytest
 from indexes import SMALL, contents, identity_of, integrity, make, places, write
 from injected import Bench, fail_nth
 
-from findling import Engine, errors
+from findling import Engine
 from findling.embedding import Batch
 from findling.embedding.bundled import BundledEmbedder
+from findling.engine import embedding_pass
 from findling.engine.watching import Watcher
-from findling.ingest import embedding_pass
+from findling.model import errors
 
 DAY_NS = 24 * 3600 * 10**9
 

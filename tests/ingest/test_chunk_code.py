@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from findling.ingest.blocks import DEFAULT, CodeLimits
-from findling.ingest.chunk_code import chunk_code
-from findling.ingest.spans import MAX_CHUNKS, too_many
-from findling.types import Chunk, Symbol
+from findling.model.types import Chunk, Symbol
+from findling.reading.blocks import DEFAULT, CodeLimits
+from findling.reading.chunk_code import chunk_code
+from findling.reading.spans import MAX_CHUNKS, too_many
 
 
 def symbol(name: str, kind: str, first: int, last: int, parent: int = -1, doc: str = "", scope: str = "") -> Symbol:

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from findling.ingest.chunk_docs import LIBRARY, DocLimits, chunk_docs
-from findling.ingest.outline import Heading, headings
-from findling.ingest.spans import MAX_CHUNKS, too_many
-from findling.types import Chunk
+from findling.model.types import Chunk
+from findling.reading.chunk_docs import LIBRARY, DocLimits, chunk_docs
+from findling.reading.outline import Heading, headings
+from findling.reading.spans import MAX_CHUNKS, too_many
 
 SMALL = DocLimits(100, 20)
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from findling.ingest.chunks import DocLimits, chunk_file, readable, too_many
-from findling.ingest.documents import embedded_regions
-from findling.ingest.notebooks import notebook_cells, readable_json
-from findling.ingest.prepare import Prepared, prepare
-from findling.types import Chunk, SkippedFile, Symbol
+from findling.model.types import Chunk, SkippedFile, Symbol
+from findling.reading.chunks import DocLimits, chunk_file, readable, too_many
+from findling.reading.documents import embedded_regions
+from findling.reading.notebooks import notebook_cells, readable_json
+from findling.reading.prepare import Prepared, prepare
 
 
 def raw_of(text: str, chunk: Chunk) -> str:

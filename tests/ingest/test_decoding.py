@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from findling.ingest.decoding import Decoded, SkipReason, decode
+from findling.reading.decoding import Decoded, SkipReason, decode
 
 GERMAN = "Über die Größe der Häuser in Köln\r\n" * 20
 RUSSIAN = "Привет, мир. Это обычный текст.\n" * 20

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from findling.ingest import discovery
-from findling.ingest.discovery import Changes, Discovery, DiscoveryOptions, check, discover, look_at
+from findling.sources import discovery
+from findling.sources.discovery import Changes, Discovery, DiscoveryOptions, check, discover, look_at
 
 
 @pytest.fixture(autouse=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from office import docx, epub, paragraph, pdf, pptx, table, xlsx
 
-from findling.ingest.chunks import MAX_CHUNKS, MAX_PLACED_CHUNKS, DocLimits, chunk_docs
-from findling.ingest.formats import NotConverted, convert, format_of, outlined_as
-from findling.store import document_places as places
-from findling.store.document_places import places_of_lines
+from findling.model import document_places as places
+from findling.model.document_places import places_of_lines
+from findling.reading.chunks import MAX_CHUNKS, MAX_PLACED_CHUNKS, DocLimits, chunk_docs
+from findling.reading.formats import NotConverted, convert, format_of, outlined_as
 
 
 def headings(text: str, language: str) -> dict[str, tuple[str, ...]]:

@@ -12,11 +12,11 @@ from contextlib import suppress
 import pytest
 from office import DRAWING, OFFICE, SLIDES, WORD, archive, docx, epub, paragraph, pdf, pptx, relations, xlsx
 
-from findling.ingest.chunks import LIBRARY, ChunkLimits
-from findling.ingest.formats import NotConverted, convert, package, xml
-from findling.ingest.pool import Answer, Task, WorkerPool
-from findling.ingest.prepare import Prepared
-from findling.types import SkippedFile
+from findling.model.types import SkippedFile
+from findling.reading.chunks import LIBRARY, ChunkLimits
+from findling.reading.formats import NotConverted, convert, package, xml
+from findling.reading.pool import Answer, Task, WorkerPool
+from findling.reading.prepare import Prepared
 
 BOMB = (
     '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">'

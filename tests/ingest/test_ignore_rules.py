@@ -13,11 +13,11 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from findling.ingest.discovery import DiscoveryOptions
-from findling.ingest.ignore_files import IgnoreTree
-from findling.ingest.ignore_rules import IgnoreRules, RuleSet
-from findling.ingest.selection import Selection
-from findling.ingest.walking import walk
+from findling.sources.discovery import DiscoveryOptions
+from findling.sources.ignore_files import IgnoreTree
+from findling.sources.ignore_rules import IgnoreRules, RuleSet
+from findling.sources.selection import Selection
+from findling.sources.walking import walk
 
 NAMES = ("a", "b", "ab", "a.b", "b c", "[x]", "-", "!a", "#b")
 INNER = ("a", "ab", "a.b", "b ")

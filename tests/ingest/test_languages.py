@@ -6,7 +6,7 @@ import sys
 import pytest
 import semble_grammars
 
-from findling.ingest.languages import LANGUAGES, find_language, language_of
+from findling.model.languages import LANGUAGES, find_language, language_of
 
 SPOKEN_OF = """
     python javascript typescript tsx go rust java c cpp csharp ruby php bash lua kotlin scala swift haskell elixir
@@ -92,7 +92,7 @@ def test_names_that_people_use() -> None:
 
 def test_the_table_loads_nothing_heavy() -> None:
     code = (
-        "import sys; import findling.ingest.languages; heavy = 'tree_sitter semble_grammars numpy subprocess pathlib'; "
+        "import sys; import findling.model.languages; heavy = 'tree_sitter semble_grammars numpy subprocess pathlib'; "
         "print([name for name in heavy.split() if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from findling.ingest.marks import classify, content_marks, left_out_by_name, looks_secret, secret_in
-from findling.ingest.prepare import prepare
-from findling.types import SkippedFile
+from findling.model.marks import classify, content_marks, left_out_by_name, looks_secret, secret_in
+from findling.model.types import SkippedFile
+from findling.reading.prepare import prepare
 
 KEY_LINE = b"MIIEpAIBAAKCAQEA7bq9Zm3Qx1v0u8nYwTtqWk5hR2sLpC4eGdJfKiUyXzVbNoPa\n"
 KEY = b"-----BEGIN RSA PRIVATE KEY-----\n" + KEY_LINE * 12 + b"-----END RSA PRIVATE KEY-----\n"

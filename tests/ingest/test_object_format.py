@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from findling.ingest.git_objects import object_format
+from findling.sources.git_objects import object_format
 
 CONFIGS = {
     "": "sha1",

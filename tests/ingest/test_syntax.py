@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_syntax_samples import EXPECTED, sample
 
-from findling.ingest import syntax, syntax_tree, syntax_walk
-from findling.ingest.syntax_walk import MAX_SYMBOLS
+from findling.model.types import Symbol
+from findling.reading import syntax, syntax_tree, syntax_walk
+from findling.reading.syntax_walk import MAX_SYMBOLS
 from findling.store.signatures import to_keep
-from findling.types import Symbol
 
 
 def symbols_of(text: str, language: str) -> dict[str, Symbol]:

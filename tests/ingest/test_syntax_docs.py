@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from findling.ingest.syntax_docs import documented, without
+from findling.reading.syntax_docs import documented, without
 
 SAID = "Counts the boats that lie in the harbour tonight."
 SOURCES = {

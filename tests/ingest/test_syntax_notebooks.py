@@ -8,10 +8,10 @@ from collections.abc import Iterable
 
 import pytest
 
-from findling.ingest import syntax_notebooks
-from findling.ingest.chunks import chunk_file
-from findling.ingest.spans import locate
-from findling.ingest.syntax import parse, references
+from findling.reading import syntax_notebooks
+from findling.reading.chunks import chunk_file
+from findling.reading.spans import locate
+from findling.reading.syntax import parse, references
 
 CELLS = [
     {"cell_type": "markdown", "source": ["# def not_code(): in prose\n"]},

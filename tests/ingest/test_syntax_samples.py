@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from findling.ingest import syntax, syntax_tree
-from findling.ingest.languages import LANGUAGES
-from findling.ingest.syntax_grammars import GRAMMARS
-from findling.ingest.syntax_grammars.model import Define
-from findling.types import SYMBOL_KINDS
+from findling.model.languages import LANGUAGES
+from findling.model.types import SYMBOL_KINDS
+from findling.reading import syntax, syntax_tree
+from findling.reading.syntax_grammars import GRAMMARS
+from findling.reading.syntax_grammars.model import Define
 
 SAMPLES = Path(__file__).parent / "samples"
 
@@ -74,15 +74,13 @@ def test_table_names_only_nodes_and_fields_of_its_grammar(language: str) -> None
     assert grammar is not None
     missing = [name for name in table.actions if grammar.id_for_node_kind(name, True) is None]
     assert missing == []
-    fields = {
-        name
-        for action in table.actions.values()
-        if isinstance(action, Define)
-        for name in (action.name, action.body)
-        if name
-    }
+    simple = [action for action in table.actions.values() if isinstance(action, Define)]
+    steps = {step for a in simple for path in (a.name, a.body, a.each) for step in path.split("/")} - {"", "."}
+    types = {name for step in steps if step.startswith("<") for name in step[1:-1].split()}
+    assert [name for name in types if grammar.id_for_node_kind(name, True) is None] == []
+    fields = {step for step in steps if not step.startswith("<")}
     assert [name for name in fields if grammar.field_id_for_name(name) is None] == []
-    assert {a.kind for a in table.actions.values() if isinstance(a, Define)} <= set(SYMBOL_KINDS)
+    assert {action.kind for action in simple} <= set(SYMBOL_KINDS)
 
 
 @pytest.mark.parametrize("language", sorted(GRAMMARS))

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from findling import Engine
-from findling.ingest import unlisted as module
-from findling.ingest.git_listing import ListingFailed
-from findling.ingest.unlisted import unlisted
-from findling.terminal.words import report_notes, status_rows
+from findling.faces.cli.terminal.words import report_notes, status_rows
+from findling.sources import unlisted as module
+from findling.sources.git_listing import ListingFailed
+from findling.sources.unlisted import unlisted
 
 FILES = {
     ".gitignore": "*.log\n/out/\nbuild\n!keep.log\nlogs/*\n",

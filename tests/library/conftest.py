@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from shelf import BREAD, long_ago, write
 
-from findling.library import Library
+from findling.engine.library import Library
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from findling.errors import FetchRefused, NetworkError
+from findling.model.errors import FetchRefused, NetworkError
 from findling.outbound import addresses
 from findling.outbound.addresses import addresses_of, is_public, target_of
 

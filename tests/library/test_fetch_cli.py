@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from servers import FileServer, commit, git_server
 
-from findling.cli import main
-from findling.library.fetch_requests import FileRequest, RepoRequest
-from findling.library_fetching import request_of
+from findling.engine.library.fetch_requests import FileRequest, RepoRequest
+from findling.faces.cli.library_fetching import request_of
+from findling.faces.cli.main import main
 
 
 def typed(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:

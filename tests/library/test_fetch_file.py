@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from servers import FileServer, dripping, ended, headed, ranged
 
-from findling.errors import FetchRefused, FileAccess, InvalidInput, NetworkError
-from findling.library import Job, Library, fetch_file, fetched, parts
-from findling.library.collections import Collection
-from findling.library.fetch_requests import FileRequest
-from findling.library.jobs import ENDED
+from findling.engine.jobs.records import ENDED
+from findling.engine.library import Job, Library, fetch_file, fetched, parts
+from findling.engine.library.collections import Collection
+from findling.engine.library.fetch_requests import FileRequest
+from findling.model.errors import FetchRefused, FileAccess, InvalidInput, NetworkError
 from findling.outbound.fetch import Part
 
 Local = Callable[..., None]
@@ -157,10 +157,12 @@ def test_one_setting_turns_fetching_off(library: Library, local: Local) -> None:
 def test_a_job_is_listed_and_cancelled_and_leaves_nothing(library: Library, data: Path, local: Local) -> None:
     with FileServer({"/a": dripping(b"x" * 2000, 0.05)}) as server:
         local(server.host)
-        job = library.fetch(FileRequest(f"{server.url}/a", "a.txt"))
+        job = library.fetch(FileRequest(f"{server.url}/a?key=TOPSECRET", "a.txt"))
         assert [each.id for each in library.jobs.active()] == [job.id]
         while not server.asked:
             time.sleep(0.02)
+        written = b"".join(path.read_bytes() for path in data.rglob("*") if path.is_file())
+        assert b"TOPSECRET" not in written, "a token in a URL stands in no file"
         library.jobs.cancel(job.id)
         job = ended(library.jobs, job.id)
     assert (job.status, job.error) == ("failed", "It was cancelled.")
@@ -286,14 +288,14 @@ def test_parts_are_swept_away_after_a_while(data: Path) -> None:
 
 
 def test_emptying_the_library_takes_parts_along(library: Library, data: Path) -> None:
-    running = library.jobs.start("fetch_file")
+    running = library.jobs.start("fetch", "fetch_file")
     for id in ("0" * 12, running.job.id):
         for ending in ("part", "json"):
             (data / "parts").mkdir(exist_ok=True)
             (data / "parts" / f"{id}.{ending}").write_bytes(b"{}")
     library.flush()
     assert {path.stem for path in (data / "parts").iterdir()} == {running.job.id}, "that one is being fetched"
-    running.complete({})
+    running.end("done")
 
 
 def test_all_that_is_fetched_has_one_quota(library: Library, data: Path, local: Local, tmp_path: Path) -> None:
@@ -326,9 +328,9 @@ def test_what_another_process_takes_out_meanwhile_stays_out(
         return collection
 
     monkeypatch.setattr(fetched, "collection_of", then_another_takes_one_out)
-    job = library.jobs.start("fetch_file")
+    job = library.jobs.start("fetch", "fetch_file")
     fetch_file._indexed(library, job, FileRequest("https://example.org/b", "b.md", index=False), folder / "b.md")
-    job.complete({})
+    job.end("done")
     assert library.collections()[0].removed == ("a.md", "b.md")
 
 
@@ -356,15 +358,16 @@ def test_a_request_that_was_tampered_with(library: Library, data: Path, local: L
     import sys
 
     local()
-    _, folder = library.jobs.hand_over("fetch_file", {})
     for request in (
         {"type": "fetch_file", "url": "http://127.0.0.1/", "filename": "../../x"},
         {"type": "fetch_file", "url": "file:///etc/passwd", "filename": "x"},
         {"type": "other"},
         {"type": "fetch_repo", "url": "https://example.org/a", "include": "*", "strange": 1},
     ):
-        job, folder = library.jobs.hand_over("fetch_file", request)
-        subprocess.run([sys.executable, "-m", "findling.library.fetching", str(data), job.id], timeout=60)
+        job = library.jobs.queue("fetch", "fetch_file")
+        told = json.dumps(request).encode()
+        subprocess.run(
+            [sys.executable, "-m", "findling.engine.library.fetching", str(data), job.id], input=told, timeout=60
+        )
         found = library.jobs.get(job.id)
         assert (found.status, bool(found.error)) == ("failed", True)
-        assert "request" not in json.dumps(os.listdir(folder))

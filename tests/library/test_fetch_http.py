@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from servers import FileServer, dripping, endless, headed, ranged, redirect
 
-from findling.errors import Cancelled, FetchRefused, NetworkError
+from findling.model.errors import Cancelled, FetchRefused, NetworkError
 from findling.outbound import addresses
 from findling.outbound.fetch import Interrupted, Pace, Part, fetch, located
 

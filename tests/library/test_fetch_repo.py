@@ -15,13 +15,13 @@ import pytest
 from servers import FileServer, commit, ended, git, git_server, redirect, tree_of
 from shelf import write
 
-from findling.errors import FetchRefused, FindlingError, InvalidInput
-from findling.library import Job, Library, repo_home, repo_tree
-from findling.library.disk import Quota
-from findling.library.fetch_names import path_problem, repository_name
-from findling.library.fetch_requests import RepoRequest
-from findling.library.fetching import run_here
-from findling.library.repo_bundle import numbered
+from findling.engine.library import Job, Library, repo_home, repo_tree
+from findling.engine.library.disk import Quota
+from findling.engine.library.fetch_names import path_problem, repository_name
+from findling.engine.library.fetch_requests import RepoRequest
+from findling.engine.library.fetching import run_here
+from findling.engine.library.repo_bundle import numbered
+from findling.model.errors import FetchRefused, FindlingError, InvalidInput
 from findling.outbound.git import MAX_FETCH_MEMORY, GitServer, start_git
 
 SOURCE = '''#!/usr/bin/env python
@@ -78,7 +78,7 @@ def test_what_a_kill_leaves_half_written_is_none_of_the_files(repo: Path, tmp_pa
 
 def done(library: Library, request: RepoRequest) -> Job:
     """Without a process of its own, which would take most of the time."""
-    running = library.jobs.start("fetch_repo")
+    running = library.jobs.start("fetch", "fetch_repo")
     with suppress(FindlingError):
         run_here(library, request, running)
     return library.jobs.get(running.job.id)

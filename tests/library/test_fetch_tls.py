@@ -15,10 +15,10 @@ import pytest
 import trustme
 from servers import FileServer, commit, git_server, redirect
 
-from findling.errors import FetchRefused, FindlingError, NetworkError
-from findling.library import Job, Library
-from findling.library.fetch_requests import RepoRequest
-from findling.library.fetching import run_here
+from findling.engine.library import Job, Library
+from findling.engine.library.fetch_requests import RepoRequest
+from findling.engine.library.fetching import run_here
+from findling.model.errors import FetchRefused, FindlingError, NetworkError
 from findling.outbound.fetch import USUAL, Pace, fetch
 from findling.outbound.git import GitServer, start_git
 from findling.outbound.http import HttpFailure, get

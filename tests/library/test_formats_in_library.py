@@ -14,11 +14,11 @@ sys.path.append(str(Path(__file__).parent.parent / "ingest"))
 from office import docx, paragraph, pdf, xlsx
 from shelf import long_ago
 
+from findling.contracts.registry import call
+from findling.contracts.workspace import Workspace
 from findling.engine import Engine
-from findling.ingest.decoding import decode
-from findling.library import Library
-from findling.tools.registry import call
-from findling.tools.workspace import Workspace
+from findling.engine.library import Library
+from findling.reading.decoding import decode
 
 
 @pytest.fixture
@@ -138,7 +138,7 @@ def test_every_hit_in_a_document_leads_to_its_text(shelf: Path) -> None:
 
 
 def test_a_document_may_be_larger_than_a_source_file(shelf: Path) -> None:
-    from findling.ingest.selection import DiscoveryOptions
+    from findling.sources.selection import DiscoveryOptions
 
     options = DiscoveryOptions()
     assert options.limit("a.PDF") > options.limit("a.md") == options.max_bytes

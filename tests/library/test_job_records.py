@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import os
+import json
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from findling.errors import NotFound
-from findling.library import JobRecords
-from findling.library.dates import iso_date
-from findling.library.jobs import ENDED, RECORD, REQUEST, STARTING, STARTING_S
+from findling.engine.jobs import Records, RunningJob
+from findling.engine.jobs.job import record_of
+from findling.engine.jobs.records import CANCELLED, ENDED, STARTING_S
+from findling.engine.jobs.turns import Turns
+from findling.engine.library import Library
+from findling.engine.library.results import iso_date, job_facts
+from findling.model.errors import Cancelled, NotFound
+from findling.model.types import Progress
 
 
 def test_dates_have_milliseconds_and_a_z() -> None:
@@ -23,46 +28,46 @@ def test_dates_have_milliseconds_and_a_z() -> None:
 
 def test_a_job_from_start_to_end(tmp_path: Path) -> None:
     """D24, S3-29, S3-30: the fields, and those that it does not have left out."""
-    job = JobRecords(tmp_path).start("fetch_repo")
+    job = Library(tmp_path).jobs.start("fetch", "fetch_repo")
     job.progress(40)
     job.progress(20)
-    seen = JobRecords(tmp_path).get(job.job.id)
+    seen = Library(tmp_path).jobs.get(job.job.id)
     assert (seen.status, seen.progress, seen.ended) == ("running", 40, None)
-    assert seen.facts().keys() == {"id", "type", "status", "progress", "startTime"}
-    job.complete({"filesProcessed": 3})
-    seen = JobRecords(tmp_path).get(job.job.id)
+    assert job_facts(seen).keys() == {"id", "type", "status", "progress", "startTime"}
+    job.end("done", result={"filesProcessed": 3})
+    seen = Library(tmp_path).jobs.get(job.job.id)
     assert (seen.status, seen.progress, seen.result) == ("completed", 100, {"filesProcessed": 3})
-    assert seen.facts()["endTime"] >= seen.facts()["startTime"]
+    assert job_facts(seen)["endTime"] >= job_facts(seen)["startTime"]
 
 
 def test_a_failed_job_carries_its_error(tmp_path: Path) -> None:
     """S3-38."""
-    job = JobRecords(tmp_path).start("fetch_file")
+    job = Library(tmp_path).jobs.start("fetch", "fetch_file")
     job.progress(70)
-    job.fail("the server hung up")
-    seen = JobRecords(tmp_path).get(job.job.id)
+    job.end("failed", error="the server hung up")
+    seen = Library(tmp_path).jobs.get(job.job.id)
     assert (seen.status, seen.progress, seen.error, seen.result) == ("failed", 70, "the server hung up", None)
 
 
 def test_statistics_count_all_jobs(tmp_path: Path) -> None:
     """S3-32."""
-    records = JobRecords(tmp_path)
-    done = [records.get(records.start("fetch_file").complete({}).id) for _ in range(2)]
-    records.start("fetch_repo").fail("no")
-    running = records.start("fetch_repo")
+    records = Library(tmp_path).jobs
+    done = [records.get(records.start("fetch", "fetch_file").end("done").id) for _ in range(2)]
+    records.start("fetch", "fetch_repo").end("failed", error="no")
+    running = records.start("fetch", "fetch_repo")
     found = records.statistics()
     assert (found.total, found.running, found.completed, found.failed) == (4, 1, 2, 1)
     assert found.average_duration_ms == round(sum(job.duration_s() for job in done) / 2 * 1000)
     assert [job.id for job in records.active()] == [running.job.id]
-    running.fail("stop")
+    running.end("failed", error="stop")
 
 
 def test_a_job_whose_process_was_killed_has_failed(tmp_path: Path) -> None:
     code = (
         "import sys, time\n"
         "from pathlib import Path\n"
-        "from findling.library import JobRecords\n"
-        "job = JobRecords(Path(sys.argv[1])).start('fetch_repo')\n"
+        "from findling.engine.library import Library\n"
+        "job = Library(Path(sys.argv[1])).jobs.start('fetch', 'fetch_repo')\n"
         "job.progress(30)\n"
         "print(job.job.id, flush=True)\n"
         "time.sleep(60)\n"
@@ -70,40 +75,95 @@ def test_a_job_whose_process_was_killed_has_failed(tmp_path: Path) -> None:
     process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     id = process.stdout.readline().strip()
-    records = JobRecords(tmp_path)
+    records = Library(tmp_path).jobs
     assert records.get(id).status == "running"
     process.kill()
     process.wait()
     job = records.get(id)
     assert (job.status, job.progress, job.error) == ("failed", 30, ENDED)
     assert records.active() == []
-    assert JobRecords(tmp_path).get(id).facts() == job.facts()
+    assert Library(tmp_path).jobs.get(id) == job
 
 
 @pytest.mark.parametrize("age", [2 * STARTING_S, -3600.0], ids=["long ago", "before the clock was set back"])
-def test_a_request_that_nobody_took_is_not_kept(age: float, tmp_path: Path) -> None:
-    """It may hold a token in its URL."""
-    records = JobRecords(tmp_path)
-    job, folder = records.hand_over("fetch_file", {"url": "https://example.org/?key=TOPSECRET"})
-    assert records.get(job.id).status == "running"
-    assert (folder / REQUEST).exists()
-    began = time.time() - age
-    os.utime(folder / STARTING, (began, began))
+def test_a_job_that_no_process_took_has_failed(age: float, tmp_path: Path) -> None:
+    records = Library(tmp_path).jobs
+    job = records.queue("fetch", "fetch_file")
+    assert (records.get(job.id).state, records.get(job.id).status) == ("queued", "running")
+    records.write(replace(job, updated=time.time() - age))
     assert (records.get(job.id).status, records.get(job.id).error) == ("failed", ENDED)
-    assert not (folder / REQUEST).exists()
-    assert b"TOPSECRET" not in b"".join(path.read_bytes() for path in folder.iterdir())
+    with pytest.raises(NotFound):
+        records.take(job.id)
+
+
+def test_only_a_queued_job_is_taken(tmp_path: Path) -> None:
+    records = Library(tmp_path).jobs
+    running = records.take(records.queue("fetch", "fetch_file").id)
+    assert records.get(running.job.id).state == "running"
+    with pytest.raises(NotFound):
+        records.take(running.job.id)
+    running.end("done")
+
+
+def test_a_job_is_cancelled_by_its_id_whatever_it_does(tmp_path: Path) -> None:
+    records = Library(tmp_path).jobs
+    for job in (records.start("fetch", "fetch_file"), records.start("index", "full")):
+
+        def work(job: RunningJob = job) -> dict[str, object]:
+            job(Progress("indexing", 1, 3))
+            Library(tmp_path).jobs.cancel(job.job.id)
+            job(Progress("indexing", 2, 3))
+            return {}
+
+        with pytest.raises(Cancelled):
+            job.carry_out(work)
+        seen = records.get(job.job.id)
+        assert (seen.state, seen.status, seen.error, seen.done) == ("cancelled", "failed", CANCELLED, 1)
+        assert records.cancel(seen.id) == seen, "it has ended, and stays as it is"
+    assert {path.suffix for path in records.folder.iterdir()} == {".json"}
+
+
+@pytest.mark.parametrize("seldom", [False, True])
+def test_the_oldest_jobs_that_ended_are_forgotten(seldom: bool, tmp_path: Path) -> None:
+    records = Records(tmp_path, remembered=2, most_bytes=10_000)
+    running = records.start("index", "full")
+    ended = [records.start("index", "full", seldom=seldom).end("done") for _ in range(4)]
+    left = sorted((job.started, job.id) for job in ended)[-2:]
+    assert sorted((job.started, job.id) for job in records.recent()) == left
+    assert [job.id for job in records.active()] == [running.job.id]
+    running.end("done")
+
+
+def test_turns_bound_how_many_do_the_same(tmp_path: Path) -> None:
+    turns = Turns(tmp_path / "turns", 2)
+    with turns.taken(lambda: False) as first, turns.taken(lambda: False) as second:
+        with turns.taken(lambda: False) as third:
+            assert (first, second, third) == (True, True, False)
+
+        def stop() -> bool:
+            raise Cancelled("no more")
+
+        with pytest.raises(Cancelled), turns.taken(stop):
+            raise AssertionError("there was no place")
+    with turns.taken(lambda: False) as again:
+        assert again
 
 
 @pytest.mark.parametrize("id", ["", "abc", "../../../etc", "0123456789ab", "0123456789AB", "0123456789ab/"])
 def test_an_unknown_job_is_not_found(id: str, tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="Job not found"):
-        JobRecords(tmp_path).get(id)
+        Library(tmp_path).jobs.get(id)
 
 
 def test_a_record_that_is_not_whole_is_no_job(tmp_path: Path) -> None:
-    records = JobRecords(tmp_path)
-    job = records.start("fetch_file").complete({})
-    (tmp_path / "jobs" / job.id / RECORD).write_text('{"type": "fetch_file"')
-    assert records.all() == []
-    with pytest.raises(NotFound):
-        records.get(job.id)
+    records = Library(tmp_path).jobs
+    job = records.start("fetch", "fetch_file").end("done")
+    whole = json.dumps(record_of(job))
+    path = records.path(job.id, "json")
+    for text in (whole[:-1], "[]", "{}", "[" * 9_000, whole.replace(job.id, "0" * 12), " " * 4_000_000 + whole):
+        path.write_text(text)
+        assert records.all() == []
+        with pytest.raises(NotFound):
+            records.get(job.id)
+    path.write_text(whole)
+    assert records.all() == [job]

@@ -9,8 +9,8 @@ import pytest
 from shelf import write
 
 from findling import Engine, Library
-from findling.errors import ConfigError, InvalidInput, NotFound, RootError
-from findling.types import Progress
+from findling.model.errors import ConfigError, InvalidInput, NotFound, RootError
+from findling.model.types import Progress
 
 
 def tree(folder: Path) -> dict[str, bytes | None]:
@@ -194,7 +194,7 @@ def test_the_data_folder_is_no_part_of_a_collection_around_it(tmp_path: Path) ->
     base = write(tmp_path.resolve(), {"notes.md": "# Notes\n\nSomething about water.\n"})
     with Library(base / "data") as library:
         library.add(base)
-        library.jobs.start("fetch_file").complete({"filename": "water.md"})
+        library.jobs.start("fetch", "fetch_file").end("done", result={"filename": "water.md"})
         library.refresh()
         assert library.status()[0].files == 1
 

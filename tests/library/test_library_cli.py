@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from findling.cli import main
+from findling.faces.cli.main import main
 
 Run = Any
 

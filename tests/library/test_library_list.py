@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from findling.errors import IndexNewer, IndexUnavailable, InvalidInput, NotFound
-from findling.library import Library
-from findling.library.collections import LIST, Collection, Collections, check_name, index_name, name_for
+from findling.engine.library import Library
+from findling.engine.library.collections import LIST, Collection, Collections, check_name, index_name, name_for
+from findling.model.errors import IndexNewer, IndexUnavailable, InvalidInput, NotFound
 
 
 def row(name: str, path: str = "/srv/docs") -> Collection:
@@ -40,7 +40,7 @@ def test_processes_that_add_at_once_lose_nothing(tmp_path: Path) -> None:
     code = (
         "import sys\n"
         "from pathlib import Path\n"
-        "from findling.library.collections import Collection, Collections, index_name\n"
+        "from findling.engine.library.collections import Collection, Collections, index_name\n"
         "for number in range(8):\n"
         "    with Collections(Path(sys.argv[1])).changing() as rows:\n"
         "        name = f'{sys.argv[2]}-{number}'\n"

@@ -10,9 +10,9 @@ import pytest
 from shelf import BREAD, long_ago, write
 
 from findling import Library
-from findling.errors import InvalidInput, NotFound
+from findling.contracts import Workspace
+from findling.model.errors import InvalidInput, NotFound
 from findling.store.lock import WriterLock
-from findling.tools import Workspace
 
 BIG = 120
 

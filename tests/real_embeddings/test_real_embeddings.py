@@ -13,11 +13,11 @@ import pytest
 from llama_as_ollama import MODEL
 from minilm import DIMENSIONS, StepByStep
 
-from findling.cli import main
 from findling.config import Config
+from findling.contracts import Workspace, call
 from findling.embedding import Embedder, open_embedder
-from findling.errors import EmbedderUnavailable
-from findling.tools import Workspace, call
+from findling.faces.cli.main import main
+from findling.model.errors import EmbedderUnavailable
 
 pytestmark = pytest.mark.real_embeddings
 

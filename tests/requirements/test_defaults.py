@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from findling.config import Config
-from findling.library.fetch_requests import EXCLUDED, FileRequest, RepoRequest
-from findling.tools.registry import TOOLS
+from findling.contracts.registry import TOOLS
+from findling.engine.library.fetch_requests import EXCLUDED, FileRequest, RepoRequest
 
 
 def test_defaults_of_the_documents_side() -> None:

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from findling.files import RootFiles
+from findling.model.text_encodings import as_utf8
+from findling.outbound.files import RootFiles
 from findling.search.exact import FileRef, Scope
 from findling.search.indexed_files import read_indexed
 from findling.store.trigram_plan import TrigramPlan
 from findling.store.trigrams import TrigramIndex
-from findling.text_encodings import as_utf8
 
 
 class MemorySource:

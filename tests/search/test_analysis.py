@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from findling import tokenizer
+from findling.model import tokenizer
 from findling.search.analysis import (
     CAPITALISED_WEIGHT,
     FOREIGN_WEIGHT,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from findling.errors import InvalidInput
+from findling.model.errors import InvalidInput
 from findling.search.documents import DocumentScope, confined, in_plan, prefix_order
 from findling.search.front_matter import front_matter
 

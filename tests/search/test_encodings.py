@@ -7,9 +7,9 @@ import codecs
 import pytest
 
 from findling import Engine
-from findling.ingest import indexer
-from findling.text_encodings import as_utf8
-from findling.types import GrepResult
+from findling.engine import indexer
+from findling.model.text_encodings import as_utf8
+from findling.model.types import GrepResult
 
 TEXT = "/* Größe, naïve: first line */\r\nint puffer_größe = 10; // größe\n"
 RUSSIAN = "# -*- coding: koi8-r -*-\nслово = 1  # слово\n"

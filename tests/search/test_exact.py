@@ -14,15 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sources import FolderSource, MemorySource
 
-from findling.errors import InvalidInput, InvalidPattern
-from findling.files import RootFiles
+from findling.model.errors import InvalidInput, InvalidPattern
+from findling.model.types import GrepResult, LineMatch
+from findling.outbound.files import RootFiles
 from findling.search import exact
 from findling.search.exact import FileRef, GrepRequest, Scope, grep, grep_files
 from findling.search.file_scan import MAX_SPANS
 from findling.search.indexed_files import read_indexed
 from findling.search.names import references
 from findling.store.trigrams import TrigramIndex, file_trigrams
-from findling.types import GrepResult, LineMatch
 
 Lines = list[tuple[str, int, str, tuple[tuple[int, int], ...]]]
 

@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from findling import Engine
-from findling.types import MODES, Hit
+from findling.model.types import MODES, Hit
 
 QUESTIONS = (
     "RetryPolicy",

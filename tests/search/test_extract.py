@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from findling import tokenizer
+from findling.model import tokenizer
 from findling.search.extract import ANSWER_CHARS, Excerpt, Paragraph, PassageText, extract
 from findling.search.extract_units import Group, cut_between_words, groups_of, trimmed
 

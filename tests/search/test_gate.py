@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from findling.model.types import Gate, Query, Skip
 from findling.search import gate
-from findling.types import Gate, Query, Skip
 
 OPEN = Gate({"natural_language": 0.5, "error": 0.0}, sure=0.85)
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from findling import Engine
-from findling.types import Hit
+from findling.model.types import Hit
 
 GOLDEN = Path(__file__).parent / "golden"
 RANKS = GOLDEN / "ranks.txt"

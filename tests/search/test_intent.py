@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from findling.model.types import Intent
 from findling.search.intent import ESCALATION_BELOW, classify, escalation_hint
-from findling.types import Intent
 
 DATA = Path(__file__).parent / "data"
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from findling import Engine
-from findling.ingest import syntax
+from findling.reading import syntax
 from findling.search import names, symbol
 from findling.store import growth
 from findling.store import reader as store_reader

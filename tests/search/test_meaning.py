@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from findling.tools import Workspace, call
+from findling.contracts import Workspace, call
 
 
 def test_a_concept_leads_to_its_code(project: Path) -> None:

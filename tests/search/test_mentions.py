@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from findling import tokenizer
+from findling.model import tokenizer
+from findling.model.types import SYMBOL_KINDS
 from findling.search.ranking import mention_arrays, mentions
 from findling.search.ranking.votes import KINDS, MAX_DEFINERS, MIN_NAME, voters, votes
 from findling.store import symbol_rows, term_rows
 from findling.store.symbol_rows import DefinedNames
-from findling.types import SYMBOL_KINDS
 
 NAMES = ("retryPolicy", "RetryPolicy", "retry", "retries", "Delay", "open_it", "HTTPServer2", "get", "a_b_c", "grüßen")
 KIND_NAMES = ("class", "fn", "variable")

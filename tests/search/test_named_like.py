@@ -13,10 +13,10 @@ from findling import Engine
 from findling.embedding import bundled, word_nearness
 from findling.embedding.bundled import BundledEmbedder
 from findling.embedding.word_nearness import NameCosines
-from findling.errors import EmbedderUnavailable
+from findling.model.errors import EmbedderUnavailable
+from findling.model.types import SearchResult
 from findling.search.ranking import names as named
 from findling.search.ranking.names import beginning, beginnings, likeness, name_parts
-from findling.types import SearchResult
 
 WEIGHTS = {"retri": 2.0, "polici": 1.0, "delai": 1.0}
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from findling import Engine
+from findling.model.types import LOW_CONFIDENCE
 from findling.search.analysis import name_alone
-from findling.types import LOW_CONFIDENCE
 
 FILES = {
     "pkg/url.py": (

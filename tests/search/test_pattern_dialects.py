@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from findling.errors import InvalidPattern
+from findling.model.errors import InvalidPattern
 from findling.search.pattern_dialects import IN_BRACKETS
 from findling.search.patterns import compile_pattern
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from findling.errors import InvalidPattern
+from findling.model.errors import InvalidPattern
 from findling.search.pattern_cost import STEP_BUDGET
 from findling.search.pattern_plan import needles
 from findling.search.pattern_syntax import MAX_PATTERN_CHARS

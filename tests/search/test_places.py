@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from findling import Engine
+from findling.model.types import Hit
 from findling.search.ranking import formula
-from findling.types import Hit
 
 FILTERS = '''\
 class RequestFilter:

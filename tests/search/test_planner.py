@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from findling.model.types import MODES, Intent, Mode
 from findling.search.intent import classify
 from findling.search.keyword import KeywordHits
 from findling.search.planner import literal_part, plan
 from findling.search.ranking import Evidence, formula
 from findling.search.semantic_types import FileCosines
-from findling.types import MODES, Intent, Mode
 
 WITHOUT = Evidence(KeywordHits({}, {}), {}, None)
 NONE_YET = Evidence(KeywordHits({}, {}), {}, {})

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from findling.model.tokenizer import stem, term_key, words
 from findling.search.ranking import formula, priors
 from findling.search.ranking.phrase import Phrase
 from findling.search.ranking.ranker import WINDOW, _best_window
@@ -28,7 +29,6 @@ from findling.search.ranking.signals import (
 )
 from findling.search.ranking.votes import votes
 from findling.store.term_rows import IN_NAMES, IN_TOP_NAMES
-from findling.tokenizer import stem, term_key, words
 
 MEANS = Lengths(100.0, 10.0)
 

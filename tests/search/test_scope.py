@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from findling import Engine
+from findling.model.types import Query
 from findling.search.scope import FEW, Scope, glob_matcher, resolve
 from findling.store.reader import IndexReader
-from findling.types import Query
 
 
 @pytest.mark.parametrize(

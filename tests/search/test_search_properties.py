@@ -18,7 +18,9 @@ from hypothesis import strategies as st
 
 from findling import Engine
 from findling.embedding import open_embedder
-from findling.errors import InvalidPattern
+from findling.model.errors import InvalidPattern
+from findling.model.tokenizer import stem, term_key
+from findling.model.types import MODES, Query, SearchResult
 from findling.search import keyword, symbol
 from findling.search.analysis import analyse
 from findling.search.pattern_syntax import MAX_PATTERN_CHARS
@@ -26,8 +28,6 @@ from findling.search.ranking import Evidence, RankedFile, formula, names, rank
 from findling.search.searcher import Searcher
 from findling.search.semantic import SemanticChannel
 from findling.store.reader import IndexReader
-from findling.tokenizer import stem, term_key
-from findling.types import MODES, Query, SearchResult
 
 CORPUS = Path(__file__).parent / "golden" / "corpus"
 

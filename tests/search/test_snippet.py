@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from findling import tokenizer
+from findling.model import tokenizer
 from findling.search.snippet import ELLIPSIS, LINE_CHARS, MIN_CHARS, SCANNED_LINE_CHARS, Snippet, make_snippet
 
 SOURCE = [

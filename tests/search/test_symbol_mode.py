@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from findling import Engine
-from findling.types import Hit
+from findling.model.types import Hit
 
 
 def found(engine: Engine, query: str) -> list[Hit]:

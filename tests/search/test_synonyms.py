@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from findling import tokenizer
+from findling.model import tokenizer
 from findling.search import keyword, synonyms
 from findling.search.analysis import FOREIGN_WEIGHT, STOP_WORDS, analyse
 

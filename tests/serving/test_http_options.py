@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from findling.errors import InvalidInput
-from findling.mcp_server.http_options import HttpOptions, read_options
+from findling.faces.mcp.http_options import HttpOptions, read_options
+from findling.model.errors import InvalidInput
 
 TOKEN = "0123456789abcdef"
 

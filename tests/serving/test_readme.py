@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from findling.arguments import parse
-from findling.tools.registry import select
+from findling.contracts.registry import select
+from findling.faces.cli.arguments import parse
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 

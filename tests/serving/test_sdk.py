@@ -13,8 +13,8 @@ def printed(code: str) -> str:
 
 LOAD = (
     "import sys\n"
-    "from findling.mcp_server import Desk, make_server\n"
-    "from findling.tools import Workspace\n"
+    "from findling.faces.mcp import Desk, make_server\n"
+    "from findling.contracts import Workspace\n"
     "make_server(Desk([], Workspace('.')))\n"
 )
 

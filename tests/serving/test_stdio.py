@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from findling.mcp_server import stdio
-from findling.mcp_server.messages import MAX_ENDS
+from findling.faces.mcp import stdio
+from findling.faces.mcp.messages import MAX_ENDS
 
 
 def lines_of(data: bytes, tmp_path: Path) -> list[bytes | None]:

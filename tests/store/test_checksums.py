@@ -7,7 +7,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from findling.errors import IndexUnavailable
+from findling.model.errors import IndexUnavailable
 from findling.store import checksums, schema
 
 pytestmark = pytest.mark.skipif(not checksums.available(), reason="this apsw comes without cksumvfs")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from findling import errors
+from findling.model import errors
 from findling.store import fulltext
 
 resource = pytest.importorskip("resource")

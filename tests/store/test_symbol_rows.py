@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from findling.model.types import SYMBOL_KINDS
 from findling.store import symbol_rows
 from findling.store.deflated import deflate, inflate
-from findling.types import SYMBOL_KINDS
 
 names = st.text(st.characters(blacklist_characters="\n"), min_size=1, max_size=12)
 lines = st.tuples(st.integers(1, 200_000), st.integers(0, 90_000), st.integers(0, 9))

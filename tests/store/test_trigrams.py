@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from findling.errors import StorageFull
+from findling.model.errors import StorageFull
 from findling.store import trigrams as trigrams_module
 from findling.store.trigram_plan import ALL, TrigramPlan, all_of, any_of, require_text, trigram_codes
 from findling.store.trigram_segment import BLOCK_BYTES, MAX_SEGMENT_BLOBS

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from findling.library import JobRecords
-from findling.tools import Workspace
+from findling.contracts import Workspace
+from findling.engine.library import Library
 
 FILES: Mapping[str, str] = {
     "src/http/client.py": '''\
@@ -143,7 +143,7 @@ def project(tmp_path: Path) -> Path:
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """How long a question may index is for tests about that."""
     for module in ("code", "code_search", "docs_scope", "library", "repo", "repo_hybrid", "symbols"):
-        monkeypatch.setattr(f"findling.tools.{module}.WAIT_S", None)
+        monkeypatch.setattr(f"findling.contracts.{module}.WAIT_S", None)
     for limit in ("CHECK_S", "SMALL_CHECK_S", "SYNC_S"):
         monkeypatch.setattr(f"findling.engine.freshness.{limit}", 60.0)
 
@@ -171,7 +171,7 @@ def own_library(data_folder: Path) -> Iterator[None]:
 @pytest.fixture(scope="session")
 def ended_job(data_folder: Path) -> str:
     """The id of a job that has ended."""
-    return JobRecords(data_folder).start("fetch_file").complete({"filename": "notes.md"}).id
+    return Library(data_folder).jobs.start("fetch", "fetch_file").end("done", result={"filename": "notes.md"}).id
 
 
 @pytest.fixture(scope="session")

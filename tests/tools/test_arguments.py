@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from findling.tools import TOOLS, Workspace, call
-from findling.tools.failures import CODE_CODES
-from findling.tools.model import Refusal, object_schema
-from findling.tools.schema import validate
+from findling.contracts import TOOLS, Workspace, call
+from findling.contracts.failures import CODE_CODES
+from findling.contracts.model import Refusal, object_schema
+from findling.contracts.schema import validate
 
 NAMES = sorted(TOOLS)
 SCHEMA = object_schema(

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from findling.config import Config
+from findling.contracts import code_decisions as decide
+from findling.model.types import Gate, Intent, Skip
 from findling.search import gate
-from findling.tools import code_decisions as decide
-from findling.types import Gate, Intent, Skip
 
 CASES = json.loads((Path(__file__).parent / "data" / "decision_cases.json").read_text(encoding="utf-8"))
 STOP = frozenset(("where", "is", "the", "how"))

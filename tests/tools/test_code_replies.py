@@ -9,10 +9,10 @@ import pytest
 
 from findling.config import Config
 from findling.config.options import Hybrid, Rerank, Semantic
-from findling.tools import code_metadata, code_search, repo, repo_hybrid
-from findling.tools.code_rerank import Rerank as Reranked
-from findling.tools.code_rerank import reranked
-from findling.types import (
+from findling.contracts import code_metadata, code_search, repo, repo_hybrid
+from findling.contracts.code_rerank import Rerank as Reranked
+from findling.contracts.code_rerank import reranked
+from findling.model.types import (
     Answer,
     Channel,
     Coverage,

@@ -11,10 +11,10 @@ import pytest
 
 from findling.config import Config
 from findling.config.options import Rerank, Semantic
+from findling.contracts import Workspace, call
+from findling.contracts.model import ToolResult
 from findling.engine import Engine
-from findling.tools import Workspace, call
-from findling.tools.model import ToolResult
-from findling.types import Gate, Query
+from findling.model.types import Gate, Query
 
 OPTIONAL_TEXT = (str, type(None))
 
@@ -199,7 +199,8 @@ def test_a_closed_gate_is_told(indexed: Path) -> None:
 
 def test_without_an_embedder_text_answers(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """S2-41, S2-16: none at all is as disabled."""
-    from findling import embedding, errors
+    from findling import embedding
+    from findling.model import errors
 
     def none(*_: object, **__: object) -> Any:
         raise errors.EmbedderUnavailable("The model's files are not there.")

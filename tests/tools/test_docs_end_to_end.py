@@ -11,8 +11,8 @@ from mcp import Client
 
 from findling.config import Config
 from findling.config.options import Semantic
-from findling.mcp_server.desk import Desk, make_server
-from findling.tools import TOOLS, Workspace
+from findling.contracts import TOOLS, Workspace
+from findling.faces.mcp.desk import Desk, make_server
 
 CALLS: dict[str, dict[str, Any]] = {
     "semantic_search": {"query": "when the network is down", "threshold": 0.2},

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from findling import events
-from findling.tools import Workspace, call
-from findling.types import Progress
+from findling.contracts import Workspace, call
+from findling.model.types import Progress
+from findling.outbound import events
 
 DOCUMENTS = {
     "docs/a.md": "# Soup\n\nBoil the carrots with salt.\n",
@@ -164,7 +164,7 @@ import logging, sys
 from findling import events
 events.to_stderr("info")
 events.semantic_search(query="secret words", result_count=2, latency_ms=1.5, used_semantic=True)
-logging.getLogger("findling.tools").warning("plain")
+logging.getLogger("findling.contracts").warning("plain")
 logging.getLogger("elsewhere").debug("not ours")
 print("stdout is somebody else's")
 """
@@ -182,7 +182,7 @@ def test_events_are_json_lines_on_stderr() -> None:
         "result_count": 2,
         "used_semantic": True,
     }
-    assert (second["logger"], second["message"], second["level"]) == ("findling.tools", "plain", "warning")
+    assert (second["logger"], second["message"], second["level"]) == ("findling.contracts", "plain", "warning")
     assert "secret" not in ran.stderr
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from findling.contracts import Workspace, call
+from findling.contracts.docs_answer import answered_by
 from findling.search.extract import Excerpt
 from findling.search.passages import Passage
 from findling.store.rows import ChunkRow, FileRow
-from findling.tools import Workspace, call
-from findling.tools.docs_answer import answered_by
 
 DOCUMENTS: Mapping[str, str] = {
     "README.md": "# Porter\n\nPorter carries parcels between warehouses. Start with the guide.\n",

@@ -13,11 +13,11 @@ import pytest
 
 from findling.config import Config
 from findling.config.options import Semantic
+from findling.contracts import Workspace, call, index_state
+from findling.contracts.workspaces import open_workspace
+from findling.engine import indexer
 from findling.engine.configuration import Configuration
-from findling.ingest import indexer
-from findling.tools import Workspace, call, index_state
-from findling.tools.workspaces import open_workspace
-from findling.types import Progress
+from findling.model.types import Progress
 from tests.tools.conftest import FILES, YESTERDAY, write_files
 
 LATER = 20
@@ -205,7 +205,7 @@ def test_what_a_question_has_no_time_for_goes_on_after_it(
 ) -> None:
     lay_later(project)
     cut_short(monkeypatch)
-    monkeypatch.setattr(f"findling.tools.{module}.WAIT_S", 0.001)
+    monkeypatch.setattr(f"findling.contracts.{module}.WAIT_S", 0.001)
     with Workspace(project, root=project, config=Config(semantic=Semantic(enabled=False)), background=True) as served:
         first = call(tool, arguments, served).as_json()
         told = state_of(first.get("metadata", first))
@@ -227,8 +227,8 @@ def test_a_question_of_text_waits_for_the_text_of_a_job_but_not_for_vectors(
         assert release.wait(60)
         return 0
 
-    monkeypatch.setattr("findling.ingest.embedding_pass.embed", embed)
-    monkeypatch.setattr("findling.tools.repo.WAIT_S", 60.0)
+    monkeypatch.setattr("findling.engine.embedding_pass.embed", embed)
+    monkeypatch.setattr("findling.contracts.repo.WAIT_S", 60.0)
     with Workspace(project, root=project, background=True) as served:
         assert served.jobs.start("full", force=False, ref="main") is not None
         try:

@@ -15,9 +15,9 @@ sys.path.append(str(Path(__file__).parent.parent / "library"))
 
 from servers import FileServer, commit, dripping, ended, git_server
 
-from findling.library import JobRecords
-from findling.tools import Workspace, call
-from findling.tools.registry import TOOLS
+from findling.contracts import Workspace, call
+from findling.contracts.registry import TOOLS
+from findling.engine.library import Library, Records
 
 
 @pytest.fixture
@@ -34,8 +34,8 @@ def allow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], No
 
 
 @pytest.fixture
-def records(tmp_path: Path) -> JobRecords:
-    return JobRecords(tmp_path.resolve() / "data")
+def records(tmp_path: Path) -> Records:
+    return Library(tmp_path.resolve() / "data").jobs
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def refusal(workspace: Workspace, name: str, **arguments: Any) -> str:
 
 
 def test_fetching_a_file_from_the_first_word_to_the_last(
-    opened: Workspace, allow: Callable[[str], None], records: JobRecords
+    opened: Workspace, allow: Callable[[str], None], records: Records
 ) -> None:
     """S3-23, S3-27, D29."""
     with FileServer({"/a.md": b"# Otters\n\nOtters hold hands while they sleep.\n"}) as server:
@@ -85,7 +85,7 @@ def test_fetching_a_file_from_the_first_word_to_the_last(
 
 
 def test_fetching_a_repository(
-    opened: Workspace, allow: Callable[[str], None], records: JobRecords, tmp_path: Path
+    opened: Workspace, allow: Callable[[str], None], records: Records, tmp_path: Path
 ) -> None:
     """S3-14, S3-15, S3-18, S3-20 to S3-22, D29: at once, with the id of a job."""
     files = {"a.md": "# A\n\ntext about badgers\n", "b.py": "x = 1  # one\n", "drafts/c.md": "later\n", "d.txt": "x\n"}
@@ -110,7 +110,7 @@ def test_fetching_a_repository(
 
 
 def test_search_works_while_a_job_runs_and_says_so(
-    opened: Workspace, allow: Callable[[str], None], records: JobRecords
+    opened: Workspace, allow: Callable[[str], None], records: Records
 ) -> None:
     """S3-23, S3-38: fetch_file returns while it runs."""
     with FileServer({"/slow": dripping(b"x" * 2000, 0.05)}) as server:
@@ -157,7 +157,7 @@ def test_search_works_while_a_job_runs_and_says_so(
     ],
 )
 def test_refusals_say_what_and_why(
-    opened: Workspace, records: JobRecords, name: str, arguments: dict[str, Any], said: str
+    opened: Workspace, records: Records, name: str, arguments: dict[str, Any], said: str
 ) -> None:
     """S3-19, S3-37."""
     text = refusal(opened, name, **arguments)
@@ -167,7 +167,7 @@ def test_refusals_say_what_and_why(
 
 
 def test_a_file_that_may_not_be_replaced_is_a_refusal(
-    opened: Workspace, allow: Callable[[str], None], records: JobRecords
+    opened: Workspace, allow: Callable[[str], None], records: Records
 ) -> None:
     """S3-24."""
     with FileServer({"/a": b"text\n"}) as server:
@@ -178,7 +178,7 @@ def test_a_file_that_may_not_be_replaced_is_a_refusal(
     assert text.startswith("fetch_file failed (file access): a.txt exists already.")
 
 
-def test_a_project_may_switch_fetching_off(indexed: Path, allow: Callable[[str], None], records: JobRecords) -> None:
+def test_a_project_may_switch_fetching_off(indexed: Path, allow: Callable[[str], None], records: Records) -> None:
     (indexed / "findling.toml").write_text("[fetch]\nenabled = false\n")
     try:
         with Workspace(indexed, root=indexed) as workspace:

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
-from findling.library import JobRecords, Library
-from findling.tools import Workspace, call
+from findling.contracts import Workspace, call
+from findling.engine.library import Library
 
 DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
@@ -169,11 +169,11 @@ def test_a_long_answer_is_cut_by_whole_results_and_says_so(opened: Workspace, da
 
 def test_search_works_and_says_that_jobs_run(opened: Workspace, notes: Path, data: Path) -> None:
     """S3-38."""
-    job = JobRecords(data).start("fetch_repo")
+    job = Library(data).jobs.start("fetch", "fetch_repo")
     line = blocks(opened, "search_documents", query="tea", options={"minScore": 0.1})[0]
     assert line.startswith("Found ")
     assert line.endswith("ms (index incomplete: 1 active jobs)")
-    job.fail("stop")
+    job.end("failed", error="stop")
     assert blocks(opened, "search_documents", query="tea")[0].endswith("ms")
 
 
@@ -255,7 +255,7 @@ def test_errors_name_operation_kind_and_cause(opened: Workspace, notes: Path, da
 
 def test_the_status_of_a_job_line_by_line(opened: Workspace, data: Path) -> None:
     """S3-28, S3-29."""
-    job = JobRecords(data).start("fetch_repo")
+    job = Library(data).jobs.start("fetch", "fetch_repo")
     job.progress(75)
     text, facts = blocks(opened, "get_job_status", jobId=job.job.id)
     lines = text.split("\n")
@@ -263,7 +263,7 @@ def test_the_status_of_a_job_line_by_line(opened: Workspace, data: Path) -> None
     assert re.fullmatch(r"Duration: \d+\.\ds", lines[4])
     assert len(lines) == 5
     assert json.loads(facts).keys() == {"id", "type", "status", "progress", "startTime"}
-    job.complete({"filesProcessed": 7})
+    job.end("done", result={"filesProcessed": 7})
     text, facts = blocks(opened, "get_job_status", jobId=job.job.id)
     assert text.split("\n")[2:4] == ["Status: completed", "Progress: 100%"]
     assert text.endswith("s\nJob completed successfully!")
@@ -273,7 +273,7 @@ def test_the_status_of_a_job_line_by_line(opened: Workspace, data: Path) -> None
 
 def test_a_failed_job_says_why(opened: Workspace, data: Path) -> None:
     """S3-38."""
-    job = JobRecords(data).start("fetch_file").fail("404 Not Found")
+    job = Library(data).jobs.start("fetch", "fetch_file").end("failed", error="404 Not Found")
     text, facts = blocks(opened, "get_job_status", jobId=job.id)
     assert text.endswith("s\nError: 404 Not Found")
     assert json.loads(facts)["error"] == "404 Not Found"
@@ -282,14 +282,14 @@ def test_a_failed_job_says_why(opened: Workspace, data: Path) -> None:
 
 def test_active_jobs_line_by_line(opened: Workspace, data: Path) -> None:
     """S3-31, S3-32."""
-    records = JobRecords(data)
+    records = Library(data).jobs
     none = "No active jobs running.\n\nStatistics:\nTotal: 0\nRunning: 0\nCompleted: 0\nFailed: 0\nAvg Duration: 0.0s"
     assert blocks(opened, "list_active_jobs") == [none, "[]"]
-    first = records.start("fetch_repo")
+    first = records.start("fetch", "fetch_repo")
     first.progress(75)
     time.sleep(0.002)
-    second = records.start("fetch_file")
-    records.start("fetch_file").fail("no")
+    second = records.start("fetch", "fetch_file")
+    records.start("fetch", "fetch_file").end("failed", error="no")
     text, facts = blocks(opened, "list_active_jobs")
     lines = text.split("\n")
     assert lines[0] == "Active Jobs (2):"
@@ -297,8 +297,8 @@ def test_active_jobs_line_by_line(opened: Workspace, data: Path) -> None:
     assert re.fullmatch(rf"{second.job.id}: fetch_file \(0%, \d+\.\ds\)", lines[2])
     assert lines[3:] == ["", "Statistics:", "Total: 3", "Running: 2", "Completed: 0", "Failed: 1", "Avg Duration: 0.0s"]
     assert [job["id"] for job in json.loads(facts)] == [first.job.id, second.job.id]
-    first.fail("stop")
-    second.fail("stop")
+    first.end("failed", error="stop")
+    second.end("failed", error="stop")
 
 
 # --- deleting --------------------------------------------------------------------------------------------------

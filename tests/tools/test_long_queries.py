@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from findling.contracts import TOOLS, Workspace, call
 from findling.search.query import MAX_QUERY
-from findling.tools import TOOLS, Workspace, call
 
 SEARCHES = sorted(
     name for name, tool in TOOLS.items() if "query" in tool.schema["properties"] and name != "search_keyword"

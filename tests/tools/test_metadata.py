@@ -11,7 +11,7 @@ import pytest
 
 from findling.config import Config
 from findling.config.options import Rerank, Semantic
-from findling.tools import TOOLS, Workspace, call
+from findling.contracts import TOOLS, Workspace, call
 
 QUESTION = "how is a failed request sent again"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from findling import Engine
+from findling.contracts import Workspace, call
 from findling.search import channel_lists
-from findling.tools import Workspace, call
 
 FILES, VERSIONS = 6, 7
 

@@ -14,7 +14,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from mcp import Client
 
-from findling.tools import TOOLS
+from findling.contracts import TOOLS
 
 LISTED = [name for name, tool in TOOLS.items() if not tool.destructive]
 SERVED = [name for name in LISTED if not TOOLS[name].open_world]

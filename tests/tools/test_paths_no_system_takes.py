@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from findling.tools import Workspace, call
-from findling.tools.workspaces import open_workspace
+from findling.contracts import Workspace, call
+from findling.contracts.workspaces import open_workspace
 
 NAME = "x" * 300
 TOO_LONG = (NAME, f"{NAME}/client.py", f"src/{NAME}", f"{NAME}.pdf")

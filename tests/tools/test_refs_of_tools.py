@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 
+from findling.contracts import Workspace
+from findling.contracts.registry import call
+from findling.contracts.workspaces import Workspaces, open_workspace
 from findling.engine import freshness, watching
-from findling.ingest import discovery
+from findling.engine.index_jobs import IndexJobs
+from findling.engine.jobs import RunningJob
+from findling.sources import discovery
 from findling.store.lock import WriterLock
-from findling.tools import Workspace
-from findling.tools.jobs import Jobs
-from findling.tools.registry import call
-from findling.tools.workspaces import Workspaces, open_workspace
 
 DOCUMENT = "# Backoff\n\nA failed request waits longer each time before it is sent again.\n"
 
@@ -139,7 +140,7 @@ def test_what_cannot_be_read_is_counted_by_every_search(workspace: Workspace, mo
     content = subprocess.run(named, cwd=root, check=True, capture_output=True, text=True).stdout.strip()
     (root / ".git/objects" / content[:2] / content[2:]).unlink()  # as in a partial clone
     started: list[str] = []
-    monkeypatch.setattr(Jobs, "start", lambda *_, **options: started.append(options["ref"]))
+    monkeypatch.setattr(IndexJobs, "start", lambda *_, **options: started.append(options["ref"]))
     with Workspace(root=root, background=True) as served:
         for tool, arguments in SEARCHES.items():
             found = facts(tool, served, **arguments, ref="feature")
@@ -197,7 +198,7 @@ def test_several_roots_at_a_ref(tmp_path: Path) -> None:
 
 def test_strict_answers_are_fresh_or_refused(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     (workspace.engine.root / "later.py").write_text("def added_later():\n    pass\n")
-    monkeypatch.setattr("findling.tools.code_search.WAIT_S", 2.0)  # without a limit it waits for the other process
+    monkeypatch.setattr("findling.contracts.code_search.WAIT_S", 2.0)  # without a limit it waits for the other process
     lock = WriterLock(workspace.engine.store_dir, wait_s=0)
     try:
         for policy, refused in (("strict", True), ("balanced", False), ("best_effort", False)):
@@ -225,7 +226,7 @@ def huge(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(discovery, "check", hurried)
     monkeypatch.setattr(freshness, "CHECK_PAUSE", 1_000_000)
-    monkeypatch.setattr("findling.tools.code_search.WAIT_S", 2.0)
+    monkeypatch.setattr("findling.contracts.code_search.WAIT_S", 2.0)
 
 
 def test_a_passage_of_a_commit_is_as_old_as_the_commit(workspace: Workspace) -> None:
@@ -251,8 +252,13 @@ def test_what_was_not_looked_at_starts_one_job_in_a_while(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[str] = []
-    run = Jobs._run
-    monkeypatch.setattr(Jobs, "_run", lambda self, job, *options: (started.append(job.mode), run(self, job, *options)))
+    run = IndexJobs._run
+
+    def noted(self: IndexJobs, job: RunningJob, *options: bool) -> None:
+        started.append(job.job.mode)
+        run(self, job, *options)
+
+    monkeypatch.setattr(IndexJobs, "_run", noted)
     with Workspace(root=workspace.engine.root, background=True) as served:
         for query in ("only_on_main", "backoff", "return"):
             assert facts("search_code", served, query=query)["metadata"]["freshness_status"] != "fresh"

@@ -10,11 +10,11 @@ import pytest
 
 from findling.config import Config
 from findling.config.options import Semantic
+from findling.contracts import Workspace, call
+from findling.contracts.model import ToolResult
+from findling.contracts.symbols import kind_name
 from findling.engine import Engine
-from findling.tools import Workspace, call
-from findling.tools.model import ToolResult
-from findling.tools.symbols import kind_name
-from findling.types import Answer, Query
+from findling.model.types import Answer, Query
 
 CASES = json.loads((Path(__file__).parent / "data" / "decision_cases.json").read_text(encoding="utf-8"))
 
@@ -53,7 +53,8 @@ def test_search_semantic_top_k_is_the_head_of_the_whole_list(workspace: Workspac
 
 def test_search_semantic_without_an_embedder_is_unavailable(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """S4-28, S4-45: no embedder, no error."""
-    from findling import embedding, errors
+    from findling import embedding
+    from findling.model import errors
 
     def none(*_: object, **__: object) -> Any:
         raise errors.EmbedderUnavailable("The model's files are not there.")

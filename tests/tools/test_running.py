@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from findling.engine import Engine, freshness, running
-from findling.ingest import indexer
+from findling.contracts import Workspace, call
+from findling.engine import Engine, freshness, index_jobs, indexer
+from findling.engine.jobs import records
+from findling.model.errors import Cancelled
+from findling.model.types import Progress
 from findling.store.lock import WriterLock
-from findling.tools import Workspace, call
-from findling.types import Progress
 from tests.tools.conftest import FILES
 from tests.tools.test_refs_of_tools import lay_out
 
@@ -39,7 +41,7 @@ def facts(tool: str, workspace: Workspace, /, **arguments: Any) -> dict[str, Any
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each step of a run is told, not one each second."""
-    monkeypatch.setattr(running, "TOLD_EVERY_S", 0.0)
+    monkeypatch.setattr(records, "TOLD_EVERY_S", 0.0)
 
 
 def test_a_run_is_told_of_while_it_lasts_whoever_runs(
@@ -50,7 +52,7 @@ def test_a_run_is_told_of_while_it_lasts_whoever_runs(
     with Workspace(project, root=project) as workspace, Engine.open(root=project) as other:
 
         def look(_: Progress) -> None:
-            told = other.running  # each step is told after the caller heard of it
+            told = other.active_job  # each step is told after the caller heard of it
             seen.append(facts("index_status", workspace))
             assert (seen[-1]["active_job"] is None) == (told is None)
             if told is not None:
@@ -72,7 +74,7 @@ def test_a_run_is_told_of_while_it_lasts_whoever_runs(
         assert "embedding" in {job["stage"] for job in jobs}
         after = facts("index_status", workspace)
         assert (after["active_job"], after["pending_count"], after["index_status"]) == (None, 0, "ready")
-        assert not (other.store_dir / running.TOLD).exists()
+        assert list((other.store_dir / records.JOBS).iterdir()) == []
 
 
 def test_of_a_job_that_waits_for_another_run_that_one_is_told(
@@ -95,8 +97,8 @@ def test_of_a_job_that_waits_for_another_run_that_one_is_told(
         job = status["active_job"]
         assert (job["job_id"], job["files_done"], job["files_total"]) == (started["job_id"], 3, 10)
         assert status["pending_count"] == 7
-        with running.telling(workspace.engine._store, None, whole=True) as told:
-            told(Progress("embedding", 4, 5))
+        with index_jobs.running_job(workspace.engine._store, None, whole=True) as run:
+            run(Progress("embedding", 4, 5))
             status = facts("index_status", workspace)
             job = status["active_job"]
             assert (job["job_id"], job["stage"], job["files_done"]) == (started["job_id"], "embedding", 4)
@@ -106,30 +108,79 @@ def test_of_a_job_that_waits_for_another_run_that_one_is_told(
 
 
 def test_nobody_believes_what_no_run_tells(indexed: Path, at_once: None) -> None:
-    with Engine.open(root=indexed) as engine, running.telling(engine._store, None, whole=True) as told:
-        file = engine.store_dir / running.TOLD
-        told(Progress("indexing", 1, 4))
+    with Engine.open(root=indexed) as engine, index_jobs.running_job(engine._store, None, whole=True) as run:
+        run(Progress("indexing", 1, 4))
+        kept = index_jobs.records_of(engine.store_dir)
+        file = kept.path(run.job.id, "json")
         sound = json.loads(file.read_text())
-        assert engine.running is not None and engine.running.pending == 3
+        assert engine.active_job is not None and engine.active_job.pending == 3
         for wrong in (
-            {"root": "/elsewhere"},
+            {"place": "/elsewhere"},
+            {"id": "0" * 12},
             {"done": -1},
             {"total": True},
             {"mode": "odd"},
+            {"kind": ["index"]},
+            {"state": "done"},
             {"stage": 3},
+            {"started": 1e300},
+            {"result": 7},
             {"more": 1},
         ):
             file.write_text(json.dumps(sound | wrong))
-            assert engine.running is None, wrong
-        for text in ("", "[]", "[" * 9_000, json.dumps(sound | {"stage": "x" * 6_000})):
+            assert engine.active_job is None, wrong
+        for text in ("", "[]", "[" * 9_000, json.dumps(sound | {"stage": "x" * 6_000}), " " * 200_000 + "{}"):
             file.write_text(text)
-            assert engine.running is None, text[:20]
+            assert engine.active_job is None, text[:20]
         file.write_text(json.dumps(sound))
-        assert engine.running is not None
-        told.pause()
-        file.write_text(json.dumps(sound))  # as one who was killed leaves it
-        assert engine.running is None
-        file.unlink()
+        assert engine.active_job is not None
+        left = json.dumps(sound | {"id": "0" * 12})  # as one who was killed leaves it
+        kept.path("0" * 12, "json").write_text(left)
+        kept.path("0" * 12, "lock").touch()
+        assert engine.active_job.id == run.job.id
+        assert (kept.get("0" * 12).state, kept.get("0" * 12).error) == ("failed", records.ENDED)
+        assert "0" * 12 in [job.id for job in kept.recent()]
+        kept.forget("0" * 12)
+        for name in ("dir", "link", "pipe"):
+            stray = kept.path(name[0].encode().hex() * 6, "json")
+            if name == "dir":
+                stray.mkdir()
+            elif name == "link":
+                stray.symlink_to(file)
+            else:
+                os.mkfifo(stray)
+        assert [job.id for job in kept.active()] == [run.job.id]
+        assert not {"646464646464", "6c6c6c6c6c6c", "707070707070"} & {job.id for job in kept.all()}
+
+
+def test_reindexing_vectors_is_one_job_that_embeds(indexed: Path, at_once: None) -> None:
+    seen: dict[str, set[str]] = {}
+
+    with Workspace(indexed, root=indexed) as workspace, Engine.open(root=indexed) as other:
+
+        def look(_: Progress) -> None:
+            if (job := other.active_job) is not None:
+                assert job.kind == "embed"
+                seen.setdefault(job.id, set()).add(job.stage)
+
+        result = call("reindex_vectors", {"force": True}, workspace, progress=look)
+        assert not result.is_error, result.text_blocks
+        (stages,) = seen.values()
+        assert stages == {"listing", "embedding"}, "over both of its runs"
+        assert other.active_job is None
+
+
+def test_a_run_of_another_engine_is_cancelled_by_its_id(project: Path, at_once: None) -> None:
+    with Engine.open(root=project) as engine, Engine.open(root=project) as other:
+
+        def cancel(progress: Progress) -> None:
+            if (job := other.active_job) is not None and progress.stage == "indexing":
+                index_jobs.records_of(other.store_dir).cancel(job.id)
+
+        with pytest.raises(Cancelled):
+            engine.index(progress=cancel)
+        assert other.active_job is None
+        assert engine.index().complete
 
 
 def test_what_is_pending_of_a_ref_that_was_never_indexed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

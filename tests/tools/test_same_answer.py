@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
-from findling.tools import TOOLS, Workspace, call
+from findling.contracts import TOOLS, Workspace, call
 
 COMMAND = [sys.executable, "-m", "findling"]
 

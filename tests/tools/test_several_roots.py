@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
-from findling.errors import InvalidInput
-from findling.tools import Workspace, call
-from findling.tools.root_names import NamedRoots, name_roots
-from findling.tools.several import Answer, _semantic_search
-from findling.tools.workspaces import Workspaces, open_workspace
+from findling.contracts import Workspace, call
+from findling.contracts.root_names import NamedRoots, name_roots
+from findling.contracts.several import Answer, _semantic_search
+from findling.contracts.workspaces import Workspaces, open_workspace
+from findling.model.errors import InvalidInput
 
 SHOP: Mapping[str, str] = {
     "src/basket.py": '''\

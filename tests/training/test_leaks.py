@@ -121,7 +121,7 @@ def test_short_copies_leak_by_their_query_or_their_whole_passage(tmp_path: Path)
     "line",
     [
         "{-# LANGUAGE ScopedTypeVariables, OverloadedStrings #-}", "import qualified Data.Map.Strict as Map (insert)",
-        "from findling.tokenizer import words_of_everything", "#include <some/very/long/header_name_of_all.h>",
+        "from findling.model.tokenizer import words_of_everything", "#include <some/very/long/header_name_of_all.h>",
         'import { something, otherThing } from "./over/there"', "use Symfony\\Component\\Console\\InputInterface;",
         "// Copyright 2019 by the authors of this program", "package org.example.library.of.the.whole.town;",
         "Licensed under the Apache License, Version 2.0 (the",

@@ -12,7 +12,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from findling.embedding.bundled_vocabulary import Vocabulary
-from findling.tokenizer import words
+from findling.model.tokenizer import words
 from training import leaks, mine
 from training.code_pairs import clean, code_pairs
 from training.dataset import (

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from findling.config.sources import Source, SourceKind
-from findling.errors import ConfigError
+from findling.model.errors import ConfigError
 
 CONFIG_VARIABLE: Final = "FINDLING_CONFIG"
 PROJECT_FILES: Final = (

@@ -17,19 +17,9 @@ from findling.config.files import of_files
 from findling.config.hosts import is_loopback
 from findling.config.option import NEVER, Value, in_snake_case
 from findling.config.sources import Source, of_environment, of_flags
-from findling.config.table import (
-    CONDITIONS,
-    EMBEDDING_KEY,
-    GROUPS,
-    OPTIONS,
-    OVERLAPS,
-    RERANK_KEY,
-    Config,
-    Keys,
-    Secret,
-)
+from findling.config.table import CONDITIONS, EMBEDDING_KEY, GROUPS, OPTIONS, OVERLAPS, RERANK_KEY, Config, Keys, Secret
 from findling.config.values import WrongValue, check, shown
-from findling.errors import ConfigError
+from findling.model.errors import ConfigError
 
 _NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
 _PROVIDER: Final = "semantic.embedding.provider"

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final, Literal, NamedTuple, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal, NamedTuple, Required, TypedDict, TypeVar, Unpack
 
 Value = str | int | float | bool | tuple[str, ...] | None
 Kind = Literal["switch", "whole", "number", "text", "url", "list", "path"]
 
-_T = TypeVar("_T")
+_T = TypeVar("_T", bound=Value)
 _METADATA: Final = "findling.option"
 
 
@@ -25,11 +25,6 @@ class ProjectRule(NamedTuple):
 
     allows: Callable[[Value], bool]
     words: str
-
-
-class Bounds(NamedTuple):
-    low: float
-    high: float
 
 
 ANY: Final = ProjectRule(lambda _: True, "may decide it")
@@ -54,7 +49,7 @@ class Option:
     help: str
     spellings: tuple[str, ...]
     choices: tuple[Value, ...] = ()
-    bounds: Bounds | None = None
+    bounds: tuple[float, float] | None = None
     clamped: bool = False
     project: ProjectRule = ANY
     environment: str = ""
@@ -70,49 +65,34 @@ class Option:
             yield in_camel_case(spelling)
 
 
-def option(
-    default: _T,
-    help: str,
-    *,
-    kind: Kind,
-    also: tuple[str, ...] = (),
-    choices: tuple[Value, ...] = (),
-    bounds: tuple[float, float] | None = None,
-    clamped: bool = False,
-    project: ProjectRule = ANY,
-    environment: str = "",
-    unset: str = "",
-    unused: str = "",
-    key: str = "",
-    provider: Mapping[str, str] | None = None,
-) -> _T:
+class _About(TypedDict, total=False):
+    """What `option` takes over into the `Option` as it is."""
+
+    kind: Required[Kind]
+    choices: tuple[Value, ...]
+    bounds: tuple[float, float]
+    clamped: bool
+    project: ProjectRule
+    environment: str
+    unset: str
+    unused: str
+    provider: Mapping[str, str]
+
+
+def option(default: _T, help: str, *, key: str = "", also: tuple[str, ...] = (), **about: Unpack[_About]) -> _T:
     """A dataclass field that is an option. ``key`` replaces the field's name below its section, ``also`` are further
     spellings with their sections."""
-    about: dict[str, Any] = {
-        "kind": kind,
-        "default": default,
-        "help": help,
-        "also": also,
-        "choices": choices,
-        "bounds": Bounds(*bounds) if bounds else None,
-        "clamped": clamped,
-        "project": project,
-        "environment": environment,
-        "unset": unset,
-        "unused": unused,
-        "key": key,
-        "provider": provider or {},
-    }
-    made: _T = field(default=default, metadata={_METADATA: about})
+    unnamed = Option(key=key, attribute=("", ""), spellings=also, default=default, help=help, **about)
+    made: _T = field(default=default, metadata={_METADATA: unnamed})
     return made
 
 
-def options_of(name: str, section: str, about: Mapping[str, Mapping[str, Any]]) -> Iterator[Option]:
+def options_of(name: str, section: str, about: Mapping[str, Mapping[str, Option]]) -> Iterator[Option]:
     """The options of one group, from the metadata of its fields; ``name`` is the group's attribute in the Config."""
     for attribute, metadata in about.items():
-        made = dict(metadata[_METADATA])
-        key = f"{section}.{made.pop('key') or attribute}"
-        yield Option(key=key, attribute=(name, attribute), spellings=(key, *made.pop("also")), **made)
+        unnamed = metadata[_METADATA]
+        key = f"{section}.{unnamed.key or attribute}"
+        yield replace(unnamed, key=key, attribute=(name, attribute), spellings=(key, *unnamed.spellings))
 
 
 def in_snake_case(name: str) -> str:

@@ -49,8 +49,6 @@ _NO_FOLDER_ELSEWHERE: Final = ProjectRule(
 _MOST_WORKERS: Final = 256
 _MIB: Final = 1 << 20
 
-_ONE_AT_A_TIME: Final = "that is done one at a time"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Semantic:
@@ -357,19 +355,17 @@ class Library:
     )
     max_directory_concurrency: int = option(
         4,
-        "How many folders are listed at once.",
+        "How many collections are brought up to date at once, by all processes; the others wait for their turn.",
         kind="whole",
         also=("library.maxDirectoryConcurrency",),
         bounds=(1, _MOST_WORKERS),
-        unused=_ONE_AT_A_TIME,
     )
     max_embedding_concurrency: int = option(
         1,
-        "How many batches are embedded at once.",
+        "How many collections are embedded at once, by all processes; the others wait for their turn.",
         kind="whole",
         also=("library.maxEmbeddingConcurrency",),
         bounds=(1, _MOST_WORKERS),
-        unused=_ONE_AT_A_TIME,
     )
     max_repository_concurrency: int = option(
         2,
@@ -380,11 +376,10 @@ class Library:
     )
     max_file_watcher_concurrency: int = option(
         1,
-        "How many folders are watched at once.",
+        "How many of the folders that a server watches have their changes taken in at once.",
         kind="whole",
         also=("library.maxFileWatcherConcurrency",),
         bounds=(1, _MOST_WORKERS),
-        unused="folders are looked at when something is asked, not watched",
     )
 
 

@@ -14,7 +14,7 @@ from findling.config.lines import lines_of
 from findling.config.option import Option
 from findling.config.table import EMBEDDING_KEY, OPTIONS, RERANK_KEY
 from findling.config.values import from_text
-from findling.errors import ConfigError
+from findling.model.errors import ConfigError
 
 # More unknown keys than this are somebody else's file; the rest is counted.
 _MOST_WARNINGS: Final = 10

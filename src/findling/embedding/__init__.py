@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from findling.errors import EmbedderUnavailable
+from findling.model.errors import EmbedderUnavailable
 
 if TYPE_CHECKING:
     import numpy as np

@@ -29,8 +29,8 @@ from findling.embedding.bundled_files import REMEDY, described, mapped_table, re
 from findling.embedding.bundled_files import TABLE_FILE as TABLE_FILE
 from findling.embedding.bundled_files import WORDS_FILE as WORDS_FILE
 from findling.embedding.bundled_vocabulary import Vocabulary
-from findling.errors import EmbedderUnavailable
-from findling.tokenizer import words
+from findling.model.errors import EmbedderUnavailable
+from findling.model.tokenizer import words
 
 if TYPE_CHECKING:
     import numpy as np

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from findling.embedding import BUNDLED, Fingerprint
-from findling.errors import EmbedderUnavailable
+from findling.model.errors import EmbedderUnavailable
 
 MODEL_DIR = Path(__file__).parent / "model"
 TABLE_FILE = "emb.int8.npy"

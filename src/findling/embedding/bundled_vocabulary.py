@@ -1,7 +1,7 @@
 """Which rows of the bundled model's table a word is made of. Pure; the same when training and when asking.
 
-A word is split where `findling.tokenizer` splits it, but its parts stay whole: endings are part of what a word means.
-A part that is in the vocabulary is its row; one that is not is the longest pieces that are; a character that is in none
+A word is split where `model.tokenizer` splits it, but its parts stay whole: endings are part of what a word means. A
+part that is in the vocabulary is its row; one that is not is the longest pieces that are; a character that is in none
 shares a row with others. So a word always has rows.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
-from findling.tokenizer import MAX_WORD, parts, squash, term_key, terms_of
+from findling.model.tokenizer import MAX_WORD, parts, squash, term_key, terms_of
 
 MAX_PIECE_CHARS = 24
 """The longest piece that is looked for in a term that is not in the vocabulary, which has hardly any longer."""
@@ -38,7 +38,7 @@ class Vocabulary:
         return len(self._rows)
 
     def rows(self, word: str) -> tuple[int, ...]:
-        """The rows of one word as `findling.tokenizer.words` gives it; () where it holds neither letter nor digit."""
+        """The rows of one word as `tokenizer.words` gives it; () where it holds neither letter nor digit."""
         known = self._rows.get
         return tuple(
             chain.from_iterable(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from findling.embedding import Batch, Fingerprint, wrong_dimensions
 from findling.embedding.checked import Malformed, OtherDimensions, unit_rows
 from findling.embedding.queries import RememberedQueries
-from findling.errors import EmbedderUnavailable
+from findling.model.errors import EmbedderUnavailable
 from findling.outbound.services import ServiceFailure, ask
 
 if TYPE_CHECKING:

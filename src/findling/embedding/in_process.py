@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from findling.embedding import Batch, Fingerprint, wrong_dimensions
 from findling.embedding.checked import Malformed, OtherDimensions, unit_rows
 from findling.embedding.prefixes import Prefixes, prefixes_of
-from findling.errors import EmbedderUnavailable
+from findling.model.errors import EmbedderUnavailable
 
 _PROBE = "a text"
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Final
 
 from findling.embedding import BUNDLED, IN_PROCESS, Embedder
-from findling.errors import EmbedderUnavailable
+from findling.model.errors import EmbedderUnavailable
 
 BELIEVED_S: Final = 30.0
 """How long an embedder that did not open is not tried again, and one that did is taken to be the same."""

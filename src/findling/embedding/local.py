@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from findling.embedding.in_process import InProcessEmbedder
-from findling.errors import EmbedderUnavailable
+from findling.model.errors import EmbedderUnavailable
 
 if TYPE_CHECKING:
     from findling.config import Config

@@ -12,7 +12,7 @@ from findling.embedding import Batch, Fingerprint
 from findling.embedding.ollama_client import DETECT_TIMEOUT_S, OllamaClient, forget_availability, models_at
 from findling.embedding.prefixes import prefixes_of
 from findling.embedding.queries import RememberedQueries
-from findling.errors import EmbedderUnavailable
+from findling.model.errors import EmbedderUnavailable
 
 if TYPE_CHECKING:
     from findling.config import Config

@@ -16,10 +16,11 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from findling import events, plurals
 from findling.embedding import Batch, wrong_dimensions
 from findling.embedding.checked import Malformed, OtherDimensions, unit_rows
-from findling.errors import EmbedderUnavailable
+from findling.model import plurals
+from findling.model.errors import EmbedderUnavailable
+from findling.outbound import events
 from findling.outbound.http import BUSY, HttpAnswer, HttpFailure, get, post_json, unless_busy
 
 SEEN_S: Final = 30.0

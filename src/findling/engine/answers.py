@@ -10,21 +10,22 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from findling import errors, roots
+from findling.config import roots
 from findling.engine import scope as scopes
 from findling.engine.refs import RefStore
 from findling.engine.shown import ShownText
 from findling.engine.state import coverage, never_indexed
 from findling.engine.store import OpenStore
-from findling.plurals import count
+from findling.model import errors
+from findling.model.plurals import count
+from findling.model.types import Coverage, Freshness, Mode, Query, SearchResult, Skip
 from findling.search.gate import WITHOUT_VECTORS
-from findling.types import Coverage, Freshness, Mode, Query, SearchResult, Skip
 
 if TYPE_CHECKING:
+    from findling.model.types import Answer, EmbedderProblem, Meaning, SymbolResult
     from findling.search.exact import Grep, GrepRequest
     from findling.search.names import FileSymbols
     from findling.search.searcher import Found, Searcher
-    from findling.types import Answer, EmbedderProblem, Meaning, SymbolResult
 
 NOTHING_CHECKED_OUT = "This is a bare repository, in which nothing is checked out: name a branch or tag ('--ref')."
 
@@ -44,8 +45,8 @@ class Answers:
 
     def ask(self, query: Query, freshness: Freshness, stale_reason: str, started: float) -> Answer:
         """The answer to a validated query. ``started``: when it was asked, on the monotonic clock."""
+        from findling.model.types import Answer
         from findling.search.confidence import judge
-        from findling.types import Answer
 
         fresh = time.monotonic()
         with self._shown.answer():
@@ -67,7 +68,7 @@ class Answers:
 
     def _meaning(self, query: Query, found: Found) -> Meaning:
         """What became of the semantic side of a question."""
-        from findling.types import Meaning
+        from findling.model.types import Meaning
 
         if query.mode in WITHOUT_VECTORS:
             return Meaning()
@@ -174,8 +175,8 @@ class Answers:
         started: float,
     ) -> SymbolResult:
         """Definitions of a name, and its uses. ``language`` is an id."""
+        from findling.model.types import SymbolResult
         from findling.search import names
-        from findling.types import SymbolResult
 
         reader = self._store.reader
         with reader.snapshot():
@@ -190,7 +191,7 @@ class Answers:
             )
             uses = names.References((), 0)
             if references:
-                from findling.ingest import syntax
+                from findling.reading import syntax
 
                 source = self._store.indexed_files(self._folder)
                 with_uses = frozenset((*syntax.supported_languages(), syntax.NOTEBOOK))

@@ -7,16 +7,18 @@ a search a tenth of its start.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from findling.config import Config
-    from findling.ingest.chunk_docs import DocLimits
-    from findling.ingest.chunks import ChunkLimits
-    from findling.ingest.discovery import DiscoveryOptions
+    from findling.engine.jobs.turns import Turns
+    from findling.reading.chunk_docs import DocLimits
+    from findling.reading.chunks import ChunkLimits
+    from findling.sources.discovery import DiscoveryOptions
 
 CONFIG_FILES = ("findling.toml", ".findling/config.toml", ".findling/config.json", ".repo_search/config.json")
 """Of a project (`findling.config.files`)."""
@@ -28,12 +30,14 @@ VARIABLES = "FINDLING_"
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """Which files an index holds and how documents are cut, where somebody else has decided that. ``pages``: web pages
-    are read as people see them."""
+    are read as people see them. ``turns`` bound how many indexes are brought up to date at once (``runs``), and given
+    vectors (``embedding``)."""
 
     wanted: DiscoveryOptions
     docs: DocLimits
     workers: int | None = None
     pages: bool = False
+    turns: Mapping[Literal["runs", "embedding"], Turns] = field(default_factory=dict)
 
 
 class Configuration:
@@ -83,7 +87,7 @@ class Configuration:
     @cached_property
     def wanted(self) -> DiscoveryOptions:
         """Which files are wanted."""
-        from findling.ingest.discovery import DiscoveryOptions
+        from findling.sources.discovery import DiscoveryOptions
 
         if self.recipe is not None:
             return self.recipe.wanted
@@ -101,7 +105,7 @@ class Configuration:
     @cached_property
     def limits(self) -> ChunkLimits:
         """How files are cut."""
-        from findling.ingest.chunks import ChunkLimits, DocLimits
+        from findling.reading.chunks import ChunkLimits, DocLimits
 
         if self.config is None:
             return ChunkLimits(self.recipe.docs, pages=self.recipe.pages) if self.recipe else ChunkLimits()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from findling.engine.document_texts import DocumentText, DocumentTexts
-from findling.errors import EmbedderUnavailable
+from findling.model.errors import EmbedderUnavailable
 from findling.search.scope import lies_in
 from findling.store.schema import IndexDamaged
 

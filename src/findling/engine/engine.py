@@ -9,15 +9,17 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cached_property, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
-from findling import errors, roots
+from findling.config import roots
 from findling.engine.refs import Ref, RefStore
 from findling.engine.store import WRITER_WAIT_S, OpenStore
-from findling.types import Progress
+from findling.model import errors
+from findling.model.types import Progress
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -28,16 +30,11 @@ if TYPE_CHECKING:
     from findling.engine.configuration import Recipe
     from findling.engine.document_texts import DocumentText
     from findling.engine.documents import DocumentModel, OpenDocuments
+    from findling.engine.jobs import Job, RunningJob
     from findling.engine.reembedding import VectorReport
-    from findling.engine.running import Running
-    from findling.files import Files
-    from findling.ingest.discovery import DiscoveryOptions
-    from findling.reports import Explanation
-    from findling.search.documents import DocumentScope
-    from findling.search.exact import Grep
-    from findling.search.names import FileSymbols
-    from findling.typed_paths import StrPath
-    from findling.types import (
+    from findling.model.reports import Explanation
+    from findling.model.typed_paths import StrPath
+    from findling.model.types import (
         Answer,
         Coverage,
         Freshness,
@@ -50,6 +47,11 @@ if TYPE_CHECKING:
         Status,
         SymbolResult,
     )
+    from findling.outbound.files import Files
+    from findling.search.documents import DocumentScope
+    from findling.search.exact import Grep
+    from findling.search.names import FileSymbols
+    from findling.sources.discovery import DiscoveryOptions
 
 OPEN_REFS = 2
 """Refs that stay open beside the folder: two are compared; more cost memory."""
@@ -342,11 +344,18 @@ class Engine:
         from findling.engine.reembedding import paths_below, reembed
         from findling.engine.semantics import fetch_chosen
 
-        taken_in = self.index(embed=False, progress=progress)
-        notes = tuple(note for note in taken_in.notes if note != self._store.semantics.problem)
-        fetch_chosen(self._store.configuration.config, self._store.reader.latest_fingerprint())
-        report = reembed(self._store, paths_below(self._store, self.scope), anew=force, progress=progress)
+        with self.job(progress) as job:
+            taken_in = self.index(embed=False, progress=job)
+            notes = tuple(note for note in taken_in.notes if note != self._store.semantics.problem)
+            fetch_chosen(self._store.configuration.config, self._store.reader.latest_fingerprint())
+            report = reembed(self._store, paths_below(self._store, self.scope), anew=force, progress=job)
         return replace(report, notes=notes)
+
+    def job(self, progress: OnProgress | None = None) -> AbstractContextManager[RunningJob]:
+        """One job for several calls, which take it as their ``progress``."""
+        from findling.engine.index_jobs import running_job
+
+        return running_job(self._store, progress, kind="embed", whole=True)
 
     def check_model(self) -> list[str]:
         """What there is to say of the embedding model before the first question.
@@ -444,7 +453,7 @@ class Engine:
         ``look_at_all``: all files are looked at before, however many there are.
         ``ref``: a branch, tag or commit to search instead of the folder on disk (see `at`), as in every question.
         """
-        from findling.types import Query
+        from findling.model.types import Query
 
         query = Query(
             text,
@@ -472,8 +481,8 @@ class Engine:
         progress: OnProgress | None = None,
     ) -> SearchResult:
         """What is like a file, or like the place at ``FILE:LINE``. Raises `NotFound` when it is not indexed."""
+        from findling.model.types import Query
         from findling.search.query import validate
-        from findling.types import Query
 
         target = os.fspath(target)
         started = time.monotonic()
@@ -605,13 +614,13 @@ class Engine:
         return status(self._store if ref is None else self.at(ref)._store, unlisted=unlisted)
 
     @property
-    def running(self) -> Running | None:
+    def active_job(self) -> Job | None:
         """The run that goes on over what is searched here, of this process or of another, and how far it is.
 
         None in its first second, which most runs do not outlast. Looks, and changes nothing."""
-        from findling.engine.running import running
+        from findling.engine.index_jobs import active_job
 
-        return running(self._store)
+        return active_job(self._store)
 
     def never_indexed(self) -> Coverage:
         """The coverage of an answer where nothing of what is searched is indexed yet."""
@@ -637,7 +646,7 @@ class Engine:
     def changed(self, paths: StrPath | Sequence[StrPath]) -> tuple[list[str], set[str]]:
         """Which of these (or this one; relative to the root) are new, gone, changed or not surely as they were (read
         too soon after they were written), and which are no files to index."""
-        from findling.ingest import discovery
+        from findling.sources import discovery
 
         names = _each(paths)
         with self._store.reader.snapshot():

@@ -11,15 +11,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from findling import errors
 from findling.engine.refs import RefStore
 from findling.engine.state import unmentioned
 from findling.engine.store import OpenStore
-from findling.reports import Explanation
-from findling.types import SkippedFile
+from findling.model import errors
+from findling.model.reports import Explanation
+from findling.model.types import SkippedFile
 
 if TYPE_CHECKING:
-    from findling.ingest.explain import Verdict
+    from findling.engine.explained_paths import Verdict
     from findling.store.reader import IndexReader
     from findling.store.rows import FileRow
 
@@ -63,9 +63,9 @@ _LEAVING = "it is still in the index; the next search takes it out"
 
 def explain(store: OpenStore, path: str) -> Explanation:
     """See `Explanation`. ``path``: absolute, or relative to the root. Raises `ConfigError`."""
-    from findling.ingest.discovery import walked_instead
-    from findling.ingest.explain import judge
-    from findling.ingest.git_listing import listing_problem
+    from findling.engine.explained_paths import judge
+    from findling.sources.discovery import walked_instead
+    from findling.sources.git_listing import listing_problem
 
     if isinstance(store, RefStore):
         found = _in_commit(store, path)
@@ -94,7 +94,7 @@ def explain(store: OpenStore, path: str) -> Explanation:
 
 def _in_commit(store: RefStore, path: str) -> Explanation:
     """Of a commit only its manifest is asked: what stands on disk is something else, and the commit never changes."""
-    from findling.ingest.explain import from_root
+    from findling.engine.explained_paths import from_root
 
     inside = from_root(store.root, path)
     if isinstance(inside, SkippedFile):
@@ -104,7 +104,7 @@ def _in_commit(store: RefStore, path: str) -> Explanation:
         return _not_indexed(SkippedFile(inside, NOT_YET, _BUILT_ANEW if store.exists else _NO_INDEX))
     with reader.snapshot():
         if (file := reader.file_at(inside)) is not None:
-            from findling.ingest.marks import classify
+            from findling.model.marks import classify
 
             marks = set(classify(inside)) | ({"generated"} if file.generated else set())
             found = Explanation(inside, "file", True, True, language=file.language, marks=tuple(sorted(marks)), files=1)
@@ -151,7 +151,7 @@ def _file(store: OpenStore, verdict: Verdict, reader: IndexReader | None) -> Exp
     path = verdict.path
     known = reader.file_at(path) if reader is not None and not _unaskable(verdict) else None
     if verdict.refusal is None:
-        from findling.ingest.marks import classify
+        from findling.model.marks import classify
         from findling.search.as_indexed import is_as_indexed
 
         _, size, stamp = verdict.found[0]
@@ -194,7 +194,7 @@ def _unaskable(verdict: Verdict) -> bool:
 
 def _refusal_of_content(store: OpenStore, path: str, reader: IndexReader | None) -> SkippedFile | None:
     """What reading the file brings up; for one whose worker died, what the index remembers."""
-    from findling.ingest.explain import content_refusal
+    from findling.engine.explained_paths import content_refusal
 
     if reader is not None:
         for known, reason, detail in reader.skipped():

@@ -10,15 +10,15 @@ from collections.abc import Iterable, Mapping, Set
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from findling import errors
 from findling.engine.refs import RefStore, freshen_ref
 from findling.engine.store import WRITER_WAIT_S, OpenStore
-from findling.plurals import count
-from findling.types import Freshness
+from findling.model import errors
+from findling.model.plurals import count
+from findling.model.types import Freshness
 
 if TYPE_CHECKING:
     from findling.engine.runs import OnProgress
-    from findling.ingest.discovery import Changes
+    from findling.sources.discovery import Changes
 
 CHECK_S = 0.05
 """Time for looking at the disk before a question in a large tree that was opened or looked at whole a moment ago."""
@@ -211,7 +211,7 @@ def _known_files(store: OpenStore) -> dict[str, tuple[int, int]] | None:
 
 def _look(store: OpenStore, known: Mapping[str, tuple[int, int]], wait_s: float | None) -> tuple[Changes, list[str]]:
     """What differs on disk, and the paths of it to look at."""
-    from findling.ingest import discovery
+    from findling.sources import discovery
 
     started = time.monotonic()
     ended, cost = store.last_look
@@ -236,7 +236,7 @@ def _look(store: OpenStore, known: Mapping[str, tuple[int, int]], wait_s: float 
 
 def _note(store: OpenStore, notes: Iterable[str]) -> None:
     """For the next answer, what there is to say of the listing of files; once, however often it was listed."""
-    from findling.ingest.discovery import WALKED_INSTEAD
+    from findling.sources.discovery import WALKED_INSTEAD
 
     store.notes += [note for note in notes if note.startswith(WALKED_INSTEAD) and note not in store.notes]
 
@@ -300,11 +300,11 @@ def fill_in_vectors(store: OpenStore, progress: OnProgress | None, deadline: flo
         whole = manifest is not None and model_id is not None and reader.embedded_chunks(model_id) >= manifest.chunks
         if manifest is None or (whole and not apart):
             return
-    from findling.engine.running import telling
+    from findling.engine.index_jobs import running_job
     from findling.engine.runs import add_vectors
 
     try:
-        with telling(store, progress, whole=True) as told:
-            add_vectors(store, told, 0.0, deadline)
+        with running_job(store, progress, kind="embed", whole=True) as job:
+            add_vectors(store, job, 0.0, deadline)
     except errors.IndexBusy:
         return  # the answer's coverage says how many chunks have vectors

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from findling.engine.store import WRITER_WAIT_S, OpenStore
-from findling.errors import EmbedderUnavailable
-from findling.types import Progress, SkippedFile
+from findling.model.errors import EmbedderUnavailable
+from findling.model.types import Progress, SkippedFile
 
 if TYPE_CHECKING:
     from findling.embedding import Embedder
@@ -48,9 +48,9 @@ def reembed(
     Passages that could not be embedded are tried again. Raises `IndexBusy`, and `EmbedderUnavailable` when there is no
     embedder.
     """
-    from findling.engine.running import telling
+    from findling.engine.embedding_pass import EmbeddedFile, embed
+    from findling.engine.index_jobs import running_job
     from findling.engine.runs import documents_to_embed, save_bits
-    from findling.ingest.embedding_pass import EmbeddedFile, embed
     from findling.store.writer import IndexWriter
 
     store.close_if_replaced()
@@ -63,7 +63,7 @@ def reembed(
         passes.append((store.semantics.required(), paths))
     done: list[EmbeddedFile] = []
     problem: EmbedderUnavailable | None = None
-    with telling(store, progress, whole=paths is None) as told:
+    with running_job(store, progress, kind="embed", whole=paths is None) as job:
         for embedder, among in passes:
             try:
                 embed(
@@ -76,7 +76,7 @@ def reembed(
                     anew=anew,
                     failed_too=True,
                     on_file=done.append,
-                    on_progress=told,
+                    on_progress=job,
                 )
             except EmbedderUnavailable as error:
                 problem = error

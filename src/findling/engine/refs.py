@@ -14,14 +14,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from findling import errors, roots
+from findling.config import roots
 from findling.engine.store import WRITER_WAIT_S, OpenStore
-from findling.types import Freshness
+from findling.model import errors
+from findling.model.types import Freshness
 
 if TYPE_CHECKING:
     from findling.engine.runs import OnProgress
-    from findling.files import Files
-    from findling.ingest.git_objects import RefFiles
+    from findling.outbound.files import Files
+    from findling.sources.git_objects import RefFiles
 
 MAX_REF_CHARS: Final = 300
 """A longer name is nobody's."""
@@ -65,9 +66,9 @@ def find_ref(root: Path, asked: str | None) -> Ref | None:
     """
     if asked is None or asked in (roots.LIVE, roots.checked_out(root)):
         return None
-    from findling.ingest.git_listing import find_git_top, why_it_failed
-    from findling.ingest.git_objects import git_arguments, is_bare
     from findling.outbound.git import run_git
+    from findling.sources.git_listing import find_git_top, why_it_failed
+    from findling.sources.git_objects import git_arguments, is_bare
 
     if find_git_top(os.path.realpath(root)) is None and not is_bare(root):
         raise errors.RefNotIndexed(
@@ -89,8 +90,8 @@ def find_ref(root: Path, asked: str | None) -> Ref | None:
 
 def committed_at(root: Path, ref: Ref) -> float:
     """When a ref's commit was made, in seconds since 1970. Raises `RefNotIndexed` where git cannot say."""
-    from findling.ingest.git_objects import git_arguments
     from findling.outbound.git import run_git
+    from findling.sources.git_objects import git_arguments
 
     words = ["log", "-1", "--no-show-signature", "--format=%ct", ref.commit_id, "--"]
     output = run_git([*git_arguments(root), *words], cwd=root)
@@ -105,7 +106,7 @@ def check_scope(root: Path, ref: Ref | None, scope: str) -> None:
 
     Raises `NotFound`.
     """
-    from findling.ingest.git_objects import holds
+    from findling.sources.git_objects import holds
 
     if not scope or (os.path.lexists(root / scope) if ref is None else holds(root, ref.commit_id, scope)):
         return
@@ -116,8 +117,8 @@ def check_scope(root: Path, ref: Ref | None, scope: str) -> None:
 def _unknown(root: Path, asked: str) -> errors.RefNotIndexed:
     from difflib import get_close_matches
 
-    from findling.ingest.git_objects import git_arguments
     from findling.outbound.git import run_git
+    from findling.sources.git_objects import git_arguments
 
     bare = git_arguments(root)
     listed = run_git(
@@ -175,7 +176,7 @@ class RefStore(OpenStore):
     @cached_property
     def file_count(self) -> int:
         """How many files of the commit are to be indexed; 0 where git cannot list them. As slow as listing them."""
-        from findling.ingest.git_objects import list_tree
+        from findling.sources.git_objects import list_tree
 
         try:
             return len(list_tree(self.root, self.ref.commit_id, self.configuration.wanted).files)
@@ -183,7 +184,7 @@ class RefStore(OpenStore):
             return 0  # whoever indexes it is told why
 
     def new_files(self) -> RefFiles:
-        from findling.ingest.git_objects import RefFiles
+        from findling.sources.git_objects import RefFiles
 
         return RefFiles(self.root, self.ref.commit_id)
 
@@ -214,7 +215,7 @@ class RefStore(OpenStore):
 
 def up_to_date(store: RefStore) -> bool:
     """Whether the commit is indexed as a whole, as the configuration wants it now, but for what git still lacks."""
-    from findling.ingest.indexer import wanted_id
+    from findling.engine.indexer import wanted_id
 
     reader = store.reader
     with reader.snapshot():
@@ -230,7 +231,7 @@ def up_to_date(store: RefStore) -> bool:
 
 def unlistable(store: RefStore) -> str:
     """For people: why git cannot list the commit's files, and what helps; '' where it can. As slow as listing them."""
-    from findling.ingest.git_objects import check_listable
+    from findling.sources.git_objects import check_listable
 
     try:
         check_listable(store.root, store.ref.commit_id)
@@ -243,7 +244,7 @@ def _objects_came(root: Path, synced_at: str) -> bool:
     """Whether the repository was given objects since: perhaps those that were missing."""
     from datetime import datetime
 
-    from findling.ingest.git_objects import objects_changed_at
+    from findling.sources.git_objects import objects_changed_at
 
     return objects_changed_at(root) > datetime.fromisoformat(synced_at).timestamp()
 

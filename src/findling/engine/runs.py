@@ -5,23 +5,24 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from findling import errors
+from findling.engine.index_jobs import running_job
 from findling.engine.refs import RefStore
-from findling.engine.running import Telling, telling
 from findling.engine.store import WRITER_WAIT_S, OpenStore
-from findling.types import IndexReport, Progress, SkippedFile
+from findling.model import errors
+from findling.model.types import IndexReport, Progress, SkippedFile
 
 if TYPE_CHECKING:
     from findling.embedding import Embedder, Fingerprint
-    from findling.ingest.chunks import ChunkLimits
-    from findling.ingest.embedding_pass import EmbeddedFile
-    from findling.ingest.indexer import Commit, Indexer
-    from findling.ingest.pool import Worker
+    from findling.engine.embedding_pass import EmbeddedFile
+    from findling.engine.indexer import Commit, Indexer
+    from findling.engine.jobs import RunningJob
+    from findling.reading.chunks import ChunkLimits
+    from findling.reading.pool import Worker
 
 OnProgress = Callable[[Progress], None]
 
@@ -45,53 +46,53 @@ def run(
     ``first``: a question whose likely files come first. The others as for `Indexer.sync`. Where the configuration
     cuts files otherwise by now, everything is taken in anew. Raises `IndexBusy` and the index's errors.
     """
-    with telling(store, progress, whole=paths is None) as told:
-        return _run(store, paths, embed, told, wait_s, deadline, first, unlisted)
+    if not store.directory.exists():
+        store.repair()  # it may come to lie elsewhere, and the job's record with it
+    with running_job(store, progress, whole=paths is None) as job, _turn("runs", store, job, deadline):
+        with _worker_for(store, paths) as ahead:
+            from findling.store.schema import CutOtherwise
 
+            store.repair()
+            if store.start_over_if_cut_otherwise(wait_s) or store.begins_anew:
+                paths = None  # what was to be taken in besides is gone with the old index
+            order = None
+            if first:
+                from findling.sources.file_order import by_query
 
-def _run(
-    store: OpenStore,
-    paths: Sequence[str] | None,
-    embed: bool,
-    progress: Telling,
-    wait_s: float,
-    deadline: float | None,
-    first: str | None,
-    unlisted: Sequence[SkippedFile] | None,
-) -> IndexReport:
-    with _worker_for(store, paths) as ahead:
-        from findling.store.schema import CutOtherwise
-
-        store.repair()
-        if store.start_over_if_cut_otherwise(wait_s) or store.begins_anew:
-            paths = None  # what was to be taken in besides is gone with the old index
-        order = None
-        if first:
-            from findling.ingest.file_order import by_query
-
-            order = by_query(first)
-        try:
-            report = _indexer(store, progress, embed=embed, ahead=ahead).sync(
-                paths=paths, deadline=deadline, order=order, wait_s=wait_s, unlisted=unlisted
-            )
-        except CutOtherwise:  # a second time it is the caller's: two that disagree would cut all files by turns
-            store.close_if_replaced()
-            if store.start_over_if_cut_otherwise(wait_s):
-                paths = None
-            report = _indexer(store, progress, embed=embed).sync(
-                paths=paths, deadline=deadline, order=order, wait_s=wait_s, unlisted=unlisted
-            )
-    progress.pause()  # the writer role is free now
-    store.begins_anew = False
-    embedded = 0
-    failed: list[EmbeddedFile] = []
-    if embed and (deadline is None or time.monotonic() < deadline):
-        files_only = paths is not None and all((store.root / path).is_file() for path in paths)
-        embedded = add_vectors(store, progress, wait_s, deadline, paths if files_only else None, failed.append)
+                order = by_query(first)
+            try:
+                report = _indexer(store, job, embed=embed, ahead=ahead).sync(
+                    paths=paths, deadline=deadline, order=order, wait_s=wait_s, unlisted=unlisted
+                )
+            except CutOtherwise:  # a second time it is the caller's: two that disagree would cut all files by turns
+                store.close_if_replaced()
+                if store.start_over_if_cut_otherwise(wait_s):
+                    paths = None
+                report = _indexer(store, job, embed=embed).sync(
+                    paths=paths, deadline=deadline, order=order, wait_s=wait_s, unlisted=unlisted
+                )
+        store.begins_anew = False
+        embedded = 0
+        failed: list[EmbeddedFile] = []
+        if embed and (deadline is None or time.monotonic() < deadline):
+            files_only = paths is not None and all((store.root / path).is_file() for path in paths)
+            embedded = add_vectors(store, job, wait_s, deadline, paths if files_only else None, failed.append)
     notes = tuple(f"{file.path}: {file.problem}" for file in failed if file.failed)
     if len(notes) > FAILED_SHOWN:
         notes = (*notes[:FAILED_SHOWN], f"So it is with {len(notes) - FAILED_SHOWN:,} more files.")
     return replace(report, embedded=embedded, notes=(*report.notes, *notes))
+
+
+def _turn(
+    what: Literal["runs", "embedding"], store: OpenStore, job: RunningJob, deadline: float | None
+) -> AbstractContextManager[bool]:
+    """A place among those that do the same, waited for until ``deadline`` (monotonic seconds); False where none came
+    free. A question takes its files in without one: it takes a moment."""
+    recipe = store.configuration.recipe
+    turns = recipe.turns.get(what) if recipe else None
+    if turns is None or (what == "runs" and deadline is not None):
+        return nullcontext(True)
+    return turns.taken(lambda: job.waits() and (deadline is None or time.monotonic() < deadline))
 
 
 def build_anew(store: OpenStore, *, embed: bool, progress: OnProgress | None) -> IndexReport:
@@ -107,13 +108,13 @@ def build_anew(store: OpenStore, *, embed: bool, progress: OnProgress | None) ->
     rebuilding.clear_left(store.directory)
     store.check_room()
     with (
-        telling(store, progress, whole=True) as told,
+        running_job(store, progress, whole=True) as job,
         rebuilding.beside(store.directory, wait_s=WRITER_WAIT_S) as folder,
     ):
         fresh = OpenStore(store.root, folder, cache=store.in_cache)
         fresh.configuration = store.configuration
         try:
-            report = run(fresh, paths=None, embed=embed, progress=told, wait_s=WRITER_WAIT_S)
+            report = run(fresh, paths=None, embed=embed, progress=job, wait_s=WRITER_WAIT_S)
             problem = (fresh.semantics.problem,) if fresh.semantics.problem else ()
         except IndexDamaged as error:  # of the new one: no reason to do away with the old one
             raise errors.IndexUnavailable(error.message) from error
@@ -130,7 +131,7 @@ def _worker_for(store: OpenStore, paths: Sequence[str] | None) -> Iterator[Worke
     if not any(os.path.lexists(store.root / path) for path in paths or ()):
         yield None
         return
-    from findling.ingest.pool import start_ahead
+    from findling.reading.pool import start_ahead
 
     with start_ahead(_limits(store)) as worker:
         yield worker
@@ -140,15 +141,15 @@ def _limits(store: OpenStore) -> ChunkLimits | None:
     return store.configuration.limits if store.configuration.chunking else None
 
 
-def _indexer(store: OpenStore, progress: OnProgress | None, *, embed: bool, ahead: Worker | None = None) -> Indexer:
-    from findling.ingest.indexer import Indexer
+def _indexer(store: OpenStore, job: RunningJob, *, embed: bool, ahead: Worker | None = None) -> Indexer:
+    from findling.engine.indexer import Indexer
 
     configuration = store.configuration
     return Indexer(
         store.root,
         store.directory,
         options=configuration.wanted,
-        on_progress=progress,
+        on_progress=job,
         workers=configuration.workers,
         limits=_limits(store),
         commit=_commit(store),
@@ -160,13 +161,13 @@ def _indexer(store: OpenStore, progress: OnProgress | None, *, embed: bool, ahea
 def _open_to_embed(store: OpenStore) -> None:
     """Import and open what the vectors of new contents take, where that asks nobody for anything."""
     if store.semantics.expected() is not None:
-        import findling.ingest.embedding_pass  # noqa: F401 - for the one who embeds
+        import findling.engine.embedding_pass  # noqa: F401 - for the one who embeds
 
         store.semantics.embedder()
 
 
 def _commit(store: OpenStore) -> Commit | None:
-    from findling.ingest.indexer import Commit
+    from findling.engine.indexer import Commit
 
     if not isinstance(store, RefStore):
         return None
@@ -176,7 +177,7 @@ def _commit(store: OpenStore) -> Commit | None:
 
 def add_vectors(
     store: OpenStore,
-    progress: OnProgress | None,
+    job: RunningJob,
     wait_s: float,
     deadline: float | None,
     paths: Sequence[str] | None = None,
@@ -187,14 +188,14 @@ def add_vectors(
     done = 0
     apart = store.semantics.for_documents()
     if apart is not None and (documents := documents_to_embed(store, apart, paths)):
-        done += _add_vectors(store, apart, progress, wait_s, deadline, documents, on_file)  # quick, so first
+        done += _add_vectors(store, apart, job, wait_s, deadline, documents, on_file)  # quick, so first
     fingerprint = store.semantics.expected()
     if fingerprint is None and (embedder := store.semantics.embedder()) is not None:
         fingerprint = embedder.fingerprint
     if fingerprint is None or not _lacks_vectors(store, fingerprint, paths):
         return done
     if (embedder := store.semantics.embedder()) is not None:
-        done += _add_vectors(store, embedder, progress, wait_s, deadline, paths, on_file)
+        done += _add_vectors(store, embedder, job, wait_s, deadline, paths, on_file)
     return done
 
 
@@ -228,14 +229,14 @@ def documents_to_embed(
 def _add_vectors(
     store: OpenStore,
     embedder: Embedder,
-    progress: OnProgress | None,
+    job: RunningJob,
     wait_s: float,
     deadline: float | None,
     paths: Sequence[str] | None,
     on_file: Callable[[EmbeddedFile], None],
 ) -> int:
-    from findling.errors import EmbedderUnavailable
-    from findling.ingest.embedding_pass import embed
+    from findling.engine.embedding_pass import embed
+    from findling.model.errors import EmbedderUnavailable
     from findling.store.writer import IndexWriter
 
     reader = store.reader
@@ -247,7 +248,9 @@ def _add_vectors(
         on_file(file)
 
     # Without it text and names are searched; `Semantics.problem` says why not more.
-    with suppress(EmbedderUnavailable):
+    with suppress(EmbedderUnavailable), _turn("embedding", store, job, deadline) as mine:
+        if not mine:
+            return 0
         embed(
             lambda: IndexWriter(store.directory, wait_s=wait_s),
             reader,
@@ -256,7 +259,7 @@ def _add_vectors(
             max_bytes=store.configuration.wanted.max_bytes,
             paths=paths,
             deadline=deadline,
-            on_progress=progress or (lambda _: None),
+            on_progress=job,
             on_file=told,
         )
     save_bits(store, embedder.fingerprint, wait_s)
@@ -265,7 +268,7 @@ def _add_vectors(
 
 def save_bits(store: OpenStore, fingerprint: Fingerprint, wait_s: float) -> None:
     """Bring the file of sign bits up to date where that is worth while; whoever writes just now does it himself."""
-    from findling.errors import IndexBusy
+    from findling.model.errors import IndexBusy
     from findling.store.dense_files import may_be_due
     from findling.store.lock import WriterLock
 

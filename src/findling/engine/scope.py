@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from findling import errors
 from findling.engine.refs import RefStore
 from findling.engine.store import OpenStore
-from findling.types import SkippedFile
+from findling.model import errors
+from findling.model.types import SkippedFile
 
 if TYPE_CHECKING:
+    from findling.model.typed_paths import StrPath
     from findling.store.rows import FileRow
-    from findling.typed_paths import StrPath
 
 
 _NAME_BYTES = 255
@@ -30,7 +30,7 @@ def language_id(name: str | None) -> str | None:
         return None
     from difflib import get_close_matches
 
-    from findling.ingest.languages import LANGUAGES, find_language
+    from findling.model.languages import LANGUAGES, find_language
 
     found = find_language(name)
     if found is None:
@@ -112,7 +112,7 @@ def in_scope(
         )
         skipped = left_out(store, folder, path_globs)
     if not files and not skipped and folder and not isinstance(store, RefStore):
-        from findling.ingest import discovery
+        from findling.sources import discovery
 
         skipped = tuple(discovery.look_at(store.root, [folder], None, store.configuration.wanted).skipped)
     return files, skipped

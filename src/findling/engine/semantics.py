@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from findling import errors
+from findling.model import errors
 
 if TYPE_CHECKING:
     from findling.config import Config, ProviderChoice
     from findling.embedding import Embedder, Fingerprint
     from findling.engine.store import OpenStore
+    from findling.model.types import EmbedderProblem
     from findling.search.semantic import SemanticChannel
     from findling.store.reader import IndexReader
-    from findling.types import EmbedderProblem
 
 _OFF = "Searching by meaning is off: semantic.enabled is false."
 
@@ -244,7 +244,7 @@ class Semantics:
     def trouble(self) -> EmbedderProblem | None:
         """What keeps questions from being answered by meaning; None when nothing does. May open the embedder."""
         from findling.embedding import BUNDLED
-        from findling.types import EmbedderProblem
+        from findling.model.types import EmbedderProblem
 
         if self.embedder() is not None:
             mismatch = self.mismatch()

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from findling.engine.store import OpenStore
-from findling.files import NotRead, stamp_of
-from findling.types import SkippedFile
+from findling.model.types import SkippedFile
+from findling.outbound.files import NotRead, stamp_of
 
 if TYPE_CHECKING:
     from findling.store.rows import FileRow
@@ -50,9 +50,9 @@ class ShownText:
     def _read(self, file: FileRow) -> Sequence[str] | None:
         if file.converted:
             return self._converted(file)
-        from findling.ingest.decoding import Decoded, decode
-        from findling.ingest.reading import read_file
+        from findling.reading.decoding import Decoded, decode
         from findling.search.as_indexed import is_as_indexed
+        from findling.sources.contents import read_file
 
         state = self._store.reader.state_of(file.path)
         known = self._texts.get(file.path)

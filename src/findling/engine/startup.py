@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from findling import errors
 from findling.engine.semantics import NAMED, choose, mismatch_of
 from findling.engine.store import OpenStore
+from findling.model import errors
 
 PATIENCE_MS: Final = 3000
 """How long a model at an address may take here: clients give a server some ten seconds to start."""

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from findling import errors
+from findling.engine.index_jobs import active_job
 from findling.engine.refs import RefStore, unlistable, up_to_date
-from findling.engine.running import running
 from findling.engine.store import OpenStore
-from findling.plurals import count
-from findling.types import Coverage, IndexingStatus, IndexReport, SkippedFile, Status
+from findling.model import errors
+from findling.model.plurals import count
+from findling.model.types import Coverage, IndexingStatus, IndexReport, SkippedFile, Status
 
 
 def coverage(store: OpenStore) -> Coverage:
@@ -45,8 +45,8 @@ def never_indexed(store: OpenStore, *, vectors_wanted: bool = False) -> Coverage
     if isinstance(store, RefStore):
         pending = store.file_count
     else:
-        run = running(store)
-        pending = run.pending if run else 0
+        job = active_job(store)
+        pending = job.pending if job else 0
     return Coverage(pending_files=pending, vectors_wanted=vectors_wanted)
 
 
@@ -78,7 +78,7 @@ def status(store: OpenStore, *, unlisted: bool = False) -> Status:
 
 def _read_status(store: OpenStore) -> Status:
     from findling.engine.freshness import to_look_at
-    from findling.ingest import discovery
+    from findling.sources import discovery
     from findling.store import schema
 
     notes: list[str] = []
@@ -152,7 +152,7 @@ def unmentioned(store: OpenStore, listed: Iterable[SkippedFile]) -> list[Skipped
 
     Where there is no time for it there is none, and a note in the store.
     """
-    from findling.ingest.unlisted import unlisted
+    from findling.sources.unlisted import unlisted
 
     found = unlisted(store.root, UNLISTED_S)
     if found is None:

@@ -11,13 +11,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from findling import errors, roots
+from findling.config import roots
 from findling.engine.configuration import Configuration, Recipe
 from findling.engine.semantics import Semantics
+from findling.model import errors
 
 if TYPE_CHECKING:
     from findling.config import Config
-    from findling.files import Files
+    from findling.outbound.files import Files
     from findling.search.indexed_files import IndexedFiles
     from findling.store.reader import IndexReader
 
@@ -105,7 +106,7 @@ class OpenStore:
 
     def new_files(self) -> Files:
         """The indexed files, for any one thread."""
-        from findling.files import RootFiles
+        from findling.outbound.files import RootFiles
 
         return RootFiles(self.root)
 

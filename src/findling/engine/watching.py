@@ -11,18 +11,19 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from findling import errors
 from findling.engine.freshness import SYNC_FILES
 from findling.engine.memory import give_back
-from findling.plurals import count
+from findling.model import errors
+from findling.model.plurals import count
 
 if TYPE_CHECKING:
     from findling.engine.engine import Engine
+    from findling.model.types import Progress
     from findling.store.lock import WriterLock
-    from findling.types import Progress
 
 STANDBY_S = 2.0
 """How often a process asks whether the watching has become free, or an index has come to be."""
@@ -39,6 +40,9 @@ LONGEST_S = 10.0
 PAUSE = 2
 """After taking something in, so many times as long as it took nothing is taken in: a third of a core at most."""
 
+TURN_LOOK_S = 0.2
+"""How soon one that waits for its turn hears that it is to stop."""
+
 POLL_LEAST_S, POLL_PAUSE = 5.0, 50
 """Without the system's help everything is looked at this often, and at most a fiftieth of the time."""
 
@@ -53,6 +57,10 @@ State = Literal["waiting", "standby", "watching", "polling", "stopped"]
 _log = logging.getLogger(__name__)
 
 
+_turns = cache(threading.BoundedSemaphore)
+"""For so many watchers of this process at once; all that have the same limit share one."""
+
+
 class Watch(NamedTuple):
     """What is watched just now, and why not more, in words."""
 
@@ -61,10 +69,12 @@ class Watch(NamedTuple):
 
 
 class Watcher:
-    """Of one root. ``open_engine`` is called in the watcher's thread."""
+    """Of one root. ``open_engine`` is called in the watcher's thread. ``at_once``: so many watchers of a process at the
+    most take something in at once."""
 
-    def __init__(self, open_engine: Callable[[], Engine]) -> None:
+    def __init__(self, open_engine: Callable[[], Engine], *, at_once: int = 1) -> None:
         self._open_engine = open_engine
+        self._at_once = at_once
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._refused: set[str] = set()
@@ -128,7 +138,7 @@ class Watcher:
     # --- listening ------------------------------------------------------------------------------------------
 
     def _watch(self, root: Path, role: WriterLock) -> None:
-        from findling.ingest.watching import CannotWatch, changes
+        from findling.sources.watching import CannotWatch, changes
 
         extra: set[str] = set()
         self._heard_until = time.time()
@@ -143,7 +153,7 @@ class Watcher:
 
     def _listen(self, root: Path, heard: Iterable[Mapping[str, bool]], folders: set[str], role: WriterLock) -> set[str]:
         """Take in what is heard until there are folders to listen to that are not; those."""
-        from findling.ingest.watching import new_folders, unheard_folders
+        from findling.sources.watching import new_folders, unheard_folders
 
         first = True
         waiting: dict[str, bool] = {}
@@ -191,7 +201,7 @@ class Watcher:
     # --- taking in ------------------------------------------------------------------------------------------
 
     def _folders(self, root: Path) -> set[str]:
-        from findling.ingest.watching import folders_of
+        from findling.sources.watching import folders_of
 
         return folders_of(root, self._opened().known_paths())
 
@@ -208,7 +218,17 @@ class Watcher:
             give_back()
 
     def _take_in(self, root: Path | None, paths: list[str] | None) -> None:
-        """Bring these paths (None: everything) up to date. What cannot be now, the next question tries again."""
+        """Bring these paths (None: everything) up to date when it is this one's turn. What cannot be now, the next
+        question tries again."""
+        while not _turns(self._at_once).acquire(timeout=TURN_LOOK_S):
+            if self._stop.is_set():
+                return
+        try:
+            self._bring_up_to_date(root, paths)
+        finally:
+            _turns(self._at_once).release()
+
+    def _bring_up_to_date(self, root: Path | None, paths: list[str] | None) -> None:
         from findling.store.layout import DATABASE
 
         started = time.monotonic()
@@ -251,7 +271,7 @@ class Watcher:
 
 def _concerns_all(taken: Mapping[str, bool], folders: set[str]) -> bool:
     """Whether more than the files themselves may have changed: rules, folders, or how a name is written."""
-    from findling.ingest.watching import RULE_FILES
+    from findling.sources.watching import RULE_FILES
 
     if any(name in folders or name.rpartition("/")[2] in RULE_FILES for name in taken):
         return True

@@ -2,5 +2,5 @@
 
 ``judged`` reads queries and runs, ``scoring`` is the rule (both need the standard library alone), ``run`` asks.
 ``from_history`` makes judged queries of a repository's own past (``history``: its commits; ``questions``: its
-sentences), ``plots`` draws. Knows no view and no command line; what it hands out are values of findling.reports.
+sentences), ``plots`` draws. Knows no view and no command line; what it hands out are values of findling.model.reports.
 """

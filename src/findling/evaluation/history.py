@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from findling.errors import InvalidInput, NotFound
-from findling.ingest.git_objects import git_arguments
+from findling.model.errors import InvalidInput, NotFound
 from findling.outbound.git import GitOutput, run_git
+from findling.sources.git_objects import git_arguments
 
 LOG_S: Final = 60.0
 """Time for reading the history; of a large repository with a cold disk the newest commits come well within it."""

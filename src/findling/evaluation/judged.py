@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from findling.errors import InvalidInput, NotFound
+from findling.model.errors import InvalidInput, NotFound
 
 #: The set of queries whose answer does not exist.
 NO_ANSWER: Final = "no_answer"

@@ -15,8 +15,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from findling.errors import InvalidInput
-from findling.reports import Estimate, Reliability, Report
+from findling.model.errors import InvalidInput
+from findling.model.reports import Estimate, Reliability, Report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

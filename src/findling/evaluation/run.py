@@ -10,16 +10,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from findling.errors import FindlingError, InvalidInput, NotFound, StorageFull
 from findling.evaluation.judged import Answer, Judged, answer_of
-from findling.types import LOW_CONFIDENCE, Progress
+from findling.model.errors import FindlingError, InvalidInput, NotFound, StorageFull
+from findling.model.types import LOW_CONFIDENCE, Progress
 
 if TYPE_CHECKING:
     from types import TracebackType
     from typing import TextIO
 
     from findling.engine import Engine
-    from findling.types import Mode, SearchResult
+    from findling.model.types import Mode, SearchResult
 
 #: More than is scored, so that a run can also be used to study what came just below.
 LIMIT: Final = 20

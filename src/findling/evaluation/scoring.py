@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from findling.evaluation.judged import Answer, Judged, Result, Target
-from findling.reports import Change, Comparison, Estimate, Evaluation, FlagScores, Latency, Reliability, Scores
+from findling.model.reports import Change, Comparison, Estimate, Evaluation, FlagScores, Latency, Reliability, Scores
 
 DEPTH: Final = 10
 

@@ -18,13 +18,13 @@ from findling.config import OPTIONS, load
 from findling.config.option import Option
 from findling.config.options import EXTERNAL_EMBEDDERS
 from findling.config.sources import NAMES, of_flags
-from findling.errors import ConfigError, InvalidInput
-from findling.types import MODES
+from findling.model.errors import ConfigError, InvalidInput
+from findling.model.types import MODES
 
 if TYPE_CHECKING:
     from findling.config import Config
     from findling.engine import Engine
-    from findling.types import Mode
+    from findling.model.types import Mode
 
 MODE: Final = "mode"
 
@@ -189,7 +189,7 @@ def index_name(config: Config) -> str:
 def kept_index(root: Path, config: Config) -> Path:
     """The folder in the user's cache for an index of ``root`` as ``config`` wants it, beside that of the reported
     setting; need not exist."""
-    from findling.roots import find_root, store_location
+    from findling.config.roots import find_root, store_location
 
     folder = store_location(find_root(None, root=root).root, cache=True, create=False).directory
     return folder.with_name(f"{folder.name}-{index_name(config)}")
@@ -197,8 +197,8 @@ def kept_index(root: Path, config: Config) -> Path:
 
 def open_apart(root: Path, directory: Path, config: Config) -> Engine:
     """The engine for exactly ``root`` with an index of its own in ``directory``, which is made if need be."""
+    from findling.config.roots import find_root, make_store
     from findling.engine import Engine
-    from findling.roots import find_root, make_store
 
     make_store(directory)
     return Engine(find_root(None, root=root).root, "", directory, config=config)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
-from findling.errors import FetchRefused, NetworkError
-from findling.text_encodings import is_text
+from findling.model.errors import FetchRefused, NetworkError
+from findling.model.text_encodings import is_text
 
 MAX_URL_CHARS: Final = 2048
 RESOLVE_S: Final = 10.0

@@ -16,7 +16,7 @@ from http import HTTPStatus
 from typing import Final, NamedTuple
 from urllib.parse import urljoin
 
-from findling.errors import FetchRefused, NetworkError
+from findling.model.errors import FetchRefused, NetworkError
 from findling.outbound.addresses import Target, addresses_of, target_of
 from findling.outbound.connection import Connection, Head
 

@@ -1,1 +1,1 @@
-"""A query travelling: analysis, channels, candidates, ranking, places, confidence."""
+"""A question travelling: understood, proposed for, ranked, placed and judged."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from findling import tokenizer
+from findling.model import tokenizer
 from findling.search.other_languages import in_english
 from findling.search.phrasing import without_form
 from findling.search.synonyms import synonyms

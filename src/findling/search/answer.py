@@ -6,11 +6,11 @@ import time
 from collections.abc import Sequence, Set
 from dataclasses import replace
 
+from findling.model.types import Completeness, Coverage, Freshness, Hit, Query, SearchResult, Span
 from findling.search.confidence import judge
 from findling.search.gate import WITHOUT_VECTORS
 from findling.search.searcher import Found
 from findling.search.snippet import Level, Place, pack
-from findling.types import Completeness, Coverage, Freshness, Hit, Query, SearchResult, Span
 
 
 def make_result(

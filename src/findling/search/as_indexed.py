@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from findling.files import Files, NotRead, stamp_of
+from findling.outbound.files import Files, NotRead, stamp_of
 from findling.store.reader import IndexReader
 from findling.store.rows import FileRow
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from findling import tokenizer
+from findling.model import tokenizer
 from findling.search import places
 from findling.search.analysis import QueryTerms
 from findling.search.fusion import Scored

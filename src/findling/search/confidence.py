@@ -12,8 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from findling.model.types import Confidence
 from findling.search.ranking import RankedFile
-from findling.types import Confidence
 
 BIAS = -2.4
 COVERAGE = 2.5

@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from findling.errors import InvalidInput
-from findling.remembered import remembered
+from findling.model.errors import InvalidInput
+from findling.model.remembered import remembered
 from findling.search.front_matter import normal_tag
 from findling.search.scope import lies_in
 from findling.store.rows import FileRow

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from findling import tokenizer
+from findling.model import tokenizer
 from findling.search.extract_units import Group, Paragraph, groups_of, trimmed
 
 __all__ = ["Excerpt", "Paragraph", "PassageText", "extract"]

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import pairwise
 from textwrap import dedent
 
-from findling import tokenizer
+from findling.model import tokenizer
 
 CUT = "..."
 

@@ -11,9 +11,9 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from findling.model import document_places
+from findling.model.types import LineMatch
 from findling.search.patterns import CompiledPattern, PatternTimeout
-from findling.store import document_places
-from findling.types import LineMatch
 
 # Letters other than ASCII that match an ASCII letter when case is ignored: folding bytes does not find them.
 _FOLDING_LETTERS = (

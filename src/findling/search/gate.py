@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from findling.model.types import Gate, Intent, Query, Skip
 from findling.search.intent import classify
-from findling.types import Gate, Intent, Query, Skip
 
 FADE_FROM = 0.55
 """Confidence of text up to which meaning weighs as much as it may; from here to the gate's ``sure`` it fades."""

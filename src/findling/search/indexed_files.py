@@ -8,14 +8,14 @@ from __future__ import annotations
 import errno
 from collections.abc import Callable, Iterable, Iterator
 
-from findling.files import Files, NotRead
+from findling.model.text_encodings import UTF8, as_utf8
+from findling.outbound.files import Files, NotRead
 from findling.search.exact import FileRef, Scope
 from findling.search.scope import glob_matcher, lies_in
 from findling.store.reader import IndexReader
 from findling.store.rows import FileRow
 from findling.store.schema import CONVERTED
 from findling.store.trigram_plan import TrigramPlan
-from findling.text_encodings import UTF8, as_utf8
 
 _MANY = 400
 """From this many candidate contents on, going through the remembered listing is quicker than asking for each."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from findling.model.types import Intent
 from findling.search.phrasing import without_form
-from findling.types import Intent
 
 ESCALATION_BELOW = 0.65
 """A guess less sure than this carries a hint on how to ask better."""

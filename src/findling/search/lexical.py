@@ -11,10 +11,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from findling import tokenizer
-from findling.remembered import remembered
+from findling.model import tokenizer
+from findling.model.remembered import remembered
+from findling.model.types import Intent
 from findling.search.fusion import reciprocal_rank_fusion
-from findling.types import Intent
 
 LIST_WEIGHTS: Mapping[Intent, Mapping[str, float]] = {
     "symbol": {"symbol": 3, "keyword": 1, "file": 0},

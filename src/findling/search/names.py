@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Literal
 
-from findling import tokenizer
-from findling.errors import InvalidInput
-from findling.plurals import count
+from findling.model import tokenizer
+from findling.model.errors import InvalidInput
+from findling.model.plurals import count
+from findling.model.types import SYMBOL_KINDS, Reference, SymbolHit
 from findling.search.exact import ExactSource, FileRef, Scope
 from findling.search.patterns import compile_pattern
 from findling.search.scope import lies_in
 from findling.store import signatures
 from findling.store.reader import IndexReader, OnlyThese, SymbolRow
 from findling.store.rows import FileRow
-from findling.types import SYMBOL_KINDS, Reference, SymbolHit
 
 _MOST_EXACT = 100_000
 _MOST_DEFINITIONS = 5_000

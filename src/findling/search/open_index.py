@@ -10,15 +10,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from findling import errors
 from findling.embedding.lazy import LazyEmbedder
+from findling.model import errors
 from findling.search.kept_channel import KeptChannel
 from findling.store.reader import IndexReader
 from findling.store.schema import DATABASE
 
 if TYPE_CHECKING:
     from findling.embedding import Embedder
-    from findling.errors import EmbedderUnavailable
+    from findling.model.errors import EmbedderUnavailable
     from findling.search.semantic import SemanticChannel
 
 

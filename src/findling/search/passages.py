@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from findling import tokenizer
+from findling.model import tokenizer
 from findling.search import keyword
 from findling.search.documents import prefix_order
 from findling.search.ranking.priors import path_flags

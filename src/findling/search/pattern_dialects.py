@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from findling.errors import OtherSyntax
+from findling.model.errors import OtherSyntax
 
 IN_BRACKETS = {
     "alnum": "A-Za-z0-9",

@@ -15,7 +15,7 @@ from re import _constants as ops  # type: ignore[attr-defined]
 from re import _parser  # type: ignore[attr-defined]
 from typing import Any, Literal
 
-from findling.errors import InvalidPattern
+from findling.model.errors import InvalidPattern
 from findling.search import pattern_dialects
 
 Dialect = Literal["re", "regex"]

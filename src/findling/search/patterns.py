@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from findling.errors import InvalidPattern
+from findling.model.errors import InvalidPattern
 from findling.search.pattern_cost import longest_safe_line
 from findling.search.pattern_plan import needles, trigram_plan
 from findling.search.pattern_syntax import (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
+from findling.model.types import Channel, Hit, Query, Span
 from findling.search.analysis import QueryTerms
 from findling.search.ranking import RankedFile, formula, ranked_file
 from findling.search.readings import Reading
@@ -13,7 +14,6 @@ from findling.store import signatures
 from findling.store.reader import IndexReader, SymbolRow
 from findling.store.rows import ChunkRow, FileRow
 from findling.store.symbol_rows import SymbolRows
-from findling.types import Channel, Hit, Query, Span
 
 MAX_OTHERS = 3
 OTHER_SHARE = 0.6

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from findling.model.types import Channel, Intent, Mode
 from findling.search.ranking import Evidence, formula
-from findling.types import Channel, Intent, Mode
 
 _ALL: frozenset[Channel] = frozenset(("keyword", "symbol", "semantic"))
 _CHANNELS: dict[Mode, frozenset[Channel]] = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from findling.errors import InvalidInput
-from findling.types import MODES, Query
+from findling.model.errors import InvalidInput
+from findling.model.types import MODES, Query
 
 MAX_LIMIT = 1000
 LINE_DIGITS = 18
@@ -25,10 +25,7 @@ def shortened(text: str) -> tuple[str, str]:
 
 
 def validate(query: Query) -> Query:
-    """The query, or `InvalidInput` that names the argument and the valid values.
-
-    A long text is cut, which the query notes.
-    """
+    """The query, or `InvalidInput` that names the argument and the valid values. A long text is cut, and that noted."""
     text, cut = shortened(query.text)
     if not text.strip():
         raise InvalidInput("The query is empty.", remedy="Say what to look for.")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from findling import tokenizer
+from findling.model import tokenizer
 from findling.search.analysis import QueryTerms
 from findling.search.ranking import RankedFile, formula, ranker
 from findling.search.ranking.phrase import Phrase

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 
+from findling.model.types import Query
 from findling.store.reader import IndexReader
 from findling.store.rows import FileRow
-from findling.types import Query
 
 FEW = 3000
 """Up to this many files the text index is asked for them by id; a longer list costs more than it saves."""

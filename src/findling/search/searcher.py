@@ -15,8 +15,9 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
-from findling.errors import EmbedderUnavailable, InvalidInput
-from findling.plurals import count
+from findling.model.errors import EmbedderUnavailable, InvalidInput
+from findling.model.plurals import count
+from findling.model.types import Channel, Grounds, Hit, Query, Skip
 from findling.search import asked_path, channel_lists, gate, keyword, messages, places, readings, symbol
 from findling.search.analysis import QueryTerms, analyse
 from findling.search.fusion import Merged, Scored, as_they_are, fuse_weighted
@@ -29,7 +30,6 @@ from findling.search.snippet import make_snippet
 from findling.search.text_order import TextOrder, text_order
 from findling.store.reader import IndexReader, OnlyThese
 from findling.store.rows import FileRow
-from findling.types import Channel, Grounds, Hit, Query, Skip
 
 if TYPE_CHECKING:
     import numpy as np
@@ -148,7 +148,7 @@ class Searcher:
         if query.gate is not None:
             by_text = candidates.proposed.get("keyword", set()) | candidates.proposed.get("exact", set())
             ranked = self._rank(terms, chosen, candidates, query.limit)
-            text = text_order(self._reader, query.text, terms, guess.intent, ranked, by_text)
+            text = text_order(self._reader, terms, guess.intent, ranked, by_text)
             skip = gate.skipped(query.gate, guess.intent, text.confidence)
         if skip is None and "semantic" in chosen.channels:
             skip, failed = self._propose_by_meaning(terms, chosen, candidates)

@@ -12,7 +12,7 @@ from operator import or_
 from re import compile as regex
 from typing import Literal
 
-from findling import tokenizer
+from findling.model import tokenizer
 
 LINE_CHARS = 200
 """A shown line is at most this long; what lies further right is seldom read, and one line must not fill a screen."""

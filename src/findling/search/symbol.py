@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from findling import tokenizer
+from findling.model import tokenizer
 from findling.search.analysis import QueryTerms
 from findling.store.reader import IndexReader, OnlyThese, SymbolRow
 

@@ -2,14 +2,14 @@
 
 Who asks in his own words says "throw away" where a name says ``discard``, "slow" where a heading says "latency". A few
 hundred everyday words with the terms of the trade, in general and of no project; it is asked by the stems of words
-(`findling.tokenizer`) and knows no sentences.
+(`findling.model.tokenizer`) and knows no sentences.
 """
 
 from __future__ import annotations
 
 from functools import cache
 
-from findling import tokenizer
+from findling.model import tokenizer
 
 _SAME = """
 abort cancel halt interrupt kill stop terminate, begin boot initialize launch start, complete done end finish,

@@ -12,8 +12,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from findling import tokenizer
-from findling.remembered import remembered
+from findling.model import tokenizer
+from findling.model.remembered import remembered
 from findling.search.analysis import STOP_WORDS
 
 EXCERPT_CHARS = 240

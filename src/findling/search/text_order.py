@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
+from findling.model.types import Intent
 from findling.search import lexical, places
 from findling.search.analysis import STOP_WORDS, QueryTerms
 from findling.search.ranking import RankedFile, formula
 from findling.store.reader import IndexReader
-from findling.types import Intent
 
 LOOKED_AT = 5
 """Files whose places tell how sure text is: what is called as the query is comes first."""
@@ -27,7 +27,7 @@ class TextOrder:
 
 
 def text_order(
-    reader: IndexReader, text: str, terms: QueryTerms, intent: Intent, ranked: list[RankedFile], by_text: Set[int]
+    reader: IndexReader, terms: QueryTerms, intent: Intent, ranked: list[RankedFile], by_text: Set[int]
 ) -> TextOrder:
     """Of files in their order; ``by_text``: the entries that words or a quotation found."""
     lists = {
@@ -40,17 +40,15 @@ def text_order(
         for at, path in enumerate(paths, 1):
             ranks.setdefault(path, {})[name] = at
     parts = lexical.rank_parts(intent, lists)
-    sure = [_confidence(reader, text, terms, item, parts) for item in ranked[:LOOKED_AT]]
+    sure = [_confidence(reader, terms, item, parts) for item in ranked[:LOOKED_AT]]
     return TextOrder(ranked, ranks, parts, max(sure, default=0.0))
 
 
-def _confidence(
-    reader: IndexReader, text: str, terms: QueryTerms, item: RankedFile, parts: Mapping[str, float]
-) -> float:
+def _confidence(reader: IndexReader, terms: QueryTerms, item: RankedFile, parts: Mapping[str, float]) -> float:
     """How far a file, and what its best place is called, are what the query asks for."""
     place, path = places.choose(reader, terms, item), item.file.path
     found = lexical.evidence(
-        text,
+        terms.text,
         rank=parts.get(path, 0.0),
         name=place.name,
         qualified_name=place.qualified_name,

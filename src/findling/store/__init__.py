@@ -1,1 +1,1 @@
-"""The index on disk: the tables, the text, trigram and vector indexes derived with them."""
+"""Where an index is kept, and what it proposes for a question."""

@@ -16,7 +16,7 @@ from typing import Any
 
 import tantivy
 
-from findling import errors
+from findling.model import errors
 from findling.store import fulltext_files, layout
 from findling.store.schema import IndexDamaged, full
 

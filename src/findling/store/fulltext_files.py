@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from findling import errors
+from findling.model import errors
 from findling.store import layout
 
 FORMAT = "2"

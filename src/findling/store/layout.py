@@ -11,7 +11,7 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-from findling import errors
+from findling.model import errors
 
 DATABASE = "index.db"
 FULLTEXT = "fulltext"

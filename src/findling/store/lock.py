@@ -7,7 +7,7 @@ from pathlib import Path
 
 import apsw
 
-from findling import errors
+from findling.model import errors
 from findling.store import layout
 from findling.store.layout import LOCK as LOCK
 from findling.store.schema import map_error, open_unlinked

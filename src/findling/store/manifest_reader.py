@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 
-from findling.roots import LIVE
+from findling.config.roots import LIVE
 from findling.store import schema
 from findling.store.rows import (
     FILE_FROM_ENTRY_SQL,

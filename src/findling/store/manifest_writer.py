@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from findling.model.types import FileState, SkippedFile
 from findling.store import manifests, schema
 from findling.store.batches import BatchWriter, typed
 from findling.store.manifests import Standing
-from findling.types import FileState, SkippedFile
 
 _FROM_ENTRIES = "entries e CROSS JOIN manifest_files m"
 """From a path's few entries to the manifest; left alone, SQLite may go through all of its files."""

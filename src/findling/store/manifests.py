@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from findling.roots import LIVE as LIVE
+from findling.config.roots import LIVE as LIVE
 from findling.store import count_rows, growth
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from findling.roots import LIVE
+from findling.config.roots import LIVE
 from findling.store import chunk_rows, count_rows, growth, section_rows, symbol_rows, term_rows
 from findling.store.few_terms import FewTerms
 from findling.store.rows import ChunkRow, chunk_row

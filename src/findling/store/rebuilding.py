@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from findling import errors
+from findling.model import errors
 from findling.store import layout, schema
 from findling.store.layout import DATABASE, LOCK, WATCHER
 from findling.store.lock import WriterLock

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from findling.model.text_encodings import UTF8
 from findling.store.chunk_rows import Place
 from findling.store.schema import CHUNK_KINDS, CONVERTED
-from findling.text_encodings import UTF8
 
 
 class FileRow(NamedTuple):

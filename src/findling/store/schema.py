@@ -41,7 +41,7 @@ from typing import Any, Literal
 
 import apsw
 
-from findling import errors
+from findling.model import errors
 from findling.store import checksums, growth, layout, text_codes, views
 from findling.store.layout import DATABASE as DATABASE
 from findling.store.layout import FULLTEXT as FULLTEXT
@@ -190,7 +190,7 @@ def begun(model_id: int) -> int:
 
 
 def connect(path: Path, *, create: bool = True) -> apsw.Connection:
-    """Open (or create) the database file. Raises the typed errors of ``findling.errors`` only.
+    """Open (or create) the database file. Raises the typed errors of ``findling.model.errors`` only.
 
     A file that is not a database, is damaged, was emptied, or is of an older format raises `IndexDamaged`; of a later
     format, `IndexNewer`. A file that never had any is given its tables.
@@ -344,7 +344,7 @@ def identity(connection: apsw.Connection) -> bytes:
 
 
 def chunking(connection: apsw.Connection) -> str:
-    """The sizes that the files were cut by (`findling.ingest.chunks`), '' for the default ones."""
+    """The sizes that the files were cut by (`findling.reading.chunks`), '' for the default ones."""
     return str(_scalar(connection, "SELECT value FROM meta WHERE key='chunking'") or "")
 
 

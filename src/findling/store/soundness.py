@@ -12,7 +12,7 @@ from typing import Any
 
 import apsw
 
-from findling import errors
+from findling.model import errors
 from findling.store import checksums, fulltext, fulltext_files, layout, manifests, schema
 from findling.store.layout import DATABASE, FULLTEXT, LOCK
 from findling.store.lock import WriterLock

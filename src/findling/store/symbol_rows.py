@@ -16,10 +16,10 @@ from array import array
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple, overload
 
-from findling import tokenizer
-from findling.remembered import remembered
+from findling.model import tokenizer
+from findling.model.remembered import remembered
+from findling.model.types import SYMBOL_KINDS
 from findling.store.deflated import deflate, inflate
-from findling.types import SYMBOL_KINDS
 
 MAX_SYMBOLS = 0xFFFF
 """Enclosing definitions are told in 16 bits; files hold at most 20,000 definitions."""

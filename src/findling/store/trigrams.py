@@ -20,7 +20,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from findling.errors import StorageFull
+from findling.model.errors import StorageFull
 from findling.store import layout
 from findling.store.trigram_plan import UNINDEXED_BYTES, TrigramPlan
 from findling.store.trigram_segment import MAX_SEGMENT_BLOBS, SegmentDamaged, TrigramSegment, write_segment

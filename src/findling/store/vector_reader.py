@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from findling.roots import LIVE
+from findling.config.roots import LIVE
 from findling.store import schema
 from findling.store.manifest_reader import ManifestReader
 from findling.store.rows import ManifestRow

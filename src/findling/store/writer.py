@@ -7,12 +7,12 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from findling import tokenizer
+from findling.model import tokenizer
+from findling.model.types import FileState
 from findling.store import garbage, growth, schema
 from findling.store.batches import typed
 from findling.store.manifest_writer import ManifestWriter
 from findling.store.prepared import Prepared
-from findling.types import FileState
 
 _SHORT_HASH = f"{growth.SHORT_HASH} = substr(?1, 1, 8)"
 _SHORT_GIT_ID = f"{growth.SHORT_GIT_ID} = substr(?1, 1, 8)"

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from findling.types import Reason
+from findling.model.types import Reason
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,15 +8,15 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import compress, islice
 
-from findling import tokenizer
-from findling.remembered import remembered
+from findling.model import tokenizer
+from findling.model.remembered import remembered
+from findling.model.types import SYMBOL_KINDS
 from findling.search.analysis import MIN_SAID, QueryTerms
 from findling.search.ranking import formula
 from findling.search.ranking.ranked_file import RankedFile
 from findling.search.ranking.votes import KINDS
 from findling.store.reader import IndexReader
 from findling.store.symbol_rows import DefinedNames
-from findling.types import SYMBOL_KINDS
 
 Near = Callable[[Sequence[str]], Sequence[float]]
 """Names to how near each is to the query in meaning, in [0, 1]."""

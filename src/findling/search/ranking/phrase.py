@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from math import sqrt
 
-from findling import tokenizer
+from findling.model import tokenizer
 
 NEAR = 2
 """Words apart at the most: neighbours, or with one word between. 1 to 16 measured about the same."""

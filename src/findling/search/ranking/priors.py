@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from findling.remembered import remembered
+from findling.model.remembered import remembered
 
 _FLAGS = {
     "test": re.compile(

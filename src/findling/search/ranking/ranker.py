@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import partial
 
-from findling import tokenizer
+from findling.model import tokenizer
 from findling.search.analysis import QueryTerms, name_alone
 from findling.search.keyword import KeywordHits
 from findling.search.ranking import formula, mentions, names, priors, signals, votes

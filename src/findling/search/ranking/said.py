@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from findling import tokenizer
+from findling.model import tokenizer
 from findling.search.analysis import STOP_WORDS, QueryTerms
 
 MAX_WORDS = 48

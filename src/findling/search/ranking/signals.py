@@ -9,8 +9,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from findling import tokenizer
-from findling.remembered import remembered
+from findling.model import tokenizer
+from findling.model.remembered import remembered
 from findling.store import term_rows
 
 K1 = 5.0

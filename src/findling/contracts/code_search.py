@@ -1,0 +1,366 @@
+"""search_code: arguments to one question, and its answer to a reply that says what it is worth.
+
+`question` and `facts` are pure; only an external reranker stands between them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from findling.contracts import code_decisions as decide
+from findling.contracts import code_metadata
+from findling.contracts.code_rerank import Rerank, reranked, reranker
+from findling.contracts.model import Arguments, Call, Refusal, Reply
+from findling.contracts.parameters import MAX_NAME, MAX_REPEATED
+from findling.contracts.places import clipped
+from findling.contracts.refs import check_ref
+from findling.contracts.workspace import WAIT_S
+from findling.model.languages import LANGUAGES, find_language
+from findling.model.types import SYMBOL_KINDS, Answer, Grounds, Hit, Intent, Query
+from findling.outbound import events
+from findling.search import lexical
+from findling.search.analysis import STOP_WORDS
+from findling.search.phrasing import without_form
+
+if TYPE_CHECKING:
+    from findling.config import Config
+    from findling.config.options import SemanticMode
+
+SNIPPET_CHARS = 200
+BODY_LINES = 200
+"""Lines of a result's body; more is reading the file."""
+
+TEXT_LINES = 60
+"""Lines of a place that are compared with the query: what a person would look at."""
+
+MORE_RESULTS = 20
+"""To ask for where the first ones do not answer: half of the files that these miss stand among so many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One result before it is written: who found it, and how well it answers by text and by meaning."""
+
+    hit: Hit
+    text: str
+    provenance: decide.Provenance
+    lexical: float
+    similarity: float
+
+
+def search_code(call: Call, given: Arguments) -> Reply:
+    """The handler. Raises `Refusal`."""
+    started = time.monotonic()
+    workspace = call.workspace
+    config = workspace.config
+    ref = check_ref(workspace.engine.root, given.get("ref"))
+    answer = workspace.engine.ask(question(given, config), progress=call.progress)
+    if given["freshness_policy"] == "strict" and answer.result.freshness != "fresh":
+        raise _stale(answer, ref)
+    mode = mode_of(answer, config)
+    found, rerank = reranked(config, mode, given["query"], placed(answer), _fan_out(given).merged)
+    workspace.note_latency((time.monotonic() - started) * 1000)
+    _report(answer, mode, min(len(found), given["limit"]), started)
+    metadata = code_metadata.of_answer(
+        ref,
+        freshness=answer.result.freshness,
+        coverage=answer.result.coverage,
+        job_active=workspace.jobs.active is not None,
+        vectors_wanted=mode == "hybrid",
+    )
+    if given["freshness_policy"] != "best_effort" and _is_unfinished(answer, mode):
+        workspace.finish_in_background(ref)
+    return Reply(facts(given, config, answer, found, rerank, metadata), "results")
+
+
+def question(given: Arguments, config: Config) -> Query:
+    """What the arguments ask. Raises `Refusal` for a language that is none."""
+    semantic = config.semantic
+    mode = semantic.effective_mode(embedder_works=True)
+    cap = config.ratio_for("natural_language")
+    limit = given["limit"] if reranker(config, mode) == "none" else _fan_out(given).merged
+    return Query(
+        given["query"],
+        limit,
+        language=known_language(given.get("language")),
+        wait_s=WAIT_S,
+        look_at_all=given["freshness_policy"] == "strict",
+        gate=decide.gate(mode, given.get("semantic_ratio"), cap, semantic.lexical_short_circuit_threshold),
+        place_lines=BODY_LINES if given["detail_level"] == "context" else TEXT_LINES,
+    )
+
+
+def mode_of(answer: Answer, config: Config) -> SemanticMode:
+    """The mode in effect, given whether there is an embedder."""
+    problem = answer.meaning.problem
+    return config.semantic.effective_mode(embedder_works=problem is None or problem.kind != "none")
+
+
+def placed(answer: Answer) -> list[Found]:
+    """The answer's places as results, in its order."""
+    return [_found(answer, hit, grounds) for hit, grounds in answer.places]
+
+
+def facts(
+    given: Arguments,
+    config: Config,
+    answer: Answer,
+    found: Sequence[Found],
+    rerank: Rerank,
+    metadata: Mapping[str, Any],
+) -> dict[str, Any]:
+    """What is said of an answer. ``found`` are its results in their last order, ``metadata`` tells of the index."""
+    result = answer.result
+    shown = found[: given["limit"]]
+    scores = decide.exposed_scores((item.provenance, item.lexical, item.similarity) for item in shown)
+    total = result.total
+    said = {**metadata, **_semantic_fields(config, answer, found, _fan_out(given)), **_rerank_fields(rerank)}
+    said |= _confidence_fields(given, config, answer, shown, scores)
+    # What answered is an index that this version can read; a question without one has begun to make it.
+    said["schema_status"] = "compatible" if result.coverage.files else "not_indexed"
+    if warnings := _warnings(answer):
+        said["warnings"] = warnings
+    return {
+        "results": [
+            result_facts(item, score, given["detail_level"], result.intent) | {"provenance": item.provenance}
+            for item, score in zip(shown, scores, strict=True)
+        ],
+        "query_intent": result.intent,
+        "total_candidates": total,
+        "suggested_next_actions": _next_actions(given, result.intent, shown, low=said["low_confidence"], total=total),
+        "metadata": said,
+    }
+
+
+def _fan_out(given: Arguments) -> decide.FanOut:
+    return decide.fan_out(given["limit"])
+
+
+def _stale(answer: Answer, ref: str) -> Refusal:
+    why = answer.result.stale_reason or "not all are indexed yet"
+    return Refusal(
+        "index_stale",
+        f"The index does not show the newest files: {why}.",
+        {"current_head": ref, "suggestion": "Call sync_repo, or ask with freshness_policy balanced."},
+    )
+
+
+def _is_unfinished(answer: Answer, mode: SemanticMode) -> bool:
+    """Whether indexing would make the answer better."""
+    result = answer.result
+    lacks_vectors = mode == "hybrid" and result.coverage.missing_vectors > 0
+    return result.freshness != "fresh" or result.coverage.unfinished or lacks_vectors
+
+
+def _report(answer: Answer, mode: SemanticMode, results: int, started: float) -> None:
+    """Tell the log what came of the semantic side."""
+    meaning = answer.meaning
+    skipped = decide.skip_reason(meaning.skipped, mode)
+    if meaning.skipped in decide.FALLBACK and mode != "off":
+        message = meaning.failure or (meaning.problem.message if meaning.problem else "")
+        events.semantic_error(operation="search_code", error_type=skipped or "", message=message)
+    if mode == "hybrid":
+        events.semantic_search(
+            query=answer.query.text,
+            result_count=results,
+            latency_ms=events.since(started),
+            used_semantic=_triggered(answer),
+        )
+
+
+def _triggered(answer: Answer) -> bool:
+    return answer.meaning.ran and answer.meaning.skipped in (None, "nothing")
+
+
+def _found(answer: Answer, hit: Hit, grounds: Grounds) -> Found:
+    seen = "\n".join(grounds.text.split("\n", TEXT_LINES)[:TEXT_LINES])
+    evidence = lexical.evidence(
+        without_form(answer.query.text),
+        rank=grounds.rank_part,
+        name=hit.name,
+        qualified_name=hit.qualified_name,
+        path=hit.path,
+        text=f"{hit.path} {hit.qualified_name} {seen or hit.snippet}",
+        ignore=STOP_WORDS,
+    )
+    if answer.meaning.skipped is not None:
+        return Found(hit, grounds.text, "lexical", evidence.score, 0.0)
+    return Found(hit, grounds.text, provenance(hit), evidence.score, grounds.similarity or 0.0)
+
+
+def provenance(hit: Hit) -> decide.Provenance:
+    """Which sides found a hit."""
+    by_meaning = "semantic" in hit.sources
+    by_text = bool(set(hit.sources) - {"semantic"})
+    return "hybrid" if by_meaning and by_text else "semantic" if by_meaning else "lexical"
+
+
+def _warnings(answer: Answer) -> list[str]:
+    """What the answer notes, but nothing of what went wrong with meaning, which has fields; a mismatch stays."""
+    meaning = answer.meaning
+    warnings = [note for note in answer.result.notes if note != meaning.note]
+    if meaning.skipped == "mismatch" and meaning.problem is not None:
+        warnings.append(f"{meaning.problem.message} Run reindex_vectors with force: true.")
+    return warnings
+
+
+def known_language(name: str | None) -> str | None:
+    """A language's id. Raises `Refusal` with the nearest names."""
+    if name is None:
+        return None
+    language = find_language(name)
+    if language is None:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name.lower(), LANGUAGES, 3)
+        hint = f" Did you mean {' or '.join(near)}?" if near else " Leave it out to search all."
+        raise Refusal("invalid_input", f"Parameter `language` must be a known language, not {name!r}.{hint}")
+    return language.id
+
+
+# --- what it is worth ------------------------------------------------------------------------------------------
+
+
+def _semantic_fields(config: Config, answer: Answer, found: Sequence[Found], fan_out: decide.FanOut) -> dict[str, Any]:
+    meaning, coverage = answer.meaning, answer.result.coverage
+    mode = mode_of(answer, config)
+    fallback = meaning.skipped in decide.FALLBACK and mode == "hybrid"
+    fields: dict[str, Any] = {
+        "semantic_mode": mode,
+        "semantic_enabled": mode != "off",
+        "semantic_ratio_used": round(meaning.ratio if meaning.skipped is None else 0.0, 6),
+        "semantic_triggered": _triggered(answer),
+        "semantic_skipped_reason": decide.skip_reason(meaning.skipped, mode),
+        "semantic_fallback": fallback,
+        "semantic_degraded": decide.semantic_degraded(
+            fallback=fallback, found_by_meaning=any(item.provenance != "lexical" for item in found)
+        ),
+        "embedding_model_version": meaning.model_version if mode == "hybrid" else None,
+        "external_provider_blocked": config.external_blocked,
+        "lexical_fan_out": fan_out.lexical,
+        "semantic_fan_out": fan_out.semantic,
+        "merged_fan_out": fan_out.merged,
+    }
+    if coverage.chunks:
+        fields["embedding_coverage"] = round(coverage.embedded_chunks / coverage.chunks, 6)
+    return fields
+
+
+def _rerank_fields(rerank: Rerank) -> dict[str, Any]:
+    fields: dict[str, Any] = {"rerank_provider": rerank.provider, "rerank_fallback": bool(rerank.reason)}
+    if rerank.reason:
+        fields["rerank_fallback_reason"] = rerank.reason
+    return fields
+
+
+def _confidence_fields(
+    given: Arguments, config: Config, answer: Answer, shown: Sequence[Found], scores: Sequence[float]
+) -> dict[str, Any]:
+    threshold = given.get("confidence_threshold", config.semantic.confidence_threshold)
+    worth = decide.lead(scores, [item.provenance for item in shown])
+    low = answer.result.confidence < threshold
+    intent, query = answer.result.intent, given["query"]
+    return {
+        "low_confidence": low,
+        "suggested_action": decide.suggested_action(
+            intent,
+            len(shown),
+            low=low,
+            query=clipped(query, MAX_REPEATED),
+            name=_name_for(query, intent, shown),
+        ),
+        "confidence_threshold": threshold,
+        "top_score": round(worth.top_score, 6),
+        "score_margin": round(worth.score_margin, 6),
+        "channel_agreement": round(worth.channel_agreement, 6),
+        "query_intent_confidence": answer.intent_confidence,
+        "intent_escalation_hint": answer.intent_hint,
+    }
+
+
+def _name_for(query: str, intent: Intent, shown: Sequence[Found]) -> str:
+    """What the query calls the thing, '' where that is no name."""
+    name = query.strip()
+    if intent != "symbol":
+        name = decide.extracted_identifier(query, shown[0].hit.name if shown else "", STOP_WORDS)
+    return name if len(name) <= MAX_NAME else ""
+
+
+def _next_actions(
+    given: Arguments, intent: Intent, shown: Sequence[Found], *, low: bool, total: int
+) -> list[dict[str, Any]]:
+    """Calls that are worth making now, the likeliest first, all of them of the ``ref`` that was asked for."""
+    at = {} if given.get("ref") is None else {"ref": given["ref"]}
+    actions: list[dict[str, Any]] = []
+    if not shown:
+        actions.append({"tool": "index_status", "arguments": at, "reason": "nothing was found: see what is indexed"})
+    name = _name_for(given["query"], intent, shown)
+    asks_for_one = intent == "symbol" or (intent == "natural_language" and decide.looks_like_a_name(name))
+    if low and name and asks_for_one:
+        actions.append(
+            {"tool": "locate_symbol", "arguments": {"name": name, **at}, "reason": "look the name up among definitions"}
+        )
+    if low and len(shown) < min(total, MORE_RESULTS) and len(given["query"]) <= MAX_REPEATED:
+        same = {key: given[key] for key in ("language", "detail_level", "semantic_ratio") if key in given}
+        actions.append(
+            {
+                "tool": "search_code",
+                "arguments": {"query": given["query"], **same, "limit": MORE_RESULTS, **at},
+                "reason": "what is meant may stand further down",
+            }
+        )
+    if shown:
+        path = shown[0].hit.path
+        actions.append(
+            {
+                "tool": "get_file_outline",
+                "arguments": {"path": path, **at},
+                "reason": "see what the first result's file holds",
+            }
+        )
+    return actions
+
+
+# --- one result ------------------------------------------------------------------------------------------------
+
+
+def result_facts(item: Found, score: float, detail: str, intent: str) -> dict[str, Any]:
+    """A result's fields, without its provenance. ``detail``: location, signature or context."""
+    hit = item.hit
+    name = hit.path.rsplit("/", 1)[-1]
+    kind, qualified = "snippet", hit.path
+    if hit.kind in SYMBOL_KINDS:
+        result_type, kind, name, qualified = "symbol", hit.kind, hit.name, hit.qualified_name
+    else:
+        result_type = kind = "file" if intent == "path" else "snippet"
+    facts: dict[str, Any] = {
+        "path": hit.path,
+        "line_start": hit.start_line,
+        "line_end": hit.end_line,
+        "kind": kind,
+        "name": name,
+        "score": round(score, 6),
+    }
+    if detail == "location":
+        return facts
+    facts |= {
+        "qualified_name": qualified,
+        "language": hit.language,
+        "snippet": clipped(hit.snippet, SNIPPET_CHARS),
+        "result_type": result_type,
+    }
+    if result_type == "symbol":
+        facts["symbol_id"] = symbol_id(hit.path, hit.qualified_name, hit.start_line)
+        if hit.signature:
+            facts["signature"] = hit.signature
+    if detail == "context":
+        facts["body"] = item.text.rstrip("\r\n")
+    return facts
+
+
+def symbol_id(path: str, qualified_name: str, line: int) -> str:
+    """Names one definition in one state of the files."""
+    return f"{path}#{qualified_name}@{line}"

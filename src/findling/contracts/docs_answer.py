@@ -1,0 +1,164 @@
+"""query_docs: a short answer in the documents' own words, with its sources. Never an error of searching by meaning."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from findling.contracts.docs_scope import ask, scope_of
+from findling.contracts.docs_state import READY, report, semantic_state
+from findling.contracts.model import Arguments, Call, Reply
+from findling.model.tokenizer import path_terms, term_key, terms
+from findling.model.types import LOW_CONFIDENCE
+from findling.outbound import events
+from findling.search import passages
+from findling.search.analysis import analyse
+from findling.search.confidence import TYPICAL_COSINE
+from findling.search.extract import Excerpt, PassageText, extract
+from findling.search.extract_units import cut_between_words
+from findling.search.ranking.signals import STANDS_IN, inverse_document_frequency
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence, Set
+
+    from findling.engine.documents import OpenDocuments
+    from findling.search.analysis import QueryTerms
+    from findling.search.passages import Passage
+
+PASSAGES = 6
+"""Passages that an answer is taken from: the right one is among the first five in two of three cases."""
+
+SNIPPET_CHARS = 200
+"""Of each source, enough to see what it says."""
+
+NO_VECTORS = "No embeddings yet"
+"""Why text alone answers where nothing but time is missing."""
+
+
+def query_docs(call: Call, given: Arguments) -> Reply:
+    """The handler. Raises `InvalidInput`."""
+    started = time.monotonic()
+    query: str = given["query"]
+    state = semantic_state(call.workspace, query) if given["preferSemantic"] else READY
+    report("query_docs", state)
+    by_meaning = given["preferSemantic"] and state.state == "ready"
+
+    scope = scope_of(call, given.get("scope", {}))
+    found, state_of_index = ask(
+        call, given, scope, lambda opened: _answer(opened, query), query=query, by_meaning=by_meaning
+    )
+    excerpts = found.excerpts if found else ()
+    used = found is not None and found.used_semantic
+    confidence = found.confidence if found else 0.0
+    meta: dict[str, Any] = {"used_semantic": used}
+    if given["preferSemantic"] and not used:
+        meta["fallback_reason"] = state.fallback_reason or NO_VECTORS
+    meta |= {"confidence": round(confidence, 6), "low_confidence": confidence < LOW_CONFIDENCE}
+    meta |= state_of_index
+    latency = events.since(started)
+    call.workspace.note_latency(latency)
+    events.semantic_search(query=query, result_count=len(excerpts), latency_ms=latency, used_semantic=used)
+    answer = "\n\n".join(excerpt.text for excerpt in excerpts)
+    facts = {
+        "answer": answer or f'No results found for query: "{cut_between_words(query, SNIPPET_CHARS)}"',
+        "sources": [_source(excerpt) for excerpt in excerpts],
+        "meta": meta,
+    }
+    return Reply(facts, "sources")
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """``confidence`` in [0, 1]: that the documents have an answer at all, and the excerpts are from where it is."""
+
+    excerpts: tuple[Excerpt, ...]
+    confidence: float
+    used_semantic: bool
+
+
+def _answer(opened: OpenDocuments, query: str) -> _Answer:
+    asked = analyse(query)
+    channel = opened.channel
+    found = passages.blended(opened.reader, asked, opened.files, channel, limit=PASSAGES)
+    weights = _weights(opened, asked)
+    texts = []
+    for passage in found:
+        document = opened.texts.of(passage.file)
+        if document is not None:
+            paragraphs = tuple(document.paragraphs(passage.chunk))
+            texts.append(PassageText(passage.file.path, passage.chunk.headings, passage.value, paragraphs))
+    closeness = None
+    if channel is not None and channel.is_quick:
+        vector = channel.encode(query)
+
+        def closeness(pieces: Sequence[str]) -> list[float]:
+            return channel.closeness(vector, pieces)
+
+    excerpts = extract(weights, texts, closeness)
+    confidence = _confidence(opened, asked, weights, found, answered_by(found, excerpts)) if excerpts else 0.0
+    return _Answer(excerpts, confidence, channel is not None)
+
+
+def answered_by(found: Sequence[Passage], excerpts: Sequence[Excerpt]) -> Passage:
+    """The best passage that the answer says something of; where none can be told, the best."""
+    return next((passage for passage in found if any(_is_from(excerpt, passage) for excerpt in excerpts)), found[0])
+
+
+def _is_from(excerpt: Excerpt, passage: Passage) -> bool:
+    chunk = passage.chunk
+    return (
+        excerpt.path == passage.file.path
+        and excerpt.start_line <= chunk.end_line
+        and chunk.start_line <= excerpt.end_line
+    )
+
+
+BIAS = -2.35
+COVERAGE = 4.0
+COSINE = 3.0
+"""With them one in six answers that the documents have is flagged. Those of `findling.search.confidence` are of what
+whole files hold, synonyms among it."""
+
+
+def _confidence(
+    opened: OpenDocuments, asked: QueryTerms, weights: dict[str, float], found: list[Passage], best: Passage
+) -> float:
+    """By how much of the question the answer's best passage holds, and how near the nearest is; as confidence in a
+    search is.
+
+    Of judged questions that the documents do not answer it flags half, of answered ones one in six.
+    """
+    document = opened.texts.of(best.file)
+    held = {*terms(" ".join(best.chunk.headings)), *path_terms(best.file.path)}
+    held.update(terms(document.chunk(best.chunk)) if document else ())
+    said = sum(weight * _share_held(term, held, asked) for term, weight in weights.items())
+    coverage = said / (sum(weights.values()) or 1.0)
+    cosine = max(passage.cosine for passage in found) if opened.channel is not None else TYPICAL_COSINE
+    return 1.0 / (1.0 + math.exp(-(BIAS + COVERAGE * coverage + COSINE * cosine)))
+
+
+def _share_held(term: str, held: Set[str], asked: QueryTerms) -> float:
+    """1 for a term that is there, less for one that only a synonym stands for."""
+    if term in held:
+        return 1.0
+    return 0.0 if held.isdisjoint(asked.synonyms.get(term, ())) else STANDS_IN
+
+
+def _weights(opened: OpenDocuments, asked: QueryTerms) -> dict[str, float]:
+    """How much each term of the question says: less, the more files have it."""
+    manifest = opened.reader.manifest
+    total = manifest.files if manifest else 1
+    counts = opened.reader.term_counts(term_key(term) for term in asked.terms)
+    return {
+        term: weight * inverse_document_frequency(total, counts[term_key(term)]) for term, weight in asked.terms.items()
+    }
+
+
+def _source(excerpt: Excerpt) -> dict[str, Any]:
+    source: dict[str, Any] = {"path": excerpt.path, "snippet": cut_between_words(excerpt.text, SNIPPET_CHARS)}
+    if excerpt.header:
+        source["header"] = excerpt.header
+    source["lineRange"] = [excerpt.start_line, excerpt.end_line]
+    return source

@@ -1,0 +1,168 @@
+"""The docs family by meaning: passages near a question, and documents like one.
+
+Field names, messages and states are the contract of these tools; finding is `findling.search`'s.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from findling.contracts.docs_scope import ask, scope_of
+from findling.contracts.docs_state import report, semantic_state
+from findling.contracts.files import inside
+from findling.contracts.index_state import COMPLETENESS
+from findling.contracts.model import Arguments, Call, Refusal, Reply
+from findling.model.languages import language_of
+from findling.outbound import events
+from findling.search import passages
+from findling.search.analysis import analyse
+from findling.search.documents import DocumentScope
+from findling.search.passages import Near, Passage
+from findling.search.query import split_target
+from findling.search.searcher import chunks_at
+from findling.search.similar_documents import similar_documents
+
+if TYPE_CHECKING:
+    from findling.engine.documents import OpenDocuments
+    from findling.store.rows import ChunkRow, FileRow
+
+PREVIEW_CHARS = 200
+"""Of a similar document's beginning."""
+
+_CELL = re.compile(r"cell \d+")
+"""How a notebook's cells are called where documents have headings."""
+
+
+# --- by meaning --------------------------------------------------------------------------------------------------
+
+
+def semantic_search(call: Call, given: Arguments) -> Reply:
+    started = time.monotonic()
+    state = semantic_state(call.workspace, given["query"])
+    report("semantic_search", state)
+    if state.state == "disabled":
+        return Reply(state.error, is_error=True)
+    query: str = given["query"]
+    ready = state.state == "ready"
+    threshold = given.get("threshold", call.workspace.config.semantic.similarity_threshold)
+
+    def look(opened: OpenDocuments) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        if opened.channel is None:  # not possible, or no vectors yet: words then
+            found = passages.by_text(opened.reader, analyse(query), opened.files, limit=given["limit"])
+            results = _results(opened, [(passage, passage.text) for passage in found])
+            return results, {"used_semantic": False}
+        calibration = opened.channel.calibration
+        near = passages.near(
+            opened.reader,
+            opened.channel,
+            query,
+            opened.files,
+            limit=given["limit"],
+            least=calibration.least_cosine(threshold),
+        )
+        results = _results(opened, [(passage, calibration.similarity(passage.cosine)) for passage in near.passages])
+        return results, _nearness(near, calibration.similarity(near.best))
+
+    scope = scope_of(call, given)
+    answered, state_of_index = ask(call, given, scope, look, query=query, by_meaning=ready)
+    results, meta = answered or ([], {"used_semantic": False})
+    latency = events.since(started)
+    call.workspace.note_latency(latency)
+    used: bool = meta["used_semantic"]
+    events.semantic_search(query=query, result_count=len(results), latency_ms=latency, used_semantic=used)
+    facts = {"results": results, "meta": {"query_latency_ms": latency, **meta, **state_of_index}}
+    if not ready:
+        return Reply(state.error | facts, "results", is_error=not results)
+    return Reply(facts, "results")
+
+
+def _nearness(near: Near, best: float) -> dict[str, Any]:
+    return {
+        "used_semantic": True,
+        "best_similarity": round(best, 6),
+        "below_threshold_count": near.compared - near.above,
+    }
+
+
+def _results(opened: OpenDocuments, found: list[tuple[Passage, float]]) -> list[dict[str, Any]]:
+    results = []
+    for passage, similarity in found:
+        document = opened.texts.of(passage.file)
+        if document is None:
+            continue  # it is gone since it was indexed
+        chunk = passage.chunk
+        result: dict[str, Any] = {
+            "docPath": passage.file.path,
+            "chunkText": document.chunk(chunk),
+            "similarity": round(similarity, 6),
+        }
+        if header := header_of(chunk):
+            result["header"] = header
+        result["lineRange"] = [chunk.start_line, chunk.end_line]
+        if document.changed:
+            result["stale"] = True
+        results.append(result)
+    return results
+
+
+def header_of(chunk: ChunkRow) -> str:
+    """The nearest heading, '' without one."""
+    return next((title for title in reversed(chunk.headings) if not _CELL.fullmatch(title)), "")
+
+
+# --- what is like a document -------------------------------------------------------------------------------------
+
+
+def find_similar(call: Call, given: Arguments) -> Reply:
+    state = semantic_state(call.workspace)
+    report("find_similar", state)
+    if state.state == "disabled":
+        return Reply(state.error, is_error=True)
+    if state.state != "ready":
+        return Reply({**state.error, "similar": []}, is_error=True)
+    root = call.workspace.engine.root
+    target: str = given["docPath"]
+
+    def look(opened: OpenDocuments) -> list[dict[str, Any]] | None:
+        found = _source(opened, root, target)
+        if found is None:
+            return None
+        source, line = found
+        files = opened.files if source.kind == "docs" else opened.reader.listing()
+        if opened.channel is None:
+            return []
+        chunks = (0, None) if line is None else chunks_at(opened.reader, source, line)
+        near = similar_documents(opened.reader, opened.channel, source, files, chunks=chunks, limit=given["limit"])
+        similar = []
+        for item in near:
+            document = opened.texts.of(item.file)
+            if document is not None:
+                similar.append(
+                    {
+                        "docPath": item.file.path,
+                        "similarity": round(item.similarity, 6),
+                        "preview": document.text[:PREVIEW_CHARS],
+                    }
+                )
+        return similar
+
+    path = split_target(target)[0]
+    code_too = language_of(path).kind != "docs"
+    similar, state_of_index = ask(call, given, DocumentScope(), look, query=target, by_meaning=True, code_too=code_too)
+    if similar is None:
+        yet = " yet: not all files are indexed. Ask again in a moment." if COMPLETENESS in state_of_index else "."
+        raise Refusal("not_found", f"{path} is not in the index{yet}")
+    return Reply({"similar": similar, **state_of_index}, "similar")
+
+
+def _source(opened: OpenDocuments, root: Path, target: str) -> tuple[FileRow, int | None] | None:
+    """The file that ``FILE`` or ``FILE:LINE`` names, and the line; None when it is not indexed. Raises `Refusal`."""
+    path, line = split_target(target)
+    for name, at in ((target, None), (path, line)):
+        file = opened.reader.file_at(inside(root, name)[0])
+        if file is not None:
+            return file, at
+    return None

@@ -1,0 +1,165 @@
+"""Reading a file of the root for an answer: paths stay inside the root, sizes are bounded, contents are data.
+
+A file need not be indexed to be read, but secrets and what belongs to version control are handed out no more than they
+are indexed.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from findling.config.roots import is_bare
+from findling.contracts.model import Call, Refusal
+from findling.contracts.root_names import NamedRoots, Root
+from findling.contracts.workspace import WAIT_S
+from findling.model.format_names import format_of
+from findling.model.marks import left_out_by_name, looks_secret
+from findling.outbound.files import Files, NotRead, read_regular_file
+from findling.reading.decoding import Decoded, decode
+from findling.sources.folders import NEVER_FOLDERS
+from findling.sources.selection import DiscoveryOptions
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """A file's text as it is now. ``lines`` keep their ends, so joined they are the text; ``path`` is the root's name
+    for it. ``stale``: of a document whose text is the index's, and which has changed since."""
+
+    path: str
+    lines: tuple[str, ...]
+    stale: bool = False
+
+
+def inside(root: Root, path: str) -> tuple[str, Path]:
+    """(path relative to the root with ``/``, real location). Raises `Refusal` for what leads out of the root."""
+    if isinstance(root, NamedRoots):
+        name, rest = root.split(path)
+        relative, real = inside(root.folders[name], rest)
+        return f"{name}/{relative}", real
+    base = Path(os.path.realpath(root))
+    given = Path(path)
+    normal = Path(os.path.normpath(given if given.is_absolute() else base / given))
+    real = Path(os.path.realpath(normal))
+    named = normal if normal.is_relative_to(base) else real
+    if not named.is_relative_to(base) or not real.is_relative_to(base):
+        raise Refusal("invalid_input", f"path is outside of the root: {path}")
+    return named.relative_to(base).as_posix(), real
+
+
+def check_file(real: Path, path: str) -> None:
+    """Raises `Refusal` unless a file is there, with the system's reason where there can be none: a name that is too
+    long, a folder that may not be looked into. ``path``: as it was asked for."""
+    try:
+        mode = real.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        raise Refusal("file_not_found", f"file not found: {path}") from None
+    except OSError as error:
+        raise Refusal("file_not_found", f"file cannot be read: {path} ({error.strerror})") from error
+    if stat.S_ISDIR(mode):
+        raise Refusal("invalid_input", f"path is a directory: {path}")
+    if not stat.S_ISREG(mode):
+        raise Refusal("file_not_found", f"file not found: {path}")
+
+
+def read_text(root: Root, path: str) -> TextFile:
+    """The text of a file below the root. Raises `Refusal` (``file_not_found``, ``invalid_input``)."""
+    if isinstance(root, NamedRoots):
+        name, rest = root.split(path)
+        text = read_text(root.folders[name], rest)
+        return TextFile(f"{name}/{text.path}", text.lines)
+    relative, real = inside(root, path)
+    check_file(real, path)
+    most = DiscoveryOptions().max_bytes
+    base = Path(os.path.realpath(root))
+    located = real.relative_to(base).as_posix()  # a link may have a harmless name
+    _check_name(relative, path)
+    _check_name(located, path)
+    if is_bare(base):
+        raise Refusal("invalid_input", f"file belongs to version control: {path} (name a ref to read a commit's files)")
+    read = read_regular_file(base, located, most)
+    if isinstance(read, NotRead):
+        if read.reason == "too_large":
+            raise Refusal("invalid_input", f"file is larger than {most} bytes: {path}")
+        if read.reason == "unreadable":
+            raise Refusal("file_not_found", f"file cannot be read: {path} ({read.detail})")
+        raise Refusal("file_not_found", f"file not found: {path}")  # it became something else since it was looked at
+    _check_content(located, read[1], path)
+    decoded = decode(read[1])
+    if not isinstance(decoded, Decoded):
+        raise Refusal("invalid_input", f"file is not text: {path} ({decoded.detail})")
+    return TextFile(relative, tuple(_split(decoded.text)))
+
+
+def read_document(call: Call, path: str) -> TextFile | None:
+    """The text that a document below the root (a PDF) was converted to, taken in before where it is new or changed.
+
+    None for any other file. Raises `Refusal` (``invalid_input``) for a document that has no text in the index, with the
+    reason.
+    """
+    engine = call.workspace.engine
+    named, real = inside(engine.root, path)
+    if not format_of(real.name):
+        return None
+    check_file(real, path)
+    relative = real.relative_to(os.path.realpath(engine.root)).as_posix()
+    freshness, _ = engine.refresh(query=relative, embed=False, wait_s=WAIT_S, progress=call.progress)
+    if freshness != "fresh":
+        call.workspace.finish_in_background(call.workspace.ref_name)
+    document = engine.document_text(relative)
+    if document is None:
+        from findling.engine.explain import NOT_YET
+
+        why = engine.why(relative)
+        if why.reason == NOT_YET and freshness != "fresh":
+            raise Refusal("invalid_input", f"file has no text yet (it is not indexed): {path}. Ask again in a moment.")
+        raise Refusal("invalid_input", f"file is not text: {path} ({why.detail or why.reason or 'it is not indexed'})")
+    return TextFile(named, tuple(_split(document.text)), stale=document.changed)
+
+
+def read_object(files: Files, path: str) -> TextFile:
+    """The text of a file of a commit. Raises `Refusal`."""
+    _check_name(path, path)
+    read = files.read(path, DiscoveryOptions().limit(path))
+    decoded = None
+    if not isinstance(read, NotRead):
+        _check_content(path, read[1], path)
+        decoded = decode(read[1])
+    if not isinstance(decoded, Decoded):
+        raise Refusal("file_not_found", f"file cannot be read as text: {path}")
+    return TextFile(path, tuple(_split(decoded.text)))
+
+
+def _check_name(located: str, asked: str) -> None:
+    """Raises `Refusal` for what is never handed out: ``located`` from the root, ``asked`` as it was asked for."""
+    if not NEVER_FOLDERS.isdisjoint(located.split("/")):
+        raise Refusal("invalid_input", f"file belongs to version control or to findling: {asked}")
+    left_out = left_out_by_name(located)
+    if left_out is not None and left_out[0] == "secret":
+        raise Refusal("invalid_input", f"file is not handed out: {asked} ({left_out[1]})")
+
+
+def _check_content(located: str, data: bytes, asked: str) -> None:
+    if looks_secret(data, located):
+        raise Refusal("invalid_input", f"file is not handed out: {asked} (it holds a private key or a token)")
+
+
+def _split(text: str) -> list[str]:
+    """Lines with their ends; only a line feed ends one, as everywhere in the index."""
+    lines = text.split("\n")
+    kept = [f"{line}\n" for line in lines[:-1]]
+    return [*kept, lines[-1]] if lines[-1] else kept
+
+
+def line_range(text: TextFile, start_line: int, end_line: int) -> tuple[int, int]:
+    """The inclusive lines that 0 (an open end) and too large an end mean. Raises `Refusal`."""
+    total = len(text.lines)
+    start = start_line or 1
+    if start > max(total, 1):
+        raise Refusal("invalid_input", f"start_line {start} is beyond end of file ({total} lines)")
+    end = min(end_line or total, total)
+    if end_line and end_line < start:
+        raise Refusal("invalid_input", f"end_line {end_line} is before start_line {start}")
+    return start, end

@@ -1,0 +1,105 @@
+"""What an answer of the docs and repo families says of the index that it was made from: nothing where all files are in
+it as they are now, else how fresh it is, that the answer is partial, and how much was not searched. Answers of the repo
+family say how many files are left out for good, too.
+
+The names are those of the code family's metadata, which always has them. Must not know any tool.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from findling.contracts.model import Call
+from findling.model.types import UNREAD, Freshness
+
+if TYPE_CHECKING:
+    from findling.model.types import Answer, Coverage, GrepResult, SymbolResult
+
+FRESHNESS, COMPLETENESS, NOT_SEARCHED = "freshness_status", "result_completeness", "not_searched"
+
+State = Mapping[str, Any]
+"""Some of these fields; empty where there is nothing to say."""
+
+_WORST_FIRST: tuple[Freshness, ...] = ("stale", "syncing")
+
+
+def state(freshness: Freshness, *, partial: bool, **not_searched: int | Mapping[str, int]) -> dict[str, Any]:
+    """The fields. ``not_searched``: how many of what, or how many for each reason; those of which there are none are
+    left out."""
+    fields: dict[str, Any] = {}
+    if freshness != "fresh":
+        fields[FRESHNESS] = freshness
+    if partial:
+        fields[COMPLETENESS] = "partial"
+    if left := {what: count for what, count in not_searched.items() if count}:
+        fields[NOT_SEARCHED] = left
+    return fields
+
+
+def not_searched(coverage: Coverage, *, vectors_wanted: bool) -> dict[str, Any]:
+    """How many files were left out and why, how many are not taken in yet, and how many chunks have no vector yet."""
+    left: dict[str, Any] = {}
+    if coverage.skipped:
+        left["skipped"] = dict(coverage.skipped)
+    if coverage.pending_files:
+        left["pending_files"] = coverage.pending_files
+    if vectors_wanted and coverage.missing_vectors:
+        left["chunks_without_vector"] = coverage.missing_vectors
+    return left
+
+
+def of_answer(answer: Answer) -> dict[str, Any]:
+    """Of an answer that is as whole as the engine's to the same question."""
+    seen, vectors_wanted = answer.result, _vectors_wanted(answer)
+    coverage = seen.coverage
+    partial = bool(
+        coverage.unfinished
+        or coverage.unread
+        or seen.freshness == "syncing"
+        or (vectors_wanted and coverage.missing_vectors)
+    )
+    return state(seen.freshness, partial=partial, **not_searched(coverage, vectors_wanted=vectors_wanted))
+
+
+def is_unfinished(answer: Answer) -> bool:
+    """Whether there is something that indexing would make better."""
+    seen = answer.result
+    lacks_vectors = _vectors_wanted(answer) and seen.coverage.missing_vectors > 0
+    return seen.freshness != "fresh" or seen.coverage.unfinished or lacks_vectors
+
+
+def _vectors_wanted(answer: Answer) -> bool:
+    return answer.meaning.problem is None
+
+
+def of_names(call: Call, ref: str, seen: SymbolResult) -> dict[str, Any]:
+    """Of an answer from names, as the engine gave it. What is left goes on in the background."""
+    if seen.freshness != "fresh":
+        call.workspace.finish_in_background(ref)
+    partial = seen.completeness == "partial" or seen.freshness == "syncing"
+    return state(seen.freshness, partial=partial, **not_searched(seen.coverage, vectors_wanted=False))
+
+
+def of_text(call: Call, ref: str, seen: GrepResult) -> dict[str, Any]:
+    """Of an answer from text, which names the files that are left out by itself. What is left goes on in the
+    background."""
+    unread = any(file.reason in UNREAD for file in seen.skipped)
+    if seen.freshness == "fresh":
+        return state("fresh", partial=unread)
+    coverage = call.workspace.engine.coverage()
+    call.workspace.finish_in_background(ref)
+    partial = not coverage.complete or seen.freshness == "syncing" or unread
+    return state(seen.freshness, partial=partial, pending_files=coverage.pending_files)
+
+
+def joined(states: Iterable[State]) -> dict[str, Any]:
+    """Of several roots' answers together: never better than the worst of them."""
+    found = list(states)
+    left: Counter[str] = Counter()
+    for each in found:
+        left.update(each.get(NOT_SEARCHED, {}))
+    said = {each.get(FRESHNESS, "fresh") for each in found}
+    freshness: Freshness = next((value for value in _WORST_FIRST if value in said), "fresh")
+    return state(freshness, partial=any(each.get(COMPLETENESS) == "partial" for each in found), **left)

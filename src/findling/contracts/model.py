@@ -1,0 +1,111 @@
+"""What a tool is, what it is given and what it gives back. Plain values; knows no tool and no transport."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from findling.contracts.workspace import Workspace
+    from findling.model.types import Progress
+
+Family = Literal["code", "docs", "library", "repo"]
+
+FAMILIES: tuple[Family, ...] = ("code", "docs", "library", "repo")
+
+Schema = Mapping[str, Any]
+"""A JSON schema of the part of the language that `schema.validate` reads."""
+
+Arguments = Mapping[str, Any]
+"""Validated arguments: every one that has a default is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """A finished answer. ``structured`` is a JSON object or None; ``text_blocks`` carry the same facts as text.
+
+    A refusal or failure is a result too, with ``is_error``.
+    """
+
+    structured: dict[str, Any] | None
+    text_blocks: list[str]
+    is_error: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """One JSON object for programs that take no text blocks."""
+        if self.structured is not None:
+            return self.structured
+        return {"content": [{"type": "text", "text": text} for text in self.text_blocks], "isError": self.is_error}
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a handler gives back: facts, and where they may be cut.
+
+    ``items`` is the key of the list that loses its tail when the answer is too long, '' when nothing may be cut.
+    ``text``: text blocks where they are not simply the facts as JSON; with None for facts they are all there is.
+    ``is_error`` marks facts that are a refusal.
+    """
+
+    facts: dict[str, Any] | None
+    items: str = ""
+    text: list[str] | None = None
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call: where it looks, and how it tells how far it is.
+
+    ``progress`` may raise `errors.Cancelled` to stop the work. ``notes``: what its answer has to say of the question.
+    """
+
+    workspace: Workspace
+    progress: Callable[[Progress], None] | None = None
+    notes: tuple[str, ...] = ()
+
+
+Handler = Callable[[Call, Arguments], Reply]
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One row of the registry.
+
+    ``summary`` is read by models: what it is for and what comes back. ``writes``: it changes the index. ``text_only``:
+    its text blocks are the whole answer over protocols that have both, so that contents arrive verbatim.
+    ``destructive`` tools are served only where that was asked for. ``open_world``: it asks servers elsewhere.
+    """
+
+    name: str
+    family: Family
+    summary: str
+    schema: Schema
+    handler: Handler
+    writes: bool = False
+    text_only: bool = False
+    destructive: bool = False
+    open_world: bool = False
+
+
+@dataclass(eq=False)
+class Refusal(Exception):
+    """A call that cannot be answered: ``code`` for programs, ``message`` for people, ``data`` to go on from."""
+
+    code: str
+    message: str
+    data: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.message
+
+
+def object_schema(properties: Mapping[str, Schema], required: tuple[str, ...] = ()) -> Schema:
+    """The schema of a tool's arguments: these and no others."""
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(required),
+        "additionalProperties": False,
+    }

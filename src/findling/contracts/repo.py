@@ -1,0 +1,310 @@
+"""The repo family: text, definitions, meaning and all together over one folder, and its files as they are.
+
+Field names and formulas are the contract of these tools; finding is the engine's.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from findling.contracts import budget, index_state, parameters
+from findling.contracts.files import line_range, read_document, read_text
+from findling.contracts.model import Arguments, Call, Reply, Tool, object_schema
+from findling.contracts.places import Lines, clipped
+from findling.contracts.refs import check_ref
+from findling.contracts.repo_hybrid import PLACE_LINES, hybrid_search
+from findling.contracts.symbols import KINDS, definition, definitions, file_symbols, kinds_of
+from findling.contracts.workspace import WAIT_S
+from findling.model.errors import InvalidPattern, OtherSyntax
+from findling.model.types import Answer, LineMatch, Query
+from findling.outbound import events
+
+REEMBED = "Run reindex_vectors with force: true."
+"""What helps an index whose vectors are another model's."""
+
+KEYWORD_LINES = 2_000
+"""Matching lines that are compared for the best; a pattern that matches more says little about any of them."""
+
+SKIPPED_SHOWN = 50
+"""Files that were not searched and are named; ``skipped_total`` counts all of them."""
+
+NOTE_CHARS = 200
+"""Kept for what is said after a file's text: where it was cut, and that it has changed."""
+
+ALL_DEFINITIONS = 10_000
+"""More than an index lists for one name: kinds are filtered afterwards."""
+
+
+# --- meaning ---------------------------------------------------------------------------------------------------
+
+
+def _search_semantic(call: Call, given: Arguments) -> Reply:
+    started = time.monotonic()
+    workspace = call.workspace
+    ref = check_ref(workspace.engine.root, given.get("ref"))
+    answer = workspace.engine.ask(nearest(given), progress=call.progress)
+    if index_state.is_unfinished(answer):
+        workspace.finish_in_background(ref)
+    meaning = answer.meaning
+    if meaning.failure:
+        events.semantic_error(
+            operation="search_semantic", error_type=meaning.skipped or "failed", message=meaning.failure
+        )
+    found = semantic_facts(answer)
+    events.semantic_search(
+        query=given["query"],
+        result_count=len(found["results"]),
+        latency_ms=events.since(started),
+        used_semantic=found["available"],
+    )
+    return Reply(found, "results")
+
+
+def nearest(given: Arguments) -> Query:
+    """What search_semantic asks: the passages nearest to a text, by their cosines."""
+    return Query(
+        given["query"],
+        given["top_k"],
+        "semantic",
+        wait_s=WAIT_S,
+        weights={"semantic": 1.0},
+        place_lines=PLACE_LINES,
+    )
+
+
+def semantic_facts(answer: Answer) -> dict[str, Any]:
+    """What search_semantic says of an answer."""
+    meaning = answer.meaning
+    if meaning.failure or (meaning.problem is not None and not meaning.ran):
+        facts: dict[str, Any] = {"available": False, "results": []}
+        if meaning.problem is not None and meaning.problem.kind == "mismatch":
+            facts["error"] = f"{meaning.problem.message} {REEMBED}"
+        return facts
+    results = [
+        {
+            "path": hit.path,
+            "start_line": hit.start_line,
+            "end_line": hit.end_line,
+            "snippet": clipped(grounds.text),
+            "score": round(hit.score, 6),
+        }
+        for hit, grounds in answer.places
+    ]
+    return {"available": True, "results": results, **index_state.of_answer(answer)}
+
+
+# --- text ------------------------------------------------------------------------------------------------------
+
+
+def _search_keyword(call: Call, given: Arguments) -> Reply:
+    engine = call.workspace.engine
+    ref = check_ref(engine.root, given.get("ref"))
+    query: str = given["query"]
+    literal = not _is_expression(query)
+    wait_s = call.workspace.wait_for_text(WAIT_S, call.progress)
+    result = engine.grep(query, literal=literal, limit=KEYWORD_LINES, wait_s=wait_s, progress=call.progress)
+    places = [(_matched_share(line), file.path, line) for file in result.files for line in file.lines]
+    places.sort(key=lambda place: (-place[0], place[1], place[2].line))
+    shown = places[: given["top_k"]]
+    results = [
+        {
+            "path": path,
+            "line_start": line.line,
+            "line_end": line.line,
+            "snippet": clipped(line.text.strip()),
+            "score": round(score, 6),
+        }
+        for score, path, line in shown
+    ]
+    skipped = [{"path": file.path, "reason": file.reason} for file in result.skipped[:SKIPPED_SHOWN]]
+    facts: dict[str, Any] = {
+        "results": results,
+        "total_matches": result.total_occurrences,
+        "total_files": result.total_files,
+        "truncated": result.total_lines > len(results) or result.truncated,
+        "skipped": skipped,
+    }
+    if len(result.skipped) > len(skipped):
+        facts["skipped_total"] = len(result.skipped)
+    return Reply(facts | index_state.of_text(call, ref, result), "results")
+
+
+def _is_expression(query: str) -> bool:
+    """Whether a query can be taken as an expression; else it is meant to the letter."""
+    from findling.search.patterns import compile_pattern
+
+    try:
+        compile_pattern(query, literal=False, ignore_case=False, word=False)
+    except InvalidPattern as error:
+        # It is an expression, but too costly to run, or another tool's: its letters are not what was meant.
+        if error.position is None or isinstance(error, OtherSyntax):
+            raise
+        return False
+    return True
+
+
+def _matched_share(line: LineMatch) -> float:
+    """How much of the line the pattern matches, in [0, 1]: a line about nothing else comes first."""
+    text = line.text.strip()
+    matched = sum(end - start for start, end in line.spans)
+    return min(1.0, matched / len(text)) if text else 0.0
+
+
+# --- definitions -----------------------------------------------------------------------------------------------
+
+
+def _find_symbol(call: Call, given: Arguments) -> Reply:
+    engine = call.workspace.engine
+    ref = check_ref(engine.root, given.get("ref"))
+    wanted = kinds_of(given["kind"]) if "kind" in given else None
+    found = engine.symbols(
+        given["name"],
+        limit=ALL_DEFINITIONS if wanted else given["limit"],
+        wait_s=call.workspace.wait_for_text(WAIT_S, call.progress),
+        progress=call.progress,
+    )
+    hits = [hit for hit in found.definitions if wanted is None or hit.kind in wanted]
+    lines = Lines(engine)
+    facts: dict[str, Any] = {"symbols": [definition(hit, lines) for hit in hits[: given["limit"]]]}
+    total = len(hits) if wanted else found.total_definitions
+    if total > len(facts["symbols"]):
+        facts["total"] = total
+    return Reply(facts | index_state.of_names(call, ref, found), "symbols")
+
+
+def _list_defs_in_file(call: Call, given: Arguments) -> Reply:
+    engine = call.workspace.engine
+    ref = check_ref(engine.root, given.get("ref"))
+    found, freshness = file_symbols(call, ref, given["path"])
+    facts = {"path": found.path, "symbols": definitions(found, Lines(engine))}
+    if freshness != "fresh":
+        if any(engine.changed(found.path)):  # how it is with other files does not matter here
+            facts |= index_state.state(freshness, partial=False)
+        call.workspace.finish_in_background(ref)
+    return Reply(facts, "symbols")
+
+
+# --- files -----------------------------------------------------------------------------------------------------
+
+
+def _get_file(call: Call, given: Arguments) -> Reply:
+    text = read_document(call, given["path"]) or read_text(call.workspace.engine.root, given["path"])
+    start, end = line_range(text, given["start_line"], given["end_line"])
+    lines = text.lines[start - 1 : end]
+    room = budget.allowed_chars(given.get("max_tokens"))
+    kept = _fitting(lines, room)
+    if kept < len(lines):
+        room = max(room - NOTE_CHARS, room // 2)
+        kept = _fitting(lines, room)
+    content = "".join(lines[:kept])
+    if not kept and lines:  # a single line that is longer than an answer may be
+        content = lines[0][:room]
+    facts: dict[str, Any] = {"path": text.path, "content": content}
+    blocks = [content]
+    if kept < len(lines):
+        last = start + kept - 1
+        total = len(text.lines)
+        said = (
+            f"Cut after line {last} of {total}; go on with start_line {last + 1}."
+            if kept
+            else f"Cut inside line {start} of {total}, which is too long to show."
+        )
+        facts.update(truncated=True, note=said)
+        blocks.append(said)
+    if text.stale:
+        said = "The document has changed; this is its text as it was indexed. Ask again in a moment."
+        facts["note"] = f"{facts['note']} {said}" if "note" in facts else said
+        blocks.append(said)
+    return Reply(facts, text=blocks)
+
+
+def _fitting(lines: tuple[str, ...], chars: int) -> int:
+    """How many whole lines fit."""
+    for count, line in enumerate(lines):
+        chars -= len(line)
+        if chars < 0:
+            return count
+    return len(lines)
+
+
+_QUERY = "What to look for, in words."
+_TOP_K = parameters.count(10, 100)
+_LINE = {"type": "integer", "minimum": 0, "default": 0}
+_SEARCH = {"max_tokens": parameters.TOKENS, "ref": parameters.REF}
+
+TOOLS: tuple[Tool, ...] = (
+    Tool(
+        "search_semantic",
+        "repo",
+        "Find passages of code and documents by meaning, when you do not know the words that they use. Returns path, "
+        "lines, snippet and score (cosine) of the nearest passages; available is false without an embedding model.",
+        object_schema({"query": parameters.query(_QUERY), "top_k": _TOP_K, **_SEARCH}, ("query",)),
+        _search_semantic,
+    ),
+    Tool(
+        "hybrid_search",
+        "repo",
+        "Find places by text, by names of definitions and by meaning at once; the best first choice in a repository. "
+        "Returns path, lines, snippet, score and which of keyword, symbol and semantic found each place.",
+        object_schema({"query": parameters.query(_QUERY), "top_k": _TOP_K, **_SEARCH}, ("query",)),
+        hybrid_search,
+    ),
+    Tool(
+        "search_keyword",
+        "repo",
+        "Find every line that matches a regular expression (plain text if it is none), with exact counts. Returns "
+        "path, line and text of the matches, and what was not searched.",
+        object_schema(
+            {
+                "query": parameters.text(
+                    "A regular expression in Python's syntax, such as retry_\\w+; plain text if it does not parse.",
+                    parameters.MAX_PATTERN,
+                ),
+                "top_k": parameters.count(20, 1000, "At most so many lines."),
+                **_SEARCH,
+            },
+            ("query",),
+        ),
+        _search_keyword,
+    ),
+    Tool(
+        "find_symbol",
+        "repo",
+        "Find definitions (functions, classes, types, constants) whose name is or contains a text: exact names first, "
+        "then beginnings, then the rest. Returns name, kind, path, line, scope and signature.",
+        object_schema(
+            {
+                "name": parameters.text("A name or part of one, such as retry or Client.retry.", parameters.MAX_NAME),
+                "kind": parameters.one_of(KINDS, "Only definitions of this kind."),
+                "limit": parameters.count(50, 500),
+                **_SEARCH,
+            },
+            ("name",),
+        ),
+        _find_symbol,
+    ),
+    Tool(
+        "list_defs_in_file",
+        "repo",
+        "List the definitions of one file in the order of its lines: what it holds, without reading it.",
+        object_schema({"path": parameters.path("A file, relative to the root."), "ref": parameters.REF}, ("path",)),
+        _list_defs_in_file,
+    ),
+    Tool(
+        "get_file",
+        "repo",
+        "Read a file of the root, or some of its lines, verbatim; of a PDF, office document or book its text.",
+        object_schema(
+            {
+                "path": parameters.path("A file, relative to the root."),
+                "start_line": {**_LINE, "description": "First line, from 1; 0 is the start."},
+                "end_line": {**_LINE, "description": "Last line, included; 0 is the end."},
+                "max_tokens": parameters.TOKENS,
+            },
+            ("path",),
+        ),
+        _get_file,
+        text_only=True,
+    ),
+)

@@ -1,0 +1,393 @@
+"""How a tool is answered where there are several roots: by the one that a path names, by each, or by all as one.
+
+In answers and arguments the first part of a path is the root's name. With one root nothing here changes anything.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from findling.contracts import code_metadata, index_state
+from findling.contracts.model import Arguments, Call, Refusal, Reply, Tool
+from findling.contracts.root_names import NamedRoots
+from findling.contracts.workspace import Workspace
+from findling.contracts.workspaces import Workspaces
+from findling.model.errors import Cancelled, FindlingError, InvalidInput
+
+Facts = dict[str, Any]
+
+PATH_ARGUMENTS = {
+    "get_file_outline": "path",
+    "list_defs_in_file": "path",
+    "get_file": "path",
+    "find_similar": "docPath",
+}
+"""Tools about one file, and the argument that names it."""
+
+PATH_FIELDS = frozenset(("path", "p", "docPath", "file_path"))
+"""Fields of their answers, and of the documents', that hold a path."""
+
+_STATE = frozenset((index_state.FRESHNESS, index_state.COMPLETENESS, index_state.NOT_SEARCHED))
+_PARTIAL = index_state.state("fresh", partial=True)
+
+
+def handle(tool: Tool, call: Call, given: Arguments) -> Reply:
+    """The tool's answer. Raises what its handler raises."""
+    workspace, ref = call.workspace, given.get("ref")
+    if isinstance(workspace, Workspaces) and tool.name in PATH_ARGUMENTS:
+        return _of_one(tool, call, workspace, given, PATH_ARGUMENTS[tool.name])
+    if ref:
+        workspace = workspace.at(ref)
+        call = replace(call, workspace=workspace)
+    if not isinstance(workspace, Workspaces) or tool.family == "library":
+        return tool.handler(call, given)
+    if tool.family == "docs":
+        return _of_documents(tool, call, workspace, given)
+    if tool.name in _JOINED:
+        answers, problems = _of_each(tool, call, workspace.by_name, dict.fromkeys(workspace.by_name, given))
+        return _told(tool, _JOINED[tool.name](answers), workspace, problems)
+    opened = workspace.opened()
+    reply = tool.handler(replace(call, workspace=opened), given)
+    return _told(tool, reply, workspace, {name: str(error) for name, error in opened.problems.items()})
+
+
+# --- one root --------------------------------------------------------------------------------------------------
+
+
+def _of_one(tool: Tool, call: Call, workspaces: Workspaces, given: Arguments, argument: str) -> Reply:
+    """By the root that a path names; it is told the rest of the path, and the answer has the whole."""
+    name, rest = _names(workspaces).split(given[argument])
+    if not rest:
+        raise Refusal("invalid_input", f"path is a directory: {given[argument]}")
+    workspace = workspaces.by_name[name].at(given["ref"]) if given.get("ref") else workspaces.by_name[name]
+    try:
+        reply = tool.handler(replace(call, workspace=workspace), {**given, argument: rest})
+    except (Refusal, FindlingError) as error:
+        raise _as_asked(error, rest, given[argument]) from error
+    return replace(reply, facts=_prefixed(reply.facts, name))
+
+
+def _as_asked(error: Refusal | FindlingError, told: str, asked: str) -> Refusal | FindlingError:
+    """The error with the path as it was given."""
+    found = list(re.finditer(rf"(?<![\w./-]){re.escape(told)}(?!\.?[\w/-])", error.message))
+    if found and asked not in error.message:
+        error.message = error.message[: found[-1].start()] + asked + error.message[found[-1].end() :]
+    return error
+
+
+def _names(workspaces: Workspaces) -> NamedRoots:
+    return NamedRoots(workspaces.folders)
+
+
+def _prefixed(value: Any, name: str) -> Any:
+    """Facts of one root with its name before every path."""
+    if isinstance(value, dict):
+        return {
+            key: f"{name}/{item}" if key in PATH_FIELDS and isinstance(item, str) else _prefixed(item, name)
+            for key, item in value.items()
+        }
+    return [_prefixed(item, name) for item in value] if isinstance(value, list) else value
+
+
+# --- each root -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one root says."""
+
+    name: str
+    workspace: Workspace
+    facts: Facts
+    is_error: bool
+
+
+def _of_each(
+    tool: Tool, call: Call, workspaces: Mapping[str, Workspace], given: Mapping[str, Arguments]
+) -> tuple[list[Answer], dict[str, str]]:
+    """The answers of the roots in ``given``, and by name what is wrong with those that have none; raises when none
+    has one. Paths begin with the root's name."""
+    answers: list[Answer] = []
+    problems: dict[str, str] = {}
+    failure: Refusal | FindlingError | None = None
+    for name, arguments in given.items():
+        try:
+            reply = tool.handler(replace(call, workspace=workspaces[name]), arguments)
+        except (Refusal, FindlingError) as error:
+            if getattr(error, "code", "") in ("cancelled", "invalid_input"):
+                raise
+            failure = failure or error
+            problems[name] = str(error)
+            continue
+        answers.append(Answer(name, workspaces[name], _prefixed(reply.facts or {}, name), reply.is_error))
+    if not answers and failure is not None:
+        raise failure
+    return answers, problems
+
+
+def _told(tool: Tool, reply: Reply, workspaces: Workspaces, problems: Mapping[str, str]) -> Reply:
+    """A joint answer of the code or repo family, with what is said of the roots that are not in it."""
+    facts = dict(reply.facts or {})
+    if problems:
+        for key, worst in (("index_status", "failed"), ("status", "error")):
+            if key in facts and "job_id" not in facts:
+                facts[key] = worst
+    if problems and "metadata" in facts:
+        missing = [code_metadata.of_refusal(workspaces.by_name[name]) for name in problems]
+        joined = code_metadata.joined([facts["metadata"], *missing])
+        facts["metadata"] = {**joined, "ref": facts["metadata"]["ref"]}
+    if problems and tool.family == "repo":
+        facts |= _PARTIAL
+    if notes := _notes(workspaces, problems):
+        facts["notes"] = notes
+    return replace(reply, facts=facts)
+
+
+def _notes(workspaces: Workspaces, problems: Mapping[str, str]) -> list[str]:
+    """What is said of the roots that do not have the ref, and of those that could not answer."""
+    absent = {name: str(error) for name, error in workspaces.absent.items()}
+    return [f"{name}: {said}" for name, said in {**absent, **problems}.items()]
+
+
+def _index_status(answers: Sequence[Answer]) -> Reply:
+    from findling.contracts.code import project_id
+
+    every = [answer.facts for answer in answers]
+    order = ("failed", "indexing", "not_indexed", "ready")
+    schemas = ("corrupt_manifest", "reindex_required", "not_indexed", "compatible")
+    roots = os.pathsep.join(facts["repo_root"] for facts in every)
+    facts: Facts = {
+        **every[0],
+        "project_id": project_id(roots),
+        "repo_root": roots,
+        "index_status": min((facts["index_status"] for facts in every), key=order.index),
+        "schema_status": min((facts["schema_status"] for facts in every), key=schemas.index),
+        **{key: sum(facts[key] for facts in every) for key in _COUNTS},
+        "active_job": next((facts["active_job"] for facts in every if facts["active_job"]), None),
+        "recent_jobs": sorted(
+            ({**job, "root": answer.name} for answer in answers for job in answer.facts["recent_jobs"]),
+            key=lambda job: str(job["created_at"]),
+            reverse=True,
+        ),
+        "projects": [
+            {"root": answer.name, **{key: value for key, value in answer.facts.items() if key not in _OF_ALL}}
+            for answer in answers
+        ],
+        "metadata": code_metadata.joined([facts["metadata"] for facts in every]),
+    }
+    dates = [facts["last_indexed_at"] for facts in every if "last_indexed_at" in facts]
+    if len(dates) == len(every):
+        facts["last_indexed_at"] = min(dates)  # by then all of it was indexed
+    else:
+        facts.pop("last_indexed_at", None)
+    facts["ref"] = facts["metadata"]["ref"]
+    return Reply(facts, "recent_jobs")
+
+
+_COUNTS = ("file_count", "pending_count", "symbol_count", "chunk_count", "embedded_count")
+_OF_ALL = frozenset(("metadata", "recent_jobs", "active_job"))
+
+
+def _started(answers: Sequence[Answer]) -> Reply:
+    """index_repo and sync_repo: a job in each root that had none."""
+    jobs = [{"root": answer.name, "job_id": answer.facts["job_id"]} for answer in answers]
+    metadata = code_metadata.joined([answer.facts["metadata"] for answer in answers])
+    return Reply({**answers[0].facts, "jobs": jobs, "metadata": metadata})
+
+
+def _health_check(answers: Sequence[Answer]) -> Reply:
+    every = [answer.facts for answer in answers]
+    order = ("error", "indexing", "warming", "ready")
+    facts: Facts = {
+        **every[0],
+        "status": min((facts["status"] for facts in every), key=order.index),
+        "uptime_seconds": max(facts["uptime_seconds"] for facts in every),
+        "sqlite_ok": all(facts["sqlite_ok"] for facts in every),
+        "fts_ok": all(facts["fts_ok"] for facts in every),
+        "active_job": next((facts["active_job"] for facts in every if facts["active_job"]), None),
+        "projects": [{"root": answer.name, **project} for answer in answers for project in answer.facts["projects"]],
+        "metadata": code_metadata.joined([facts["metadata"] for facts in every]),
+    }
+    problems = [f"{answer.name}: {answer.facts['problem']}" for answer in answers if "problem" in answer.facts]
+    if problems:
+        facts["problem"] = "; ".join(problems)
+    return Reply(facts, "projects")
+
+
+_JOINED: Mapping[str, Callable[[Sequence[Answer]], Reply]] = {
+    "index_status": _index_status,
+    "index_repo": _started,
+    "sync_repo": _started,
+    "health_check": _health_check,
+}
+
+
+# --- documents -------------------------------------------------------------------------------------------------
+
+
+def _of_documents(tool: Tool, call: Call, workspaces: Workspaces, given: Arguments) -> Reply:
+    """A tool of the docs family: by the roots that a path prefix names, put together by what their results tell."""
+    asked = _by_prefix(workspaces, given)
+    if len(asked) > 1 and tool.name in ("query_docs", "search_docs"):
+        asked = _surest_first(workspaces, call, given["query"], asked)
+    answers, problems = _of_each(tool, call, workspaces.by_name, asked)
+    # What goes for all is told as a root without an error tells it, whichever is named first.
+    answers.sort(key=lambda answer: ("error" in answer.facts, answer.is_error))
+    items, failed = _DOCS_ITEMS[tool.name], answers[0].is_error
+    if len(answers) == 1:
+        facts = dict(answers[0].facts)
+    else:
+        facts = dict(_DOCS_JOINED[tool.name](answers, given).facts or {})
+        said = facts.get("message")
+        errors = {a.name: a.facts["message"] for a in answers if "error" in a.facts and a.facts["message"] != said}
+        problems = {**errors, **_by_words(answers), **problems}
+    unanswered = len(asked) > len([answer for answer in answers if not answer.is_error])
+    if notes := _notes(workspaces, problems):
+        facts["notes"] = notes
+    if unanswered and not failed and "meta" in facts:
+        facts["meta"] = {**facts["meta"], **_PARTIAL}
+    elif unanswered and not failed and tool.name == "search_docs":
+        facts |= _PARTIAL
+    return Reply(facts, items, is_error=failed)
+
+
+def _by_words(answers: Sequence[Answer]) -> dict[str, str]:
+    """What is said of roots that answered by words, although others did by meaning, and that have no error."""
+    if not any(_used_semantic(answer) for answer in answers):
+        return {}
+    return {
+        answer.name: "searched by words, not by meaning."
+        for answer in answers
+        if "error" not in answer.facts and answer.facts.get("results") and not _used_semantic(answer)
+        if "meta" in answer.facts
+    }
+
+
+def _used_semantic(answer: Answer) -> bool:
+    return bool(answer.facts.get("meta", {}).get("used_semantic"))
+
+
+def _by_prefix(workspaces: Workspaces, given: Arguments) -> dict[str, Arguments]:
+    """Each root that the path prefix allows, with the arguments as they read inside it. Raises `Refusal`."""
+    scope = given.get("scope")
+    prefix = given.get("pathPrefix") if scope is None else scope.get("pathPrefix")
+    if prefix is None:
+        return dict.fromkeys(workspaces.by_name, given)
+    begun = [name for name in workspaces.folders if "/" not in prefix and name.startswith(prefix)]
+    if begun and prefix not in begun:
+        there = {name: _with_prefix(given, "") for name in begun if name in workspaces.by_name}
+        if not there:
+            raise workspaces.absent[begun[0]]
+        return there
+    name, rest = _names(workspaces).split(prefix)
+    if name in workspaces.absent:
+        raise workspaces.absent[name]
+    ending = "/" if rest and prefix.endswith("/") else ""
+    return {name: _with_prefix(given, rest + ending)}
+
+
+def _with_prefix(given: Arguments, prefix: str) -> Arguments:
+    """The arguments with another prefix; '' takes it away."""
+    inner = dict(given.get("scope", given))
+    inner.pop("pathPrefix", None)
+    if prefix:
+        inner["pathPrefix"] = prefix
+    return {**given, "scope": inner} if "scope" in given else inner
+
+
+def _surest_first(
+    workspaces: Workspaces, call: Call, query: str, asked: Mapping[str, Arguments]
+) -> dict[str, Arguments]:
+    """The roots in the order of how sure their own answer to the query is: results of theirs cannot be compared."""
+    sure: dict[str, float] = {}
+    for name in asked:
+        try:
+            engine = workspaces.by_name[name].engine
+            found = engine.search(query, kind="docs", limit=1, wait_s=0, progress=call.progress)
+        except (Cancelled, InvalidInput):  # of the call, not of a root
+            raise
+        except FindlingError:  # it says so itself when it is asked
+            sure[name] = -1.0
+        else:
+            sure[name] = found.confidence
+    return {name: asked[name] for name in sorted(asked, key=lambda name: -sure[name])}
+
+
+def _semantic_search(answers: Sequence[Answer], given: Arguments) -> Reply:
+    """By similarity; where words decided it is a share of the best, so those come after what meaning found."""
+    every = [answer.facts for answer in answers]
+    ranked = [
+        (not _used_semantic(answer), -result["similarity"], result["docPath"], result["lineRange"], result)
+        for answer in answers
+        for result in answer.facts.get("results", ())
+    ]
+    results = [row[-1] for row in sorted(ranked, key=lambda row: row[:-1])]
+    return Reply({**every[0], "results": results[: given["limit"]], "meta": _meta(every)})
+
+
+def _meta(every: Sequence[Facts]) -> Facts:
+    metas = [facts.get("meta", {}) for facts in every]
+    found: Facts = {**_without_state(metas[0]), "used_semantic": any(meta.get("used_semantic") for meta in metas)}
+    if any("query_latency_ms" in meta for meta in metas):
+        found["query_latency_ms"] = round(sum(meta.get("query_latency_ms", 0.0) for meta in metas), 3)
+    if any("best_similarity" in meta for meta in metas):
+        found["best_similarity"] = max(meta.get("best_similarity", 0.0) for meta in metas)
+        found["below_threshold_count"] = sum(meta.get("below_threshold_count", 0) for meta in metas)
+    return found | index_state.joined(metas)
+
+
+def _without_state(facts: Mapping[str, Any]) -> Facts:
+    return {key: value for key, value in facts.items() if key not in _STATE}
+
+
+def _search_docs(answers: Sequence[Answer], given: Arguments) -> Reply:
+    """By turns, the surest root first: each root's order is its own."""
+    lists = [answer.facts.get("results", []) for answer in answers]
+    results = [found[rank] for rank in range(max(map(len, lists), default=0)) for found in lists if rank < len(found)]
+    first = _without_state(answers[0].facts)
+    facts = {key: value for key, value in first.items() if key != "total" and (key != "message" or not results)}
+    total = sum(answer.facts.get("total", len(found)) for answer, found in zip(answers, lists, strict=True))
+    shown = results[: given["limit"]]
+    state = index_state.joined(answer.facts for answer in answers)
+    return Reply({**facts, "results": shown, **({"total": total} if total > len(shown) else {}), **state})
+
+
+def _query_docs(answers: Sequence[Answer], given: Arguments) -> Reply:
+    """In the words of the first root that has an answer, the surest first."""
+    best = next((answer for answer in answers if answer.facts.get("sources")), answers[0])
+    state = index_state.joined(answer.facts.get("meta", {}) for answer in answers)
+    return Reply({**best.facts, "meta": {**_without_state(best.facts["meta"]), **state}})
+
+
+def _reindex_vectors(answers: Sequence[Answer], given: Arguments) -> Reply:
+    every = [answer.facts for answer in answers]
+    return Reply(
+        {
+            **every[0],
+            "indexed": sum(facts.get("indexed", 0) for facts in every),
+            "skipped": sum(facts.get("skipped", 0) for facts in every),
+            "model_mismatch": any(facts.get("model_mismatch") for facts in every),
+            "errors": [error for facts in every for error in facts.get("errors", ())],
+            "latency_ms": round(sum(facts.get("latency_ms", 0.0) for facts in every), 3),
+        }
+    )
+
+
+_DOCS_JOINED: Mapping[str, Callable[[Sequence[Answer], Arguments], Reply]] = {
+    "semantic_search": _semantic_search,
+    "search_docs": _search_docs,
+    "query_docs": _query_docs,
+    "reindex_vectors": _reindex_vectors,
+}
+
+_DOCS_ITEMS = {
+    "semantic_search": "results",
+    "search_docs": "results",
+    "query_docs": "sources",
+    "reindex_vectors": "errors",
+    "find_similar": "similar",
+}

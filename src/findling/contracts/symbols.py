@@ -1,0 +1,113 @@
+"""Definitions as the tools write them: the repo family's kinds and fields, a file's definitions as a list or tree."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from findling.contracts.files import check_file, inside
+from findling.contracts.model import Call, Refusal
+from findling.contracts.places import Lines
+from findling.contracts.workspace import WAIT_S
+from findling.model.types import Freshness, SymbolHit
+
+if TYPE_CHECKING:
+    from findling.search.names import FileSymbols
+    from findling.store.reader import SymbolRow
+
+KINDS = ("function", "type", "class", "struct", "interface", "variable", "constant")
+"""The kinds that find_symbol can be asked for."""
+
+_KIND = {"fn": "function", "method": "function", "type_alias": "type", "trait": "interface"}
+"""The index's kinds under these tools' names; the others have the same name in both."""
+
+
+def kind_name(kind: str) -> str:
+    return _KIND.get(kind, kind)
+
+
+def kinds_of(name: str) -> frozenset[str]:
+    """The index's kinds that one of these tools' kinds stands for."""
+    return frozenset((name, *(kind for kind, known in _KIND.items() if known == name)))
+
+
+def definition(hit: SymbolHit, lines: Lines) -> dict[str, Any]:
+    """The repo family's fields of a definition."""
+    scope = hit.qualified_name.removesuffix(hit.name).rstrip(".")
+    return _facts(hit.name, hit.kind, hit.path, hit.line, hit.language, scope, hit.signature, lines)
+
+
+def definitions(found: FileSymbols, lines: Lines) -> list[dict[str, Any]]:
+    """The repo family's fields of a file's definitions, by line."""
+    rows = sorted(found.symbols, key=lambda row: (row.name_line, row.position))
+    return [
+        _facts(row.name, row.kind, found.path, row.name_line, found.language, row.scope, row.signature, lines)
+        for row in rows
+    ]
+
+
+def file_symbols(call: Call, ref: str, path: str) -> tuple[FileSymbols, Freshness]:
+    """The definitions of a file, taken in before when it changed, and how fresh the index is that says so.
+
+    Raises `Refusal` (``file_not_found``); what the index lacks then goes on in the background.
+    """
+    engine = call.workspace.engine
+    relative, real = inside(engine.root, path)
+    on_disk = isinstance(engine.texts, Path)
+    if on_disk and os.path.isdir(real):  # noqa: PTH112 - whatever it is called
+        raise Refusal("invalid_input", f"path is a directory: {path}")
+    wait_s = call.workspace.wait_for_text(WAIT_S, call.progress)
+    freshness, _ = engine.refresh(query=relative, embed=False, wait_s=wait_s, progress=call.progress)
+    found = engine.file_symbols(relative)
+    if found is None and freshness != "fresh":
+        call.workspace.finish_in_background(ref)
+    if found is None:
+        if on_disk:
+            check_file(real, path)
+        from findling.engine.explain import NOT_YET
+
+        why = engine.why(relative)
+        waits = why.reason == NOT_YET and freshness != "fresh"
+        said = "yet: ask again in a moment" if waits else why.detail or why.reason
+        raise Refusal("file_not_found", f"file is not indexed ({said}): {path}")
+    return found, freshness
+
+
+def outline(found: FileSymbols, *, nested: bool) -> list[dict[str, Any]]:
+    """The code family's fields of a file's definitions; with ``nested`` each has its inner ones as ``children``."""
+    nodes = [_node(row) for row in found.symbols]
+    top: list[dict[str, Any]] = []
+    for row, node in zip(found.symbols, nodes, strict=True):
+        if not 0 <= row.parent < len(nodes):
+            top.append(node)
+        elif nested:
+            nodes[row.parent].setdefault("children", []).append(node)
+    return top
+
+
+def _node(row: SymbolRow) -> dict[str, Any]:
+    node: dict[str, Any] = {
+        "name": row.name,
+        "kind": row.kind,
+        "line_start": row.start_line,
+        "line_end": row.end_line,
+    }
+    if row.signature:
+        node["signature"] = row.signature
+    return node
+
+
+def _facts(
+    name: str, kind: str, path: str, line: int, language: str, scope: str, signature: str, lines: Lines
+) -> dict[str, Any]:
+    facts: dict[str, Any] = {"name": name, "kind": kind_name(kind), "path": path, "line": line, "language": language}
+    if text := lines.line(path, line):
+        facts["pattern"] = search_pattern(text)
+    return {**facts, "scope": scope, "signature": signature}
+
+
+def search_pattern(line: str) -> str:
+    """A line as editors search for it, as in a tags file: ``/^def retry(self):$/``."""
+    escaped = line.replace("\\", "\\\\").replace("/", "\\/")
+    return f"/^{escaped}$/"

@@ -1,0 +1,452 @@
+"""The second pass: vectors for chunks that have none, newest files first, behind the text index.
+
+What is embedded is a chunk in its context: its folders, its file's stem, what encloses it, what it defines. A chunk
+whose text is the same as in an earlier version of the file keeps its vector. A chunk that cannot be embedded has none,
+and costs no other its own.
+
+Any other embedder than the bundled one may take hours: then the writer role is taken for each commit only, so that
+files that change meanwhile are taken in. What is made of a file before time runs out is kept for the next run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import time
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from findling.embedding import BUNDLED, Embedder, Fingerprint, takes_documents
+from findling.embedding.bundled import BundledEmbedder
+from findling.model import errors, plurals
+from findling.model.format_names import outlined_as
+from findling.model.languages import LANGUAGES
+from findling.model.types import Chunk, Progress
+from findling.outbound.files import Files, RootFiles
+from findling.reading.decoding import Decoded, decode
+from findling.reading.marked_up import readable
+from findling.sources.contents import read_file
+from findling.store import vector_codes
+from findling.store.reader import IndexReader, SymbolRow
+from findling.store.rows import ChunkRow
+from findling.store.schema import FLOAT16, FOUR_BITS, HASH_BYTES, Coding
+from findling.store.writer import IndexWriter
+
+_FILES_PER_BATCH = 200
+_GROUP_TEXTS = 256
+"""Files, and texts to embed, that are gathered before the embedder is asked: whole requests, and little to lose."""
+
+_COMMIT_CHUNKS = 20_000
+"""Vectors per transaction, about 5 MB."""
+
+_COMMIT_S = 5.0
+"""What a killed run may lose of a slow embedder's work."""
+
+_COMMIT_WAIT_S = 5.0
+"""How long a commit waits for another writer, however little the caller would: what was made may be expensive."""
+
+_POLL_S = 0.05
+
+_MAX_ENCLOSING = 3
+_MAX_DEFINED = 6
+
+_NO_MODEL = 0
+"""No model has this number, so every file lacks vectors of it."""
+
+_FAILED = bytes(HASH_BYTES)
+"""In place of the hash of a text that could not be embedded: no text has it, so none takes its vector over."""
+
+_REFUSED = b"\xff"
+"""Of nothing else is, in what was begun of a file, the vector of a text that could not be embedded: it is not asked for
+again with each go, which may cost money. No unit vector is that."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedFile:
+    """What became of a file: ``chunks`` have vectors now, ``kept`` of them as before, and ``failed`` could not be
+    embedded; ``problem`` says why these, or all, have none."""
+
+    path: str
+    chunks: int = 0
+    kept: int = 0
+    problem: str = ""
+    failed: int = 0
+
+
+def coding_of(fingerprint: Fingerprint) -> Coding:
+    """How vectors are kept: the levels of four bits are right for the bundled model, whose numbers they fit."""
+    return FOUR_BITS if fingerprint.provider == BUNDLED else FLOAT16
+
+
+def embed(
+    open_writer: Callable[[], IndexWriter],
+    reader: IndexReader,
+    root: Path | Files,
+    embedder: Embedder,
+    *,
+    max_bytes: int,
+    paths: Sequence[str] | None = None,
+    deadline: float | None = None,
+    on_progress: Callable[[Progress], None] = lambda _: None,
+    anew: bool = False,
+    failed_too: bool = False,
+    on_file: Callable[[EmbeddedFile], None] = lambda _: None,
+) -> int:
+    """Embed what lacks vectors until done or ``deadline`` (monotonic seconds); the number of chunks embedded.
+
+    ``paths``: only these files. ``anew``: also those that have vectors, and no text's vector is taken over.
+    ``failed_too``: also those with a text that could not be embedded. ``on_file`` is told of each. A file that changed
+    since it was indexed is left for the next sync. Raises `EmbedderUnavailable` and, from ``open_writer``,
+    `IndexBusy`, also where another index stands in the place of ``reader``'s by now; what was embedded until then is
+    kept, unless its index is gone.
+    """
+    with _Writing(open_writer, reader.identity, embedder.fingerprint) as writing:
+        with reader.snapshot():
+            waiting = reader.unembedded(
+                _NO_MODEL if anew else writing.model_id,
+                paths,
+                failed_too=failed_too,
+                docs=takes_documents(embedder.fingerprint),
+            )
+        on_progress(Progress("embedding", 0, len(waiting)))
+        gathering = _Gathering(reader, root, max_bytes, writing.model_id, anew=anew, failed_too=failed_too)
+        looked_at = 0
+        while looked_at < len(waiting) and (deadline is None or time.monotonic() < deadline):
+            began = time.monotonic()
+            with reader.snapshot():
+                group, taken = gathering.group(waiting[looked_at:], deadline)
+            looked_at += taken
+            whole = _embed_group(embedder, group, deadline)
+            writing.add([file for file in group[:whole] if not file.problem])
+            if whole < len(group) and not anew:
+                writing.begin(group[whole])
+            share_ms = (time.monotonic() - began) * 1000 / max(1, len(group))
+            for file in group[:whole]:
+                _tell(file, share_ms, on_file)
+            on_progress(Progress("embedding", looked_at - (len(group) - whole), len(waiting)))
+            if whole < len(group):
+                break
+    return writing.embedded
+
+
+class _Writing:
+    """Vectors on their way into the tables: committed when there are many, and after some seconds.
+
+    The writer role is kept throughout for the bundled model, which is quick. ``identity``: of the index that
+    the vectors are for; no other one that stands in its place is written to.
+    """
+
+    def __init__(self, open_writer: Callable[[], IndexWriter], identity: bytes, fingerprint: Fingerprint) -> None:
+        self.coding = coding_of(fingerprint)
+        self.embedded = 0
+        self._open = open_writer
+        self._identity = identity
+        self._fingerprint = fingerprint
+        self._keeps = fingerprint.provider == BUNDLED
+        self._writer: IndexWriter | None = None
+        self._rows: list[tuple[int, bytes, bytes]] = []
+        self._begun: list[tuple[int, bytes, bytes]] = []
+        self._chunks = 0
+        self._committed_at = time.monotonic()
+
+    def __enter__(self) -> _Writing:
+        size = self._fingerprint.dimensions
+        levels = vector_codes.levels(size) if self.coding == FOUR_BITS else ()
+        row_bytes = vector_codes.row_bytes(size, self.coding)
+        self._writer = self._take()
+        try:
+            self.model_id = self._writer.model(
+                self._fingerprint.id,
+                self._fingerprint.model,
+                size,
+                self.coding,
+                row_bytes,
+                levels,
+                docs=takes_documents(self._fingerprint),
+            )
+        except BaseException:
+            self._let_go(anyway=True)
+            raise
+        self._let_go(anyway=not self._keeps)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """What was made before something failed is worth keeping."""
+        try:
+            self.commit()
+        finally:
+            self._let_go(anyway=True)
+
+    def add(self, files: Sequence[_File]) -> None:
+        self._rows += [(file.entry_id, b"".join(file.hashes), file.data) for file in files]
+        self._chunks += sum(len(file.hashes) for file in files)
+        due = time.monotonic() - self._committed_at >= _COMMIT_S
+        if self._chunks >= _COMMIT_CHUNKS or (due and not self._keeps):
+            self.commit()
+
+    def begin(self, file: _File) -> None:
+        """Keep what was made of a file that is not whole yet."""
+        made = {key: file.known[key] for key in file.hashes if key in file.known}
+        size = vector_codes.row_bytes(self._fingerprint.dimensions, self.coding)
+        made |= dict.fromkeys(file.refused, _REFUSED * size)
+        if made:
+            self._begun.append((file.entry_id, b"".join(made), b"".join(made.values())))
+
+    def commit(self) -> None:
+        if self._rows or self._begun:
+            self._writer = self._writer or self._take(_COMMIT_WAIT_S)
+            self._writer.add_vectors(self.model_id, self._rows)
+            self._writer.begin_vectors(self.model_id, self._begun)
+            self._writer.commit()
+            self.embedded += self._chunks
+            self._rows, self._begun, self._chunks = [], [], 0
+            self._let_go(anyway=not self._keeps)
+        self._committed_at = time.monotonic()
+
+    def _take(self, wait_s: float = 0.0) -> IndexWriter:
+        """The writer role, waited for as long as the opener does, and at least ``wait_s``."""
+        until = time.monotonic() + wait_s
+        while True:
+            try:
+                writer = self._open()
+                break
+            except errors.IndexBusy:
+                if time.monotonic() >= until:
+                    raise
+            time.sleep(_POLL_S)
+        if writer.identity != self._identity:
+            writer.close()
+            self._rows, self._begun, self._chunks = [], [], 0  # of entries that are gone
+            raise errors.IndexBusy(
+                "Another process has built the index anew meanwhile.", remedy="Embed again for what lacks vectors."
+            )
+        return writer
+
+    def _let_go(self, *, anyway: bool) -> None:
+        if anyway and self._writer is not None:
+            self._writer.close()
+            self._writer = None
+
+
+@dataclass(slots=True)
+class _File:
+    """A file on its way: its texts' hashes, the vectors that were taken over, and the texts that need one.
+
+    ``earlier``: the vectors that are replaced where all are made anew, for texts that fail now. ``refused``: hashes of
+    texts that could not be embedded when the file was begun.
+    """
+
+    entry_id: int
+    path: str
+    problem: str = ""
+    hashes: list[bytes] = field(default_factory=list)
+    known: dict[bytes, bytes] = field(default_factory=dict)
+    earlier: dict[bytes, bytes] = field(default_factory=dict)
+    refused: set[bytes] = field(default_factory=set)
+    missing: dict[int, str] = field(default_factory=dict)
+    kept: int = 0
+    failed: list[str] = field(default_factory=list)
+    data: bytes = b""
+
+
+class _Gathering:
+    """Reads files and their chunks' texts. Within the reader's snapshot."""
+
+    def __init__(
+        self, reader: IndexReader, root: Path | Files, max_bytes: int, model_id: int, *, anew: bool, failed_too: bool
+    ) -> None:
+        self._reader = reader
+        self._failed_too = failed_too
+        self._root = root
+        self._max_bytes = max_bytes
+        self._model_id = model_id
+        self._anew = anew
+
+    def group(self, waiting: Sequence[tuple[int, int, str, bytes]], deadline: float | None) -> tuple[list[_File], int]:
+        """Files with enough texts for some requests, and how many of ``waiting`` were looked at."""
+        if not isinstance(self._root, Path):
+            return self._group(self._root, waiting, deadline)
+        with RootFiles(self._root) as files:  # anew for each group: the embedder may take long
+            return self._group(files, waiting, deadline)
+
+    def _group(
+        self, files: Files, waiting: Sequence[tuple[int, int, str, bytes]], deadline: float | None
+    ) -> tuple[list[_File], int]:
+        group: list[_File] = []
+        texts = taken = 0
+        for entry_id, blob_id, path, blob_hash in waiting:
+            if texts >= _GROUP_TEXTS or taken >= _FILES_PER_BATCH:
+                break
+            if taken and deadline is not None and time.monotonic() >= deadline:
+                break
+            taken += 1
+            now = self._reader.file_at(path)
+            if now is None or now.entry_id != entry_id:
+                continue  # deleted or changed since they were listed: another run's
+            file = self._file(files, entry_id, blob_id, path, blob_hash)
+            texts += len(file.missing)
+            group.append(file)
+        return group, taken
+
+    def _file(self, files: Files, entry_id: int, blob_id: int, path: str, blob_hash: bytes) -> _File:
+        texts = _texts(self._reader, files, path, blob_id, blob_hash, self._max_bytes)
+        if texts is None:
+            return _File(entry_id, path, "It cannot be read, or changed since it was indexed.")
+        file = _File(entry_id, path)
+        file.hashes = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:HASH_BYTES] for text in texts]
+        found: dict[bytes, bytes] = {}
+        for key, vector in self._earlier(path, set(file.hashes)):
+            if vector.strip(_REFUSED):
+                found[key] = vector
+            elif not (self._anew or self._failed_too):
+                file.refused.add(key)
+        file.refused -= found.keys()
+        file.known, file.earlier = ({}, found) if self._anew else (found, {})
+        asked: set[bytes] = set()
+        for place, key in enumerate(file.hashes):
+            if key not in file.known and key not in asked and key not in file.refused:
+                file.missing[place] = texts[place]
+                asked.add(key)
+        file.kept = sum(key in file.known for key in file.hashes)
+        return file
+
+    def _earlier(self, path: str, wanted: set[bytes]) -> Iterator[tuple[bytes, bytes]]:
+        """Vectors of the same texts in whatever version of the file, those of one that was only begun among them."""
+        for hashes, data in self._reader.text_hashes(path, self._model_id):
+            count = len(hashes) // HASH_BYTES
+            size = len(data) // count if count else 0
+            for i in range(count):
+                key = hashes[i * HASH_BYTES : (i + 1) * HASH_BYTES]
+                if key in wanted:
+                    yield key, data[i * size : (i + 1) * size]
+
+
+def _embed_group(embedder: Embedder, group: Sequence[_File], deadline: float | None) -> int:
+    """Give the files of a group their vectors; how many files, from the first, have all that they can have."""
+    coding = coding_of(embedder.fingerprint)
+    texts = [text for file in group for text in file.missing.values()]
+    coded, failures = _coded(embedder, texts, deadline)
+    nothing = bytes(vector_codes.row_bytes(embedder.fingerprint.dimensions, coding))
+    at = 0
+    for whole, file in enumerate(group):
+        if at + len(file.missing) > len(coded):
+            for number, place in enumerate(list(file.missing)[: len(coded) - at], at):
+                if number in failures:
+                    file.refused.add(file.hashes[place])
+                else:
+                    file.known[file.hashes[place]] = coded[number]
+            return whole
+        failed = set(file.refused)
+        file.known |= dict.fromkeys(failed, nothing)
+        file.failed += [_FAILED_BEFORE] * len(failed)
+        for place in file.missing:
+            key = file.hashes[place]
+            file.known[key] = coded[at]
+            if at in failures:
+                file.failed.append(failures[at])
+                file.known[key] = file.earlier.get(key, nothing)
+                if key not in file.earlier:
+                    failed.add(key)
+            at += 1
+        file.data = b"".join(file.known[key] for key in file.hashes)
+        file.hashes = [_FAILED if key in failed else key for key in file.hashes]
+    return len(group)
+
+
+_FAILED_BEFORE = "It failed when the file was begun."
+
+
+def _coded(embedder: Embedder, texts: Sequence[str], deadline: float | None) -> tuple[list[bytes], Mapping[int, str]]:
+    """Stored vectors of the first texts, of all unless time ran out; and, by place, why a text has none."""
+    if isinstance(embedder, BundledEmbedder) and (few := embedder.encode_few(texts)) is not None:
+        return list(map(vector_codes.encode_row, few)), {}
+    made = embedder.embed_batch(texts, deadline=deadline)
+    return [row.tobytes() for row in vector_codes.encode(made.rows, coding_of(embedder.fingerprint))], made.failed
+
+
+def _tell(file: _File, latency_ms: float, on_file: Callable[[EmbeddedFile], None]) -> None:
+    if file.problem:
+        on_file(EmbeddedFile(file.path, problem=file.problem))
+        return
+    count = len(file.hashes)
+    of = plurals.count(count, "passage")
+    problem = f"{len(file.failed)} of {of} could not be embedded: {file.failed[0]}" if file.failed else ""
+    on_file(EmbeddedFile(file.path, count - len(file.failed), file.kept, problem, len(file.failed)))
+    if "logging" in sys.modules:  # else nobody can have asked to be told
+        from findling.outbound import events
+
+        events.semantic_index(doc_path=file.path, chunk_count=count, latency_ms=latency_ms, skipped_unchanged=file.kept)
+
+
+def _texts(
+    reader: IndexReader, files: Files, path: str, blob_id: int, blob_hash: bytes, max_bytes: int
+) -> list[str] | None:
+    file = reader.file_at(path)
+    language = file.language if file else "text"
+    raw = reader.doc_text(blob_id) if file and file.converted else _text(files, path, blob_hash, max_bytes)
+    if raw is None:
+        return None
+    if file and file.converted:
+        language = outlined_as(language, converted=True)
+    context = _Context(path, language, reader.symbols(blob_id))
+    found = []
+    for chunk in reader.chunks(blob_id):
+        piece = raw[chunk.start_byte : chunk.end_byte]
+        piece = piece if isinstance(piece, str) else piece.decode("utf-8", "surrogatepass")
+        as_chunk = Chunk(chunk.start_line, chunk.end_line, chunk.start_byte, chunk.end_byte, chunk.kind)
+        found.append(context.embedded_text(chunk, readable(piece, as_chunk, language)))
+    return found
+
+
+def _text(files: Files, path: str, blob_hash: bytes, max_bytes: int) -> str | bytes | None:
+    """A file's text as it was indexed: as bytes, unless a byte is a character."""
+    read = read_file(files, path, max_bytes)
+    if not isinstance(read, tuple) or hashlib.sha256(read[1]).digest() != blob_hash:
+        return None
+    decoded = decode(read[1])
+    if not isinstance(decoded, Decoded):
+        return None
+    return decoded.text if decoded.text.isascii() else decoded.text.encode("utf-8", "surrogatepass")
+
+
+class _Context:
+    """What is embedded with the chunks of one file."""
+
+    def __init__(self, path: str, language: str, symbols: Sequence[SymbolRow]) -> None:
+        *folders, name = path.split("/")
+        stem = name.split(".", 1)[0]
+        self._place = " ".join((*folders[-3:], stem, stem))
+        self._symbols = list(symbols)
+        self._by_line = sorted((symbol.start_line, place) for place, symbol in enumerate(self._symbols))
+        self._marks = _comment_marks(language)
+
+    def embedded_text(self, chunk: ChunkRow, body: str) -> str:
+        """A chunk in its context: last three folders, the stem twice, enclosing names, defined names, first comment."""
+        symbols = self._symbols
+        enclosing: list[str] = list(chunk.headings[-_MAX_ENCLOSING:])
+        at = chunk.symbol
+        while 0 <= at < len(symbols) and len(enclosing) < _MAX_ENCLOSING:
+            enclosing.append(symbols[at].name)
+            at = symbols[at].parent
+        first = bisect_left(self._by_line, (chunk.start_line,))
+        last = bisect_left(self._by_line, (chunk.end_line + 1,))
+        places = sorted(place for _, place in self._by_line[first:last])
+        defined = [symbols[place].name for place in places[:_MAX_DEFINED]]
+        return "\n".join((self._place, " ".join((*enclosing, *defined)), _first_comment(body, self._marks), body))
+
+
+def _comment_marks(language: str) -> tuple[str, ...]:
+    """What a line of a comment may begin with."""
+    known = LANGUAGES.get(language)
+    return (*known.line_comments, *(start for start, _ in known.block_comments), "*", '"""') if known else ()
+
+
+def _first_comment(body: str, marks: tuple[str, ...]) -> str:
+    """The first comment line of a piece of code, '' without one."""
+    for line in body.split("\n", 40)[:40] if marks else ():
+        stripped = line.strip()
+        if stripped.startswith(marks) and any(char.isalpha() for char in stripped):
+            return stripped
+    return ""

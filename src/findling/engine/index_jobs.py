@@ -1,0 +1,162 @@
+"""Jobs over one index: every run of its engine is recorded beside it while it lasts, and one may go on in the
+background while questions are answered.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from findling.config import roots
+from findling.engine.jobs import Job, Records, RunningJob
+
+if TYPE_CHECKING:
+    from findling.engine.engine import Engine
+    from findling.engine.store import OpenStore
+    from findling.model.types import Progress
+
+    OnProgress = Callable[[Progress], None]
+
+RunMode = Literal["full", "incremental"]
+
+REMEMBERED = 20
+"""Past jobs that are told of; more is a log, not a status."""
+
+_RECORD_BYTES = 100_000
+
+_AFTER_TEXT = "embedding"
+"""The stage of a run in which text and names are committed, and vectors are made."""
+
+_LOOK_S = 0.05
+"""Between two looks at how far a job is; nobody notices so little."""
+
+
+def records_of(store_dir: Path) -> Records:
+    return Records(store_dir, remembered=REMEMBERED, most_bytes=_RECORD_BYTES)
+
+
+@contextmanager
+def running_job(
+    store: OpenStore, progress: OnProgress | None, *, kind: Literal["index", "embed"] = "index", whole: bool
+) -> Iterator[RunningJob]:
+    """What a run calls instead of ``progress``; a run within a job is that job. Nobody is told of it afterwards."""
+    if isinstance(progress, RunningJob):
+        yield progress
+        return
+    place = _place_of(*store.manifest_key)
+    mode: RunMode = "full" if whole else "incremental"
+    job = records_of(store.directory).start(kind, mode, place, seldom=True, on_progress=progress)
+    job.kept = False
+    try:
+        yield job
+    finally:
+        job.end("done")
+
+
+def active_job(store: OpenStore) -> Job | None:
+    """The job that goes on over what the store shows, None where none is told of; of several the one that last got on.
+    Changes nothing."""
+    place = _place_of(*store.manifest_key)
+    found = [job for job in records_of(store.directory).active() if job.place == place]
+    return max(found, key=lambda job: job.updated, default=None)
+
+
+def _place_of(root: str, ref: str) -> str:
+    """What of a store a job works on: its folder on disk, or a commit."""
+    return root if ref == roots.LIVE else f"{root}@{ref}"
+
+
+class IndexJobs:
+    """The jobs of one root in this process, one at a time: each has a thread and an engine (``open_engine``)."""
+
+    def __init__(self, open_engine: Callable[[], Engine], store_dir: Path, place: tuple[str, str]) -> None:
+        """``place``: as `Engine.manifest_key`."""
+        self._open_engine = open_engine
+        self._records = records_of(store_dir)
+        self._place = _place_of(*place)
+        self._lock = threading.Lock()
+        self._job: RunningJob | None = None
+        self._thread: threading.Thread | None = None
+        self.last_run: tuple[float, float] | None = None
+        """When a job last took everything in (monotonic seconds), and how many seconds that took."""
+
+    @property
+    def active(self) -> Job | None:
+        with self._lock:
+            return self._job.job if self._job else None
+
+    def start(self, mode: RunMode, *, force: bool, ref: str, asked_for: bool = True) -> Job | None:
+        """The job that was begun; None when one is running already. One that nobody ``asked_for`` is told of
+        afterwards only where it had something to do."""
+        with self._lock:
+            if self._job is not None:
+                return None
+            self._job = job = self._records.start("index", mode, self._place, ref=ref, seldom=True)
+            arguments = (job, force, asked_for)
+            self._thread = threading.Thread(target=self._run, args=arguments, name="findling-job", daemon=True)
+            self._thread.start()
+            return job.job
+
+    def wait(self, timeout_s: float | None = None) -> None:
+        thread = self._thread
+        if thread is not None:
+            thread.join(timeout_s)
+
+    def wait_for_text(self, wait_s: float | None, on_progress: OnProgress | None = None) -> None:
+        """Wait, at most so long, until text and names of what the active job takes in are there.
+
+        ``on_progress`` is told how far it is meanwhile, and may raise `errors.Cancelled`.
+        """
+        from findling.model.types import Progress
+
+        deadline = None if wait_s is None else time.monotonic() + wait_s
+        while (job := self.active) is not None and (deadline is None or time.monotonic() < deadline):
+            if job.stage == _AFTER_TEXT:
+                return
+            if job.stage and on_progress is not None:
+                on_progress(Progress(job.stage, job.done, job.total))
+            left = _LOOK_S if deadline is None else deadline - time.monotonic()
+            self.wait(max(0.0, min(_LOOK_S, left)))
+
+    def stop(self) -> None:
+        """End the active job at its next step; what it has taken in stays."""
+        with self._lock:
+            if self._job is not None:
+                self._job.stop()
+        self.wait()
+
+    def recent(self) -> list[Job]:
+        """Past jobs, the newest first."""
+        return self._records.recent()
+
+    def _run(self, job: RunningJob, force: bool, asked_for: bool) -> None:
+        from findling.engine.memory import give_back
+
+        def work() -> Mapping[str, Any]:
+            started = time.monotonic()
+            with self._open_engine() as engine:
+                if job.job.mode == "full":
+                    report = engine.index(force=force, progress=job)
+                else:
+                    report = engine.sync(progress=job)
+            now = time.monotonic()
+            self.last_run = (now, now - started)
+            changed = report.changed + report.removed
+            job.kept = asked_for or bool(changed or report.embedded)
+            return {"changed_files": changed}
+
+        with suppress(Exception):  # it is in the record
+            job.carry_out(work, _words)
+        give_back()
+        with self._lock:
+            self._job = None
+
+
+def _words(error: BaseException) -> str:
+    from findling.model.errors import FindlingError
+
+    return str(error) if isinstance(error, FindlingError) else f"unexpected {type(error).__name__}: {error}"

@@ -1,0 +1,29 @@
+"""The library: folders and files of the user's, whatever project findling is called from, searched together.
+
+``library`` is what callers see, ``results`` what it gives back; ``collections`` lists what there is, ``state`` says how
+it stands, ``recipes`` how it is indexed; ``sources`` and ``reading`` look into one index, ``search`` asks all of them;
+``fetching`` runs what is fetched as jobs: what was asked for (``fetch_requests``,
+``fetch_names``) becomes a file (``fetch_file``) or a repository's files (``fetch_repo``, ``repo_tree``,
+``repo_bundle``) in a collection of the library's own (``fetched``).
+"""
+
+from __future__ import annotations
+
+from findling.engine.jobs import Job, JobStatistics, Records, RunningJob
+from findling.engine.library.collections import Collection
+from findling.engine.library.library import Library
+from findling.engine.library.results import CollectionStatus, FilePassages, Indexed, LibraryStatistics, Removed
+
+__all__ = [
+    "Collection",
+    "CollectionStatus",
+    "FilePassages",
+    "Indexed",
+    "Job",
+    "JobStatistics",
+    "Library",
+    "LibraryStatistics",
+    "Records",
+    "Removed",
+    "RunningJob",
+]

@@ -1,0 +1,195 @@
+"""The list of what is in the library: one small file in the data folder, which several processes may change.
+
+A collection is a folder or a single file of the user's; what is kept of it here is its name, where it is, and where
+its index lies. Must not know what is in an index.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from findling.engine.jobs.small_files import only_writer, read_json, write_json
+from findling.model.errors import IndexNewer, IndexUnavailable, InvalidInput, NotFound
+
+LIST: Final = "library.json"
+INDEXES: Final = "indexes"
+FORMAT: Final = 1
+
+MAX_NAME: Final = 64
+"""Characters of a name: it stands in front of every result."""
+
+_LIST_BYTES: Final = 32_000_000
+"""A hundred thousand collections; a larger file was not written here."""
+
+_INDEX = re.compile(r"[a-z0-9][a-z0-9-]{0,80}")
+_INDEX_HASH_CHARS: Final = 12
+_SAY_LITTLE: Final = frozenset(("doc", "docs", "documentation", "readme.md", "src"))
+_ROOM_FOR_NUMBER: Final = 6
+
+Kind = Literal["folder", "file"]
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """One row of the list.
+
+    ``path`` is absolute, its links resolved when it was added. ``index`` is the name of its index's folder. ``removed``
+    are files (relative to the folder) that were taken out of it. ``origin``: what it was fetched from, None for what is
+    the user's own.
+    """
+
+    name: str
+    path: str
+    kind: Kind
+    index: str
+    added_at: str
+    removed: tuple[str, ...] = ()
+    origin: Mapping[str, Any] | None = None
+
+    @property
+    def root(self) -> Path:
+        """The folder that its files' paths are relative to."""
+        path = Path(self.path)
+        return path if self.kind == "folder" else path.parent
+
+    @property
+    def exists(self) -> bool:
+        """Whether what was added is still there, and still of its kind."""
+        path = Path(self.path)
+        return path.is_dir() if self.kind == "folder" else path.is_file()
+
+
+class Collections:
+    """The list in a data folder. Reading never writes."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._path = directory / LIST
+        self._known: tuple[Collection, ...] = ()
+        self._state: tuple[int, int, int] | None = None
+
+    def all(self) -> tuple[Collection, ...]:
+        """In the order they were added. Raises `IndexUnavailable` for a list that cannot be read."""
+        state = self._file_state()
+        if state is None:
+            return ()
+        if state != self._state:
+            self._known, self._state = self._read(), state
+        return self._known
+
+    def find(self, name: str) -> Collection:
+        """By name, else by the path that was added. Raises `NotFound` with the nearest name."""
+        every = self.all()
+        path = os.path.realpath(name) if name and "\0" not in name else ""
+        for collection in (*(c for c in every if c.name == name), *(c for c in every if c.path == path)):
+            return collection
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, [collection.name for collection in every], 1)
+        hint = f"Did you mean {near[0]!r}?" if near else "`findling library list` shows what there is."
+        raise NotFound(f"There is no collection called {name[:MAX_NAME]!r}.", remedy=hint)
+
+    @contextmanager
+    def changing(self) -> Iterator[dict[str, Collection]]:
+        """The collections by name, to be changed; written when the block ends without an error.
+
+        Raises `IndexBusy` when another process takes too long over it.
+        """
+        with only_writer(self._directory):
+            rows = {collection.name: collection for collection in self.all()}
+            yield rows
+            self._write(rows)
+            self._state = None
+
+    def folder_of(self, collection: Collection) -> Path:
+        """Where a collection's index lies."""
+        return self._directory / INDEXES / collection.index
+
+    def _file_state(self) -> tuple[int, int, int] | None:
+        try:
+            status = self._path.stat()
+        except OSError:
+            return None
+        return status.st_mtime_ns, status.st_size, status.st_ino
+
+    def _read(self) -> tuple[Collection, ...]:
+        try:
+            value = read_json(self._path, _LIST_BYTES)
+            if value is None:
+                return ()
+            version = value["version"]
+            if isinstance(version, int) and version > FORMAT:
+                raise IndexNewer(
+                    f"The library's list {self._path} was written by a later version of findling.",
+                    remedy="Use that version.",
+                )
+            return tuple(_collection(row) for row in value["collections"])
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise IndexUnavailable(
+                f"The library's list {self._path} is damaged: {error}.",
+                remedy="Move it away and add the collections again; the files that it names are untouched.",
+            ) from error
+
+    def _write(self, rows: Mapping[str, Collection]) -> None:
+        write_json(self._path, {"version": FORMAT, "collections": [asdict(row) for row in rows.values()]})
+
+
+def _collection(row: Mapping[str, Any]) -> Collection:
+    """A row as it was written. Raises ValueError and TypeError."""
+    texts = {key: row[key] for key in ("name", "path", "kind", "index", "added_at")}
+    if not all(isinstance(value, str) for value in texts.values()) or texts["kind"] not in ("folder", "file"):
+        raise ValueError("a collection in it is not whole")
+    # It names a folder that is deleted with its collection, so it must not lead anywhere else.
+    if not _INDEX.fullmatch(texts["index"]) or not os.path.isabs(texts["path"]):  # noqa: PTH117
+        raise ValueError("a collection in it lies nowhere")
+    origin = row.get("origin")
+    return Collection(
+        **texts,
+        removed=tuple(str(path) for path in row.get("removed", ())),
+        origin=origin if isinstance(origin, dict) else None,
+    )
+
+
+# --- names -----------------------------------------------------------------------------------------------------
+
+
+def check_name(name: str) -> str:
+    """A name that somebody chose. Raises `InvalidInput`."""
+    name = name.strip()
+    if not name or len(name) > MAX_NAME or not name.isprintable() or "/" in name or "\\" in name:
+        raise InvalidInput(
+            f"{name[:MAX_NAME]!r} cannot be the name of a collection.",
+            remedy=f"Use 1 to {MAX_NAME} printable characters without slashes.",
+        )
+    return name
+
+
+def name_for(path: Path, taken: Mapping[str, Collection]) -> str:
+    """A name that nobody has yet, after what a path ends with; with the folder above where that says little."""
+    own = _in_name(path.name)
+    if own.lower() in _SAY_LITTLE and path.parent.name:
+        own = f"{_in_name(path.parent.name)}-{own}"
+    own = own[: MAX_NAME - _ROOM_FOR_NUMBER] or "files"
+    name, number = own, 1
+    while name in taken:
+        number += 1
+        name = f"{own}-{number}"
+    return name
+
+
+def _in_name(text: str) -> str:
+    return "".join(char if char.isprintable() and char not in "/\\" else "-" for char in text).strip()
+
+
+def index_name(path: str) -> str:
+    """The folder of an index: the same path always gets the same one."""
+    slug = re.sub(r"[^a-z0-9]+", "-", os.path.basename(path).lower()).strip("-")[:40]  # noqa: PTH119
+    digest = hashlib.sha256(os.fsencode(path)).hexdigest()[:_INDEX_HASH_CHARS]
+    return f"{slug}-{digest}" if slug else digest

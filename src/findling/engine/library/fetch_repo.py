@@ -1,0 +1,318 @@
+"""The recipe of fetching a repository: which commit, its objects, its files, one bundle, the index.
+
+Everything lies in one folder of the library's: git's objects, the files, the bundle. Fetching again brings what is new
+and touches only what changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import time
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from findling.engine.jobs.small_files import make_folder, read_json, write_json
+from findling.engine.library import repo_home
+from findling.engine.library.disk import Quota, fetched_quota, size_of
+from findling.engine.library.fetch_names import is_commit, is_short_commit
+from findling.engine.library.fetch_requests import RepoRequest
+from findling.engine.library.repo_bundle import write_bundle
+from findling.engine.library.repo_tree import Tree, write_tree
+from findling.model.errors import FetchRefused, FindlingError, InvalidInput, NetworkError
+from findling.outbound.addresses import Target, addresses_of, target_of
+from findling.outbound.git import GitOutput, GitServer, run_git, start_git
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from findling.config.options import Fetch
+    from findling.engine.jobs import RunningJob
+    from findling.engine.jobs.turns import Turns
+    from findling.engine.library.library import Library
+
+_REFS: Final = "/info/refs?service=git-upload-pack"
+FILES: Final = "files"
+STATE: Final = "files.json"
+BUNDLE: Final = "bundle.json"
+"""What the bundle was made of."""
+
+
+MAX_OBJECTS_BYTES: Final = 1 << 30
+"""What git may bring from a server; its folder is looked at while it does."""
+
+FETCH_S: Final = 1800.0
+_ASK_S: Final = 60.0
+_POLL_S: Final = 0.1
+_LOOK_S: Final = 1.0
+"""Between two looks at how much git has written."""
+
+_OLDEST_GIT: Final = (2, 37)
+"""The first that can be told which address to connect to."""
+
+RECEIVED, WRITTEN, BUNDLED = 60, 75, 80
+"""Percent when git is done, when the files are there, when the bundle is."""
+
+_RECEIVING = re.compile(rb"Receiving objects:\s+(\d{1,3})%")
+_BUNDLE_BYTES: Final = 16_000_000
+_NOT_FOR_PEOPLE = re.compile(r"[^\x20-\x7e]+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Commit:
+    """``branch``: what the commit was found by; ``ref``: what to fetch."""
+
+    branch: str
+    ref: str
+
+
+def run(library: Library, job: RunningJob, request: RepoRequest, fetching: Fetch, turns: Turns) -> dict[str, Any]:
+    """Fetch, write, bundle and index; the job's result. Raises what goes wrong; a first fetch that fails leaves
+    nothing."""
+    home = repo_home.home_of(library.directory, request)
+    with ExitStack() as roles:
+        roles.enter_context(turns.taken(job.waits))
+        _require_git(library.directory)
+        target = target_of(_repository_url(request.url, fetching.allowed_hosts), fetching.allowed_hosts)
+        repo_home.take(roles, home, job)
+        files = os.path.realpath(home / FILES)
+        repo_home.sweep(library.directory, lambda: [files, *(row.path for row in library.collections())])
+        try:
+            result = _brought(library, job, request, target, home, fetched_quota(library.directory, fetching))
+        except BaseException:
+            if files not in [row.path for row in library.collections()]:
+                repo_home.empty(home)
+            raise
+        repo_home.pack(home)
+        return result
+
+
+def _brought(
+    library: Library, job: RunningJob, request: RepoRequest, target: Target, home: Path, quota: Quota
+) -> dict[str, Any]:
+    objects = home / repo_home.OBJECTS
+    make_folder(objects)
+    if not (objects / "HEAD").exists():
+        _ok(run_git(["init", "--quiet", "--bare", "--template=", "."], cwd=objects), "git cannot start a repository")
+    server = GitServer(target.scheme, target.host, target.port, addresses_of(target))  # type: ignore[arg-type]
+    job.check()
+    job.progress(2)
+    wanted = _choose(server, target, objects, request, job)
+    job.progress(5)
+    commit = _receive(server, target, objects, wanted, job, quota)
+    job.progress(RECEIVED)
+    folder = home / FILES
+    tree = write_tree(
+        objects,
+        commit,
+        folder,
+        home / STATE,
+        request.include,
+        request.exclude,
+        quota,
+        _share(job, RECEIVED, WRITTEN),
+    )
+    about = f"Source: {target.shown}, {wanted.branch}, commit {commit}. Files: {len(tree.files)}."
+    bundle, kept = _bundled(home, request, about, tree, job)
+    result: dict[str, Any] = {
+        "filesProcessed": len(tree.files),
+        "repoName": request.name,
+        "branch": wanted.branch,
+        "commit": commit,
+        "path": os.fspath(folder),
+        "bundlePath": os.fspath(bundle),
+        **tree.facts(),
+    }
+    if kept and request.remove_comments:
+        result["commentsKept"] = kept[:100]
+    return {**result, **_indexed(library, job, request, folder, commit)}
+
+
+def _bundled(home: Path, request: RepoRequest, about: str, tree: Tree, job: RunningJob) -> tuple[Path, list[str]]:
+    """The bundle of the files, made anew where it would be another; and the paths whose comments stayed in it."""
+    bundle = home / f"{request.name.replace('/', '-')}.md"
+    made_of = json.dumps([about, request.remove_comments, request.line_numbers, tree.files], sort_keys=True)
+    key = hashlib.sha256(made_of.encode("utf-8", "surrogateescape")).hexdigest()
+    try:
+        known = read_json(home / BUNDLE, _BUNDLE_BYTES)
+    except ValueError:
+        known = None  # damaged: the bundle is made anew
+    if bundle.is_file() and isinstance(known, dict) and known.get("key") == key:
+        return bundle, [str(path) for path in known.get("kept", ())]
+    kept = write_bundle(
+        bundle,
+        request.name,
+        about,
+        home / FILES,
+        list(tree.files),
+        remove_comments=request.remove_comments,
+        line_numbers=request.line_numbers,
+        step=_share(job, WRITTEN, BUNDLED),
+    )
+    write_json(home / BUNDLE, {"key": key, "kept": kept})
+    return bundle, kept
+
+
+def _repository_url(url: str, allowed_hosts: tuple[str, ...]) -> str:
+    """Where the repository is now. Redirects are followed here, where each is looked at, and not by git."""
+    from findling.outbound.fetch import located
+
+    found = located(f"{url}{_REFS}", allowed_hosts=allowed_hosts)
+    place = found.partition("?")[0]
+    if not place.endswith(_REFS.partition("?")[0]):
+        raise NetworkError(f"There is no repository at {target_of(url, allowed_hosts).shown}.")
+    return place.removesuffix(_REFS.partition("?")[0])
+
+
+def _require_git(directory: Path) -> None:
+    said = run_git(["version"], cwd=directory)
+    found = re.search(rb"(\d+)\.(\d+)", said.stdout)
+    if not said.ok or found is None:
+        raise FindlingError("There is no git on this machine.", remedy="Install git, 2.37 or later.")
+    if (int(found[1]), int(found[2])) < _OLDEST_GIT:
+        raise FindlingError("git is older than 2.37.", remedy="Install a newer git.")
+
+
+def _choose(server: GitServer, target: Target, objects: Path, request: RepoRequest, job: RunningJob) -> _Commit:
+    """Which commit is meant. Raises `InvalidInput` when the server has no such branch."""
+    asked = request.branch
+    if asked and is_commit(asked):
+        return _Commit(asked, asked)
+    names = [asked] if asked else ["main"]
+    patterns = [pattern for name in names for pattern in (f"refs/heads/{name}", f"refs/tags/{name}")]
+    said = _ask(
+        ["--git-dir=.", "ls-remote", "--symref", "--end-of-options", _git_url(target), "HEAD", *patterns],
+        server,
+        target,
+        objects,
+        job,
+        _ASK_S,
+    )
+    refs: set[str] = set()
+    head = ""
+    for line in said.stdout.decode("utf-8", "replace").split("\n"):
+        first, _, ref = line.partition("\t")
+        if first.startswith("ref: ") and ref == "HEAD":
+            head = first.removeprefix("ref: ")
+        elif ref:
+            refs.add(ref)
+    for pattern in patterns:
+        if pattern in refs:
+            return _Commit(asked or "main", pattern)
+    if not asked and "HEAD" in refs:
+        return _Commit(head.removeprefix("refs/heads/") or "HEAD", "HEAD")
+    if not asked:
+        raise NetworkError(f"There is no repository at {target.shown}, or an empty one.")
+    hint = "Give all characters of a commit's name." if is_short_commit(asked) else "Look at its branches and tags."
+    raise InvalidInput(f"{target.shown} has no branch or tag called {asked!r}.", remedy=hint)
+
+
+def _receive(server: GitServer, target: Target, objects: Path, wanted: _Commit, job: RunningJob, quota: Quota) -> str:
+    """Bring the commit's objects; its full name."""
+    size = size_of(objects)
+    looked = time.monotonic()
+
+    def look() -> None:
+        nonlocal size
+        before, size = size, size_of(objects)
+        if size > MAX_OBJECTS_BYTES:
+            raise FetchRefused(f"The repository has more than {MAX_OBJECTS_BYTES:,} bytes.")
+        quota.take(size - before)
+
+    def tell(said: bytes) -> None:
+        nonlocal looked
+        if time.monotonic() - looked > _LOOK_S:
+            look()
+            looked = time.monotonic()
+        found = _RECEIVING.findall(said[-4096:])
+        if found:
+            job.progress(5 + int(found[-1]) * (RECEIVED - 5) // 100)
+
+    _ask(
+        [
+            *("--git-dir=.", "fetch", "--progress", "--depth=1", "--no-tags", "--no-recurse-submodules", "--force"),
+            *("--no-write-fetch-head", "--no-auto-maintenance", "--end-of-options", _git_url(target)),
+            f"+{wanted.ref}:refs/findling/fetched",
+        ],
+        server,
+        target,
+        objects,
+        job,
+        FETCH_S,
+        tell,
+    )
+    look()
+    found = run_git(["--git-dir=.", "rev-parse", "--verify", "refs/findling/fetched^{commit}"], cwd=objects)
+    commit = _ok(found, "What was fetched is no commit").stdout.decode("ascii", "replace").strip()
+    if not is_commit(commit):
+        raise FindlingError("git does not say which commit it fetched.")
+    return commit
+
+
+def _ask(
+    args: list[str],
+    server: GitServer,
+    target: Target,
+    objects: Path,
+    job: RunningJob,
+    timeout_s: float,
+    tell: Callable[[bytes], None] = lambda _: None,
+) -> GitOutput:
+    """Run git against the server, with an eye on the clock and whether the job is still wanted; ``tell`` is given what
+    it says meanwhile, and may raise."""
+    with start_git(args, cwd=objects, timeout_s=timeout_s, server=server) as git:
+        until = time.monotonic() + timeout_s
+        while not git.finished and time.monotonic() < until:
+            job.check()
+            tell(git.said())
+            time.sleep(_POLL_S)
+        out = git.wait()
+    if out.ok:
+        return out
+    if out.status == "missing":
+        raise FindlingError("There is no git on this machine.", remedy="Install git, 2.37 or later.")
+    if out.status == "timed_out":
+        raise NetworkError(f"{target.host} takes too long.")
+    raise NetworkError(f"git could not fetch {target.shown}: {_said(out)}")
+
+
+def _git_url(target: Target) -> str:
+    return target.shown  # without query, and credentials were refused
+
+
+def _said(out: GitOutput) -> str:
+    """The first and the last complaint, which may be the server's and git's, for people."""
+    lines = [line for line in out.stderr.decode("utf-8", "replace").replace("\r", "\n").split("\n") if line.strip()]
+    fatal = [line for line in lines if line.startswith(("fatal:", "error:", "remote:"))] or lines or [out.status]
+    return "; ".join(_NOT_FOR_PEOPLE.sub(" ", line).strip()[:300] for line in dict.fromkeys((fatal[0], fatal[-1])))
+
+
+def _ok(out: GitOutput, problem: str) -> GitOutput:
+    if not out.ok:
+        raise FindlingError(f"{problem}: {_said(out)}")
+    return out
+
+
+def _share(job: RunningJob, begin: int, end: int) -> Callable[[float], None]:
+    def step(done: float) -> None:
+        job.check()
+        job.progress(begin + int((end - begin) * done))
+
+    return step
+
+
+def _indexed(library: Library, job: RunningJob, request: RepoRequest, folder: Path, commit: str) -> dict[str, Any]:
+    from findling.engine.library.fetched import collection_of, indexing_progress
+    from findling.engine.library.results import indexing_result
+
+    origin = {"type": "repository", "commit": commit, "request": asdict(request)}
+    name = request.name.replace("/", "-")
+    collection = collection_of(library, folder, name, origin)
+    done = library.refresh(collection.name, progress=indexing_progress(job, BUNDLED), fetch=False)[0]
+    if done.report is None:
+        raise FindlingError(done.problem)
+    return {"collection": collection.name, "indexing": indexing_result(done.report)}

@@ -1,0 +1,130 @@
+"""Fetching as jobs: each in a process of its own, which goes on when the one that asked for it ends.
+
+`start` hands a request to such a process; `main` is that process. What is fetched and how is the recipes' affair
+(`fetch_file`, `fetch_repo`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from findling.engine.jobs import Job, RunningJob
+from findling.engine.library.fetch_requests import FileRequest, Request, checked, read
+from findling.engine.library.place import TURNS, fetch_configuration
+from findling.model.errors import FindlingError, IndexBusy
+
+if TYPE_CHECKING:
+    from findling.engine.library.library import Library
+
+ERRORS: Final = "errors"
+"""Of a job's files: what its process says that is no result, such as a defect."""
+
+MAX_JOBS: Final = 20
+"""Running at once; they wait for each other anyway."""
+
+BROKEN: Final = 70
+"""Exit status of a process whose job failed for a defect of ours."""
+
+
+def start(library: Library, request: Request) -> Job:
+    """A job for ``request``, already on its way. Raises `FetchRefused`, `InvalidInput` and `FileAccess` for what cannot
+    be fetched, before anything is asked of a server."""
+    from findling.engine.library.fetch_file import already_there
+    from findling.reading.worker_process import environment
+
+    request = checked(request, fetch_configuration())
+    if isinstance(request, FileRequest):
+        already_there(library.directory, request)
+    if len(library.jobs.active()) >= MAX_JOBS:
+        raise IndexBusy(f"{MAX_JOBS} jobs are running already.", remedy="Ask again when one has ended.")
+    job = library.jobs.queue("fetch", request.type, request.name)
+    try:
+        with library.jobs.path(job.id, ERRORS).open("wb") as errors:
+            process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "findling.engine.library.fetching", os.fspath(library.directory), job.id],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                cwd=library.directory,
+                env=environment(),
+                **_apart(),
+            )
+    except OSError as error:
+        return library.jobs.take(job.id).end(
+            "failed", error=f"Its process could not be started: {error.strerror or error}."
+        )
+    assert process.stdin is not None
+    with suppress(BrokenPipeError), process.stdin as told:  # one that is gone has not taken its job
+        told.write(json.dumps(asdict(request)).encode())  # not by a file: there may be a token in its URL
+    threading.Thread(target=process.wait, daemon=True).start()  # else it stays in the system's list when it has ended
+    return job
+
+
+def run_here(library: Library, request: Request, job: RunningJob) -> Mapping[str, Any]:
+    """Do a job in this process; its result, which is also recorded. Raises what went wrong, recorded too."""
+    return job.carry_out(lambda: _result(library, checked(request, fetch_configuration()), job), _words)
+
+
+def _result(library: Library, request: Request, job: RunningJob) -> dict[str, Any]:
+    config = fetch_configuration()
+    if isinstance(request, FileRequest):
+        from findling.engine.library import fetch_file
+
+        return fetch_file.run(library, job, request, config.fetch)
+    from findling.engine.jobs.turns import Turns
+    from findling.engine.library import fetch_repo
+
+    turns = Turns(library.directory / TURNS / "repositories", config.library.max_repository_concurrency)
+    return fetch_repo.run(library, job, request, config.fetch, turns)
+
+
+def _words(error: BaseException) -> str:
+    """What a job says of its failure: the four kinds are told by the library's errors."""
+    if isinstance(error, FindlingError):
+        return f"{_KINDS.get(error.code, 'processing')}: {error}"
+    return f"processing: unexpected {type(error).__name__}"
+
+
+_KINDS: Final = {
+    **dict.fromkeys(("not_found", "file_access", "root_error"), "file access"),
+    **dict.fromkeys(("network_error", "fetch_refused"), "network"),
+    **dict.fromkeys(("index_unavailable", "index_incompatible", "index_in_progress", "storage_full"), "storage"),
+}
+
+
+def _apart() -> dict[str, Any]:
+    """Ctrl-C and the end of the terminal are for the one that asked."""
+    if os.name == "posix":
+        return {"start_new_session": True}
+    return {"creationflags": getattr(subprocess, "CREATE_NO_WINDOW", 0)}
+
+
+def main(directory: str, id: str) -> int:
+    """Do the job ``id`` of the library in ``directory``, as stdin says."""
+    from findling.engine.library.library import Library
+
+    with Library(Path(directory)) as library:
+        job = library.jobs.take(id)
+        try:
+            request = read(json.load(sys.stdin.buffer))
+        except (KeyError, TypeError, ValueError):
+            job.end("failed", error="processing: its request cannot be read")
+            return BROKEN
+        try:
+            run_here(library, request, job)
+        except FindlingError:
+            return 1  # it is in the record
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,237 @@
+"""A commit's files, read from git's objects and written below a folder by nobody but us: no checkout, so no filters, no
+hooks, no links, no submodules; and only what is wanted, has a sound name, and is no secret.
+
+What is there from last time stays as it is, so that only what changed is indexed again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from findling.engine.jobs.small_files import failure, make_folder, read_json, write_json
+from findling.engine.library.disk import Quota
+from findling.engine.library.fetch_names import path_problem
+from findling.model.errors import FetchRefused, FindlingError, NetworkError
+from findling.model.marks import left_out_by_name, looks_secret
+from findling.outbound.git import run_git
+from findling.sources.selection import DiscoveryOptions, Selection
+
+MAX_FILES: Final = 50_000
+MAX_FILE_BYTES: Final = 32 << 20
+MAX_TREE_BYTES: Final = 500 << 20
+"""Of one repository: what is written, not what is fetched."""
+
+_STATE_BYTES: Final = 64_000_000
+_BATCH_BYTES: Final = 16 << 20
+_MOST_NAMED: Final = 100
+"""Files that are left out and named in the result; the others are counted."""
+
+_GIT_S: Final = 120.0
+_REGULAR: Final = (b"100644", b"100755", b"100664")
+_POINTER: Final = b"version https://git-lfs.github.com/spec/"
+
+
+@dataclass(slots=True)
+class Tree:
+    """What was written: path to git's name of the content. ``left_out`` are (path, why)."""
+
+    files: dict[str, str] = field(default_factory=dict)
+    changed: int = 0
+    removed: int = 0
+    size: int = 0
+    left_out: list[tuple[str, str]] = field(default_factory=list)
+
+    def leave_out(self, path: str, why: str) -> None:
+        self.left_out.append((path.encode("utf-8", "replace").decode(), why))
+
+    def facts(self) -> dict[str, Any]:
+        facts: dict[str, Any] = {"filesChanged": self.changed, "filesRemoved": self.removed}
+        if self.left_out:
+            facts["leftOut"] = len(self.left_out)
+            facts["leftOutFiles"] = [f"{path}: {why}" for path, why in self.left_out[:_MOST_NAMED]]
+        return facts
+
+
+def write_tree(
+    repository: Path,
+    commit: str,
+    folder: Path,
+    state: Path,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    quota: Quota,
+    step: Callable[[float], None],
+) -> Tree:
+    """Make ``folder`` hold the wanted files of ``commit``, and no others. ``state`` remembers what it holds, for one
+    process at a time; it lies on the same disk.
+
+    ``step`` is told the share that is done, and may raise. Raises `FetchRefused` for what is too much,
+    `StorageFull` for more than ``quota`` allows.
+    """
+    make_folder(folder)
+    tree = Tree()
+    wanted = _wanted(repository, commit, folder, include, exclude, tree)
+    before = _before(state)
+    for path in before.keys() - wanted.keys():
+        _remove(folder, path)
+        tree.removed += 1
+    waiting = {
+        path: name for path, (name, _) in wanted.items() if before.get(path) != name or not _is_there(folder, path)
+    }
+    quota.take(sum(wanted[path][1] for path in waiting))
+    written = {path: name for path, (name, _) in wanted.items() if path not in waiting}
+    # Whatever happens from here on: what is not known to be whole is written again.
+    write_json(state, written)
+    done = 0
+    for path, data in _contents(repository, {path: wanted[path] for path in waiting}):
+        done += 1
+        step(done / len(waiting))
+        if data.startswith(_POINTER):
+            tree.leave_out(path, "its content is kept elsewhere (LFS)")
+        elif looks_secret(data, path):
+            tree.leave_out(path, "it contains a private key or a token")
+        else:
+            _write(folder, path, data, state.with_suffix(".partial"))
+            written[path] = waiting[path]
+            tree.changed += 1
+            continue
+        if path in before:
+            _remove(folder, path)
+    tree.files = dict(sorted(written.items()))
+    tree.size = sum(wanted[path][1] for path in written)
+    write_json(state, tree.files)
+    return tree
+
+
+def _wanted(
+    repository: Path, commit: str, folder: Path, include: tuple[str, ...], exclude: tuple[str, ...], tree: Tree
+) -> dict[str, tuple[str, int]]:
+    """Path to (git's name of the content, size)."""
+    listed = run_git(
+        ["--git-dir=.", "ls-tree", "-r", "-z", "-l", "--full-tree", "--end-of-options", commit],
+        cwd=repository,
+        timeout_s=_GIT_S,
+    )
+    if not listed.ok:
+        raise FindlingError(f"git cannot list the commit: {listed.status}.")
+    selection = Selection(os.fspath(folder), DiscoveryOptions(include=include, exclude=exclude))
+    found: dict[str, tuple[str, int]] = {}
+    folded: dict[str, str] = {}
+    total = 0
+    for entry in filter(None, listed.stdout.split(b"\0")):
+        head, _, raw = entry.partition(b"\t")
+        mode, kind, name, size = head.split()
+        path = os.fsdecode(raw)
+        if mode == b"120000" or kind != b"blob" or mode not in _REGULAR:
+            tree.leave_out(path, "a link" if mode == b"120000" else "a repository of its own")
+            continue
+        problem = path_problem(path)
+        if problem:
+            tree.leave_out(path, problem)
+            continue
+        if selection.filtered(path) is not None:
+            continue
+        named = left_out_by_name(path)
+        if named is not None and named[0] == "secret":
+            tree.leave_out(path, named[1])
+        elif int(size) > MAX_FILE_BYTES:
+            tree.leave_out(path, f"it has more than {MAX_FILE_BYTES:,} bytes")
+        elif (other := _clash(folded, path)) is not None:
+            tree.leave_out(path, f"its path differs from that of {other} in case only")
+        else:
+            found[path] = name.decode("ascii"), int(size)
+            total += int(size)
+            if len(found) > MAX_FILES or total > MAX_TREE_BYTES:
+                raise FetchRefused(
+                    f"More than {MAX_FILES:,} files or {MAX_TREE_BYTES:,} bytes match the patterns.",
+                    remedy="Narrow options.includePatterns.",
+                )
+    return found
+
+
+def _clash(folded: dict[str, str], path: str) -> str | None:
+    """The path met earlier that some systems do not tell from this one; also where a folder is a file's namesake."""
+    parts = path.split("/")
+    for depth in range(1, len(parts) + 1):
+        part = "/".join(parts[:depth])
+        other = folded.setdefault(part.casefold(), part)
+        if other != part:
+            return other
+    return None
+
+
+def _contents(repository: Path, wanted: dict[str, tuple[str, int]]) -> Iterator[tuple[str, bytes]]:
+    """The files' contents, in batches of bounded size."""
+    batch: list[str] = []
+    size = 0
+    for path, (_, bytes_) in wanted.items():
+        batch.append(path)
+        size += bytes_
+        if size >= _BATCH_BYTES:
+            yield from _read(repository, batch, wanted)
+            batch, size = [], 0
+    if batch:
+        yield from _read(repository, batch, wanted)
+
+
+def _read(repository: Path, paths: list[str], wanted: dict[str, tuple[str, int]]) -> Iterator[tuple[str, bytes]]:
+    names = "".join(f"{wanted[path][0]}\n" for path in paths)
+    read = run_git(["--git-dir=.", "cat-file", "--batch"], cwd=repository, input=names.encode(), timeout_s=_GIT_S)
+    if not read.ok:
+        raise FindlingError(f"git cannot read the commit's files: {read.status}.")
+    at = 0
+    for path in paths:
+        end = read.stdout.index(b"\n", at)
+        fields = read.stdout[at:end].split()
+        if len(fields) != 3 or fields[1] != b"blob":
+            raise NetworkError(f"The server left out the content of {path[:200]}.")
+        size = int(fields[2])
+        yield path, read.stdout[end + 1 : end + 1 + size]
+        at = end + 1 + size + 1
+
+
+# --- the folder ------------------------------------------------------------------------------------------------
+
+
+def _before(state: Path) -> dict[str, str]:
+    try:
+        value = read_json(state, _STATE_BYTES)
+    except ValueError:
+        return {}  # damaged: everything is written again
+    if not isinstance(value, dict):
+        return {}
+    return {path: str(name) for path, name in value.items() if not path_problem(path)}
+
+
+def _is_there(folder: Path, path: str) -> bool:
+    target = folder / path
+    return target.is_file() and not target.is_symlink()
+
+
+def _write(folder: Path, path: str, data: bytes, partial: Path) -> None:
+    """``partial``: where it is written first, apart from the files: there a kill leaves what is not whole."""
+    target = folder / path
+    try:
+        make_folder(target.parent)
+        with partial.open("wb") as out:
+            out.write(data)
+        partial.replace(target)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise failure(error, target) from error
+
+
+def _remove(folder: Path, path: str) -> None:
+    target = folder / path
+    try:
+        target.unlink(missing_ok=True)
+        for parent in target.parents:
+            if parent == folder:
+                break
+            parent.rmdir()
+    except OSError:
+        return  # not empty: something else is in it

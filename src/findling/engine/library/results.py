@@ -1,0 +1,120 @@
+"""What the library gives back: plain values, and what indexing did under the names that programs know. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from findling.engine.jobs import Job
+    from findling.engine.library.collections import Collection
+    from findling.engine.library.search import Passage
+    from findling.model.types import IndexReport
+
+State = Literal["ready", "indexing", "not_indexed", "failed", "missing"]
+
+CHARS_PER_TOKEN = 4
+"""What a token is taken for."""
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionStatus:
+    """One collection as it stands. ``state`` ``missing``: what was added is not there; its index is kept.
+
+    ``tokens`` is an estimate from the size of the text; ``removed`` counts files taken out on request, ``skipped`` by
+    reason those that are not indexed.
+    """
+
+    name: str
+    path: str
+    kind: Literal["folder", "file"]
+    state: State
+    fresh: bool = False
+    files: int = 0
+    chunks: int = 0
+    embedded_chunks: int = 0
+    tokens: int = 0
+    bytes_on_disk: int = 0
+    last_indexed_at: str = ""
+    model: str = ""
+    removed: int = 0
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryStatistics:
+    """Of all collections together; ``last_updated`` is '' and ``embedding_model`` too when nothing is indexed."""
+
+    total_chunks: int
+    total_files: int
+    total_tokens: int
+    embedding_model: str
+    last_updated: str
+    db_size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """A collection that was brought up to date, or why it could not be: then ``report`` is None."""
+
+    collection: Collection
+    report: IndexReport | None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """What was forgotten. Files are where they were, but for the collections in ``fetched``: their files were the
+    library's own copies, and are deleted."""
+
+    names: tuple[str, ...]
+    files: int
+    chunks: int
+    fetched: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FilePassages:
+    """Passages of one file in order, of ``total`` that it has."""
+
+    collection: str
+    file_path: str
+    total: int
+    passages: tuple[Passage, ...]
+
+
+def iso_date(seconds: float) -> str:
+    """Seconds since 1970 as ``2025-01-20T10:30:00.000Z``."""
+    moment = datetime.fromtimestamp(seconds, UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"
+
+
+def job_facts(job: Job) -> dict[str, Any]:
+    """A job as it is shown: without what it does not have."""
+    facts = {
+        "id": job.id,
+        "type": job.mode,
+        "status": job.status,
+        "progress": job.progress,
+        "startTime": iso_date(job.started),
+        "endTime": None if job.ended is None else iso_date(job.ended),
+        "error": job.error or None,
+        "result": job.result,
+    }
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def indexing_result(report: IndexReport) -> dict[str, Any]:
+    """``totalFiles`` are those found and wanted, ``processedFiles`` those in the index; the chunks and (estimated)
+    tokens are of what this run read, the time is in milliseconds, ``errors`` name each file that failed."""
+    return {
+        "totalFiles": report.files + len(report.failed),
+        "processedFiles": report.files,
+        "totalChunks": report.chunks,
+        "totalTokens": -(-report.bytes_read // CHARS_PER_TOKEN),
+        "processingTime": round(report.took_ms),
+        "errors": [f"{file.path}: {file.detail or file.reason}" for file in report.failed],
+    }

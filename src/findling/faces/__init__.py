@@ -1,0 +1,1 @@
+"""How findling is reached: the command line and the protocol of agents. No decisions are made here."""

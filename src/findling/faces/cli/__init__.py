@@ -1,0 +1,1 @@
+"""The command line: what was typed, asked of an engine, and printed."""

@@ -1,0 +1,400 @@
+"""What each command does: arguments -> engine -> view, notes and progress -> exit status.
+
+Must not know how anything is found or how it is printed: it sees an engine and a view through ``seams``.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from findling.faces.cli.command_options import MAX_TOKENS
+from findling.faces.cli.terminal import words
+from findling.model.errors import FindlingError, InvalidInput, NotFound, RootError
+from findling.model.typed_paths import as_path, inside, nearest_folder, split_target
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from pathlib import Path
+
+    from findling.config.roots import Root
+    from findling.contracts.workspace import Workspace
+    from findling.engine import Engine
+    from findling.faces.cli.session import Session
+    from findling.model.types import IndexReport, Progress, SearchResult
+
+FOUND: Final = 0
+NOTHING: Final = 1
+ERROR: Final = 2
+
+LEAST_WAIT_S: Final = 0.001
+
+WITH_BODIES: Final = MAX_TOKENS
+"""The budget of a search whose answer is cut to the one that was asked for when it is known how it is printed."""
+
+
+# --- the commands ---------------------------------------------------------------------------------------------
+
+
+def _search(args: Namespace, session: Session) -> int:
+    with session.open(args.path) as opened:
+        engine = opened.at(args.ref)
+        view = session.view(engine)
+
+        def ask(wait_s: float | None, progress: Callable[[Progress], None] | None = None) -> SearchResult:
+            return engine.search(
+                args.query,
+                limit=args.limit,
+                mode=args.mode,
+                language=args.language,
+                path_globs=tuple(args.path_globs),
+                kind=args.kind,
+                max_tokens=WITH_BODIES if args.max_tokens else None,
+                explain=args.explain,
+                wait_s=wait_s,
+                progress=progress,
+            )
+
+        def answer(result: SearchResult, how_to_finish: str) -> None:
+            nothing = words.NOTHING_FOUND if result.total else _nothing(args, session, engine, kind=args.kind)
+            if args.json and nothing != words.NOTHING_FOUND:
+                result = replace(result, notes=(*result.notes, nothing))
+            if args.max_tokens:
+                from findling.faces.cli.token_budget import within
+
+                result = within(result, args.max_tokens, lambda some: view.length(some, explain=args.explain))
+            with session.printing():
+                view.search(result, explain=args.explain)
+            session.notes(words.search_notes(result, how_to_finish=how_to_finish, nothing=nothing, doubted=True))
+
+        with session.progress() as progress:
+            # Only --no-sync is a word against indexing; --wait 0 is one against waiting.
+            wait_s = 0.0 if args.no_sync else args.wait if args.wait is None else max(args.wait, LEAST_WAIT_S)
+            result = ask(wait_s, progress)
+        may_index = not args.no_sync and engine.auto_index
+        goes_on = session.interactive and may_index and result.unfinished
+        answer(
+            result, "indexing goes on, Ctrl-C stops it" if goes_on else "finish it with 'findling index' or --wait all"
+        )
+        if goes_on and _finish(engine, session):
+            first, result = result, ask(None)
+            if _found(first) == _found(result):
+                session.notes(["the index is complete; the answer stays the same"])
+            else:
+                session.notes(["the index is complete; now the answer is:"])
+                answer(result, "run 'findling index' to finish it")
+        return FOUND if result.total else NOTHING
+
+
+def _finish(engine: Engine, session: Session) -> bool:
+    """Index to the end. A failure is said but is not the command's: the question has its answer already."""
+    try:
+        with session.progress() as progress:
+            engine.index(progress=progress)
+    except FindlingError as error:
+        session.notes([str(error)])
+        return False
+    return True
+
+
+def _found(result: SearchResult) -> list[tuple[str, int, int]]:
+    return [(hit.path, hit.start_line, hit.end_line) for hit in result.hits]
+
+
+def _grep(args: Namespace, session: Session) -> int:
+    with session.open(args.path) as opened:
+        engine = opened.at(args.ref)
+        with session.progress() as progress:
+            found = engine.grep_stream(
+                args.pattern,
+                literal=args.fixed,
+                ignore_case=args.ignore_case,
+                word=args.word,
+                context=args.context,
+                limit=args.limit,
+                path_globs=tuple(args.path_globs),
+                language=args.language,
+                keep_lines=not (args.count or args.files),
+                progress=progress,
+            )
+        shape = "count" if args.count else "files" if args.files else "lines"
+        with found, session.printing():
+            session.view(engine).grep(found, shape=shape)
+        totals = found.totals
+        # JSON has been written by now; it says what was searched in fields of its own.
+        nothing = words.NOTHING_FOUND if totals.total_files or args.json else _nothing(args, session, engine)
+        session.notes(words.grep_notes(totals, nothing=nothing, cut=not (totals.counts_exact or session.reader_left)))
+        return FOUND if totals.total_files else NOTHING
+
+
+def _nothing(args: Namespace, session: Session, engine: Engine, *, kind: str | None = None) -> str:
+    """Why nothing was found: there may be no file that PATH and the filters allow."""
+    globs = tuple(getattr(args, "path_globs", ()))
+    path = getattr(args, "path", None)
+    asked = [f"lies in {path}"] if path else []
+    asked += [f"matches {' or '.join(globs)}"] if globs else []
+    asked += [f"is {args.language}"] if args.language else []
+    asked += [f"counts as {kind}"] if kind else []
+    if not asked:
+        return words.NOTHING_FOUND
+    files, left_out = engine.in_scope(path_globs=globs, language=args.language, kind=kind)
+    if files:
+        return words.NOTHING_FOUND
+    told = words.nothing_in_scope(asked, left_out if path or globs else (), session.places(engine).shown)
+    deeper = tuple(f"{glob}*" for glob in globs if glob.endswith("/*"))
+    if deeper and engine.in_scope(path_globs=deeper, language=args.language, kind=kind)[0]:
+        told += f"; {' and '.join(deeper)} would take folders below"
+    return told
+
+
+def _symbol(args: Namespace, session: Session) -> int:
+    with session.open(args.path) as opened:
+        engine = opened.at(args.ref)
+        with session.progress() as progress:
+            result = engine.symbols(
+                args.name,
+                references=args.refs,
+                kind=args.kind,
+                language=args.language,
+                limit=args.limit,
+                progress=progress,
+            )
+        found = bool(result.definitions or result.references)
+        nothing = words.NOTHING_FOUND if found else _nothing(args, session, engine)
+        if args.json and nothing != words.NOTHING_FOUND:
+            result = replace(result, notes=(*result.notes, nothing))
+        with session.printing():
+            session.view(engine).symbols(result)
+        session.notes(words.symbol_notes(result, references_asked=args.refs, nothing=nothing))
+        return FOUND if found else NOTHING
+
+
+def _similar(args: Namespace, session: Session) -> int:
+    file, line = split_target(args.target)
+    if args.ref is None and not os.path.lexists(file):
+        raise NotFound(f"There is no file {file!r}.", remedy=_where_it_may_be(file))
+    if args.ref is None and os.path.isdir(file):  # noqa: PTH112 - a Path would cost the start
+        raise InvalidInput(f"{file!r} is a folder.", remedy="Name a file, or a file and a line.")
+    with session.open_with(file) as opened:
+        engine = opened.at(args.ref)
+        # Absolute, because a relative name could mean a file below the root as well as one below the current folder.
+        target = os.fspath(engine.root / inside(engine.root, file)) + line
+        with session.progress() as progress:
+            result = engine.similar(target, limit=args.limit, explain=args.explain, progress=progress)
+        with session.printing():
+            session.view(engine).search(result, explain=args.explain)
+        session.notes(words.search_notes(result, how_to_finish="finish it with 'findling index'"))
+        return FOUND if result.hits else NOTHING
+
+
+def _where_it_may_be(file: str) -> str:
+    """What to do about a file that is not on disk."""
+    from pathlib import Path
+
+    from findling.config.roots import is_bare
+
+    folder = Path(nearest_folder(file))
+    if any(is_bare(above) for above in (folder, *folder.parents)):
+        from findling.engine.answers import NOTHING_CHECKED_OUT
+
+        return NOTHING_CHECKED_OUT
+    return "Check the path."
+
+
+def _index(args: Namespace, session: Session) -> int:
+    with session.open(args.path) as opened:
+        engine = opened.at(args.ref)
+        with session.progress() as progress:
+            report = engine.index(force=args.force, embed=not args.no_embed, unlisted=True, progress=progress)
+        return _report(report, session, engine)
+
+
+def _sync(args: Namespace, session: Session) -> int:
+    for name in args.files:
+        as_path(name)  # none is empty, which would be the current folder
+    with session.open_with(args.files[0]) if args.files else session.open(None) as engine:
+        paths = [inside(engine.root, name) for name in args.files]
+        known = not args.files or any(map(os.path.lexists, args.files))
+        if not known and not engine.store_dir.is_dir():  # a slip of the pen makes no index in a folder nearby
+            raise NotFound(f"There is no file {args.files[0]!r}.", remedy="Check the path.")
+        with session.progress() as progress:
+            report = engine.sync(paths or None, unlisted=True, progress=progress)
+        return _report(report, session, engine, named=paths)
+
+
+def _report(report: IndexReport, session: Session, engine: Engine, *, named: Sequence[str] = ()) -> int:
+    """Of a run over ``named`` paths the status says whether all were taken in, else whether there is anything."""
+    with session.printing():
+        session.view(engine).report(report)
+    # as the report writes names that are not Unicode
+    told = {os.fsencode(name).decode("utf-8", "backslashreplace") for name in named}
+    session.notes(words.report_notes(report, named=told))
+    all_well = not words.not_taken_in(report, told) if named else report.files > 0
+    return FOUND if all_well else NOTHING
+
+
+def _status(args: Namespace, session: Session) -> int:
+    with session.open(args.path) as opened:
+        engine = opened.at(args.ref)
+        status = engine.status(unlisted=True)
+        with session.printing():
+            session.view(engine).status(status, skipped=args.skipped)
+        return NOTHING if status.indexing_status in ("not_indexed", "failed") else FOUND
+
+
+def _why(args: Namespace, session: Session) -> int:
+    with session.open_for(args.file) as engine:
+        # Absolute, because a relative name could mean a file below the root as well as one below the current folder.
+        found = engine.why(os.path.abspath(as_path(args.file) or ""))  # noqa: PTH100
+        with session.printing():
+            session.view(engine).explanation(found)
+        session.notes(found.notes)
+        return FOUND if found.indexed else NOTHING
+
+
+def _doctor(args: Namespace, session: Session) -> int:
+    from findling.faces.cli.doctor import diagnose
+
+    found = _configured_root(as_path(args.path), as_path(args.root))
+    with session.progress():
+        diagnosis = diagnose(found.root, cache=args.cache)
+    with session.printing():
+        session.view(found).diagnosis(diagnosis)
+    return FOUND if diagnosis.works else NOTHING
+
+
+def _eval(args: Namespace, session: Session) -> int:
+    from findling.faces.cli.eval_commands import run
+
+    return run(args, session)
+
+
+def _config(args: Namespace, session: Session) -> int:
+    from findling import config
+
+    found = _configured_root(as_path(args.path), as_path(args.root))
+    loaded = config.load(found.root, flags=dict(args.settings), environ=os.environ)
+    with session.printing():
+        session.view(found).config(loaded)
+    session.notes(loaded.warnings)
+    return FOUND
+
+
+def _configured_root(path: Path | None, root: Path | None) -> Root:
+    """The root as for a search, except that a folder which is not indexed unasked still has a configuration."""
+    from pathlib import Path
+
+    from findling.config.roots import find_root
+
+    try:
+        return find_root(path, root=root)
+    except RootError:
+        folder = path or Path()
+        if root is not None or not os.path.isdir(folder):  # noqa: PTH112 - whatever it is called
+            raise
+        return find_root(None, root=folder)
+
+
+def _serve(args: Namespace, session: Session) -> int:
+    from findling.faces.mcp import serve
+    from findling.faces.mcp.http_options import read_options
+
+    only_http = {"--token-file": args.token_file, "--allow-host": args.allow_host, "--allow-origin": args.allow_origin}
+    for option, value in only_http.items():
+        if value and args.http is None:
+            raise InvalidInput(f"{option} is for --http.", remedy="Over stdin and stdout only the client can ask.")
+    http = None
+    if args.http is not None:
+        http = read_options(
+            args.http, hosts=args.allow_host, origins=args.allow_origin, token_file=as_path(args.token_file)
+        )
+    serve(
+        as_path(args.path),
+        roots=[root for root in map(as_path, args.root) if root is not None],
+        tools=args.tools,
+        cache=args.cache,
+        allow_delete=args.allow_delete,
+        http=http,
+    )
+    return FOUND
+
+
+def _tool(args: Namespace, session: Session) -> int:
+    import json
+
+    from findling.contracts.registry import call
+    from findling.contracts.workspaces import open_workspace
+    from findling.faces.cli.terminal.json import write_json
+
+    try:
+        text = sys.stdin.read() if args.arguments == "-" else args.arguments
+    except OSError as error:
+        raise InvalidInput(f"stdin cannot be read: {error.strerror or error}.") from error
+    try:
+        arguments = json.loads(text) if text is not None else {}
+    except ValueError as error:
+        problem = str(error).partition(";")[0]  # of a number with too many digits the rest is advice to programmers
+        raise InvalidInput(
+            f"The arguments of {args.name} are not JSON: {problem}.",
+            remedy="Write an object, such as '{\"limit\": 3}'.",
+        ) from error
+    roots = [root for root in map(as_path, args.root) if root is not None]
+    with open_workspace(as_path(args.path), roots=roots, cache=args.cache) as workspace:
+        _log_as_configured(workspace)
+        with session.progress() as progress:
+            result = call(args.name, arguments, workspace, progress=progress)
+        write_json(sys.stdout, result.as_json())
+        sys.stdout.flush()
+        workspace.finish()
+    return ERROR if result.is_error else FOUND
+
+
+def _library(args: Namespace, session: Session) -> int:
+    from findling.faces.cli.library_commands import run
+
+    return run(args, session)
+
+
+def _embed(args: Namespace, session: Session) -> int:
+    from findling.faces.cli.embed_commands import embed
+
+    return embed(args, session)
+
+
+def _export_vectors(args: Namespace, session: Session) -> int:
+    from findling.faces.cli.embed_commands import export_vectors
+
+    return export_vectors(args, session)
+
+
+def _log_as_configured(workspace: Workspace) -> None:
+    """What is wrong with the root or its configuration is the call's to say."""
+    from findling.outbound.events import to_stderr
+
+    try:
+        to_stderr(workspace.config.log.level)
+    except FindlingError:
+        to_stderr()
+
+
+RUN: Final[dict[str, Callable[[Namespace, Session], int]]] = {
+    "search": _search,
+    "grep": _grep,
+    "symbol": _symbol,
+    "similar": _similar,
+    "index": _index,
+    "sync": _sync,
+    "status": _status,
+    "why": _why,
+    "doctor": _doctor,
+    "eval": _eval,
+    "serve": _serve,
+    "tool": _tool,
+    "config": _config,
+    "library": _library,
+    "embed": _embed,
+    "export-vectors": _export_vectors,
+}

@@ -1,0 +1,280 @@
+"""What findling needs, tried one by one: each check says what was seen, and when it fails, the command that helps.
+
+A check never raises: whatever goes wrong in it is its result. Knows no terminal; touches the root's index only as far
+as looking and asking for the writer role does.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from findling.config import roots
+from findling.model import errors
+from findling.model.reports import Check, Diagnosis
+
+if TYPE_CHECKING:
+    from findling.config import Loaded
+    from findling.embedding import Embedder, Fingerprint
+
+_REINSTALL: Final = f"{sys.executable} -m pip install --force-reinstall findling"
+_SENTENCE: Final = "where a failed request is sent again"
+_SAMPLE: Final = "def send_again(request):\n    '''A failed request is tried once more.'''\n    return request\n"
+
+
+def diagnose(root: Path, *, cache: bool = False) -> Diagnosis:
+    """All checks for a root (as `roots.find_root` gives it), Ollama first.
+
+    ``cache``: its index lies in the user's cache folder.
+    """
+    loaded, configuration = _configuration(root)
+    checks = [
+        _tried("ollama", lambda: _ollama(loaded)),
+        _tried("model", _model),
+        _tried("grammars", _grammars),
+        _tried("git", lambda: _git(root)),
+        _tried("sqlite", _sqlite),
+        _tried("index", lambda: _index(root, cache, by_search=_indexes_by_itself(loaded))),
+        _tried("search", _search),
+        *configuration,
+        *_tried_all("embedder", lambda: _chosen(loaded)),
+        *_tried_all("providers", lambda: _others(loaded)),
+    ]
+    return Diagnosis(all(check.state != "broken" for check in checks), tuple(checks))
+
+
+def _tried(name: str, check: Callable[[], Check]) -> Check:
+    return _tried_all(name, lambda: [check()])[0]
+
+
+def _tried_all(name: str, checks: Callable[[], list[Check]]) -> list[Check]:
+    try:
+        return checks()
+    except errors.FindlingError as error:
+        return [Check(name, "broken", error.message, error.remedy or _REINSTALL)]
+    except Exception as error:  # noqa: BLE001 - whatever is broken here is what was asked for
+        return [Check(name, "broken", f"{type(error).__name__}: {error}", _REINSTALL)]
+
+
+def _ollama(loaded: Loaded | None) -> Check:
+    """At the configured address. It is another machine's only when the user's own configuration says so."""
+    from findling.config import OPTIONS
+    from findling.embedding.ollama import available
+
+    url = OPTIONS["semantic.ollama_url"].default if loaded is None else loaded.config.semantic.ollama_url
+    if available(str(url)):
+        return Check("ollama", "ok", "running")
+    return Check("ollama", "off", "not detected (semantic search disabled)")
+
+
+def _model() -> Check:
+    """The bundled model, whichever is chosen: it needs nothing that could be missing."""
+    from findling.embedding import open_embedder
+
+    made, problem = _tried_out(open_embedder())
+    if problem:
+        return Check("model", "broken", f"the bundled {made.model} {problem}", _REINSTALL)
+    words = f"{made.model}, bundled, embedded a sentence in {made.dimensions} dimensions; it needs no Ollama"
+    return Check("model", "ok", words)
+
+
+def _chosen(loaded: Loaded | None) -> list[Check]:
+    """The embedder that the configuration chooses, where that is another one."""
+    if loaded is None or loaded.config.semantic.enabled is False:
+        return [] if loaded is None else [Check("embedder", "off", "none: semantic.enabled is false")]
+    from findling.config import choose_provider
+    from findling.config.options import EXTERNAL_EMBEDDERS
+    from findling.embedding import BUNDLED
+    from findling.engine.semantics import open_chosen
+
+    choice = choose_provider(loaded.config, None, lambda: False)
+    if choice.provider in (None, BUNDLED):
+        return []
+    name = f"{choice.provider} {choice.model}".strip()
+    if choice.provider in EXTERNAL_EMBEDDERS:
+        return [Check("embedder", "off", f"{name} is chosen; not asked here, for that may cost money")]
+    try:
+        made, problem = _tried_out(open_chosen(loaded.config, None))
+    except errors.EmbedderUnavailable as error:
+        return [
+            Check(
+                "embedder", "off", f"{name} does not work; text and names are searched. {error.message}", error.remedy
+            )
+        ]
+    if problem:
+        return [Check("embedder", "off", f"{name} {problem}; text and names are searched")]
+    return [Check("embedder", "ok", f"{name} embedded a sentence in {made.dimensions} dimensions")]
+
+
+def _others(loaded: Loaded | None) -> list[Check]:
+    """Each further provider: what of it is there, and what is missing. Nobody is asked."""
+    from importlib.util import find_spec
+
+    from findling.config import EMBEDDING_KEY, RERANK_KEY, Config
+    from findling.embedding.local import install_command
+
+    config = loaded.config if loaded else Config()
+    checks = []
+    for library, models in (("model2vec", "static models"), ("fastembed", "ONNX models")):
+        if find_spec(library):
+            checks.append(Check(library, "ok", f"installed: {models} of the Hugging Face hub or a folder can be used"))
+        else:
+            words = f"not installed; only {models} of the Hugging Face hub or a folder need it"
+            checks.append(Check(library, "off", words, install_command(library)))
+    services = (
+        ("voyage", "embeddings", EMBEDDING_KEY, config.keys.embedding),
+        ("openai", "embeddings", EMBEDDING_KEY, config.keys.embedding),
+        ("cohere", "reranking", RERANK_KEY, config.keys.rerank),
+        ("voyage-rerank", "reranking", RERANK_KEY, config.keys.rerank),
+    )
+    for name, what, variable, key in services:
+        if not config.semantic.gates_open:
+            checks.append(Check(name, "off", f"{what}: not allowed to be called; nothing is sent to it", _GATES))
+        elif key is None:
+            checks.append(Check(name, "off", f"{what}: allowed, but there is no key", f"export {variable}=..."))
+        else:
+            checks.append(Check(name, "ok", f"{what}: allowed, with a key; not asked here, for that may cost money"))
+    return checks
+
+
+_GATES: Final = (
+    "In your own configuration file: semantic.external_provider_enabled and semantic.allow_code_payload_to_external = "
+    "true"
+)
+
+
+def _tried_out(embedder: Embedder) -> tuple[Fingerprint, str]:
+    """Which embedder it is, and what is wrong with its vectors, '' for nothing."""
+    vector = embedder.encode_query(_SENTENCE)
+    made = embedder.fingerprint
+    sound = vector.shape == (made.dimensions,) and 0.99 < float((vector * vector).sum()) < 1.01
+    return made, "" if sound else f"gives no unit vector of {made.dimensions} numbers"
+
+
+def _grammars() -> Check:
+    from findling.contracts.code_health import grammars
+    from findling.reading.syntax_tree import grammar
+
+    available, missing = grammars()
+    words = f"{len(available)} of {len(available) + len(missing)} languages are there"
+    remedy = f"{sys.executable} -m pip install --force-reinstall semble-grammars"
+    if available and grammar("python") is None:  # loading all would unpack all
+        return Check("grammars", "broken", f"{words}, but Python's does not load", remedy)
+    if not missing:
+        return Check("grammars", "ok", f"{words}, and Python's loads")
+    return Check("grammars", "off" if available else "broken", f"{words}; not {', '.join(missing)}", remedy)
+
+
+def _git(root: Path) -> Check:
+    from findling.outbound.git import run_git
+    from findling.sources.git_listing import listing_problem
+
+    output = run_git(["--version"], cwd=root)
+    if output.ok:
+        version = output.stdout.decode("utf-8", "replace").strip().removeprefix("git version ")
+        if problem := listing_problem(os.path.realpath(root)):
+            words = f"{version}, but tracked files that ignore rules name are left out of {root}: {problem}"
+            return Check("git", "off", words)
+        return Check("git", "ok", version)
+    seen = "not found" if output.status == "missing" else f"does not start ({output.status})"
+    words = f"{seen}; findling applies ignore rules itself, and tracked files that they name are left out"
+    return Check("git", "off", words, "Install git, such as: apt install git, brew install git, winget install Git.Git")
+
+
+def _sqlite() -> Check:
+    from findling.store.sqlite_check import check
+
+    found = check()
+    if found.wal:
+        return Check("sqlite", "ok", f"{found.version}, with a write-ahead log")
+    return Check("sqlite", "broken", f"{found.version} cannot keep a write-ahead log in {tempfile.gettempdir()}")
+
+
+def _indexes_by_itself(loaded: Loaded | None) -> bool:
+    """Whether a search may build an index; without a valid configuration there is no search."""
+    return loaded is not None and loaded.config.semantic.auto_index
+
+
+def _index(root: Path, cache: bool, *, by_search: bool) -> Check:
+    """Whether the index of the root can be read and written; without one, whether there can be one."""
+    from findling.store import soundness, sqlite_check
+    from findling.store.layout import DATABASE
+    from findling.store.lock import WriterLock
+
+    place = roots.store_location(root, cache=cache, create=False)
+    directory = place.directory
+    where = f"{directory}{_BECAUSE.get(place.reason, '')}"
+    if not (directory / DATABASE).exists():
+        return _no_index(root, directory, where, by_search=by_search)
+    if shutil.disk_usage(directory).free == 0:
+        return Check("index", "broken", f"the disk that holds {where} is full: free some room")
+    if problem := soundness.problem(directory):
+        remedy = f"findling index {root} builds it anew{', and so does the next search' if by_search else ''}"
+        return Check("index", "off" if soundness.is_older(directory) else "broken", problem, remedy)
+    mode = sqlite_check.journal_mode(directory / DATABASE)
+    if mode != "wal":
+        words = f"{where} has the journal mode {mode or 'unknown'}, not wal: is it on a network drive?"
+        return Check("index", "broken", words, f"findling index --cache {root}")
+    try:
+        WriterLock(directory, wait_s=0.0).release()
+    except errors.IndexBusy:
+        return Check("index", "ok", f"{where}, sound; another process is writing it just now")
+    return Check("index", "ok", f"{where}, sound and writable")
+
+
+_BECAUSE: Final = {
+    "main_worktree": " (that of the main work tree)",
+    "bare_repository": " (that of all its work trees)",
+    "not_writable": " (the root cannot be written)",
+    "not_a_folder": " (.findling in the root is no folder)",
+}
+
+
+def _no_index(root: Path, directory: Path, where: str, *, by_search: bool) -> Check:
+    try:
+        roots.find_root(root)
+    except errors.RootError as error:  # the home folder and the like are indexed only when somebody insists
+        return Check("index", "off", error.message, error.remedy)
+    existing = directory
+    while not existing.exists() and existing != existing.parent:
+        existing = existing.parent
+    if not os.access(existing, os.W_OK | os.X_OK):
+        remedy = "Change its permissions, or set XDG_CACHE_HOME to a folder that can be written."
+        return Check("index", "broken", f"none yet, and {existing} cannot be written", remedy)
+    remedy = f"findling index builds it{', and so does the first search' if by_search else ''}"
+    return Check("index", "off", f"none yet at {where}", remedy)
+
+
+def _search() -> Check:
+    """A small folder indexed and searched, as without any configuration: that takes all parts together."""
+    from findling.config import Config
+    from findling.engine import Engine
+
+    with tempfile.TemporaryDirectory(prefix="findling-") as folder:
+        (Path(folder) / "sample.py").write_text(_SAMPLE, encoding="utf-8")
+        with Engine.open(root=Path(folder), config=Config()) as engine:
+            engine.index()
+            asked = {"text": ("failed request", "keyword"), "name": ("send_again", "symbol")}
+            asked["meaning"] = (_SENTENCE, "semantic")
+            missed = [way for way, (text, mode) in asked.items() if not engine.search(text, mode=mode, wait_s=0.0).hits]
+    if missed:
+        return Check("search", "broken", f"a sample was indexed and not found by {', '.join(missed)}", _REINSTALL)
+    return Check("search", "ok", "a sample was indexed and found by text, name and meaning")
+
+
+def _configuration(root: Path) -> tuple[Loaded | None, list[Check]]:
+    """The configuration, None when it is not valid; and what there is to say of it."""
+    from findling import config
+
+    try:
+        loaded = config.load(root)
+    except errors.ConfigError as error:
+        return None, [Check("configuration", "broken", error.message, error.remedy)]
+    read = ", ".join(str(path) for path in loaded.files)
+    valid = Check("configuration", "ok", f"valid, from {read}" if read else "valid: all defaults, as no file is there")
+    return loaded, [valid, *(Check("configuration", "off", warning) for warning in loaded.warnings)]

@@ -1,0 +1,215 @@
+"""`findling library`: what each of its actions does, as `commands` does for the others.
+
+Removing a collection forgets it and deletes its index, and what was fetched, never what was added.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from findling.faces.cli import library_fetching
+from findling.faces.cli.terminal import words
+from findling.faces.cli.terminal.json import to_json
+from findling.model.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from findling.engine.library import CollectionStatus, Indexed, Library, LibraryStatistics, Removed
+    from findling.faces.cli.session import Session
+    from findling.model.types import IndexReport
+
+FOUND: Final = 0
+NOTHING: Final = 1
+ERROR: Final = 2
+
+Rows = list[tuple[str, str]]
+
+
+class Answer(NamedTuple):
+    """Blocks of rows for people, the same for programs, notes, and the exit status."""
+
+    blocks: Sequence[Rows]
+    value: dict[str, Any]
+    notes: Sequence[str] = ()
+    status: int = FOUND
+
+
+def run(args: Namespace, session: Session) -> int:
+    """One action. Raises `InvalidInput` for an action that there is not, and what the library raises."""
+    from findling.config.roots import Root
+    from findling.engine.library import Library
+
+    action = _ACTIONS.get(args.action)
+    if action is None:
+        raise InvalidInput(
+            f"`findling library` has no action {args.action!r}.", remedy=f"The actions are {', '.join(_ACTIONS)}."
+        )
+    if args.name is not None and args.action not in ("add", "fetch"):
+        raise InvalidInput(
+            "--name is for `findling library add` and `fetch`.", remedy="Give the name after the action."
+        )
+    for option in ("branch", "include", "exclude", "max_mb", "remove_comments"):
+        if getattr(args, option) and args.action != "fetch":
+            raise InvalidInput(f"--{option.replace('_', '-')} is for `findling library fetch`.")
+    with Library.open() as library:
+        answer = action(library, args, session)
+        view = session.view(Root(library.directory, ""))
+        with session.printing():
+            view.records(answer.blocks, {"library": os.fspath(library.directory), **answer.value})
+        session.notes(answer.notes)
+    return answer.status
+
+
+def _add(library: Library, args: Namespace, session: Session) -> Answer:
+    from pathlib import Path
+
+    if not args.subject:
+        raise InvalidInput("What to add is missing.", remedy="findling library add PATH")
+    with session.progress() as progress:
+        return _indexed([library.add(Path(args.subject), name=args.name, progress=progress)])
+
+
+def _refresh(library: Library, args: Namespace, session: Session) -> Answer:
+    with session.progress() as progress:
+        return _indexed(library.refresh(args.subject, progress=progress))
+
+
+def _list(library: Library, args: Namespace, session: Session) -> Answer:
+    if args.subject is not None:
+        raise InvalidInput(f"Unexpected argument {args.subject!r}.", remedy="`findling library status NAME` shows one.")
+    found = library.collections()
+    blocks = [[(c.name, c.path if c.exists else f"{c.path} (not there)")] for c in found]
+    value = [
+        {"name": c.name, "path": c.path, "kind": c.kind, "added_at": c.added_at, "exists": c.exists} for c in found
+    ]
+    rows = [row for block in blocks for row in block]
+    return Answer([rows] if rows else [], {"collections": value}, _EMPTY if not found else (), _status_of(found))
+
+
+def _status(library: Library, args: Namespace, session: Session) -> Answer:
+    found = library.status(args.subject)
+    total = library.statistics(found)
+    blocks = [_status_rows(row) for row in found]
+    if len(found) > 1:
+        blocks.append(_total_rows(total, len(found)))
+    value = {"collections": to_json(found), "statistics": statistics(total)}
+    return Answer(blocks, value, _EMPTY if not found else (), _status_of(found))
+
+
+def _remove(library: Library, args: Namespace, session: Session) -> Answer:
+    if not args.subject:
+        raise InvalidInput("Which collection to remove is missing.", remedy="findling library remove NAME")
+    removed: Removed = library.remove(args.subject)
+    files = "what was fetched is deleted" if removed.fetched else "the files are untouched"
+    what = f"{words.count(removed.files, 'file')}, {words.count(removed.chunks, 'passage')}; {files}"
+    return Answer([[("removed", removed.names[0]), ("forgotten", what)]], {"removed": to_json(removed)})
+
+
+def _fetch(library: Library, args: Namespace, session: Session) -> Answer:
+    return Answer(*library_fetching.fetch(library, args, session))
+
+
+def _jobs(library: Library, args: Namespace, session: Session) -> Answer:
+    blocks, value = library_fetching.jobs(library)
+    return Answer(blocks, value, () if blocks else ("nothing was ever fetched",), _status_of(blocks))
+
+
+def _cancel(library: Library, args: Namespace, session: Session) -> Answer:
+    return Answer(*library_fetching.cancel(library, args))
+
+
+_ACTIONS: Final[dict[str, Callable[[Library, Namespace, Session], Answer]]] = {
+    "add": _add,
+    "list": _list,
+    "status": _status,
+    "refresh": _refresh,
+    "remove": _remove,
+    "fetch": _fetch,
+    "jobs": _jobs,
+    "cancel": _cancel,
+}
+
+_EMPTY: Final = ("the library is empty; 'findling library add PATH' puts a folder or a file into it",)
+
+
+def _status_of(found: Sequence[object]) -> int:
+    return FOUND if found else NOTHING
+
+
+# --- rows ------------------------------------------------------------------------------------------------------
+
+
+def _indexed(found: Sequence[Indexed]) -> Answer:
+    from findling.engine.library.results import indexing_result
+
+    blocks: list[Rows] = []
+    notes: list[str] = []
+    values = []
+    for item in found:
+        rows = [("collection", item.collection.name), ("path", item.collection.path)]
+        if item.report is not None:
+            rows.append(("indexed", words.report_line(item.report)))
+            notes += _report_notes(item.collection.name, item.report)
+        else:
+            rows.append(("failed", item.problem))
+        blocks.append(rows)
+        value = {**to_json(item), "collection": item.collection.name, "path": item.collection.path}
+        if item.report is not None:
+            value["indexing"] = indexing_result(item.report)
+        values.append(value)
+    failed = any(item.report is None for item in found)
+    return Answer(blocks, {"collections": values}, notes if found else _EMPTY, ERROR if failed else _status_of(found))
+
+
+def _report_notes(name: str, report: IndexReport) -> list[str]:
+    notes = [*report.notes, *(f"failed: {words.skipped_line(file, str)}" for file in report.failed)]
+    if not report.files:
+        notes.append("there is nothing to index in it")
+    if report.skipped:
+        notes.append(f"left out: {words.counted(file.reason for file in report.skipped)}")
+    if not report.complete:
+        notes.append("not everything is indexed; `findling library refresh` goes on")
+    return [f"{name}: {note}" for note in notes]
+
+
+def _status_rows(row: CollectionStatus) -> Rows:
+    fresh = ", fresh" if row.fresh else ", files changed" if row.state == "ready" else ""
+    rows = (
+        ("collection", row.name),
+        ("path", row.path),
+        ("state", f"{row.state}{fresh}"),
+        ("files", f"{row.files:,}"),
+        ("passages", f"{row.chunks:,}"),
+        ("vectors", f"{row.embedded_chunks:,}{f' by {row.model}' if row.model else ''}"),
+        ("tokens", f"about {row.tokens:,}"),
+        ("on disk", words.size(row.bytes_on_disk)),
+        ("updated", row.last_indexed_at),
+        ("left out", words.by_count(row.skipped)),
+        ("taken out", words.count(row.removed, "file") if row.removed else ""),
+    )
+    return [(key, value) for key, value in rows if value] + [("note", note) for note in row.notes]
+
+
+def _total_rows(total: LibraryStatistics, collections: int) -> Rows:
+    return [
+        ("total", words.count(collections, "collection")),
+        ("files", f"{total.total_files:,}"),
+        ("passages", f"{total.total_chunks:,}"),
+        ("tokens", f"about {total.total_tokens:,}"),
+        ("on disk", words.size(total.db_size)),
+    ]
+
+
+def statistics(total: LibraryStatistics) -> dict[str, Any]:
+    """With the field names that programs know."""
+    return {
+        "totalChunks": total.total_chunks,
+        "totalFiles": total.total_files,
+        "totalTokens": total.total_tokens,
+        "embeddingModel": total.embedding_model,
+        "lastUpdated": total.last_updated,
+        "dbSize": total.db_size,
+    }

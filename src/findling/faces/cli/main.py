@@ -1,0 +1,213 @@
+"""The command line's outer shell: which command, and what becomes of a failure. Must not know what commands do.
+
+Exit status: 0 found, 1 nothing found, 2 error, 130 interrupted. Answers go to stdout, everything else to stderr; a
+failure is one line. FINDLING_DEBUG=1 shows the traceback as well. Only what the typed command needs is imported.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Final
+
+from findling import __version__
+from findling.model.errors import FileAccess, FindlingError, InvalidInput
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from findling.engine import Engine
+    from findling.faces.cli.seams import OpenEngine
+
+FOUND: Final = 0
+ERROR: Final = 2
+INTERRUPTED: Final = 130
+
+_PRINTING: Final = ("findling.faces.cli.terminal", "findling.faces.cli.session", "findling.faces.cli.main", "rich.")
+"""The modules that write to stdout, beside the commands."""
+
+SERVER: Final = "serve"
+SYNC: Final = "sync"
+GARBAGE_THRESHOLD: Final = 300_000
+"""New objects between two searches for cycles, in a process that answers one command: by default importing what the
+command needs is interrupted often enough to take a tenth longer, and comparing 60,000 files with the disk, which needs
+two for each and leaves no cycles, as well."""
+
+
+def main(argv: Sequence[str] | None = None, *, open_engine: OpenEngine | None = None) -> int:
+    """Run one command and return the exit status. ``argv`` without the program's name; None takes sys.argv."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # nothing here multiplies matrices; starting threads for it
+    if arguments[:1] != [SERVER]:  # makes importing numpy take a third longer
+        gc.set_threshold(GARBAGE_THRESHOLD)
+    _open_closed_streams()
+    try:
+        status = _run(arguments, open_engine or _open_engine)
+        sys.stdout.flush()
+    except FindlingError as error:
+        _fail(error, as_json="--json" in arguments)
+        return ERROR
+    except BrokenPipeError:
+        _silence_stdout()  # The reader has seen enough: head, or a pager that was left.
+        return FOUND
+    except KeyboardInterrupt:
+        _tell("findling: interrupted")
+        return INTERRUPTED
+    except SystemExit:
+        raise
+    except BaseException as error:  # noqa: BLE001 - the outermost seam: a defect is one line for people, too
+        _fail(_outermost(error), as_json="--json" in arguments)
+        return ERROR
+    finally:
+        if argv is None:
+            gc.freeze()  # the process ends, which would look through all there is twice: a tenth of a short command
+    return status
+
+
+def _open_closed_streams() -> None:
+    """What goes to a stream that the caller closed goes nowhere: else the next file that is opened, perhaps one of the
+    index, would have its number."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            stream = open(os.devnull, mode, encoding="utf-8")  # noqa: PTH123, SIM115 - for the whole process
+            os.set_inheritable(
+                stream.fileno(), True
+            )  # and for those that it starts, whose pipes must not be taken for it
+            setattr(sys, name, stream)
+
+
+def _open_engine(path: Path | None, *, root: Path | None, cache: bool, ref: str | None = None) -> Engine:
+    from findling.engine import Engine
+
+    engine = Engine.open(path, root=root, cache=cache, ref=ref)
+    if engine.log_level:
+        from findling.outbound.events import to_stderr
+
+        to_stderr(engine.log_level)
+    return engine
+
+
+def _run(arguments: list[str], open_engine: OpenEngine) -> int:
+    name = arguments[0] if arguments else ""
+    if name in ("-h", "--help", "-V", "--version"):
+        if name in ("-V", "--version"):
+            sys.stdout.write(f"findling {__version__}\n")
+        else:
+            from findling.faces.cli.arguments import overview
+
+            sys.stdout.write(overview())
+        return FOUND
+    from findling.faces.cli.arguments import COMMANDS, overview, parse
+
+    if not arguments:
+        sys.stderr.write(overview())
+        return ERROR
+    if name not in COMMANDS:
+        raise InvalidInput(
+            f"There is no command {name!r}.", remedy=f"See 'findling --help'. To search: {_search_for(name)}"
+        )
+    try:
+        args = parse(name, arguments[1:])
+    except SystemExit:  # help was asked for, and is printed
+        return FOUND
+    with _configured_by(args.config), _worker_ahead(args.files if name == SYNC else ()):
+        from findling.faces.cli.commands import RUN
+        from findling.faces.cli.session import Session
+
+        return RUN[name](args, Session(args, open_engine))
+
+
+@contextmanager
+def _worker_ahead(files: Sequence[str]) -> Iterator[None]:
+    """A process that prepares ``files`` starts first of all: what it imports takes as long as all else together."""
+    if not any(map(os.path.lexists, files)):
+        yield
+        return
+    from findling.reading import worker_process
+
+    worker_process.start_ahead()
+    try:
+        yield
+    finally:
+        worker_process.end_ahead()
+
+
+@contextmanager
+def _configured_by(file: str | None) -> Iterator[None]:
+    """``--config`` for whatever reads a configuration, also in the processes that a command starts."""
+    if file is None:
+        yield
+        return
+    from findling.config.files import CONFIG_VARIABLE
+
+    before = os.environ.get(CONFIG_VARIABLE)
+    os.environ[CONFIG_VARIABLE] = os.path.abspath(os.path.expanduser(file))  # noqa: PTH100, PTH111
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[CONFIG_VARIABLE]
+        else:
+            os.environ[CONFIG_VARIABLE] = before
+
+
+def _search_for(words: str) -> str:
+    import shlex
+
+    return f"findling search {shlex.quote(words)}"
+
+
+# --- failures --------------------------------------------------------------------------------------------------
+
+
+def _outermost(error: BaseException) -> FindlingError:
+    """What nobody expected, as a failure to tell."""
+    if isinstance(error, OSError) and _raised_by_printing(error):
+        return FileAccess(
+            f"The answer cannot be written to stdout: {error.strerror or error}.", remedy="Is there room where it goes?"
+        )
+    text = f"unexpected {type(error).__name__}: {error}"
+    return FindlingError(text, remedy="Set FINDLING_DEBUG=1 to see where.")
+
+
+def _fail(error: FindlingError, *, as_json: bool) -> None:
+    if os.environ.get("FINDLING_DEBUG") == "1":
+        import traceback
+
+        traceback.print_exc()
+    try:
+        if as_json:
+            from findling.faces.cli.terminal.json import error_to_json, write_json
+
+            write_json(sys.stdout, error_to_json(error))
+        sys.stdout.flush()
+    except OSError:  # stdout itself is what failed: a full disk, a closed pipe; stderr still says so
+        _silence_stdout()
+    _tell(f"findling: {error}")
+
+
+def _tell(line: str) -> None:
+    from findling.faces.cli.terminal.safe import make_encodable, write_line
+
+    with suppress(OSError):  # where stderr cannot be written either, the exit status is all there is to say
+        make_encodable(sys.stderr)
+        write_line(sys.stderr, line)
+
+
+def _silence_stdout() -> None:
+    from findling.faces.cli.terminal.safe import silence
+
+    silence(sys.stdout)
+
+
+def _raised_by_printing(error: OSError) -> bool:
+    """Whether it is stdout that could not be written: what opens files for a command does so in other modules."""
+    trace = error.__traceback__
+    module = ""
+    while trace is not None:
+        module = trace.tb_frame.f_globals.get("__name__", "")
+        trace = trace.tb_next
+    return module.startswith(_PRINTING) or module.endswith("commands")

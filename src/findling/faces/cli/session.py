@@ -1,0 +1,128 @@
+"""One command's surroundings: the engine for what was typed, which view prints the answer, where notes and progress go.
+
+Must not know any command.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from findling.faces.cli.terminal.capabilities import is_terminal, wants_style
+from findling.faces.cli.terminal.places import Places, current_folder
+from findling.faces.cli.terminal.progress import show_progress
+from findling.faces.cli.terminal.safe import make_encodable, silence, write_line
+from findling.model.errors import NotFound, RootError
+from findling.model.typed_paths import as_path, lies_in, nearest_folder
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from pathlib import Path
+
+    from findling.config.roots import Root
+    from findling.engine import Engine
+    from findling.faces.cli.seams import OpenEngine, View
+    from findling.faces.cli.terminal.progress import ProgressDisplay
+
+
+class Session:
+    """The streams of one command: which view prints its answer, and where notes and progress go."""
+
+    def __init__(self, args: Namespace, open_engine: OpenEngine) -> None:
+        for stream in (sys.stdout, sys.stderr):
+            make_encodable(stream)
+        self._args = args
+        self._open_engine = open_engine
+        self._terminal = is_terminal(sys.stdout)
+        self.reader_left = False
+        """Whether whoever reads stdout has left before the end."""
+        self._pretty = wants_style(sys.stdout, os.environ)
+        # Somebody is watching: the command may go on after its first answer.
+        self.interactive = self._terminal and not args.json
+
+    def open(self, path: str | None) -> Engine:
+        """The engine for what was typed as PATH, with --root and --cache."""
+        root = self._args.root
+        ref = getattr(self._args, "ref", None)
+        try:
+            if path and ref is not None:  # where it has to be: it need not be on disk
+                return self._open_engine(as_path(path), root=as_path(root), cache=self._args.cache, ref=ref)
+            return self._open_engine(as_path(path), root=as_path(root), cache=self._args.cache)
+        except (RootError, NotFound) as error:
+            words = getattr(self._args, "query", None) or getattr(self._args, "pattern", None)
+            if words and path and not os.path.lexists(path):
+                error.remedy = f"{error.remedy} Several words to search for need quotes.".strip()
+            raise
+
+    def open_with(self, file: str) -> Engine:
+        """The index that FILE is in, or would be: that of its folder's root, unless only the current folder has one.
+
+        Its folder counts, not the file: a link is looked up where it lies, and of a deleted file the folder usually
+        stays.
+        """
+        own = self.open(nearest_folder(file))
+        if own.store_dir.is_dir() or (own.root / ".git").exists():
+            return own
+        try:
+            here = self.open(None)  # its index may lie in the cache, where nothing in the folder tells of it
+        except RootError:
+            return own
+        return here if here.store_dir.is_dir() and lies_in(here.root, file) else own
+
+    def open_for(self, file: str) -> Engine:
+        """The index that FILE is expected in: that of the current folder's project if it has one, else FILE's own."""
+        here: Engine | None = None
+        try:
+            here = self.open(None)
+            if self._args.root is not None or (here.store_dir.is_dir() and lies_in(here.root, file)):
+                return here
+            return self.open(nearest_folder(file))
+        except RootError:  # a folder that is nobody's project
+            return self.open(nearest_folder(file)) if here is None else here
+
+    def open_root(self, root: Path) -> Engine:
+        """The engine for exactly this folder."""
+        return self._open_engine(None, root=root, cache=self._args.cache)
+
+    def view(self, searched: Engine | Root) -> View:
+        if self._args.json:
+            from findling.faces.cli.terminal.json import JsonView
+
+            return JsonView(sys.stdout, searched.root)
+        if self._pretty:
+            from findling.faces.cli.terminal.pretty import PrettyView
+
+            return PrettyView(sys.stdout, self.places(searched))
+        from findling.faces.cli.terminal.plain import PlainView
+
+        return PlainView(sys.stdout, self.places(searched), terminal=self._terminal)
+
+    @contextmanager
+    def printing(self) -> Iterator[None]:
+        """A reader who has seen enough (head, a pager that was left) ends what is printed inside, and nothing else."""
+        try:
+            yield
+            sys.stdout.flush()
+        except BrokenPipeError:
+            silence(sys.stdout)
+            self.reader_left = True
+
+    def places(self, searched: Engine | Root) -> Places:
+        return Places(searched.root, current_folder())
+
+    def progress(self) -> ProgressDisplay:
+        return show_progress(sys.stderr, os.environ)
+
+    def notes(self, notes: Sequence[str]) -> None:
+        """Sentences for people, one a line. JSON carries what they say in fields of its own."""
+        if self._args.json:
+            return
+        sys.stdout.flush()
+        try:
+            for note in notes:
+                write_line(sys.stderr, f"note: {note}")
+        except OSError:  # an answer is no worse for notes that nobody can read
+            silence(sys.stderr)

@@ -1,0 +1,187 @@
+"""Answers as JSON for programs: one object, whose field names are those of the result types.
+
+A search, grep or symbol answer also has ``root``, the folder its paths are relative to. In a pipe it is one
+line, on a terminal it is indented. A failure is ``{"error": {"code", "message", "remedy"}}``.
+
+A grep answer is written as it is found. Of a line longer than LONGEST_LINE it has the part around the first match:
+``spans`` count from there, and ``text_start`` is its column in the line.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from findling.faces.cli.terminal.capabilities import is_terminal
+from findling.faces.cli.terminal.lines import clipped
+from findling.model.types import FileMatches, GrepStream, IndexReport, LineMatch, SearchResult, Status, SymbolResult
+
+if TYPE_CHECKING:
+    from findling.config import Loaded
+    from findling.model.errors import FindlingError
+    from findling.model.reports import Diagnosis, Explanation, Report
+
+# Legal inside a JSON string, but not safe to print: DEL, C1 and bidirectional controls, line separators, surrogates.
+_UNSAFE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+_BYTES_PER_TOKEN = 4
+"""What a token of indexed text is taken for."""
+
+_LINE_FIELDS = tuple(field.name for field in dataclasses.fields(LineMatch))
+
+
+def to_json(value: object) -> Any:
+    """A value of findling.model.types (or any nesting of them) as dicts, lists and scalars that JSON knows."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: to_json(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): to_json(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [to_json(item) for item in value]
+    return value
+
+
+def error_to_json(error: FindlingError) -> dict[str, Any]:
+    return {"error": {"code": error.code, "message": error.message, "remedy": error.remedy}}
+
+
+def write_json(out: TextIO, value: object) -> None:
+    out.write(_Writer(out).text(value) + "\n")
+
+
+class _Writer:
+    """Values as text, and lists and objects in pieces: what is written in pieces reads as if written at once."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        unicode_stream = (out.encoding or "utf-8").lower().replace("-", "").startswith("utf")
+        self._indent = 2 if is_terminal(out) else None
+        self._encode = json.JSONEncoder(ensure_ascii=not unicode_stream, allow_nan=False, indent=self._indent).encode
+
+    def text(self, value: object, depth: int = 0) -> str:
+        """``depth``: in how many open lists and objects it stands."""
+        text = _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", self._encode(value))
+        return text.replace("\n", f"\n{'  ' * depth}") if self._indent and depth else text
+
+    def pieces(self, members: Iterable[Iterable[str]], depth: int, brackets: str) -> Iterator[str]:
+        """A list, or an object, whose members are pieces of text; a member is asked for when it is to be written."""
+        line_break = f"\n{'  ' * depth}" if self._indent else ""
+        before_first, between = (f"{line_break}  ", f",{line_break}  ") if self._indent else ("", ", ")
+        yield brackets[0]
+        empty = True
+        for member in members:
+            yield before_first if empty else between
+            yield from member
+            empty = False
+        yield brackets[1] if empty else line_break + brackets[1]
+
+    def member(self, key: str, pieces: Iterable[str]) -> Iterator[str]:
+        yield f"{self.text(key)}: "
+        yield from pieces
+
+
+class JsonView:
+    def __init__(self, out: TextIO, root: Path) -> None:
+        self._out = out
+        self._root = str(root)
+
+    def search(self, result: SearchResult, *, explain: bool) -> None:
+        self._write(_search_fields(result))
+
+    def length(self, result: SearchResult, *, explain: bool) -> int:
+        """The characters that `search` prints."""
+        return len(self._text(_search_fields(result))) + len("\n")
+
+    def grep(self, found: GrepStream, *, shape: str) -> None:
+        for piece in self._grep(found):
+            self._out.write(piece)
+        self._out.write("\n")
+
+    def symbols(self, result: SymbolResult) -> None:
+        self._write(result)
+
+    def report(self, report: IndexReport) -> None:
+        self._write(report)
+
+    def status(self, status: Status, *, skipped: bool) -> None:
+        shown = status if skipped else dataclasses.replace(status, skipped=())
+        write_json(self._out, {"root": self._root, **to_json(shown), "statistics": _statistics(status)})
+
+    def config(self, loaded: Loaded) -> None:
+        options = {
+            key: {"value": origin.value, "from": origin.source.kind, "place": origin.place, "line": origin.line or None}
+            for key, origin in loaded.origins.items()
+        }
+        files = [str(path) for path in loaded.files]
+        self._write({"options": options, "keys": loaded.keys_set(), "files": files, "warnings": loaded.warnings})
+
+    def explanation(self, found: Explanation) -> None:
+        self._write(found)
+
+    def diagnosis(self, diagnosis: Diagnosis) -> None:
+        self._write(diagnosis)
+
+    def evaluation(self, report: Report) -> None:
+        """The fields of the evaluation beside those of the report."""
+        fields = to_json(report)
+        write_json(self._out, {"root": self._root, **fields.pop("evaluation"), **fields})
+
+    def records(self, blocks: Sequence[Sequence[tuple[str, str]]], value: Mapping[str, object]) -> None:
+        write_json(self._out, value)
+
+    def _text(self, value: object) -> str:
+        return _Writer(self._out).text({"root": self._root, **to_json(value)})
+
+    def _write(self, value: object) -> None:
+        self._out.write(self._text(value) + "\n")
+
+    def _grep(self, found: GrepStream) -> Iterator[str]:
+        """The fields of a GrepResult, the files as they come: what stands after them is known after them."""
+        writer = _Writer(self._out)
+
+        def members() -> Iterator[Iterator[str]]:
+            yield writer.member("root", [writer.text(self._root)])
+            yield writer.member("pattern", [writer.text(found.pattern)])
+            yield writer.member("files", writer.pieces((file_pieces(file) for file in found), 1, "[]"))
+            for key, value in to_json(found.totals).items():
+                if key not in ("pattern", "files"):
+                    yield writer.member(key, [writer.text(value, 1)])
+
+        def file_pieces(file: FileMatches) -> Iterator[str]:
+            lines = ([writer.text(_line(line), 4)] for line in file.lines)
+            return writer.pieces(
+                (
+                    writer.member("path", [writer.text(file.path)]),
+                    writer.member("lines", writer.pieces(lines, 3, "[]")),
+                    writer.member("occurrences", [writer.text(file.occurrences)]),
+                ),
+                2,
+                "{}",
+            )
+
+        return writer.pieces(members(), 0, "{}")
+
+
+def _statistics(status: Status) -> dict[str, Any]:
+    """An index in numbers, with the field names that programs know."""
+    return {
+        "totalChunks": status.coverage.chunks,
+        "totalFiles": status.coverage.files,
+        "totalTokens": -(-status.bytes_indexed // _BYTES_PER_TOKEN),
+        "embeddingModel": status.model,
+        "lastUpdated": status.last_indexed_at,
+        "dbSize": status.bytes_on_disk,
+    }
+
+
+def _line(line: LineMatch) -> dict[str, Any]:
+    line = clipped(line)
+    return {name: getattr(line, name) for name in _LINE_FIELDS}
+
+
+def _search_fields(result: SearchResult) -> dict[str, Any]:
+    return {**to_json(result), "low_confidence": result.low_confidence}

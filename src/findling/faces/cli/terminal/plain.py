@@ -1,0 +1,156 @@
+"""Answers as plain text: what a pipe gets, and a terminal that wants no colours. The shape is stable.
+
+    search, similar   path:start-end  symbol  [channel,channel]     ("-" where there is no symbol)
+                        10  a line of the snippet, with its number
+                      also 40-48 Other.place, 90-95
+                      rank 1.2500, then one indented line for each reason (--explain)
+                    one block for each file, an empty line between blocks
+    grep              path:line:text, context as path-line-text, "--" between groups
+    grep --count      path:occurrences          grep --files    path
+    symbol            path:start-end  kind  name  signature
+                        then [begins with] or [contains] where NAME is only a part of the name, and [last part only]
+                        where what stands before it is another
+                      path:line:column  ref  enclosing  text
+    index, sync, status, why   key: value
+    config            key: value  [where it came from]
+    library           key: value, an empty line between collections
+    doctor            ✓ name: words (○ off, ✗ broken), what to do about it indented under it
+    eval              tables, an empty line between them, columns apart by two spaces or more; then sentences
+
+Line breaks in paths are made visible so that the shape holds; ``terminal=True`` does so with every control character,
+and shows of a very long line only what is around its first match. A pipe gets every line whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from io import StringIO
+from typing import TYPE_CHECKING, Final, TextIO
+
+from findling.faces.cli.terminal import evaluation_words, words
+from findling.faces.cli.terminal.lines import body_lines, merged_lines, shortened
+from findling.faces.cli.terminal.safe import one_line, visible
+
+if TYPE_CHECKING:
+    from findling.config import Loaded
+    from findling.faces.cli.terminal.places import Places
+    from findling.model.reports import Diagnosis, Explanation, Report
+    from findling.model.types import GrepStream, Hit, IndexReport, SearchResult, Status, SymbolResult
+
+_NONE: Final = "-"
+
+
+class PlainView:
+    def __init__(self, out: TextIO, places: Places, *, terminal: bool = False) -> None:
+        self._out = out
+        self._places = places
+        self._terminal = terminal
+        self._content = visible if terminal else str
+        self._label = visible if terminal else one_line
+
+    def search(self, result: SearchResult, *, explain: bool) -> None:
+        for position, hit in enumerate(result.hits):
+            if position:
+                self._line("")
+            self._hit(hit, explain)
+
+    def length(self, result: SearchResult, *, explain: bool) -> int:
+        """The characters that `search` prints."""
+        printed = StringIO()
+        PlainView(printed, self._places, terminal=self._terminal).search(result, explain=explain)
+        return len(printed.getvalue())
+
+    def grep(self, found: GrepStream, *, shape: str) -> None:
+        for file in found:
+            path = self._path(file.path)
+            if shape == "files":
+                self._line(path)
+            elif shape == "count":
+                self._line(f"{path}:{file.occurrences}")
+            else:
+                for line in merged_lines(file):
+                    mark = ":" if line.spans else "-"
+                    text = self._content(shortened(line) if self._terminal else line.text)
+                    self._line("--" if line.number == 0 else f"{path}{mark}{line.number}{mark}{text}")
+
+    def symbols(self, result: SymbolResult) -> None:
+        for found in result.definitions:
+            where = f"{self._path(found.path)}:{words.span(found.start_line, found.end_line)}"
+            match = words.match_of(found, result.name)
+            mark = (f"[{match}]",) if match else ()
+            self._fields(where, found.kind, found.qualified_name or found.name, found.signature, *mark)
+        for use in result.references:
+            where = f"{self._path(use.path)}:{use.line}:{use.column}"
+            self._fields(where, "ref", use.enclosing, use.text.strip())
+
+    def report(self, report: IndexReport) -> None:
+        self._pairs(
+            ("root", report.root),
+            ("store", report.store),
+            ("indexed", words.report_line(report)),
+        )
+
+    def status(self, status: Status, *, skipped: bool) -> None:
+        self._pairs(*words.status_rows(status))
+        for file in status.skipped if skipped else ():
+            self._line(f"skipped: {self._label(words.skipped_line(file, self._places.shown))}")
+
+    def config(self, loaded: Loaded) -> None:
+        for key, value, origin in words.config_rows(loaded):
+            self._line(f"{key}: {self._label(value)}  [{self._label(origin)}]")
+
+    def explanation(self, found: Explanation) -> None:
+        self._pairs(*words.explanation_rows(found, self._places.shown))
+
+    def diagnosis(self, diagnosis: Diagnosis) -> None:
+        for check in diagnosis.checks:
+            self._line(self._label(words.check_line(check)))
+            if check.remedy:
+                self._line(f"  {self._label(check.remedy)}")
+
+    def evaluation(self, report: Report) -> None:
+        for position, table in enumerate(evaluation_words.tables(report)):
+            if position:
+                self._line("")
+            rows = [[self._label(cell) for cell in row] for row in (table.heading, *table.rows)]
+            widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+            for row in rows:
+                cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+                self._line("  ".join(cells).rstrip())
+        for position, line in enumerate(evaluation_words.lines(report)):
+            self._line(self._label(line) if position else f"\n{self._label(line)}")
+
+    def records(self, blocks: Sequence[Sequence[tuple[str, str]]], value: Mapping[str, object]) -> None:
+        for position, block in enumerate(blocks):
+            if position:
+                self._line("")
+            self._pairs(*block)
+
+    def _hit(self, hit: Hit, explain: bool) -> None:
+        stale = "  changed since it was indexed" if hit.stale else ""
+        where = f"{self._path(hit.path)}:{words.span(hit.start_line, hit.end_line)}"
+        name = self._label(words.symbol_of(hit)) or _NONE
+        self._line(f"{where}  {name}  [{','.join(hit.sources)}]{stale}")
+        lines = list(body_lines(hit))
+        width = len(str(lines[-1].number)) if lines else 0
+        for line in lines:
+            self._line(f"  {line.number:>{width}}  {self._content(line.text)}".rstrip())
+        if hit.others:
+            self._line(f"  also {self._label(words.others(hit.others))}")
+        if explain:
+            self._line(f"  rank {hit.rank_value:.4f}")
+            for reason in hit.reasons:
+                self._line(f"    {reason.value:+9.4f}  {reason.signal}  {self._label(reason.words)}".rstrip())
+
+    def _path(self, path: str) -> str:
+        return self._label(self._places.shown(path))
+
+    def _fields(self, *fields: str) -> None:
+        self._line("  ".join(self._label(field) or _NONE for field in fields))
+
+    def _pairs(self, *pairs: tuple[str, str]) -> None:
+        for key, value in pairs:
+            self._line(f"{key}: {self._label(value)}")
+
+    def _line(self, text: str) -> None:
+        self._out.write(text + "\n")

@@ -1,0 +1,275 @@
+"""The sentences around an answer: what it is worth, what was left out, what to do next. Text only, no styles."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from findling.model.plurals import count as count
+
+if TYPE_CHECKING:
+    from findling.config import Loaded
+    from findling.model.reports import Check, Explanation
+    from findling.model.types import (
+        Coverage,
+        GrepResult,
+        Hit,
+        IndexReport,
+        SearchResult,
+        SkippedFile,
+        Span,
+        Status,
+        SymbolHit,
+        SymbolResult,
+    )
+
+NOTHING_FOUND = "nothing found"
+
+_MARKS: Mapping[str, str] = {"ok": "✓", "off": "○", "broken": "✗"}
+_MATCHES: Mapping[str, str] = {"exact": "", "prefix": "begins with", "part": "contains"}
+_UNITS = ("B", "kB", "MB", "GB", "TB")
+
+
+def nothing_in_scope(asked: Sequence[str], left_out: Sequence[SkippedFile], shown: Callable[[str], str]) -> str:
+    """``asked``: what a file would have to do, such as "lies in docs". The rule is that of the first file left out."""
+    text = f"{NOTHING_FOUND}: no indexed file {' and '.join(asked)}"
+    if not left_out:
+        return text
+    first = left_out[0]
+    more = f" and {count(len(left_out) - 1, 'other')}" if len(left_out) > 1 else ""
+    rule = f"{first.reason}{f' ({first.detail})' if first.detail else ''}"
+    return f"{text}; left out: {shown(first.path)}, {rule}{more}"
+
+
+UNSURE = "nothing here looks like an answer"
+
+
+def search_notes(
+    result: SearchResult, *, how_to_finish: str = "", nothing: str = NOTHING_FOUND, doubted: bool = False
+) -> list[str]:
+    """``nothing``: the sentence for an answer without any place. ``doubted``: whether an unsure answer is called so, by
+    the last note, which is what a terminal still shows."""
+    notes = []
+    if not result.hits:
+        matched = f"{count(result.total, 'file')} matched, but no place fits into --max-tokens"
+        notes.append(matched if result.total else nothing)
+    notes += list(result.notes)
+    notes += _freshness(result)
+    if result.unfinished:
+        notes.append(
+            f"the index is partial: {_missing(result.coverage)}{f'; {how_to_finish}' if how_to_finish else ''}"
+        )
+    if doubted and result.hits and result.low_confidence:
+        notes.append(UNSURE)
+    return notes
+
+
+def _freshness(result: SearchResult | SymbolResult) -> list[str]:
+    if result.freshness == "stale":
+        reason = f" ({result.stale_reason})" if result.stale_reason else ""
+        return [f"the index may be out of date{reason}; 'findling sync' checks everything"]
+    return ["the index is being brought up to date"] if result.freshness == "syncing" else []
+
+
+def grep_notes(totals: GrepResult, *, cut: bool, nothing: str = NOTHING_FOUND) -> list[str]:
+    """``totals``: with or without the files. ``cut``: the search ended before its end, though nobody wanted that."""
+    notes = [] if totals.total_files else [nothing]
+    notes += list(totals.notes)
+    if cut:
+        notes.append("not all occurrences are listed, and the counts are lower bounds")
+    if totals.skipped:
+        notes.append(_not_searched(Counter(file.reason for file in totals.skipped)))
+    return notes
+
+
+def grep_total(result: GrepResult) -> str:
+    found = f"{count(result.total_occurrences, 'occurrence')} on {count(result.total_lines, 'line')}"
+    least = "" if result.counts_exact else "at least "
+    return f"{least}{found} in {count(result.total_files, 'file')} ({result.took_ms:.0f} ms)"
+
+
+def symbol_notes(result: SymbolResult, *, references_asked: bool, nothing: str = NOTHING_FOUND) -> list[str]:
+    notes = [] if result.definitions or result.references else [nothing]
+    notes += list(result.notes)
+    if len(result.definitions) < result.total_definitions:
+        notes.append(f"{len(result.definitions)} of {count(result.total_definitions, 'definition')} shown; see --limit")
+    if references_asked and len(result.references) < result.total_references:
+        notes.append(f"{len(result.references)} of {count(result.total_references, 'use')} shown; see --limit")
+    if result.coverage.skipped:
+        notes.append(_not_searched(result.coverage.skipped))
+    if result.coverage.unfinished:
+        notes.append("the index is partial; 'findling index' finishes it")
+    notes += _freshness(result)
+    return notes
+
+
+def match_of(found: SymbolHit, asked: str) -> str:
+    """How a definition's name matches the one that was ``asked`` for, '' where it is just that name."""
+    if found.match == "part":
+        from findling.model.tokenizer import squash  # most answers need none of it
+
+        parts = re.findall(r"\w+", asked)
+        if parts and squash(parts[-1]) == squash(found.name):
+            return "last part only"  # what encloses it is not what was named before it
+    return _MATCHES[found.match]
+
+
+def report_line(report: IndexReport) -> str:
+    changes = f"{report.changed} changed, {report.removed} removed"
+    parts = [count(report.chunks, "chunk"), count(report.symbols, "symbol"), f"{report.embedded} embedded"]
+    speed = f"{size(report.bytes_read)} read in {seconds(report.took_ms)}"
+    return f"{count(report.files, 'file')} ({changes}), {', '.join(parts)}; {speed}"
+
+
+def report_notes(report: IndexReport, *, named: Collection[str] = ()) -> list[str]:
+    """``named``: the paths that a run was to look at, none for all; each that is not indexed is told on its own."""
+    notes = list(report.notes)
+    if report.files == 0 and not named:
+        notes.append(f"there is nothing to index in {report.root}")
+    failed = [file for file in report.failed if file.path in named]
+    notes += [f"not indexed: {skipped_line(file, str)}" for file in not_taken_in(report, named) if file not in failed]
+    rest = [file for file in (*report.skipped, *report.failed) if file.path.rstrip("/") not in named]
+    if rest:
+        notes.append(f"left out: {_left_out(rest)} ('findling status --skipped' lists them)")
+    notes += [f"failed: {skipped_line(file, str)} (not in the index now)" for file in report.failed]
+    if not report.complete:
+        notes.append("the index is not complete; run 'findling index' again to finish it")
+    return notes
+
+
+def not_taken_in(report: IndexReport, named: Collection[str]) -> list[SkippedFile]:
+    """The ``named`` paths that are not in the index after a run that was to look at them, though not for being gone."""
+    told = [file for file in (*report.skipped, *report.failed) if file.path.rstrip("/") in named]
+    missing = sum(file.reason == "not_found" for file in told)
+    if report.removed < missing:
+        return told
+    # they were known: that they are gone is what the run was to find out
+    return [file for file in told if file.reason != "not_found"]
+
+
+def skipped_line(file: SkippedFile, shown: Callable[[str], str]) -> str:
+    return f"{shown(file.path)}  {file.reason}{f'  {file.detail}' if file.detail else ''}"
+
+
+def status_rows(status: Status) -> list[tuple[str, str]]:
+    """The rows of a status, in order; those without a value are left out."""
+    coverage = status.coverage
+    vectors = f"{coverage.embedded_chunks:,} of {count(coverage.chunks, 'chunk')}"
+    share = f" ({status.bytes_on_disk / status.bytes_indexed:.2f} of the text)" if status.bytes_indexed else ""
+    rows: Iterable[tuple[str, str]] = (
+        ("root", status.root),
+        ("store", status.store),
+        ("state", f"{status.indexing_status}, {status.freshness}"),
+        ("files", f"{coverage.files:,}{f', {coverage.pending_files:,} pending' if coverage.pending_files else ''}"),
+        ("chunks", f"{coverage.chunks:,}"),
+        ("symbols", f"{status.symbols:,}"),
+        ("vectors", f"{vectors}{f' by {status.model}' if status.model else ''}"),
+        ("text", size(status.bytes_indexed)),
+        ("on disk", size(status.bytes_on_disk) + share),
+        ("updated", status.last_indexed_at),
+        ("languages", by_count(status.languages)),
+        ("left out", _left_out(status.skipped, status.coverage.skipped)),
+        ("format", f"{status.schema_version or ''}"),
+    )
+    if status.indexing_status in ("failed", "not_indexed"):  # then it counts nothing
+        rows = [row for row in rows if row[0] in ("root", "store", "state", "on disk", "format")]
+    return [(key, value) for key, value in rows if value] + [("note", note) for note in status.notes]
+
+
+def _left_out(files: Iterable[SkippedFile], counts: Mapping[str, int] | None = None) -> str:
+    """The counts by reason, those of ``files`` if there are no others; a folder counts once, whatever is in it."""
+    files = list(files)
+    folders = sum(file.path.endswith("/") for file in files)
+    words = by_count(Counter(file.reason for file in files) if counts is None else counts)
+    return f"{words} ({count(folders, 'whole folder')} among them, counted once each)" if folders else words
+
+
+def config_rows(loaded: Loaded) -> list[tuple[str, str, str]]:
+    """Every option: key, value and where it came from, in the order of the definition; then which keys are set."""
+    from findling.config import OPTIONS, shown
+
+    rows = []
+    for key, origin in loaded.origins.items():
+        option = OPTIONS[key]
+        value = shown(origin.value) or f"({option.unset})"
+        rows.append((key, f"{value} (not used: {option.unused})" if option.unused else value, origin.place))
+    for variable, is_set in loaded.keys_set().items():
+        rows.append((variable, "set, and never shown" if is_set else "not set", "environment"))
+    return rows
+
+
+def explanation_rows(found: Explanation, shown: Callable[[str], str]) -> list[tuple[str, str]]:
+    """Key and value; rows without a value are left out."""
+    counts = [f"{found.files:,} indexed", f"{found.waiting:,} not indexed yet" if found.waiting else ""]
+    counts.append(f"left out: {by_count(found.left_out)}" if found.left_out else "")
+    parts = f"{count(found.chunks, 'chunk')}, {count(found.symbols, 'symbol')}"
+    rows = (
+        (found.kind, shown(found.path)),
+        ("indexed", "yes" if found.indexed else "no"),
+        ("reason", found.reason),
+        ("because", found.detail),
+        ("language", found.language),
+        ("marks", ", ".join(found.marks)),
+        ("holds", parts if found.kind == "file" and found.indexed else ""),
+        ("symbols", found.symbols_missing),
+        ("files", "; ".join(filter(None, counts)) if found.kind == "folder" else ""),
+        ("remedy", found.remedy),
+        ("root", found.root),
+    )
+    return [(key, value) for key, value in rows if value]
+
+
+def check_line(check: Check) -> str:
+    """``✓ name: words``; the mark says whether it works."""
+    return f"{_MARKS[check.state]} {check.name}: {check.words}"
+
+
+def symbol_of(hit: Hit) -> str:
+    return hit.qualified_name or hit.name
+
+
+def others(spans: Iterable[Span]) -> str:
+    return ", ".join(f"{span(s.start_line, s.end_line)}{f' {s.symbol}' if s.symbol else ''}" for s in spans)
+
+
+def span(start: int, end: int) -> str:
+    return f"{start}-{end}"
+
+
+def _not_searched(counts: Mapping[str, int]) -> str:
+    """``counts``: of files, by why they are left out."""
+    return f"not searched: {by_count(counts)}"
+
+
+def counted(reasons: Iterable[str]) -> str:
+    return by_count(Counter(reasons))
+
+
+def by_count(counts: Mapping[str, int]) -> str:
+    rows = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{number:,} {name}" for name, number in rows)
+
+
+def size(number: float) -> str:
+    """Bytes in decimal units, three digits at most."""
+    for unit in _UNITS:
+        if number < 1000 or unit == _UNITS[-1]:
+            break
+        number /= 1000
+    return f"{number:.0f} {unit}" if number >= 100 or unit == "B" else f"{number:.1f} {unit}"
+
+
+def seconds(milliseconds: float) -> str:
+    return f"{milliseconds:.0f} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.1f} s"
+
+
+def _missing(coverage: Coverage) -> str:
+    parts = []
+    if coverage.pending_files:
+        parts.append(f"{count(coverage.pending_files, 'file')} not read yet")
+    without = coverage.missing_vectors
+    if without > 0:
+        parts.append(f"{without:,} of {count(coverage.chunks, 'chunk')} without a vector")
+    return ", ".join(parts) or "not everything is indexed yet"

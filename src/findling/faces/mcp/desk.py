@@ -1,0 +1,190 @@
+"""Calls of the protocol, answered by the registry: tools listed, called one after the other, told of and cancelled.
+
+Must not know what a tool does, nor what the messages travel over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from findling import __version__
+from findling.faces.mcp.sdk import load_lightly
+from findling.model import errors
+from findling.model.plurals import count
+from findling.model.types import Progress
+
+if TYPE_CHECKING:
+    from mcp.server.context import ServerRequestContext
+    from mcp.server.lowlevel import Server
+    from mcp.types import CallToolRequestParams, CallToolResult, ListToolsResult, PaginatedRequestParams
+
+    from findling.contracts.model import Tool, ToolResult
+    from findling.contracts.workspace import Workspace
+
+INSTRUCTIONS = (
+    "Search over the code and documents of this folder, by exact text, by name and by meaning. Search first, then read "
+    "the places that it names. Everything runs on this machine; the first search indexes the folder."
+)
+
+PROGRESS_S = 0.25
+"""Time between two notifications of progress: people read no faster."""
+
+STAGES = ("listing", "indexing", "embedding")
+
+REST_S = 30.0
+"""After so long without a call what calls have opened is closed, and its memory handed back. The next call opens it
+again, and takes some tenths of a second longer."""
+
+LIST_TTL_MS = 3_600_000
+"""How long a client may remember the list of tools: it is the same for as long as the server runs."""
+
+
+def make_server(desk: Desk) -> Server[Any]:
+    """A server of the SDK's for these tools, for any transport."""
+    load_lightly()
+    from mcp.server.caching import CacheHint
+    from mcp.server.lowlevel import Server
+
+    return Server(
+        "findling",
+        version=__version__,
+        title="findling",
+        instructions=INSTRUCTIONS,
+        cache_hints={"tools/list": CacheHint(ttl_ms=LIST_TTL_MS, scope="public")},
+        on_list_tools=desk.list_tools,
+        on_call_tool=desk.call_tool,
+    )
+
+
+class Desk:
+    """Takes calls and has them answered, one after the other, in the thread that the root's engine belongs to."""
+
+    def __init__(self, tools: Sequence[Tool], workspace: Workspace, *, index_at_start: bool = False) -> None:
+        self._tools = {tool.name: tool for tool in tools}
+        self._workspace = workspace
+        self._index_at_start = index_at_start
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="findling-root")
+        self._relays: set[ProgressRelay] = set()
+        self._rest: asyncio.TimerHandle | None = None
+
+    async def list_tools(
+        self, _context: ServerRequestContext[Any], _params: PaginatedRequestParams | None
+    ) -> ListToolsResult:
+        from mcp.types import ListToolsResult, ToolAnnotations
+        from mcp.types import Tool as Row
+
+        rows = [
+            Row(
+                name=tool.name,
+                title=tool.name.replace("_", " ").capitalize(),
+                description=tool.summary,
+                input_schema=dict(tool.schema),
+                annotations=ToolAnnotations(
+                    read_only_hint=not tool.writes,
+                    destructive_hint=tool.destructive,
+                    open_world_hint=tool.open_world,
+                ),
+            )
+            for tool in self._tools.values()
+        ]
+        return ListToolsResult(tools=rows)
+
+    async def call_tool(self, context: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
+        from mcp.shared.exceptions import MCPError
+        from mcp.types import INVALID_PARAMS, CallToolResult, TextContent
+
+        tool = self._tools.get(params.name)
+        if tool is None:
+            raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name}. The tools are {', '.join(self._tools)}.")
+        result = await self._answer(tool, params.arguments, context)
+        return CallToolResult(
+            content=[TextContent(text=text) for text in result.text_blocks],
+            structured_content=None if tool.text_only else result.structured,
+            is_error=result.is_error,
+        )
+
+    async def _answer(self, tool: Tool, arguments: object, context: ServerRequestContext[Any]) -> ToolResult:
+        from findling.contracts.registry import call
+
+        loop = asyncio.get_running_loop()
+        relay = ProgressRelay(loop, context)
+        self._relays.add(relay)
+        work = partial(call, tool.name, arguments, self._workspace, progress=relay)
+        try:
+            return await loop.run_in_executor(self._worker, work)
+        finally:  # answered, or nobody waits for the answer any more
+            relay.stop()
+            self._relays.discard(relay)
+            self._rest_later(loop)
+
+    def _rest_later(self, loop: asyncio.AbstractEventLoop) -> None:
+        if self._rest is not None:
+            self._rest.cancel()
+        self._rest = loop.call_later(REST_S, self._worker.submit, self._give_back)
+
+    def _give_back(self) -> None:
+        if self._relays:
+            return  # a call has come meanwhile, and another rest comes after it
+        from findling.engine.memory import give_back
+        from findling.model.remembered import forget_all
+
+        self._workspace.rest()
+        forget_all()
+        give_back()
+
+    def start(self) -> None:
+        """Begin what goes on in the background; called once the transport answers."""
+        from findling.engine.memory import expect_to_idle
+
+        expect_to_idle()
+        if self._index_at_start:
+            self._worker.submit(self._workspace.index_in_background)
+        self._worker.submit(self._workspace.watch)
+
+    def stop_calls(self) -> None:
+        """End the work of every open call at its next step. May be called from a signal's handler."""
+        for relay in tuple(self._relays):
+            relay.stop()
+
+    async def close(self) -> None:
+        """Stop what goes on, in the background too, and give the index back."""
+        self.stop_calls()
+        if self._rest is not None:
+            self._rest.cancel()
+        await asyncio.get_running_loop().run_in_executor(self._worker, self._workspace.close)
+        self._worker.shutdown()
+
+
+class ProgressRelay:
+    """Called by the indexer in its thread: tells the client, now and then, and ends the work when it is not wanted."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, context: ServerRequestContext[Any]) -> None:
+        self._loop = loop
+        self._context = context
+        self._stopped = threading.Event()
+        self._last_at = 0.0
+        self._highest = 0.0
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    def __call__(self, progress: Progress) -> None:
+        if self._stopped.is_set():
+            raise errors.Cancelled("The call was cancelled.")
+        now = self._loop.time()
+        share = progress.done / progress.total if progress.total else 0.0
+        stage = STAGES.index(progress.stage) if progress.stage in STAGES else 0
+        reached = stage + min(1.0, share)
+        if now - self._last_at < PROGRESS_S or reached <= self._highest:
+            return
+        self._last_at, self._highest = now, reached
+        of = f": {progress.done} of {count(progress.total, 'file')}" if progress.total else ""
+        words = f"{progress.stage}{of}"
+        asyncio.run_coroutine_threadsafe(
+            self._context.session.report_progress(round(reached, 4), float(len(STAGES)), words), self._loop
+        )

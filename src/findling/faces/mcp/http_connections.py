@@ -1,0 +1,102 @@
+"""Connections over HTTP: how long a request may take to come in, and who leaves when a place is needed.
+
+Must not know a message of the protocol, nor a tool. uvicorn speaks HTTP; it waits for a request without end, and turns
+everybody away, those on open connections too, when all places are taken.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from findling.faces.mcp.http_guard import Standing, refusal, standing
+from findling.faces.mcp.messages import INVALID_REQUEST, Refused
+
+MAX_CONNECTIONS = 128
+"""Beyond it a connection has to leave for each that comes; each session holds one or two."""
+
+REQUEST_S = 10.0
+"""A request, body and all, has come in after so long, or is given up."""
+
+
+class Connection(H11Protocol):
+    """One client's connection."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._made_at = self.loop.time()
+        self._deadline: asyncio.TimerHandle | None = self.loop.call_later(REQUEST_S, self._give_up)
+        self._take_place()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._end_deadline()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._watch()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._watch()  # the next request may have begun to come in
+
+    def _watch(self) -> None:
+        """Have a deadline while a request comes in, the same one from its first byte to its last."""
+        if not self._is_coming_in():
+            self._end_deadline()
+        elif self._deadline is None:
+            self._deadline = self.loop.call_later(REQUEST_S, self._give_up)
+
+    def _is_coming_in(self) -> bool:
+        state = self.conn.their_state
+        return state is h11.SEND_BODY or (state is h11.IDLE and bool(self.conn.trailing_data[0]))
+
+    def _end_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _give_up(self) -> None:
+        self._deadline = None
+        if self.transport.is_closing():
+            return
+        unanswered = self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE)
+        if not unanswered or not self._is_coming_in():
+            self.transport.abort()
+            return
+        late = Refused(INVALID_REQUEST, f"The request has not come in within {REQUEST_S:g} seconds.")
+        headers, body = refusal(late, {"connection": "close"})
+        head = h11.Response(status_code=408, headers=headers, reason=b"Request Timeout")
+        for event in (head, h11.Data(data=body), h11.EndOfMessage()):
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
+
+    def _take_place(self) -> None:
+        """Have another connection leave if there are too many; if none may, requests on this one get a 503."""
+        others = [other for other in self.connections if isinstance(other, Connection) and other is not self]
+        staying = [other for other in others if not other.transport.is_closing()]
+        if len(staying) < MAX_CONNECTIONS:
+            return
+        leaving = min((other for other in staying if other._may_leave), key=Connection._rank, default=None)
+        if leaving is None:
+            self.limit_concurrency = 0
+        else:
+            leaving.transport.abort()
+
+    @property
+    def _may_leave(self) -> bool:
+        return self._standing < Standing.KNOWN
+
+    def _rank(self) -> tuple[Standing, bool, float]:
+        """Who leaves first: who has asked nothing yet, then who waits for nothing; of these, who came first."""
+        return self._standing, self._is_asking, self._made_at
+
+    @property
+    def _standing(self) -> Standing:
+        return Standing.UNKNOWN if self.scope is None else standing(self.scope["state"])
+
+    @property
+    def _is_asking(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete

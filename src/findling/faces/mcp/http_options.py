@@ -1,0 +1,122 @@
+"""Who may ask over HTTP, and where: the address, the token, and the names of hosts and origins. Plain values.
+
+Read before anything is loaded; must not know the SDK. A token never comes from an argument, which every user of the
+machine can read, and is never shown.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import MutableMapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from findling.model.errors import InvalidInput
+
+TOKEN_VARIABLE = "FINDLING_HTTP_TOKEN"  # noqa: S105 - the variable's name
+
+LOOPBACK_HOST = "127.0.0.1"
+LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
+
+MIN_TOKEN, MAX_TOKEN = 16, 512
+"""Characters. Fewer can be guessed; more is no token but some other file."""
+
+_TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]+")
+_NAME = r"(?:\[[0-9a-f:.]+\]|[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?)"
+_HOST = re.compile(rf"(?P<name>{_NAME})(?::(?P<port>\d{{1,5}}))?")
+_ORIGIN = re.compile(rf"(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<name>{_NAME})(?::(?P<port>\d{{1,5}}))?")
+
+
+@dataclass(frozen=True, slots=True)
+class HttpOptions:
+    """Where a server listens and whom it answers.
+
+    ``port`` 0 takes a free one. ``hosts``: further names (``name`` or ``name:port``) that a request may be addressed
+    to; ``origins``: further origins (``https://name[:port]``) whose pages may ask. Loopback names always may.
+    ``token``: what every request has to bring, None for none.
+    """
+
+    host: str
+    port: int
+    token: str | None = field(default=None, repr=False)
+    hosts: tuple[str, ...] = ()
+    origins: tuple[str, ...] = ()
+
+    def allows_host(self, header: str) -> bool:
+        """Whether a request with this ``Host`` was meant for this server, and not led here by a foreign name."""
+        found = _HOST.fullmatch(header.lower())
+        return found is not None and (found["name"] in (*LOOPBACK_NAMES, *self.hosts) or found[0] in self.hosts)
+
+    def allows_origin(self, header: str) -> bool:
+        """Whether a page of this ``Origin`` may ask."""
+        found = _ORIGIN.fullmatch(header.lower())
+        if found is None:
+            return False
+        return found[0] in self.origins or (found["scheme"] in ("http", "https") and found["name"] in LOOPBACK_NAMES)
+
+
+def read_options(
+    address: str,
+    *,
+    hosts: Sequence[str] = (),
+    origins: Sequence[str] = (),
+    token_file: Path | None = None,
+    environ: MutableMapping[str, str] = os.environ,
+) -> HttpOptions:
+    """What was typed, checked. The token is taken out of ``environ``, so that no child process inherits it.
+
+    Raises `InvalidInput`.
+    """
+    in_environment = environ.pop(TOKEN_VARIABLE, "")
+    token = _token_of_file(token_file) if token_file is not None else in_environment.strip() or None
+    if token is not None:
+        _check_token(token, str(token_file) if token_file is not None else TOKEN_VARIABLE)
+    host, port = _address(address)
+    return HttpOptions(
+        host,
+        port,
+        token,
+        tuple(_checked(_HOST, text, "--allow-host", "a name such as box.example") for text in hosts),
+        tuple(_checked(_ORIGIN, text, "--allow-origin", "an origin such as https://app.example") for text in origins),
+    )
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, colon, port = text.rpartition(":")
+    if not colon:
+        host = LOOPBACK_HOST
+    form = _HOST.fullmatch(f"{host.lower()}:{port}")
+    if form is None or not form["port"] or not port.isascii() or int(port) > 65_535:
+        raise InvalidInput(
+            f"{text!r} is not [HOST:]PORT.", remedy="Write a port, such as 8765, or host and port, such as [::1]:8765."
+        )
+    return host.strip("[]"), int(port)
+
+
+def _checked(form: re.Pattern[str], text: str, option: str, example: str) -> str:
+    value = text.lower().rstrip("/")
+    if not form.fullmatch(value):
+        raise InvalidInput(f"{option} {text!r} names no host.", remedy=f"Write {example}; there are no patterns.")
+    return value
+
+
+def _token_of_file(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            state = os.fstat(file.fileno())
+            text = file.read(MAX_TOKEN + 3) if stat.S_ISREG(state.st_mode) else b""
+    except OSError as error:
+        raise InvalidInput(f"The token's file {str(path)!r} cannot be read: {error.strerror}.") from error
+    if os.name == "posix" and state.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise InvalidInput(f"Others may read the token's file {str(path)!r}.", remedy=f"chmod 600 {path}")
+    return text.decode("ascii", "replace").strip()
+
+
+def _check_token(token: str, place: str) -> None:
+    if not MIN_TOKEN <= len(token) <= MAX_TOKEN or not _TOKEN.fullmatch(token):
+        raise InvalidInput(
+            f"What {place} holds is no token: {MIN_TOKEN} to {MAX_TOKEN} letters, digits and ._~+/=- in one line.",
+            remedy="Make one: python -c 'import secrets; print(secrets.token_urlsafe(32))'",
+        )

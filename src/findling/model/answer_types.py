@@ -1,0 +1,285 @@
+"""The vocabulary of searches and their answers: a part of `types`, where all take it from and the conventions stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from findling.model.types import (
+    LOW_CONFIDENCE,
+    UNREAD,
+    Channel,
+    Completeness,
+    Freshness,
+    IndexingStatus,
+    Intent,
+    Mode,
+    SkippedFile,
+)
+
+# --- a query travelling ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """When a question is asked by meaning too, and how much that weighs; decided once text has been ranked.
+
+    ``caps``: intent -> the most that meaning may weigh against text, 0.5 for the engine's own sum; an intent without
+    one is not asked by meaning. ``sure``: the confidence of text (`Answer.text_confidence`) from which on it answers
+    alone. ``closed``: meaning is never asked, even where all of this allows it.
+    """
+
+    caps: Mapping[Intent, float]
+    sure: float = 1.0
+    closed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is asked. ``limit`` counts places in the answer (1 to 1000).
+
+    ``wait_s`` bounds the indexing that may go before (0: none, None: all of it); with ``look_at_all`` every file is
+    looked at before, however many there are. ``gate``: when meaning is asked, for modes that ask it; always without
+    one. ``weights``: the answer is not a ranking of files but each channel's own places, their scores mixed by these
+    weights; of one channel alone its list. ``place_lines``: so many lines of each place come with the answer.
+    ``notes``: what there is to say of the question, that its text was cut.
+    """
+
+    text: str
+    limit: int = 10
+    mode: Mode = "auto"
+    language: str | None = None
+    path_globs: tuple[str, ...] = ()
+    kind: Literal["code", "docs"] | None = None
+    max_tokens: int | None = None
+    explain: bool = False
+    wait_s: float | None = 1.5
+    look_at_all: bool = False
+    gate: Gate | None = None
+    weights: Mapping[Channel, float] | None = None
+    place_lines: int = 0
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A further good place inside a hit's file."""
+
+    start_line: int
+    end_line: int
+    symbol: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One signal's share of a hit's ranking value; the shares of a hit add up to its ``rank_value``."""
+
+    signal: str
+    value: float
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One place of the answer: the best range of a file, with the file's other good places folded under it.
+
+    ``rank_value`` is the sum that orders the list; ``score`` is its exposed form in [0, 1]. ``snippet`` holds
+    the lines from ``snippet_start_line`` on, verbatim; ``matches`` are (line, first column, end column)
+    of query words in it (0-based columns, end exclusive). ``sources`` names the channels that found it.
+    """
+
+    path: str
+    start_line: int
+    end_line: int
+    score: float
+    rank_value: float
+    kind: str
+    language: str
+    name: str = ""
+    qualified_name: str = ""
+    signature: str = ""
+    snippet: str = ""
+    snippet_start_line: int = 0
+    matches: tuple[tuple[int, int, int], ...] = ()
+    body: str = ""
+    sources: tuple[Channel, ...] = ()
+    others: tuple[Span, ...] = ()
+    reasons: tuple[Reason, ...] = ()
+    stale: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What the answer was searched in: files, chunks, how many of them have vectors, and what was left out.
+
+    ``complete``: the whole root was indexed once. ``pending_files`` are known not to be indexed yet.
+    ``vectors_wanted``: False where searching by meaning is off or no embedder works, so that no vector is missing.
+    """
+
+    files: int = 0
+    chunks: int = 0
+    embedded_chunks: int = 0
+    pending_files: int = 0
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    complete: bool = False
+    vectors_wanted: bool = True
+
+    @property
+    def missing_vectors(self) -> int:
+        """Chunks that should have a vector and have none."""
+        return max(0, self.chunks - self.embedded_chunks) if self.vectors_wanted else 0
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether indexing would take in more files."""
+        return self.pending_files > 0 or not self.complete
+
+    @property
+    def unread(self) -> int:
+        """Files that should have been searched and could not be read: indexing once more would not help."""
+        return sum(self.skipped.get(reason, 0) for reason in UNREAD)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """An answer: hits in order, and what it is worth.
+
+    ``total`` counts distinct files that matched before the cut to ``limit``. ``confidence`` is in [0, 1];
+    ``notes`` are sentences for people: what was cut, what was skipped, what a channel could not do.
+    """
+
+    query: str
+    hits: tuple[Hit, ...]
+    total: int
+    intent: Intent
+    mode: Mode
+    confidence: float
+    freshness: Freshness
+    completeness: Completeness
+    coverage: Coverage
+    took_ms: float
+    notes: tuple[str, ...] = ()
+    stale_reason: str = ""
+
+    @property
+    def low_confidence(self) -> bool:
+        """Whether the answer probably is none."""
+        return not self.hits or self.confidence < LOW_CONFIDENCE
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether the answer is partial and indexing would make it whole, or nearer to that."""
+        return self.completeness == "partial" and (self.coverage.unfinished or self.coverage.missing_vectors > 0)
+
+
+Skip = Literal[
+    "intent", "ratio", "closed", "sure", "no_vectors", "nothing", "none", "down", "slow", "mismatch", "failed"
+]
+"""Why meaning had no part in an answer. Its gate: the intent has no cap, or one of 0; it is closed; text was sure. The
+index: it has no vectors; nothing in it is near. The embedder: see `EmbedderProblem`, or it failed at this text."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderProblem:
+    """What keeps an index from being asked by meaning: there is no embedder; the one that is meant does not answer, or
+    too late; the index's vectors are another's. ``message`` is for people."""
+
+    kind: Literal["none", "down", "slow", "mismatch"]
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What became of the semantic side of a question.
+
+    ``ran``: vectors were compared; ``skipped``: why that had no part in the answer. ``ratio``: what it weighed against
+    text. ``problem`` and ``model_version`` tell of the embedder, where the question might have needed one; ``note``
+    says the problem among the answer's notes; ``failure`` is what it said when it failed at this question.
+    """
+
+    ran: bool = False
+    skipped: Skip | None = None
+    ratio: float = 0.0
+    problem: EmbedderProblem | None = None
+    model_version: str | None = None
+    note: str = ""
+    failure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Grounds:
+    """What speaks for one hit. ``text``: the first lines of its place, as many as were asked for, '' where the file
+    cannot be read.
+
+    ``ranks``: its place, from 1, in the lists of those that found it: symbol (definitions of names that were asked
+    for), keyword, file (by its name), semantic; ``rank_part`` is what the first three come to (`search.lexical`).
+    ``signals`` are the ranking's, each in [0, 1]; ``cosine`` is the best of its file's, or of the passage itself, and
+    ``similarity`` the same calibrated; None without vectors.
+    """
+
+    text: str = ""
+    ranks: Mapping[str, int] = field(default_factory=dict)
+    rank_part: float = 0.0
+    signals: Mapping[str, float] = field(default_factory=dict)
+    cosine: float | None = None
+    similarity: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Confidence:
+    """An estimate in [0, 1] that the first places answer the question, and what it was made from: the share of the
+    query's rare words in the first file, their mean share in the first ones, the best cosine of these (None without
+    vectors), and how far one of them is what was asked for by name or to the letter."""
+
+    value: float = 0.0
+    coverage: float = 0.0
+    mean_coverage: float = 0.0
+    cosine: float | None = None
+    named: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """All that is known of what was asked: `Engine.search`'s result, and what any contract says beside it.
+
+    ``grounds`` has one entry for each of the result's hits, in order. ``ran``: the channels that were asked.
+    ``text_confidence``: how sure text was where the query has a gate. ``intent_hint``: how to ask better.
+    ``timings_ms``: what bringing the index up to date and searching took.
+    """
+
+    query: Query
+    result: SearchResult
+    grounds: tuple[Grounds, ...]
+    intent_confidence: float
+    intent_hint: str | None = None
+    ran: frozenset[Channel] = frozenset()
+    meaning: Meaning = Meaning()
+    confidence: Confidence = Confidence()
+    text_confidence: float = 0.0
+    timings_ms: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def places(self) -> Iterator[tuple[Hit, Grounds]]:
+        """Each hit with what speaks for it."""
+        return zip(self.result.hits, self.grounds, strict=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The state of one index."""
+
+    root: str
+    store: str
+    indexing_status: IndexingStatus
+    freshness: Freshness
+    schema_version: int
+    coverage: Coverage
+    symbols: int
+    languages: Mapping[str, int]
+    model: str
+    bytes_indexed: int
+    bytes_on_disk: int
+    last_indexed_at: str
+    skipped: tuple[SkippedFile, ...] = ()
+    notes: tuple[str, ...] = ()

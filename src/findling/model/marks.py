@@ -1,0 +1,276 @@
+"""What a file's name and first bytes say about it: secret, binary, minified, generated, vendored, a test …
+
+Pure functions on paths and bytes; decides nothing about ignore rules and reads nothing.
+
+Choices, made once: secrets, binaries, minified files and lock files are left out. Generated, vendored, test and
+example files are indexed and marked, so that ranking can place them.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, AnyStr
+
+if TYPE_CHECKING:
+    from findling.model.languages import Language
+
+
+@cache
+def _compiled(pattern: AnyStr) -> re.Pattern[AnyStr]:
+    """Compiled when first used: a check that finds nothing new needs none of these."""
+    return re.compile(pattern)
+
+
+# --- names that are left out ----------------------------------------------------------------------------------
+
+# Only extensions that are never text; the others show what they are when they are read.
+_BINARY_EXTENSIONS = frozenset(
+    f".{extension}"
+    for extension in (
+        # pictures, sound, film, fonts
+        "png jpg jpeg gif bmp ico icns webp avif heic tif tiff psd xcf sketch cr2 nef dds ktx exr hdr tga mp3 wav ogg "
+        "oga flac aac m4a wma opus mid midi mp4 m4v mov avi mkv webm wmv flv mpg mpeg 3gp ogv ttf otf woff woff2 eot "
+        # archives and packages
+        "zip gz tgz bz2 tbz xz txz zst lz lz4 lzma 7z rar tar jar war ear aar whl egg deb rpm apk ipa dmg iso msi cab "
+        "appimage nupkg gem crx xpi vsix phar "
+        # programs and compiled code
+        "exe dll so dylib a o obj lib pdb ilk class pyc pyo pyd elc beam wasm bc rlib rmeta dyn_o dyn_hi cmi cmo cmx "
+        "cma cmxa cmxs gch pch swiftmodule nib dex "
+        # office documents that nothing here reads (`formats` has those that are)
+        "doc xls ppt odt ods odp odg rtf mobi djvu chm "
+        # databases, models, arrays
+        "db sqlite sqlite3 db3 mdb accdb dbf frm ibd parquet arrow feather h5 hdf5 npy npz pickle joblib pth ckpt onnx "
+        "tflite safetensors gguf ggml rdata tfrecord bin pcap pcapng blend glb 3ds dwg skp usdz mmdb der gmo swf fla "
+        "unitypackage uasset"
+    ).split()
+)
+
+_LOCK_FILES = frozenset(
+    (
+        "package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml pnpm-lock.yml bun.lock bun.lockb deno.lock "
+        "shrinkwrap.yaml cargo.lock poetry.lock pdm.lock uv.lock pipfile.lock pixi.lock conda-lock.yml pylock.toml "
+        "gemfile.lock gems.locked composer.lock go.sum go.work.sum mix.lock rebar.lock flake.lock podfile.lock "
+        "cartfile.resolved package.resolved pubspec.lock gradle.lockfile buildscript-gradle.lockfile "
+        "packages.lock.json paket.lock project.assets.json module.bazel.lock .terraform.lock.hcl stack.yaml.lock "
+        "cabal.project.freeze dub.selections.json shard.lock berksfile.lock chart.lock renv.lock gopkg.lock glide.lock "
+        "buf.lock"
+    ).split()
+)
+
+_MINIFIED_NAME = r"[.-]min\.(?:js|mjs|cjs|css|html|json|svg)$|\.(?:js|mjs|cjs|css|ts|jsx|tsx)\.map$"
+_MINIFIED_EXTENSIONS = frozenset((".js", ".mjs", ".cjs", ".css", ".html", ".json", ".svg", ".map"))
+
+_EXAMPLE_WORDS = frozenset("example sample template tmpl tpl dist default defaults schema".split())
+
+_SECRET_EXTENSIONS = frozenset(
+    ".pem .key .p12 .pfx .pkcs12 .p8 .jks .keystore .bks .kdbx .kdb .ppk .keytab .ovpn .tfstate .kwallet"
+    " .agilekeychain .opvault .keychain".split()
+)
+
+_SECRET_NAMES = frozenset(
+    (
+        ".netrc _netrc .git-credentials .htpasswd htpasswd .htdigest .pgpass .my.cnf .mylogin.cnf .s3cfg .boto "
+        ".dockercfg .vault-token .vault_pass .vault-password .authinfo .authinfo.gpg .envrc .credentials credentials "
+        ".passwd-s3fs kubeconfig .kubeconfig wallet.dat .bash_history .zsh_history .sh_history .python_history "
+        ".psql_history .mysql_history .sqlite_history .node_repl_history .irb_history .rediscli_history .lesshst "
+        ".histfile secring.gpg .rhosts .esmtprc .fetchmailrc .msmtprc .terraformrc terraform.rc .secret .secrets "
+        "application_default_credentials.json"
+    ).split()
+)
+
+# Names that are secrets as data and ordinary source as code: credentials.json, but credentials.ts.
+_DATA_EXTENSIONS = r"(?:json|ya?ml|toml|ini|cfg|conf|xml|csv|txt|properties|db|enc|bak|old)"
+_SECRET_DATA_NAME = rf"""(?x)
+    (?:.*[._-])?credentials?\.{_DATA_EXTENSIONS}
+    | \.?secrets?\.{_DATA_EXTENSIONS}
+    | (?:.*[._-])?client[_-]?secrets?(?:[._-].*)?\.json
+    | (?:.*[._-])?service[_-]?account(?:[_-]?key)?(?:[._-].*)?\.json
+    | passwords?\.{_DATA_EXTENSIONS}
+    | id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?:[._-](?!pub$)[^.]*)?(?:\.(?:bak|old|txt|orig|enc))?
+    | .*\.tfstate\.backup | .*\.key\.enc
+"""
+
+_PRIVATE_FOLDERS = r"(?:^|/)(?:\.ssh|\.gnupg|\.aws|\.azure|\.password-store|\.kube|\.docker)/"
+_PRIVATE_NAMES = frozenset(("config", "config.json", "credentials", "known_hosts", "authorized_keys"))
+
+
+def left_out_by_name(path: str) -> tuple[str, str] | None:
+    """Why the file at ``path`` is left out without a look inside, as (reason, sentence); None when it is not.
+
+    Reasons: ``secret``, ``binary``, ``minified``, ``lock_file``.
+    """
+    name = path[path.rfind("/") + 1 :].lower()
+    dot = name.rfind(".")
+    extension = name[dot:] if dot >= 0 else ""
+    if extension in _BINARY_EXTENSIONS:
+        return "binary", f"{extension} files are not text"
+    if name in _LOCK_FILES:
+        return "lock_file", "pinned versions, written by a tool"
+    if extension in _MINIFIED_EXTENSIONS and _compiled(_MINIFIED_NAME).search(name):
+        return "minified", "made for machines from another file"
+    if _is_secret_name(path, name, extension):
+        return "secret", "its name says that it holds keys, passwords or tokens"
+    return None
+
+
+def _language_of(path: str) -> Language:
+    from findling.model.languages import language_of  # its table takes 5 ms to build, and few files need it here
+
+    return language_of(path)
+
+
+def _is_secret_name(path: str, name: str, extension: str) -> bool:
+    if extension in _SECRET_EXTENSIONS or name in _SECRET_NAMES:
+        return True
+    if ".env" in name and (name.startswith(".env") or extension == ".env"):
+        # .env, .env.local, prod.env; but neither .env.example, example.env nor .environment.ts.
+        words = name.replace("_", ".").replace("-", ".").split(".")
+        return (
+            "env" in words
+            and not _EXAMPLE_WORDS.intersection(words)
+            and (extension == ".env" or _language_of(name.removeprefix(".env")).kind != "code")
+        )
+    if name[0] in "._" or "cred" in name or "secret" in name or "account" in name or "password" in name:
+        if _compiled(_SECRET_DATA_NAME).fullmatch(name):
+            # Templates of a chart or a playbook are meant to be shared: they name secrets, they hold none.
+            return "/templates/" not in f"/{path}" and not _EXAMPLE_WORDS.intersection(re.split(r"[._-]", name))
+    elif name.startswith("id_") or "tfstate" in name or extension == ".enc":
+        return _compiled(_SECRET_DATA_NAME).fullmatch(name) is not None
+    return "/." in f"/{path}" and name in _PRIVATE_NAMES and _compiled(_PRIVATE_FOLDERS).search(path) is not None
+
+
+# --- contents that are left out -------------------------------------------------------------------------------
+
+_KEY_LABEL = rb"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"
+_KEY_RUN = rb"[A-Za-z0-9+/]{40}"  # a line of a real key; prose and templates that mention the label have none
+_KEY_HEADERS_BYTES = 600  # what may stand between the label and the first full line
+_MAX_KEY_BYTES = 20_000  # the largest keys in use (post-quantum ones) stay below
+_TOKEN_LINES = (
+    # A literal value: ${NPM_TOKEN} and <token> are not.
+    rb"(?im)^\s*(?://[^\n=]*:)?_?(?:authToken|auth|password|token)\s*[:=]\s*[\"']?[A-Za-z0-9+/_=.~-]{8,}"
+)
+_TOKEN_FILES = frozenset(
+    ".npmrc .pypirc .yarnrc .yarnrc.yml pip.conf nuget.config .curlrc .wgetrc .gemrc .condarc".split()
+)
+_MAX_KEY_SHARE = 0.5  # code with a test key inside stays; a file that is mostly key does not
+
+
+def looks_secret(data: bytes, path: str = "") -> bool:
+    """Whether a file's content is a secret (`secret_in`)."""
+    return bool(secret_in(data, path))
+
+
+def secret_in(data: bytes, path: str = "") -> str:
+    """What secret a file's content is, '' for none: a private key, or a token in a file that is known to hold them.
+
+    With a ``path``, code and documents that merely contain a key (a test, a manual) are no secrets as long as
+    the key is less than half of them. Without one, any complete key block counts.
+    """
+    if b"PRIVATE KEY" in data:
+        keys = _key_bytes(data)
+        if keys:
+            is_data = not path or _language_of(path).kind == "data" or _language_of(path).id == "text"
+            if is_data or keys > _MAX_KEY_SHARE * len(data):
+                return "a private key"
+    if path[path.rfind("/") + 1 :].lower() in _TOKEN_FILES and _compiled(_TOKEN_LINES).search(data) is not None:
+        return "a token or password"
+    return ""
+
+
+def _key_bytes(data: bytes) -> int:
+    """How many bytes of ``data`` are private keys in their textual armour."""
+    total = 0
+    for label in _compiled(_KEY_LABEL).finditer(data):
+        start = label.end()
+        end = data.find(b"-----END", start, start + _MAX_KEY_BYTES)
+        body_end = end if end >= 0 else start + _KEY_HEADERS_BYTES
+        if _compiled(_KEY_RUN).search(data, start, min(body_end, start + _KEY_HEADERS_BYTES)):
+            total += body_end - label.start()
+    return total
+
+
+# --- marks ----------------------------------------------------------------------------------------------------
+
+_VENDORED_PATH = (
+    r"(?:^|/)(?:vendor|vendored|_vendor|third[_-]?party|thirdparty|3rd[_-]?party|3rdparty|external|externals|extern|"
+    r"node_modules|bower_components|deps|pods|carthage|godeps|site-packages|jspm_packages|submodules)/"
+    r"|(?:^|/)(?:jquery|bootstrap|modernizr|d3|angular|ember|prototype|mootools|require|underscore|lodash|backbone|"
+    r"react-dom|three)(?:[.-][\w.-]+)?\.(?:js|css)$"
+    r"|(?:^|/)gradlew(?:\.bat)?$|(?:^|/)mvnw(?:\.cmd)?$|(?:^|/)\.yarn/(?:releases|plugins|sdks)/"
+)
+_TEST_PATH = (
+    r"(?:^|/)(?:tests?|__tests__|__mocks__|specs?|testing|testdata|test[_-]data|test[_-]fixtures|fixtures?|e2e|"
+    r"integration[_-]tests?|unit[_-]tests?|androidtest|cypress|testsuite|testutils?|mocks?|[\w.-]+[._-]tests?|"
+    r"[\w.-]+[._-]specs?|src/test)/"
+    r"|(?:^|/)(?:test_[^/]*|[^/]*[._-](?:test|tests|spec|specs|unittest|e2e|cy|stories)\.[a-z]+|conftest\.py|"
+    r"tests?\.[a-z]+)$|\.(?:bats|t|feature|snap)$"
+)
+_TEST_CAMEL = r"(?:^|/)(?:Test[A-Z]\w*|\w+(?:Test|Tests|TestCase|IT|Spec|Specs))\.\w+$"
+_EXAMPLE_PATH = (
+    r"(?:^|/)(?:examples?|samples?|demos?|tutorials?|playground|sandbox|quickstarts?|cookbook|recipes|snippets|"
+    r"example[_-][\w-]+|[\w-]+[_-]examples?)/|(?:^|/)(?:example|sample|demo)[_\w-]*\.\w+$"
+)
+_GENERATED_PATH = (
+    r"(?:^|/)(?:generated|__generated__|gen|autogen|codegen-out|_generated|genproto)/"
+    r"|[._-](?:generated|g|gen|freezed|pb|pbobjc|pbjson|designer|autogen)\.[a-z]+$|_pb2(?:_grpc)?\.pyi?$|_grpc\.py$"
+    r"|\.pb\.(?:go|cc|h|gw\.go|validate\.go)$|_string\.go$|zz_generated[^/]*$|bindata\.go$|mock_[^/]*\.go$"
+    r"|\.(?:g4\.tokens|tokens|interp)$|(?:^|/)package\.resolved$"
+)
+
+
+def classify(path: str) -> frozenset[str]:
+    """What the path alone says: a subset of generated, vendored, test, example, minified, lock."""
+    lower = path.lower()
+    marks: list[str] = []
+    if _compiled(_GENERATED_PATH).search(lower):
+        marks.append("generated")
+    if _compiled(_VENDORED_PATH).search(lower):
+        marks.append("vendored")
+    if _compiled(_TEST_PATH).search(lower) or _compiled(_TEST_CAMEL).search(path):
+        marks.append("test")
+    if _compiled(_EXAMPLE_PATH).search(lower):
+        marks.append("example")
+    if _compiled(_MINIFIED_NAME).search(lower):
+        marks.append("minified")
+    if lower[lower.rfind("/") + 1 :] in _LOCK_FILES:
+        marks.append("lock")
+    return frozenset(marks) if marks else _NO_MARKS
+
+
+_NO_MARKS: frozenset[str] = frozenset()
+
+_GENERATED_HEAD = (
+    rb"(?is)code generated .{0,200}?\bdo not edit|@generated\b"
+    rb"|\bdo not (?:edit|modify)[^\n]{0,60}\b(?:generated|manually|by hand)"
+    rb"|\b(?:auto[- ]?generated|automatically generated|generated automatically|machine[- ]generated)\b[^\n]{0,80}"
+    rb"(?:\bby\b|\bfrom\b|\bdo not\b|\bfile\b|\bcode\b|\.|$)"
+    rb"|generated by the protocol buffer compiler|<auto-generated|this file (?:is|was) generated\b|"
+    rb"autogenerated by|generated by (?:swig|antlr|cython|bison|flex|thrift|autoconf|automake|qt|openapi|swagger)"
+)
+_GENERATED_BYTES = 2048  # the notice stands above the code
+_GENERATED_LINES = 40
+_MINIFIED_LINE = 1000  # bytes; people break lines long before, except paragraphs of prose
+_MINIFIED_MEAN = 400  # bytes a line on average
+_MINIFIED_SPACES = 0.10  # share of white space: prose and indented code have 15 % and more, minified code 2 to 6 %
+
+
+def content_marks(head: bytes) -> frozenset[str]:
+    """What the start of a file (2 KiB or more) says: a subset of generated and minified."""
+    marks: list[str] = []
+    top = b"\n".join(head[:_GENERATED_BYTES].split(b"\n", _GENERATED_LINES)[:_GENERATED_LINES])
+    mentions = b"enerated" in top or b"ENERATED" in top or b"edit" in top or b"EDIT" in top
+    if mentions and _compiled(_GENERATED_HEAD).search(top):
+        marks.append("generated")
+    if len(head) > _MINIFIED_LINE and b"\0" not in head:
+        lines = head.split(b"\n")
+        if max(map(len, lines)) > _MINIFIED_LINE and len(head) / len(lines) > _MINIFIED_MEAN:
+            spaces = len(head) - len(head.translate(None, b" \t\r\n"))
+            # Scripts without spaces between words are no minified code: their bytes are mostly above ASCII.
+            ascii_share = len(head.translate(None, _HIGH)) / len(head)
+            if spaces < _MINIFIED_SPACES * len(head) and ascii_share > 0.7:
+                marks.append("minified")
+    return frozenset(marks) if marks else _NO_MARKS
+
+
+_HIGH = bytes(range(0x80, 0x100))

@@ -1,0 +1,216 @@
+"""The vocabulary: plain values that every other module speaks in. Nothing here does I/O.
+
+Conventions, said once: lines are 1-based and ranges inclusive; chunk and symbol positions are 0-based;
+byte offsets count UTF-8 bytes of the decoded text without its byte-order mark; paths are relative to the
+collection's root and use ``/``; scores and similarities are finite, in [0, 1], higher is better; times carry
+their unit in the name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from findling.model.answer_types import Answer as Answer
+    from findling.model.answer_types import Confidence as Confidence
+    from findling.model.answer_types import Coverage as Coverage
+    from findling.model.answer_types import EmbedderProblem as EmbedderProblem
+    from findling.model.answer_types import Gate as Gate
+    from findling.model.answer_types import Grounds as Grounds
+    from findling.model.answer_types import Hit as Hit
+    from findling.model.answer_types import Meaning as Meaning
+    from findling.model.answer_types import Query as Query
+    from findling.model.answer_types import Reason as Reason
+    from findling.model.answer_types import SearchResult as SearchResult
+    from findling.model.answer_types import Skip as Skip
+    from findling.model.answer_types import Span as Span
+    from findling.model.answer_types import Status as Status
+    from findling.model.match_types import FileMatches as FileMatches
+    from findling.model.match_types import GrepResult as GrepResult
+    from findling.model.match_types import GrepStream as GrepStream
+    from findling.model.match_types import LineMatch as LineMatch
+    from findling.model.match_types import Reference as Reference
+    from findling.model.match_types import SymbolHit as SymbolHit
+    from findling.model.match_types import SymbolResult as SymbolResult
+
+__all__ = [
+    "LOW_CONFIDENCE",
+    "MODES",
+    "SYMBOL_KINDS",
+    "UNREAD",
+    "Answer",
+    "Channel",
+    "Chunk",
+    "Completeness",
+    "Confidence",
+    "Coverage",
+    "EmbedderProblem",
+    "FileMatches",
+    "FileState",
+    "Freshness",
+    "Gate",
+    "GrepResult",
+    "GrepStream",
+    "Grounds",
+    "Hit",
+    "IndexReport",
+    "IndexingStatus",
+    "Intent",
+    "Kind",
+    "LineMatch",
+    "Meaning",
+    "Mode",
+    "Progress",
+    "Query",
+    "Reason",
+    "Reference",
+    "SearchResult",
+    "Skip",
+    "SkippedFile",
+    "Span",
+    "Status",
+    "Symbol",
+    "SymbolHit",
+    "SymbolResult",
+]
+
+Kind = Literal["code", "docs", "data"]
+Mode = Literal["auto", "keyword", "symbol", "semantic", "exact", "hybrid"]
+Intent = Literal["symbol", "path", "error", "natural_language"]
+Channel = Literal["keyword", "symbol", "exact", "semantic"]
+Freshness = Literal["fresh", "stale", "syncing"]
+Completeness = Literal["complete", "partial", "truncated"]
+IndexingStatus = Literal["not_indexed", "indexing", "ready", "failed"]
+
+MODES: tuple[Mode, ...] = ("auto", "keyword", "symbol", "semantic", "exact", "hybrid")
+
+SYMBOL_KINDS: tuple[str, ...] = (
+    "fn",
+    "method",
+    "class",
+    "struct",
+    "enum",
+    "trait",
+    "interface",
+    "type_alias",
+    "constant",
+    "variable",
+    "module",
+)
+
+LOW_CONFIDENCE = 0.5
+"""Below this an answer is shown as the nearest thing, not as an answer. About one right answer in twelve is."""
+
+
+# --- a file being indexed -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """A file as it was when it was read: what proves it unchanged. ``stamp``: as `files.stamp_of`."""
+
+    path: str
+    size: int
+    stamp: int
+
+
+UNREAD: tuple[str, ...] = ("unreadable", "failed")
+"""Reasons to leave a file out that no rule is behind: an answer without it is not whole, and who asks is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedFile:
+    """A file that is not indexed, and why: a stable ``reason`` code plus a sentence for people."""
+
+    path: str
+    reason: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """One definition inside one file.
+
+    ``parent`` is the position of the enclosing symbol in the file's list, -1 at the top. The range covers
+    decorators and the body but not the doc comment; ``doc`` is that comment's text without markers.
+    ``signature`` is one line with white space folded. ``qualified_name`` joins the enclosing names with ``.``.
+    """
+
+    name: str
+    kind: str
+    qualified_name: str
+    parent: int
+    start_line: int
+    end_line: int
+    start_byte: int
+    end_byte: int
+    name_line: int
+    signature: str = ""
+    doc: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A contiguous piece of a file, the unit of text and vector search.
+
+    ``start_byte``/``end_byte`` re-read to exactly the chunk's text; the lines are those it touches.
+    ``kind``: function, class, block, fixed (code), section (prose). ``breadcrumb``: enclosing symbols from the
+    outside in, or headings; ``header``: the nearest heading (prose only).
+    """
+
+    start_line: int
+    end_line: int
+    start_byte: int
+    end_byte: int
+    kind: str
+    symbol: int = -1
+    breadcrumb: tuple[str, ...] = ()
+    header: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is: ``stage`` is listing, indexing, embedding, answering, reading or copying; ``total`` is 0 while
+    it is unknown."""
+
+    stage: str
+    done: int
+    total: int
+    bytes_done: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class IndexReport:
+    """What a run of the indexer did. ``failed`` files cost themselves only; each carries its reason."""
+
+    root: str
+    store: str
+    files: int
+    changed: int
+    removed: int
+    chunks: int
+    symbols: int
+    embedded: int
+    bytes_read: int
+    skipped: tuple[SkippedFile, ...]
+    failed: tuple[SkippedFile, ...]
+    complete: bool
+    took_ms: float
+    notes: tuple[str, ...] = ()
+
+
+# --- an answer ------------------------------------------------------------------------------------------------
+
+
+def __getattr__(name: str) -> Any:
+    """The types of answers, made when one is asked for: a process that indexes needs none, a search half of them."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from findling.model import answer_types
+
+    if hasattr(answer_types, name):
+        return getattr(answer_types, name)
+    from findling.model import match_types
+
+    return getattr(match_types, name)

@@ -1,0 +1,115 @@
+"""What happened, for whoever watches: events with fixed names and fields, as JSON lines on stderr.
+
+They go through the logging module, under one logger, and are shown from the configured level on. What was asked is
+never logged, only how long it was. Imports nothing of findling; the protocol's stream is never written to.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+LOGGER: Final = "findling.outbound.events"
+_PACKAGE: Final = "findling"
+_MESSAGE_CHARS: Final = 2_000
+"""A message may hold what a server answered; its beginning says what was wrong."""
+
+_log = logging.getLogger(LOGGER)
+
+
+def semantic_search(*, query: str, result_count: int, latency_ms: float, used_semantic: bool) -> None:
+    """A question was answered by a tool that searches by meaning, or would have."""
+    _emit(
+        logging.INFO,
+        "semantic.search",
+        query_length=len(query),
+        result_count=result_count,
+        latency_ms=round(latency_ms, 3),
+        used_semantic=used_semantic,
+    )
+
+
+def semantic_index(*, doc_path: str, chunk_count: int, latency_ms: float, skipped_unchanged: int) -> None:
+    """A file got its vectors; ``skipped_unchanged`` of its chunks kept theirs."""
+    if _log.isEnabledFor(logging.INFO):  # once for each file of a run
+        _emit(
+            logging.INFO,
+            "semantic.index",
+            doc_path=doc_path,
+            chunk_count=chunk_count,
+            latency_ms=round(latency_ms, 3),
+            skipped_unchanged=skipped_unchanged,
+        )
+
+
+def semantic_reindex(*, total_docs: int, indexed: int, skipped: int, errors: int, latency_ms: float) -> None:
+    """Vectors were made again on demand; counts are of documents."""
+    _emit(
+        logging.INFO,
+        "semantic.reindex",
+        total_docs=total_docs,
+        indexed=indexed,
+        skipped=skipped,
+        errors=errors,
+        latency_ms=round(latency_ms, 3),
+    )
+
+
+def semantic_error(*, operation: str, error_type: str, message: str) -> None:
+    """Something by meaning could not be done. ``message`` must not repeat a query."""
+    _emit(
+        logging.WARNING,
+        "semantic.error",
+        operation=operation,
+        error_type=error_type,
+        message=message[:_MESSAGE_CHARS],
+    )
+
+
+def since(started: float) -> float:
+    """Milliseconds since a time of `time.monotonic`."""
+    return round((time.monotonic() - started) * 1000, 3)
+
+
+def to_stderr(level: str = "warning") -> None:
+    """Write what findling logs from ``level`` on (debug, info, warning, error) to stderr, one JSON object a line.
+
+    For programs; who uses the package as a library decides on the handlers of its loggers himself. Calling it again
+    changes the level.
+    """
+    package = logging.getLogger(_PACKAGE)
+    package.setLevel(level.upper())
+    package.propagate = False
+    for handler in package.handlers:
+        if isinstance(handler.formatter, JsonLines):
+            package.removeHandler(handler)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    package.addHandler(handler)
+
+
+class JsonLines(logging.Formatter):
+    """A record as one line of JSON: time, level, and an event's name and fields, or a logger's name and message."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+        }
+        fields = getattr(record, "fields", None)
+        if isinstance(fields, Mapping):
+            line |= {"event": record.getMessage(), **fields}
+        else:
+            line |= {"logger": record.name, "message": record.getMessage()}
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=True, default=str)
+
+
+def _emit(level: int, event: str, **fields: Any) -> None:
+    _log.log(level, event, extra={"fields": fields})

@@ -1,0 +1,96 @@
+"""What all converters share: the failure, the bounds, and the text that they write. Pure."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import Final
+
+from findling.model import document_places as places
+
+MAX_CHARS: Final = 16_000_000
+"""Of one document's text: twenty long books. More is data, or an attack."""
+
+MAX_CPU_S: Final = 15.0
+"""Computing time for one document; its pages, parts and cells are counted against it as they come."""
+
+_CLOCK_EVERY: Final = 64
+"""Pieces written between two looks at the clock."""
+
+# Controls that no text needs, and characters that are no characters.
+_NOISE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff\ufffe\uffff]")
+_SPACE = re.compile(r"[ \t\r\f\v\u00a0\u2007\u202f]+")
+
+
+class NotConverted(Exception):
+    """A document that is left out: a stable ``reason`` and a sentence.
+
+    Reasons: ``broken_document``, ``encrypted``, ``too_large`` (once it is unpacked), ``no_text``, ``no_reader``.
+    """
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.detail = detail
+
+
+class Text:
+    """A document's text as it is written. Bounded in size and time: raises `NotConverted`."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._chars = 0
+        self._place = ""
+        self._began = time.process_time()
+        self._blocks = 0
+
+    def place(self, name: str) -> None:
+        """What follows stands there; a place without text is left out."""
+        self._place = name
+
+    def block(self, text: str, *, verbatim: bool = False) -> None:
+        """A paragraph, a list, a table: lines that belong together. Blank text is nothing."""
+        self.check()
+        text = clean(text)
+        if not text.strip():
+            return
+        text = places.escaped(text.strip("\n") if verbatim else text.strip())
+        if self._place:
+            self._write(places.line(self._place))
+            self._place = ""
+        self._write(text)
+
+    def heading(self, level: int, text: str) -> None:
+        title = folded(text)
+        if title:
+            self.block(f"{'#' * max(1, min(6, level))} {title}")
+
+    def whole(self) -> str:
+        return "\n\n".join(self._parts) + "\n" if self._parts else ""
+
+    def check(self) -> None:
+        """Raises `NotConverted` when the time is over."""
+        self._blocks += 1
+        if self._blocks % _CLOCK_EVERY == 0:
+            self.check_clock()
+
+    def check_clock(self) -> None:
+        if time.process_time() - self._began > MAX_CPU_S:
+            raise NotConverted("too_large", f"converting it takes more than {MAX_CPU_S:.0f} seconds")
+
+    def _write(self, text: str) -> None:
+        self._chars += len(text) + 2
+        if self._chars > MAX_CHARS:
+            raise NotConverted("too_large", f"its text has more than {MAX_CHARS:,} characters")
+        self._parts.append(text)
+
+
+def clean(text: str) -> str:
+    """Without what is no text, with plain line ends."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _NOISE.sub("", text).encode("utf-8", "replace").decode()
+
+
+def folded(text: str) -> str:
+    """On one line, with single spaces."""
+    return _SPACE.sub(" ", text.replace("\n", " ")).strip()

@@ -1,0 +1,269 @@
+"""Worker processes: a hanging or crashing parser costs one file, never the run.
+
+Work goes in as batches of files and comes back in any order.
+A batch whose worker dies or overruns its time is tried again file by file; the file that does it again is prepared
+without its syntax tree, and if even that fails it is reported.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self, cast
+
+from findling.model.format_names import format_of
+from findling.model.types import SkippedFile
+from findling.reading import worker_process
+from findling.reading.worker import COMMENTS, DOCUMENTED, read_frame, write_frame
+from findling.store.prepared import Prepared
+
+if TYPE_CHECKING:
+    import subprocess
+
+    from findling.reading.chunks import ChunkLimits
+    from findling.reading.syntax_docs import Documented
+
+_BATCH_S = 20.0
+"""Time for a batch of about a megabyte; the parser gives up on a file after one second by itself."""
+
+_FILE_S = 6.0
+"""Time for a single file on the second try."""
+
+_CONVERT_S = 40.0
+"""Time for a document that is converted, which gives up after fifteen seconds of computing by itself."""
+
+_REPLACED_AFTER_BYTES = 18_000_000
+"""Source text after which a worker is replaced by a new one: py-tree-sitter (0.26.1) never frees the text that a parser
+has read, which came to half a gigabyte a worker on a large corpus. A new one is ready in a quarter of a second."""
+
+_MAX_WORKERS = 8
+"""More feed the one writer faster than it writes."""
+
+Answer = Prepared | SkippedFile
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A file to prepare: ``key`` comes back with the answer."""
+
+    key: int
+    path: str
+    data: bytes
+
+
+class Worker:
+    """One process and the pipe to it; a context that ends it. ``asked`` as `worker` understands it."""
+
+    def __init__(self, asked: str = "") -> None:
+        self._asked = asked
+        self._process: subprocess.Popen[bytes] | None = None
+        self._given = 0
+        self._ended = False
+        self._lock = threading.Lock()
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """The process, started when there is none. Raises OSError, also after `end`."""
+        with self._lock:
+            if self._ended:
+                raise OSError("the pool is closed")
+            if self._process is None:
+                self._process = worker_process.start()
+            return self._process
+
+    def ask(self, files: Sequence[tuple[str, bytes, bool]], time_s: float) -> list[Answer | str] | None:
+        """The answers, or None when the process could not be started, died or had to be killed."""
+        try:
+            process = self.start()
+        except OSError:
+            return None
+        assert process.stdin is not None
+        assert process.stdout is not None
+        timer = threading.Timer(time_s, process.kill)
+        timer.daemon = True
+        timer.start()
+        try:
+            write_frame(process.stdin, (self._asked, files))  # type: ignore[arg-type]
+            answers = read_frame(process.stdout)  # type: ignore[arg-type]
+        except Exception:  # noqa: BLE001 - unpickling raises anything, and a closed pipe too: that is no answer
+            answers = None
+        finally:
+            timer.cancel()
+        self._given += sum(len(data) for _, data, _ in files)
+        if answers is None or self._given >= _REPLACED_AFTER_BYTES:
+            self.stop()
+        return cast("list[Answer | str] | None", answers)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+        self.stop()
+
+    def end(self) -> None:
+        """Stop, and never start again."""
+        with self._lock:
+            self._ended = True
+            if self._process is not None:
+                self._process.kill()
+
+    def stop(self) -> None:
+        with self._lock:
+            process, self._process = self._process, None
+            self._given = 0
+        if process is not None:
+            worker_process.end(process)
+
+
+def start_ahead(limits: ChunkLimits | None = None) -> Worker:
+    """A worker for a pool with the same ``limits``, started now: it imports while its parent does. A context."""
+    worker = Worker(_asked(limits))
+    with suppress(OSError):  # then there is none, and whoever needs one says so
+        worker.start()
+    return worker
+
+
+def _asked(limits: ChunkLimits | None) -> str:
+    return limits.id if limits is not None else ""
+
+
+class WorkerPool:
+    """``size`` workers behind two queues. Use as a context manager; leaving kills what still runs.
+
+    ``limits``: how files are cut. ``ahead``: one that was started before.
+    """
+
+    def __init__(
+        self, size: int | None = None, *, limits: ChunkLimits | None = None, ahead: Worker | None = None
+    ) -> None:
+        self.size = size or max(1, min(os.cpu_count() or 1, _MAX_WORKERS))
+        self._tasks: queue.SimpleQueue[list[Task] | None] = queue.SimpleQueue()
+        self._answers: queue.SimpleQueue[list[tuple[int, Answer]]] = queue.SimpleQueue()
+        self._pages = limits is not None and limits.pages
+        first = [ahead] if ahead is not None else []
+        self._workers = [*first, *(Worker(_asked(limits)) for _ in range(self.size - len(first)))]
+        self._threads: list[threading.Thread] = []
+        self._closed = False
+        self.in_flight = 0
+
+    def warm_up(self, count: int | None = None) -> None:
+        """Start processes before there is work, so that they import while files are being listed."""
+        with suppress(OSError):  # `collect` says so of files that need one
+            for worker in self._workers[:count]:
+                worker.start()
+
+    def submit(self, batch: list[Task]) -> None:
+        if len(self._threads) < self.size:
+            worker = self._workers[len(self._threads)]
+            thread = threading.Thread(target=self._serve, args=(worker,), daemon=True)
+            self._threads.append(thread)
+            thread.start()
+        self.in_flight += 1
+        self._tasks.put(batch)
+
+    def collect(self, timeout_s: float | None = None) -> list[tuple[int, Answer]] | None:
+        """The answers of one batch, or None when none came within the time."""
+        try:
+            answers = self._answers.get(timeout=timeout_s)
+        except queue.Empty:
+            return None
+        self.in_flight -= 1
+        return answers
+
+    def close(self) -> None:
+        self._closed = True
+        for _ in self._threads:
+            self._tasks.put(None)
+        for worker in self._workers:
+            worker.end()  # whoever waits for its answer gets none
+        for thread in self._threads:
+            thread.join()
+        for worker in self._workers:
+            worker.stop()
+
+    def __enter__(self) -> WorkerPool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _serve(self, worker: Worker) -> None:
+        while (batch := self._tasks.get()) is not None and not self._closed:
+            try:
+                answers = self._prepare(worker, batch)
+            except Exception as error:  # noqa: BLE001 - whoever collects waits for an answer to each batch
+                problem = f"{type(error).__name__}: {error}"
+                answers = [(task.key, SkippedFile(task.path, "failed", problem)) for task in batch]
+            self._answers.put(answers)
+
+    def _prepare(self, worker: Worker, batch: list[Task]) -> list[tuple[int, Answer]]:
+        converted = sum(bool(format_of(task.path, pages=self._pages)) for task in batch)
+        time_s = _BATCH_S + (_CONVERT_S if converted else 0.0)
+        answers = worker.ask([(task.path, task.data, True) for task in batch], time_s)
+        if answers is not None:
+            return [(task.key, _settle(task, answer)) for task, answer in zip(batch, answers, strict=True)]
+        found: list[tuple[int, Answer]] = []
+        for task in batch:
+            if self._closed:
+                break
+            found.append((task.key, self._prepare_alone(worker, task)))
+        return found
+
+    def _prepare_alone(self, worker: Worker, task: Task) -> Answer:
+        if format_of(task.path, pages=self._pages):
+            answers = worker.ask([(task.path, task.data, False)], _CONVERT_S)
+            if answers is not None:
+                return _settle(task, answers[0])
+            # Not `failed`: the next run would try it again, and lose as much time.
+            return SkippedFile(task.path, "broken_document", "its reader crashed, or took too much time or memory")
+        for with_syntax in (True, False):
+            answers = worker.ask([(task.path, task.data, with_syntax)], _FILE_S)
+            if answers is not None:
+                return _settle(task, answers[0])
+        return SkippedFile(task.path, "failed", "its worker process died or ran out of time twice")
+
+
+class CommentFinder:
+    """Where the comments of source files are, asked of a process that may be lost. Use as a context manager."""
+
+    def __init__(self) -> None:
+        self._worker = Worker(COMMENTS)
+
+    def spans(self, path: str, text_utf8: bytes) -> list[tuple[int, int]] | None:
+        """As `syntax_comments.comment_spans`; None also when the process had to be ended."""
+        answers: Any = self._worker.ask([(path, text_utf8, True)], _FILE_S)
+        return answers[0] if answers is not None and not isinstance(answers[0], str) else None
+
+    def __enter__(self) -> CommentFinder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._worker.__exit__()
+
+
+class DocFinder:
+    """Which definitions are documented and where, asked of a process that may be lost. Use as a context manager."""
+
+    def __init__(self) -> None:
+        self._worker = Worker(DOCUMENTED)
+
+    def documented(self, path: str, text_utf8: bytes) -> list[Documented] | None:
+        """As `syntax_docs.documented`; None also when the process had to be ended."""
+        answers: Any = self._worker.ask([(path, text_utf8, True)], _BATCH_S)
+        return answers[0] if answers is not None and not isinstance(answers[0], str) else None
+
+    def __enter__(self) -> DocFinder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._worker.__exit__()
+
+
+def _settle(task: Task, answer: Answer | str) -> Answer:
+    if isinstance(answer, str):
+        return SkippedFile(task.path, "failed", answer)
+    return answer

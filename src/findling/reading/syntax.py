@@ -1,0 +1,159 @@
+"""Source text to symbols, and to the places where a name is used: what the rest of the program asks of a file's syntax.
+
+Owns the limits and what happens when a tree cannot be had; must not know chunks, stores or ranking. Native parsers
+run inside this call: call it from a process that may be lost.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from findling.model.types import Symbol
+from findling.reading import syntax_brace, syntax_embedded
+from findling.reading.syntax_grammars import GRAMMARS
+from findling.reading.syntax_grammars.model import Grammar
+from findling.reading.syntax_tree import grammar, parse_tree, unparsed_bytes
+from findling.reading.syntax_uses import uses_of
+from findling.reading.syntax_walk import Found, walk
+
+if TYPE_CHECKING:
+    from tree_sitter import Tree
+
+NOTEBOOK = "notebook"
+
+# A file that takes longer is generated or hostile; it is still searchable as text. Of the processor, not of the clock:
+# a busy machine must not cost a file its symbols.
+DEADLINE_S = 1.0
+# Less than this unparsed is not worth a second parse.
+RETRY_BYTES = 64
+
+_CONDITION = re.compile(
+    rb"^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif|region|endregion|pragma|nullable|warning)\b[^\n]*", re.MULTILINE
+)
+_NOT_NEWLINE = re.compile(rb"[^\r\n]")
+_MACRO_GRAMMARS = frozenset({"c", "cpp", "objc"})
+# ``LIB_API void f()``, ``LIB_BEGIN_NAMESPACE``: a word of capitals right before another word; directives are kept.
+_MACRO_WORD = re.compile(rb"^[ \t]*#[^\n]*|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b(?=\s+(?:[A-Za-z_~:]|/[/*]))", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Syntax:
+    """The definitions of one file, in order of their start, parents before children.
+
+    ``complete`` is False when the list is cut or missing; ``problem`` then says why: "no_grammar", "timeout" or
+    "too_many_symbols". It is "parse_error" when parts of the text do not parse: the list is then what could be found.
+    """
+
+    symbols: tuple[Symbol, ...]
+    complete: bool
+    problem: str
+
+
+def supported_languages() -> tuple[str, ...]:
+    """Ids of the languages that ``parse`` finds symbols in, sorted; grammars are not loaded for this."""
+    return tuple(sorted([*GRAMMARS, *syntax_embedded.LANGUAGES]))
+
+
+def parse(text_utf8: bytes, language: str, *, deadline_s: float = DEADLINE_S, docs: bool = True) -> Syntax:
+    """The symbols of a file. ``deadline_s`` bounds the processor time of it all. No text makes it raise.
+
+    Without ``docs`` their `Symbol.doc` is only what stands in a node of its own (Julia's strings, Elixir's ``@doc``),
+    which is all that cutting needs and saves a tenth of the time.
+    """
+    deadline = time.thread_time() + deadline_s
+    if language == NOTEBOOK:
+        from findling.reading import syntax_notebooks
+
+        def read_cell(code: bytes, own: str) -> tuple[list[Symbol], str]:
+            found = _read(code, own, deadline, docs=docs)[0]
+            return found.symbols, found.problem
+
+        text = text_utf8.decode("utf-8", "surrogatepass")
+        symbols, problem = syntax_notebooks.symbols(text, read_cell, deadline)
+    else:
+        found = _read(text_utf8, language, deadline, docs=docs)[0]
+        symbols, problem = found.symbols, found.problem
+    return Syntax(tuple(symbols), problem in ("", "parse_error"), problem)
+
+
+def references(
+    text_utf8: bytes, language: str, name: str, deadline_s: float = DEADLINE_S
+) -> list[tuple[int, int, str]]:
+    """Uses of the identifier ``name``: (line, column, qualified name of the enclosing symbol or "").
+
+    Lines are 1-based, columns 0-based in characters. Comments, strings and the name's own definitions are no uses.
+    Empty when the language has no grammar or the deadline passes; of a notebook then those of the cells before.
+    """
+    deadline = time.thread_time() + deadline_s
+    if language == NOTEBOOK:
+        from findling.reading import syntax_notebooks
+
+        raw = text_utf8.decode("utf-8", "surrogatepass")
+        return syntax_notebooks.uses(raw, lambda code, own: _uses(code, own, name, deadline), deadline)
+    return _uses(text_utf8, language, name, deadline)
+
+
+def _uses(text_utf8: bytes, language: str, name: str, deadline: float) -> list[tuple[int, int, str]]:
+    needle = name.encode("utf-8", "surrogatepass")
+    if not name or needle not in text_utf8:  # most cells of a notebook: no tree is made
+        return []
+    if language in syntax_embedded.LANGUAGES:
+        text_utf8, language = syntax_embedded.code_only(text_utf8, language)
+        if needle not in text_utf8:  # most pages: only their prose has it
+            return []
+    found, text, table = _read(text_utf8, language, deadline, docs=False)
+    if table is None:
+        return []
+    tree = parse_tree(text, table.parser, deadline)
+    if tree is None:
+        return []
+    return uses_of(tree.root_node, text, name, found, deadline)
+
+
+def _read(text: bytes, language: str, deadline: float, *, docs: bool) -> tuple[Found, bytes, Grammar | None]:
+    """Symbols, the text that was really parsed (same length) and the table that was used."""
+    if language in syntax_embedded.LANGUAGES:
+        text, language = syntax_embedded.code_only(text, language)
+    table = GRAMMARS.get(language)
+    if table is None or grammar(table.parser) is None:
+        return Found(problem="no_grammar"), text, None
+    if table.conditional == "always":
+        text = _blank(_CONDITION, text)
+    tree = parse_tree(text, table.parser, deadline)
+    if tree is None:
+        return Found(problem="timeout"), text, table
+    if table.conditional == "on_error" and tree.root_node.has_error:
+        text, tree = _without_preprocessor(text, table, tree, deadline)
+    root = tree.root_node
+    found = walk(root, text, table, deadline, docs=docs)
+    if not found.problem and root.has_error:
+        found.problem = "parse_error"
+        if table.braces:
+            found = syntax_brace.add_missing(found, text, table)
+    return found, text, table
+
+
+def _without_preprocessor(text: bytes, table: Grammar, tree: Tree, deadline: float) -> tuple[bytes, Tree]:
+    """The same text with ``#if`` … ``#endif`` lines and macro words blanked, when more of it parses that way."""
+    before = unparsed_bytes(tree.root_node)
+    if before < RETRY_BYTES:
+        return text, tree
+    blanked = _blank(_CONDITION, text)
+    if table.parser in _MACRO_GRAMMARS:
+        blanked = _MACRO_WORD.sub(_blank_word, blanked)
+    other = parse_tree(blanked, table.parser, deadline) if blanked != text else None
+    if other is None or unparsed_bytes(other.root_node) >= before:
+        return text, tree
+    return blanked, other
+
+
+def _blank_word(match: re.Match[bytes]) -> bytes:
+    word = match.group()
+    return word if b"#" in word else b" " * len(word)
+
+
+def _blank(pattern: re.Pattern[bytes], text: bytes) -> bytes:
+    return pattern.sub(lambda match: _NOT_NEWLINE.sub(b" ", match.group()), text)

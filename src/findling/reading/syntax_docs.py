@@ -1,0 +1,157 @@
+"""Which definitions of a source file are documented, and where their comments are, by its syntax tree.
+
+For whoever asks with a comment and must not find it where it was: the bytes to take out are told, nothing is taken
+out. Native parsers run inside this call: call it from a process that may be lost.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from findling.model.languages import find_language, language_of
+from findling.reading.syntax import parse
+from findling.reading.syntax_tree import parse_tree
+
+DEADLINE_S: Final = 5.0
+"""For each of two parses of a file: nobody waits for the answer, and a busy machine must not change it."""
+
+MIN_DOC_CHARACTERS: Final = 20
+"""Shorter comments say no more than the name below them."""
+
+RECOGNISED_WORDS: Final = 6
+"""So many words at its beginning tell a comment from the others around a definition."""
+
+BEFORE_BYTES: Final = 400
+"""A string that documents what follows it (``@doc``) stands at most so far before it, with attributes between."""
+
+_WORD = re.compile(r"\w+")
+_OPENING = re.compile(rb"""[\w~]*(?:"{3}|'{3}|["'`(\[{|<])""")
+_CLOSING = re.compile(rb"""(?:"{3}|'{3}|["'`)\]}|>])\s*$""")
+
+
+class Documented(NamedTuple):
+    """A definition with a comment: ``doc`` is its first paragraph without markers, ``spans`` are the bytes
+    (first, end) of the whole comment, of a string only what is between its quotes."""
+
+    name: str
+    kind: str
+    language: str
+    start_line: int
+    end_line: int
+    doc: str
+    spans: tuple[tuple[int, int], ...]
+
+
+class _Place(NamedTuple):
+    start: int
+    end: int
+
+
+def documented(path: str, text_utf8: bytes, *, deadline_s: float = DEADLINE_S) -> list[Documented] | None:
+    """The documented definitions in order of their start; None where the file has no syntax tree."""
+    language = language_of(path, text_utf8[:4096])
+    row = find_language(language.id)
+    if language.kind == "docs" or row is None or row.grammar is None:
+        return None
+    symbols = [
+        symbol
+        for symbol in parse(text_utf8, language.id, deadline_s=deadline_s).symbols
+        if len(symbol.doc) >= MIN_DOC_CHARACTERS
+    ]
+    if not symbols:
+        return []
+    places = _places(text_utf8, row.grammar, time.thread_time() + deadline_s)
+    if places is None:
+        return None
+    comments, strings = places
+    ends = [place.end for place in comments]
+    found = []
+    for symbol in symbols:
+        words = _words(symbol.doc.encode())[:RECOGNISED_WORDS]
+        chain = _comments_before(text_utf8, comments, ends, symbol.start_byte)
+        spans = tuple(chain) if chain and _begins(text_utf8, chain, words) else None
+        if spans is None:
+            spans = _string(text_utf8, strings, symbol.start_byte, symbol.end_byte, words)
+        if spans:
+            found.append(
+                Documented(symbol.name, symbol.kind, language.id, symbol.start_line, symbol.end_line, symbol.doc, spans)
+            )
+    return found
+
+
+def without(text: bytes, spans: Sequence[tuple[int, int]]) -> bytes:
+    """A text without these bytes, and with all of its line breaks: lines keep their numbers."""
+    kept: list[bytes] = []
+    at = 0
+    for start, end in sorted(set(spans)):
+        if end <= at:
+            continue
+        start = max(start, at)
+        kept += [text[at:start], b"\n" * text.count(b"\n", start, end)]
+        at = end
+    return b"".join([*kept, text[at:]])
+
+
+def _words(text: bytes) -> list[str]:
+    return _WORD.findall(text.decode("utf-8", "replace").lower())
+
+
+def _places(text: bytes, grammar: str, deadline: float) -> tuple[list[_Place], list[_Place]] | None:
+    """The comments and the strings of a file, outermost, in order; None without a tree."""
+    tree = parse_tree(text, grammar, deadline)
+    if tree is None:
+        return None
+    comments: list[_Place] = []
+    strings: list[_Place] = []
+    stack = [tree.root_node]
+    while stack:
+        node = stack.pop()
+        kind = node.type
+        if node.is_named and "comment" in kind:
+            comments.append(_Place(node.start_byte, node.end_byte))
+        elif node.is_named and ("string" in kind or "heredoc" in kind or kind == "sigil"):
+            strings.append(_Place(node.start_byte, node.end_byte))
+        else:
+            stack.extend(reversed(node.children))
+    return comments, strings
+
+
+def _comments_before(text: bytes, comments: Sequence[_Place], ends: Sequence[int], start: int) -> list[tuple[int, int]]:
+    """The comments that stand on the lines right before ``start``, without a blank line between."""
+    chain: list[tuple[int, int]] = []
+    below = start
+    at = bisect_right(ends, start) - 1
+    while at >= 0:
+        place = comments[at]
+        between = text[place.end : below]
+        ended = text[place.end - 1 : place.end] == b"\n"  # some grammars count the line break to the comment
+        if between.strip() or between.count(b"\n") + ended > 1:
+            break
+        chain.append((place.start, place.end))
+        below = place.start
+        at -= 1
+    return chain[::-1]
+
+
+def _begins(text: bytes, spans: Sequence[tuple[int, int]], words: Sequence[str]) -> bool:
+    """Whether the words stand together in these places."""
+    have = _words(b"\n".join(text[start:end] for start, end in spans))
+    return bool(words) and any(have[at : at + len(words)] == words for at in range(len(have) - len(words) + 1))
+
+
+def _string(
+    text: bytes, strings: Sequence[_Place], start: int, end: int, words: Sequence[str]
+) -> tuple[tuple[int, int], ...] | None:
+    """What is between the quotes of the string that documents a definition: inside it, or else right before it."""
+    inside = [place for place in strings if start <= place.start and place.end <= end]
+    before = [place for place in reversed(strings) if start - BEFORE_BYTES <= place.end <= start]
+    for place in (*inside[:1], *before):
+        data = text[place.start : place.end]
+        opening, closing = _OPENING.match(data), _CLOSING.search(data)
+        if opening and closing and opening.end() <= closing.start() and _begins(text, [place], words):
+            return ((place.start + opening.end(), place.start + closing.start()),)
+    return None

@@ -1,0 +1,242 @@
+"""The words in which a language's grammar table is written: what to do with which kind of syntax node.
+
+A table maps node types to actions; the walk (``findling.reading.syntax_walk``) interprets it. Tables know node and
+field names of one grammar; they must not know files, lines, signatures or comments' texts beyond their markers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from operator import methodcaller
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+# Where a node is found: decides between fn and method, and whether a variable counts.
+MODULE, TYPE, FUNCTION = 0, 1, 2
+
+TYPE_KINDS = frozenset({"class", "struct", "enum", "trait", "interface"})
+
+
+@dataclass(slots=True)  # not frozen: two of three take half as long to make
+class Definition:
+    """One name that a node defines. An empty ``kind`` makes no symbol, only a scope (``impl`` blocks, namespaces).
+
+    ``qualifier`` is put before the name (receiver types, ``A::`` in ``A::b``). ``body`` is where the signature stops
+    and, if ``place`` is not None, where the walk goes on. ``extent`` replaces the node as the symbol's range;
+    ``until`` is the node that it ends with instead (a body that is the signature's neighbour).
+    """
+
+    kind: str
+    name: str = ""
+    at: Node | None = None
+    qualifier: str = ""
+    body: Node | None = None
+    place: int | None = None
+    extent: Node | None = None
+    until: Node | None = None
+    doc: str = ""
+
+
+Finder = Callable[["Node", bytes, int], Iterable[Definition]]
+
+
+@dataclass(frozen=True, slots=True)
+class Through:
+    """No definition itself; its children are looked at in the same place, or in ``place``."""
+
+    place: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Like Through; but when exactly one child matters, that one takes the whole node as its range.
+
+    ``signed``: the signature starts at this node too (``export``, ``const``, ``template``; not decorators).
+    """
+
+    signed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Attach:
+    """A sibling that belongs to the definition after it: an attribute (default) or, by ``doc``, its documentation.
+
+    ``doc`` returns the documentation's text, "" for an attribute, and None when the node is neither: then ``find``
+    looks at it.
+    """
+
+    doc: Callable[[Node, bytes], str | None] | None = None
+    find: Finder | None = None
+
+    def __call__(self, node: Node, text: bytes, place: int) -> Iterable[Definition]:
+        return () if self.find is None else self.find(node, text, place)
+
+
+Action = Through | Group | Attach | Finder
+
+GROUP = Group()
+DECORATED = Group(signed=False)
+ATTRIBUTE = Attach()
+
+
+def through(types: str, place: int | None = None) -> dict[str, Action]:
+    """`Through` for each of some types of nodes."""
+    return dict.fromkeys(types.split(), Through(place))
+
+
+@dataclass(frozen=True, slots=True)
+class Comments:
+    """Markers of comments that document what follows; longer markers first."""
+
+    line: tuple[bytes, ...] = ()
+    block: tuple[tuple[bytes, bytes], ...] = ()
+
+
+C_COMMENTS = Comments(line=(b"///", b"//"), block=((b"/*", b"*/"),))
+HASH_COMMENTS = Comments(line=(b"#",))
+SEMICOLON_COMMENTS = Comments(line=(b";",))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grammar:
+    """How one language's definitions look in the trees of ``parser`` (the name of a tree-sitter grammar).
+
+    ``nested``: a regular expression over a function's text without which no definition can be inside it; empty: never
+    look inside functions. ``annotation``: what opens an annotation at the start of a node (``@`` or ``[`` or ``#[``).
+    ``merge``: neighbouring definitions of the same name are one (clauses). ``docstring``: the first string of a body
+    is the documentation. ``braces``: missing definitions are searched by text where the tree has errors.
+    ``conditional``: lines of a preprocessor are left out, always or when the grammar has no place for them.
+    """
+
+    parser: str
+    actions: Mapping[str, Action]
+    comments: Comments = field(default_factory=Comments)
+    nested: bytes = b""
+    annotation: bytes = b""
+    merge: bool = False
+    docstring: bool = False
+    braces: bool = False
+    conditional: Literal["", "on_error", "always"] = ""
+
+
+def text_of(node: Node, text: bytes) -> str:
+    return text[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+
+def children_of_type(node: Node, *types: str) -> Iterator[Node]:
+    return (child for child in node.named_children if child.type in types)
+
+
+def child_of_type(node: Node, *types: str) -> Node | None:
+    return next(children_of_type(node, *types), None)
+
+
+def nth_child(node: Node, index: int) -> Node | None:
+    """The named child at ``index`` (from the end when negative), None when there are fewer."""
+    count = node.named_child_count
+    index = index + count if index < 0 else index
+    return node.named_child(index) if 0 <= index < count else None
+
+
+def is_constant_name(name: str) -> bool:
+    """Written as constants are by convention: at least two characters, no lower case."""
+    return len(name) > 1 and name.isupper()
+
+
+def value_kind(name: str) -> str:
+    """What a name that holds a value is, by how it is written."""
+    return "constant" if is_constant_name(name) else "variable"
+
+
+def place_inside(kind: str) -> int | None:
+    """What the inside of a definition of this kind is to what stands there."""
+    if kind in TYPE_KINDS:
+        return TYPE
+    if kind == "module":
+        return MODULE
+    return FUNCTION if kind in ("fn", "method") else None
+
+
+@cache
+def way(path: str) -> Callable[[Node], Node | None]:
+    """Leads from a node to one below it. Steps of a path are names of fields and, in angle brackets, types of children:
+    ``clause/name``, ``<argument_list>/<argument>``; ``.`` is the node itself, an empty path leads nowhere."""
+    if not path:
+        return lambda node: None
+    steps = [_step(step) for step in path.split("/")]
+    if len(steps) == 1:
+        return steps[0]
+
+    def go(node: Node) -> Node | None:
+        at: Node | None = node
+        for step in steps:
+            if at is None:
+                break
+            at = step(at)
+        return at
+
+    return go
+
+
+def _step(step: str) -> Callable[[Node], Node | None]:
+    if step == ".":
+        return lambda node: node
+    if step.startswith("<"):
+        types = tuple(step[1:-1].split())
+        return lambda node: child_of_type(node, *types)
+    return methodcaller("child_by_field_name", step)
+
+
+def imports(value: Node, name: str, text: bytes, call: re.Pattern[bytes], member: str) -> bool:
+    """``require("x")``, and ``a.name`` under the same name: these bind what is defined elsewhere."""
+    if call.match(text, value.start_byte):
+        return True
+    return value.type == member and text.endswith(b"." + name.encode(), value.start_byte, value.end_byte)
+
+
+@dataclass(frozen=True, slots=True)
+class Define:
+    """The common case: a node that defines a name. ``name`` and ``body`` are the paths to both (`way`).
+
+    ``each``: the path to several that are declared together; name and body are theirs, and so is the range where there
+    is more than one. ``strip``: characters around the name that are not part of it. ``constant``: an expression for
+    what stands before the name of a constant. ``local``: also counts inside functions. ``inside``: the body may hold
+    definitions.
+    """
+
+    kind: str
+    name: str = "name"
+    body: str = "body"
+    each: str = ""
+    strip: str = ""
+    constant: bytes = b""
+    local: bool = True
+    inside: bool = True
+
+    def __call__(self, node: Node, text: bytes, place: int) -> Iterable[Definition]:
+        if place == FUNCTION and not self.local:
+            return
+        ones = self._declared(node) if self.each else (node,)
+        for one in ones:
+            at = way(self.name)(one)
+            if at is not None:
+                kind = self.kind
+                if self.constant and re.search(self.constant, text[node.start_byte : at.start_byte], re.DOTALL):
+                    kind = "constant"
+                name, body = text_of(at, text).strip(self.strip), way(self.body)(one)
+                inside = place_inside(kind) if self.inside else None
+                yield Definition(kind, name, at, body=body, place=inside, extent=one if len(ones) > 1 else None)
+
+    def _declared(self, node: Node) -> Sequence[Node]:
+        before, _, last = self.each.rpartition("/")
+        holder = way(before or ".")(node)
+        if holder is None:
+            return ()
+        if last.startswith("<"):
+            return list(children_of_type(holder, *last[1:-1].split()))
+        return holder.children_by_field_name(last)

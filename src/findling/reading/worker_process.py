@@ -1,0 +1,66 @@
+"""Starting a worker process. Knows nothing of its work, and imports next to nothing: a command that is sure to need a
+worker starts one before anything else, and both import what they need at the same time.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from typing import Any, Final
+
+_PROGRAM: Final = "from findling.reading.worker import main; main()"
+"""Not ``-m``, which imports what finds modules first."""
+
+_APART: Final[dict[str, Any]] = {"process_group": 0} if os.name == "posix" else {}
+"""Ctrl-C is for the parent, which ends its workers itself."""
+
+_ahead: list[subprocess.Popen[bytes]] = []
+
+
+def start() -> subprocess.Popen[bytes]:
+    """A worker and pipes to it: the one that was started ahead, or a new one. Raises OSError."""
+    try:
+        return _ahead.pop()
+    except IndexError:
+        return _start()
+
+
+def start_ahead() -> None:
+    """Start the worker that `start` will be asked for. `end_ahead` ends one that was not."""
+    with suppress(OSError):  # whoever needs one says so
+        _ahead.append(_start())
+
+
+def end_ahead() -> None:
+    while _ahead:
+        end(_ahead.pop())
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait()
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            with suppress(OSError):  # a pipe to a dead process has nothing left to flush
+                stream.close()
+
+
+def _start() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        # -P: the working folder is the user's project, and what lies in it is no module of ours
+        [sys.executable, "-P", "-c", _PROGRAM],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=environment(),
+        **_APART,
+    )
+
+
+def environment() -> dict[str, str]:
+    """The child must find the findling that runs here, from wherever it was imported."""
+    package_parent = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # noqa: PTH120, PTH100
+    paths = [package_parent, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    threads = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    return {**os.environ, **threads, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))}

@@ -1,0 +1,349 @@
+"""Git's objects as files: what a commit holds, read without a checkout.
+
+git runs through `findling.outbound.git` and decides nothing about what is indexed. Nothing is fetched: an object that
+is not in the clone is a file that cannot be read, and said so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+import stat
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NamedTuple, Self
+
+from findling.config import roots
+from findling.config.roots import is_bare as is_bare
+from findling.model import errors
+from findling.model.types import SkippedFile
+from findling.outbound.files import NotRead, read_regular_file
+from findling.outbound.git import GitDialogue, GitOutput, run_git
+from findling.sources.git_listing import find_git_top, why_it_failed
+from findling.sources.ignore_files import OWN_IGNORE_FILES, IgnoreTree
+from findling.sources.ignore_rules import RuleSet
+from findling.sources.selection import DiscoveryOptions, Found, Selection, wanted
+
+LIST_TIMEOUT_S = 60.0
+"""For the trees of a commit with a million files on a cold disk."""
+
+_IGNORE_BYTES = 1 << 20
+"""Of an ignore file, as on disk."""
+
+_FILE_MODES = (b"100644", b"100755", b"100664")
+_LINK, _SUBMODULE = b"120000", b"160000"
+
+_UNKNOWN = NotRead("not_found", "git knows no such file")
+_NO_ANSWER = NotRead("unreadable", "git cannot read it: it may be missing from a partial or shallow clone")
+
+_CONFIG_BYTES = 1 << 20
+
+_SHOWN_ID, _SHOWN_NAMES = 12, 3
+"""Letters of a commit's id that tell it from others, and of how many of its names an error speaks."""
+
+ObjectFormat = Literal["sha1", "sha256"]
+
+
+def git_arguments(root: Path) -> list[str]:
+    """What git must be told beside its command: of a bare repository, that it is one."""
+    return ["--git-dir", os.fspath(root)] if is_bare(root) else []
+
+
+def objects_changed_at(root: Path) -> float:
+    """When the repository of a folder was last given objects, by the clock, in seconds; 0 where that cannot be said."""
+    top = find_git_top(os.path.realpath(root))
+    folders = (root, root) if is_bare(root) else roots.git_folders(Path(top)) if top is not None else None
+    if folders is None:
+        return 0.0
+    try:
+        with os.scandir(folders[1] / "objects") as entries:  # new ones lie in folders of theirs, or in packs
+            return max((entry.stat().st_mtime for entry in entries), default=0.0)
+    except OSError:
+        return 0.0
+
+
+def object_format(root: Path) -> ObjectFormat | None:
+    """How the repository of a folder names contents; None where there is none, or that cannot be told.
+
+    Read from the repository's own configuration, as git does it: no other can say so, and asking git takes a process.
+    """
+    top = find_git_top(os.path.realpath(root))
+    folders = (root, root) if is_bare(root) else roots.git_folders(Path(top)) if top is not None else None
+    if folders is None:
+        return None
+    read = read_regular_file(folders[1], "config", _CONFIG_BYTES)
+    if isinstance(read, NotRead):
+        return None
+    name = _named_format(read[1])
+    return "sha1" if name == b"sha1" else "sha256" if name == b"sha256" else None
+
+
+def _named_format(config: bytes) -> bytes:
+    """The last value of ``extensions.objectformat`` in a configuration, in small letters."""
+    name, section = b"sha1", b""
+    for line in config.split(b"\n"):
+        line = line.strip().lower()
+        if line.startswith(b"["):
+            section, _, line = line[1:].partition(b"]")
+        key, _, value = line.partition(b"=")
+        if section.strip() == b"extensions" and key.strip() == b"objectformat":
+            name = value.partition(b"#")[0].partition(b";")[0].strip().strip(b'"')
+    return name
+
+
+def content_id(data: bytes, form: ObjectFormat) -> bytes:
+    """What git calls a content."""
+    digest = hashlib.new(form, b"blob %d\0" % len(data), usedforsecurity=False)
+    digest.update(data)
+    return digest.digest()
+
+
+class Objects:
+    """The objects of a folder's repository. For one thread; `close` ends the two gits that answer."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._asked: dict[str, GitDialogue] = {}
+
+    def read(self, name: bytes, max_bytes: int) -> bytes | NotRead:
+        """The content that a name means: an object's id, or ``COMMIT:PATH``. ``name`` has no line break."""
+        try:
+            header = self._ask("--batch-check", name)
+            if len(header) != 3 or header[1] != b"blob":
+                return _UNKNOWN
+            size = int(header[2])
+            if size > max_bytes:
+                return NotRead("too_large", f"longer than {max_bytes} bytes")
+            self._ask("--batch", header[0])
+            return self._asked["--batch"].exactly(size + 1)[:-1]
+        except (OSError, ValueError):
+            # It ends, too, over an object that a partial clone left out.
+            self.close()
+            return _NO_ANSWER
+
+    def size(self, name: bytes) -> int | NotRead:
+        """The length in bytes of the content that a name means, as for `read`."""
+        try:
+            header = self._ask("--batch-check", name)
+            return int(header[2]) if len(header) == 3 and header[1] == b"blob" else _UNKNOWN
+        except (OSError, ValueError):
+            self.close()
+            return _NO_ANSWER
+
+    def _ask(self, how: str, name: bytes) -> list[bytes]:
+        if how not in self._asked:
+            self._asked[how] = GitDialogue([*git_arguments(self._root), "cat-file", how], cwd=self._root)
+        self._asked[how].say(name)
+        return self._asked[how].line().split(b" ")
+
+    def close(self) -> None:
+        while self._asked:
+            self._asked.popitem()[1].close()
+
+    def __del__(self) -> None:
+        self.close()
+
+
+class RefFiles:
+    """The files of a commit below a folder of its work tree, as `outbound.files.Files`. They have the time 0."""
+
+    def __init__(self, root: Path, commit: str, git_ids: Mapping[str, bytes] | None = None) -> None:
+        """``git_ids``: those of the paths that will be asked for, which is quicker than finding each."""
+        self._objects = Objects(root)
+        self._git_ids = git_ids
+        self._before = f"{commit}:{prefix(root)}"
+
+    def read(self, path: str, max_bytes: int) -> tuple[os.stat_result, bytes] | NotRead:
+        name = self._name(path)
+        data = name if isinstance(name, NotRead) else self._objects.read(name, max_bytes)
+        if isinstance(data, NotRead):
+            return _NO_ANSWER if data is _UNKNOWN and self._is_listed(path) else data
+        return _status(len(data)), data
+
+    def _is_listed(self, path: str) -> bool:
+        """Whether the commit's tree names the content, so that it is missing where git does not know it."""
+        return self._git_ids is not None and path in self._git_ids
+
+    def _name(self, path: str) -> bytes | NotRead:
+        if self._git_ids is not None and path in self._git_ids:
+            return self._git_ids[path].hex().encode("ascii")
+        if "\n" in path or "\0" in path:
+            return NotRead("not_found", "git cannot be asked for such a name")
+        return os.fsencode(self._before + path)
+
+    def status(self, path: str) -> os.stat_result | NotRead:
+        """Of a commit nothing changes: its length is all there is to know."""
+        name = self._name(path)
+        size = name if isinstance(name, NotRead) else self._objects.size(name)
+        return size if isinstance(size, NotRead) else _status(size)
+
+    def close(self) -> None:
+        self._objects.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """It goes on being used; `close` ends it."""
+
+
+def _status(size: int) -> os.stat_result:
+    return os.stat_result((stat.S_IFREG | 0o644, 0, 0, 1, 0, 0, size, 0, 0, 0), {"st_mtime_ns": 0, "st_ctime_ns": 0})
+
+
+def prefix(root: Path) -> str:
+    """A folder's path from the top of its work tree, with a slash at its end; '' for the top."""
+    if is_bare(root):
+        return ""  # it may lie in another one's work tree
+    real = os.path.realpath(root)
+    top = find_git_top(real)
+    below = os.path.relpath(real, top) if top is not None else "."
+    return "" if below == "." else below.replace(os.sep, "/") + "/"
+
+
+def holds(root: Path, commit: str, path: str) -> bool:
+    """Whether a commit has a file or folder at a path from ``root``; True where git cannot say."""
+    name = f"{commit}:{prefix(root)}{path}"
+    output = run_git([*git_arguments(root), "cat-file", "-e", name], cwd=root)
+    return output.status != "failed" or _lacks_objects(output)
+
+
+# --- a commit's files ---------------------------------------------------------------------------------------------
+
+
+class Tree(NamedTuple):
+    """A commit's files that are to be indexed, what git calls their contents, and those that are left out."""
+
+    files: list[Found]
+    git_ids: dict[str, bytes]
+    skipped: list[SkippedFile]
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    mode: bytes
+    git_id: str
+    size: int | None
+
+
+def list_tree(root: Path, commit: str, options: DiscoveryOptions) -> Tree:
+    """The files of a commit in a folder, judged as tracked files on disk are. Raises `RefNotIndexed`."""
+    listed = _listed(root, commit)
+    selection = Selection(os.path.realpath(root), options)
+    skipped: list[SkippedFile] = []
+    paths = list(listed)
+    with RefFiles(root, commit) as own:
+        rules = _own_rules(root, own, paths)
+        kept = wanted(selection, paths, False, True, rules, skipped)
+        own.close()
+    files: list[Found] = []
+    git_ids: dict[str, bytes] = {}
+    for path in kept:
+        file = listed[path]
+        skip = _left_out(path, file, options.limit(path)) or selection.by_name(path)
+        if skip is not None:
+            skipped.append(skip)
+            continue
+        files.append((path, file.size or 0, 0))
+        git_ids[path] = bytes.fromhex(file.git_id)
+    if options.most_files is not None and len(files) > options.most_files:
+        files.sort()
+        for path, _, _ in files[options.most_files :]:
+            skipped.append(SkippedFile(path, "too_many", f"more than {options.most_files:,} files"))
+            del git_ids[path]
+        files = files[: options.most_files]
+    return Tree(files, git_ids, skipped)
+
+
+def _left_out(path: str, file: _Listed, max_bytes: int) -> SkippedFile | None:
+    if "\n" in path:
+        return SkippedFile(path, "undecodable_name", "its name has a line break, and git is asked line by line")
+    if file.mode == _SUBMODULE:
+        return SkippedFile(
+            path, "nested_repository", f"a submodule at {file.git_id[:12]}: its files are not in this one"
+        )
+    if file.mode == _LINK:
+        return SkippedFile(path, "symlink_inside", "a symbolic link; links are not followed")
+    if file.mode not in _FILE_MODES:
+        return SkippedFile(path, "not_a_file", f"git keeps it with the mode {file.mode.decode('ascii', 'replace')}")
+    if file.size is not None and file.size > max_bytes:
+        return SkippedFile(path, "too_large", f"{file.size:,} bytes, the limit is {max_bytes:,}")
+    return None
+
+
+def _listed(root: Path, commit: str) -> dict[str, _Listed]:
+    bare = git_arguments(root)
+    # In a partial clone the sizes of missing contents cannot be told: then without.
+    for sizes in (["-l"], []):
+        output = run_git([*bare, "ls-tree", "-r", "-z", *sizes, commit], cwd=root, timeout_s=LIST_TIMEOUT_S)
+        if output.ok:
+            return _parse(output)
+    raise _not_listed(root, commit, output)
+
+
+def check_listable(root: Path, commit: str) -> None:
+    """That git can list what a commit holds; it reads all of its trees. Raises `RefNotIndexed`."""
+    words = ["ls-tree", "-r", "-z", "--name-only", commit]
+    output = run_git([*git_arguments(root), *words], cwd=root, timeout_s=LIST_TIMEOUT_S)
+    if not output.ok:
+        raise _not_listed(root, commit, output)
+
+
+def _lacks_objects(output: GitOutput) -> bool:
+    return b"promisor remote" in output.stderr or b"lazy fetching disabled" in output.stderr
+
+
+def _not_listed(root: Path, commit: str, output: GitOutput) -> errors.RefNotIndexed:
+    """The error for a commit whose trees git cannot read."""
+    name = _with_names(root, commit)
+    if not _lacks_objects(output):
+        return errors.RefNotIndexed(
+            f"git cannot list the files of {name}: {why_it_failed(output)}.",
+            remedy="'git fsck' says what is wrong with a repository.",
+        )
+    git = f"git -C {shlex.quote(os.fspath(root))}"
+    return errors.RefNotIndexed(
+        f"This partial clone lacks objects of {name}: its folders cannot be listed, and nothing is fetched unasked.",
+        remedy=f"'{git} rev-list --objects --no-walk {commit[:_SHOWN_ID]}' fetches what it holds; "
+        f"'{git} fetch --refetch --no-filter', or a full clone, fetches everything.",
+    )
+
+
+def _with_names(root: Path, commit: str) -> str:
+    """A commit for people, with branches and tags that stand for it."""
+    words = ["for-each-ref", "--points-at", commit, "--format=%(refname:short)"]
+    kinds = ["refs/heads", "refs/tags", "refs/remotes"]
+    listed = run_git([*git_arguments(root), *words, *kinds], cwd=root)
+    names = listed.stdout.decode("utf-8", "replace").split() if listed.ok else []
+    told = f" ({', '.join(names[:_SHOWN_NAMES])})" if names else ""
+    return f"commit {commit[:_SHOWN_ID]}{told}"
+
+
+def _parse(output: GitOutput) -> dict[str, _Listed]:
+    found: dict[str, _Listed] = {}
+    for row in output.stdout.split(b"\0"):
+        if row:
+            facts, _, name = row.partition(b"\t")
+            mode, _, git_id, *size = facts.split()
+            number = int(size[0]) if size and size[0].isdigit() else None
+            found[os.fsdecode(name)] = _Listed(mode, git_id.decode("ascii"), number)
+    return found
+
+
+class _CommittedRules(IgnoreTree):
+    """The ignore files of a commit."""
+
+    def __init__(self, root: Path, files: RefFiles, folders: Iterable[str]) -> None:
+        super().__init__(os.fspath(root), OWN_IGNORE_FILES, folders=frozenset(folders))
+        self._files = files
+
+    def read_rules(self, path: str) -> RuleSet | None:
+        read = self._files.read(path, _IGNORE_BYTES)
+        return None if isinstance(read, NotRead) else RuleSet.from_text(os.fsdecode(read[1]), path)
+
+
+def _own_rules(root: Path, files: RefFiles, paths: Iterable[str]) -> IgnoreTree | None:
+    folders = {path.rpartition("/")[0] for path in paths if path.rpartition("/")[2] in OWN_IGNORE_FILES}
+    return _CommittedRules(root, files, folders) if folders else None

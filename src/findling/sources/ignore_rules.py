@@ -1,0 +1,208 @@
+"""Ignore rules as git understands them: which rule, if any, decides about a path. Knows nothing of files on disk.
+
+Rules come from lines of a ``.gitignore``-like file, or from globs that a user gave. The meaning is git's own
+(`gitignore(5)` and its matcher), with one difference: ``?`` and ``[…]`` match one character, not one byte.
+Patterns are untrusted; `globs` keeps their cost bounded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from findling.sources.globs import glob_regex, literal_length
+
+MAX_RULES = 20_000  # per file; the largest honest ignore files have a few hundred lines
+MAX_PATTERN_CHARS = 4096  # the longest path that systems accept; a longer pattern cannot match anything
+
+
+class Rule(NamedTuple):
+    """One line: ``pattern`` as written (trailing blanks off), whether it re-includes, and where it stands."""
+
+    pattern: str
+    negated: bool
+    source: str
+    line: int
+
+    @property
+    def words(self) -> str:
+        """For people: ``build/ (.gitignore line 3)``."""
+        where = f"{self.source} line {self.line}" if self.line else self.source
+        return f"{self.pattern} ({where})" if where else self.pattern
+
+
+class RuleSet:
+    """The rules of one file, in order; the last one that matches a path decides.
+
+    Paths given to ``match`` are relative to the folder of that file, with ``/``, without a slash at either end.
+    """
+
+    __slots__ = (
+        "_any_kind",
+        "_dirs_only",
+        "_rules",
+        "needs_path",
+        "source",
+    )
+
+    def __init__(self, lines: Iterable[str], source: str = "") -> None:
+        self.source = source
+        self._rules: list[Rule] = []
+        self._any_kind = _Table()
+        self._dirs_only = _Table()
+        for number, line in enumerate(lines, 1):
+            if len(self._rules) >= MAX_RULES:
+                break
+            self._add(line, number)
+        self.needs_path = self._any_kind.has_path_rules or self._dirs_only.has_path_rules
+        """Whether some rule looks at more than a path's last name."""
+
+    @classmethod
+    def from_text(cls, text: str, source: str = "") -> RuleSet:
+        """The rules of an ignore file's whole text: lines end with LF or CRLF, a byte-order mark is skipped."""
+        lines = text.removeprefix("\ufeff").split("\n")
+        # git leaves a CR at the very end of a file without a last LF alone no more than any other: it adds the LF.
+        return cls((line[:-1] if line.endswith("\r") else line for line in lines), source)
+
+    def __bool__(self) -> bool:
+        return bool(self._rules)
+
+    def _add(self, line: str, number: int) -> None:
+        if not line or line.startswith("#"):
+            return
+        pattern = _strip_trailing_spaces(line)
+        if not pattern or len(pattern) > MAX_PATTERN_CHARS or "\0" in pattern:
+            return
+        negated = pattern.startswith("!")
+        body = pattern[1:] if negated else pattern
+        dirs_only = body.endswith("/")
+        if dirs_only:
+            body = body[:-1]
+        if not body:
+            return
+        table = self._dirs_only if dirs_only else self._any_kind
+        if table.add(body, len(self._rules)):
+            self._rules.append(Rule(pattern, negated, self.source, number))
+
+    def match(self, path: str, name: str, is_dir: bool) -> Rule | None:
+        """The rule that decides about ``path`` itself (not about folders above it); ``name`` is its last part."""
+        best = self._any_kind.last_match(path, name)
+        if is_dir:
+            best = max(best, self._dirs_only.last_match(path, name))
+        return self._rules[best] if best >= 0 else None
+
+
+class IgnoreRules:
+    """Rule sets in effect in one folder, weakest first. Immutable: ``inside`` gives those of a folder below.
+
+    Each set belongs to a base folder; all paths are relative to one common top (the bases' own paths too).
+    """
+
+    __slots__ = ("_sets",)
+
+    def __init__(self, sets: Sequence[tuple[str, RuleSet]] = ()) -> None:
+        self._sets: tuple[tuple[int, RuleSet], ...] = tuple(
+            (len(base) + 1 if base else 0, rules) for base, rules in sets if rules
+        )
+
+    def __bool__(self) -> bool:
+        return bool(self._sets)
+
+    def inside(self, base: str, sets: Sequence[RuleSet]) -> IgnoreRules:
+        """These rules and, stronger, ``sets`` that were found in the folder ``base``; the last is the strongest."""
+        added = [(len(base) + 1 if base else 0, rules) for rules in sets if rules]
+        if not added:
+            return self
+        below = IgnoreRules()
+        below._sets = (*self._sets, *added)
+        return below
+
+    def match(self, path: str, name: str, is_dir: bool) -> Rule | None:
+        """The rule that decides about ``path`` itself: that of the strongest set with a say; None when none has."""
+        for base_length, rules in reversed(self._sets):
+            rule = rules.match(path[base_length:] if base_length and rules.needs_path else path, name, is_dir)
+            if rule is not None:
+                return rule
+        return None
+
+    def ignores(self, path: str, name: str, is_dir: bool) -> Rule | None:
+        """Like ``match``, but only a rule that excludes."""
+        rule = self.match(path, name, is_dir)
+        return None if rule is None or rule.negated else rule
+
+
+class _Table:
+    """Patterns with their positions; finds the highest position that matches. Simple ones by dictionary."""
+
+    __slots__ = ("_names", "_paths", "_suffixes", "has_path_rules")
+
+    def __init__(self) -> None:
+        self._names = _Patterns()  # of last names
+        self._paths = _Patterns()  # of whole paths
+        self._suffixes: dict[str, int] = {}  # ".pyc" for *.pyc, found by a name's last extension
+        self.has_path_rules = False
+
+    def add(self, body: str, position: int) -> bool:
+        """Whether the pattern can match anything; False for one that git parses but that never matches."""
+        literal = literal_length(body)
+        if "/" in body:
+            self.has_path_rules = True
+            anchored = body.startswith("/")
+            return self._paths.add(body[anchored:], max(0, literal - anchored), position, is_path=True)
+        if body.startswith("*.") and "." not in body[2:] and literal_length(body[1:]) + 1 == len(body):
+            self._suffixes[body[1:]] = position
+            return True
+        return self._names.add(body, literal, position, is_path=False)
+
+    def last_match(self, path: str, name: str) -> int:
+        best = self._names.last_match(name)
+        if self._suffixes and (dot := name.rfind(".")) >= 0:
+            found = self._suffixes.get(name[dot:], -1)
+            best = found if found > best else best  # `max` would be one more call for each file
+        if self.has_path_rules:
+            found = self._paths.last_match(path)
+            best = found if found > best else best
+        return best
+
+
+class _Patterns:
+    """Patterns of one kind of text, with their positions."""
+
+    __slots__ = ("_compiled", "_globs", "_plain")
+
+    def __init__(self) -> None:
+        self._plain: dict[str, int] = {}
+        self._globs: list[tuple[int, str]] = []
+        self._compiled: re.Pattern[str] | None = None
+
+    def add(self, body: str, literal: int, position: int, *, is_path: bool) -> bool:
+        """As `_Table.add`; the first ``literal`` characters are not special."""
+        if literal == len(body):
+            self._plain[body] = position
+            return True
+        regex = glob_regex(body, literal if is_path else 0, is_path=is_path)
+        if regex is not None:
+            self._globs.append((position, regex))
+        return regex is not None
+
+    def last_match(self, text: str) -> int:
+        best = self._plain.get(text, -1)
+        if self._globs:
+            if self._compiled is None:  # the first branch that matches is the last pattern that does
+                self._compiled = re.compile("|".join(f"({regex})" for _, regex in reversed(self._globs)), re.DOTALL)
+            found = self._compiled.fullmatch(text)
+            if found is not None and found.lastindex:
+                best = max(best, self._globs[-found.lastindex][0])
+        return best
+
+
+_KEPT = re.compile(r"(?: *+(?:[^\\ ]|\\.))*+", re.DOTALL)  # up to the last character that is no unescaped space
+
+
+def _strip_trailing_spaces(line: str) -> str:
+    """``line`` without unescaped spaces at its end (tabs stay, and all where it ends with a lone backslash, as in
+    git)."""
+    kept = _KEPT.match(line)
+    assert kept is not None
+    return line if line[kept.end() :].strip(" ") else kept[0]

@@ -1,0 +1,253 @@
+"""Which of the paths that a listing found are wanted: by options, by name, by what they are on disk.
+
+The same judgement for git's listing, for our own walk and for single files. Reads ignore files and file status,
+never contents.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from findling.model.format_names import format_of
+from findling.model.marks import left_out_by_name
+from findling.model.types import SkippedFile
+from findling.outbound.files import stamp_of
+from findling.sources.folders import NEVER_FOLDERS, untracked_folder_reason
+from findling.sources.ignore_files import OWN_IGNORE_FILES, IgnoreTree
+from findling.sources.ignore_rules import Rule, RuleSet
+
+# ruff: noqa: PTH114 - this runs for each of tens of thousands of paths; strings cost a tenth of Path objects
+
+Found = tuple[str, int, int]
+"""A file to index: path, size in bytes, `files.stamp_of`. A plain tuple: there are tens of thousands of them."""
+
+DEFAULT_MAX_BYTES = 1 << 20  # larger texts are data or made by machines; people write none
+DEFAULT_MAX_DOCUMENT_BYTES = 32 << 20  # most of a PDF or a presentation is pictures
+
+
+@dataclass(frozen=True, slots=True)
+class DiscoveryOptions:
+    """What a user chose. ``max_bytes`` is the size of the largest file that is indexed, ``max_document_bytes`` that
+    of the largest which is converted to text first (PDF and the like).
+
+    ``include`` and ``exclude`` are globs as in an ignore file: without ``/`` they match a name in every folder,
+    with one they start at the root; a folder stands for all that is in it. A file is wanted when ``include`` is
+    empty or matches it, and ``exclude`` does not. ``hidden`` adds untracked files whose name or folder starts
+    with a dot. Links are never followed. ``files``: these paths and no others, whatever ignores them; then nothing
+    is listed. ``most_files``: more than that are left out, the last in the order of their paths. ``pages``: web pages
+    and notebooks are documents, too.
+    """
+
+    hidden: bool = False
+    max_bytes: int = DEFAULT_MAX_BYTES
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    most_files: int | None = None
+    max_document_bytes: int = DEFAULT_MAX_DOCUMENT_BYTES
+    pages: bool = False
+
+    def limit(self, path: str) -> int:
+        """The size that the file at ``path`` may have."""
+        converted = format_of(path, pages=self.pages)
+        return max(self.max_bytes, self.max_document_bytes) if converted else self.max_bytes
+
+
+def shown(path: str) -> str:
+    """``path`` as valid text: bytes that are not UTF-8 appear as ``\\xNN``."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def is_text(path: str) -> bool:
+    """Whether a name from the disk is valid Unicode, so that it can be stored, compared and shown."""
+    if path.isascii():
+        return True
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def is_hidden(path: str) -> bool:
+    return path.startswith(".") or "/." in path
+
+
+class Selection:
+    """Judges paths of one root. ``root`` is an absolute path without a slash at the end, its links resolved."""
+
+    def __init__(self, root: str, options: DiscoveryOptions) -> None:
+        self.root = root
+        self.prefix = root if root.endswith("/") else root + "/"
+        self.options = options
+        self._include = RuleSet(options.include)
+        self._exclude = RuleSet(options.exclude)
+        self.filters = bool(options.include or options.exclude)
+        self._folders: dict[str, bool] = {"": True}
+        self._globbed: dict[tuple[int, str], Rule | None] = {}
+
+    def filtered(self, path: str) -> SkippedFile | None:
+        """The user's globs on a file's path."""
+        rule = self._matching(self._exclude, 0, path) if self._exclude else None
+        if rule is not None:
+            return SkippedFile(path, "excluded", f"the exclude pattern {rule.pattern} matches it")
+        if self.options.include and self._matching(self._include, 1, path) is None:
+            return SkippedFile(path, "not_included", "no include pattern matches it")
+        return None
+
+    def _matching(self, globs: RuleSet, which: int, path: str) -> Rule | None:
+        """The glob that matches the file, or a folder above it."""
+        folder, _, name = path.rpartition("/")
+        rule = self._matching_folder(globs, which, folder) if folder else None
+        if rule is None:
+            rule = globs.match(path, name, False)
+        return None if rule is None or rule.negated else rule
+
+    def _matching_folder(self, globs: RuleSet, which: int, folder: str) -> Rule | None:
+        key = (which, folder)
+        if key not in self._globbed:
+            outer, _, name = folder.rpartition("/")
+            rule = self._matching_folder(globs, which, outer) if outer else None
+            if rule is None:
+                rule = globs.match(folder, name, True)
+            self._globbed[key] = None if rule is None or rule.negated else rule
+        return self._globbed[key]
+
+    def unwanted_place(self, path: str, tracked: bool) -> SkippedFile | None:
+        """Hidden files, version control, and (unless tracked) installed packages: a matter of the path alone."""
+        if is_hidden(path):
+            parts = path.split("/")
+            if not NEVER_FOLDERS.isdisjoint(parts):
+                return SkippedFile(path, "internal", "belongs to version control or to findling")
+            if not tracked and not self.options.hidden:
+                return SkippedFile(path, "hidden", "its name or folder starts with a dot, and git does not track it")
+        if not tracked:
+            for part in path.split("/")[:-1]:
+                reason = untracked_folder_reason(part)
+                if reason is not None:
+                    return SkippedFile(path, "default_ignored", reason)
+        return None
+
+    def by_name(self, path: str) -> SkippedFile | None:
+        """What ``marks`` and the user's globs say."""
+        if self.filters:
+            skip = self.filtered(path)
+            if skip is not None:
+                return skip
+        left_out = left_out_by_name(path)
+        return None if left_out is None else SkippedFile(path, *left_out)
+
+    def look(self, path: str) -> Found | SkippedFile | None:
+        """The file's status on disk, judged; None when it is not there."""
+        try:
+            status = os.lstat(self.prefix + path)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except (OSError, ValueError) as error:
+            return SkippedFile(path, "unreadable", str(error))
+        return self.judge(path, status)
+
+    def judge(self, path: str, status: os.stat_result, *, in_real_folder: bool = False) -> Found | SkippedFile:
+        """A file's status: regular files up to the size limit are wanted, empty ones too (their names are found).
+
+        ``in_real_folder``: the caller knows that no folder above the file is a link.
+        """
+        mode = status.st_mode
+        if stat.S_ISREG(mode):
+            size = status.st_size
+            if size > self.options.max_bytes and size > (limit := self.options.limit(path)):
+                return SkippedFile(path, "too_large", f"{size:,} bytes, the limit is {limit:,}")
+            if not in_real_folder and not self._is_real_folder(path.rpartition("/")[0]):
+                return SkippedFile(path, "symlink_outside", "a folder above it is a symbolic link")
+            return path, size, stamp_of(status)
+        if stat.S_ISLNK(mode):
+            return self._judge_link(path)
+        if stat.S_ISDIR(mode):
+            return SkippedFile(path, "nested_repository", "a repository of its own: index it as a root of its own")
+        return SkippedFile(path, "not_a_file", "a pipe, socket or device")
+
+    def _is_real_folder(self, folder: str) -> bool:
+        """Whether no part of ``folder`` is a link. Remembered: the same folders hold thousands of files."""
+        known = self._folders.get(folder)
+        if known is None:
+            outer = folder.rpartition("/")[0]
+            known = (not outer or self._is_real_folder(outer)) and not os.path.islink(self.prefix + folder)
+            self._folders[folder] = known
+        return known
+
+    def _judge_link(self, path: str) -> SkippedFile:
+        target = os.path.realpath(self.prefix + path)
+        if target == self.root or target.startswith(self.prefix):
+            return SkippedFile(path, "symlink_inside", f"a link to {shown(target[len(self.prefix) :]) or '.'}")
+        return SkippedFile(path, "symlink_outside", "a link that leaves the root")
+
+
+def own_rules(root: str, *listings: str) -> IgnoreTree | None:
+    """The ``.ignore`` and ``.findlingignore`` files in listings, and the root's own; None without any.
+
+    A listing is one string in which every path ends with NUL.
+    """
+    folders: set[str] = set()
+    for listing in listings:
+        for name in OWN_IGNORE_FILES:
+            ending = name + "\0"
+            at = listing.find(ending)
+            while at >= 0:
+                start = listing.rfind("\0", 0, at) + 1
+                folder = listing[start:at]
+                if not folder or folder[-1] == "/":  # else the name only ends like one
+                    folders.add(folder[:-1])
+                at = listing.find(ending, at + len(ending))
+    # The root's own count even where git ignores them: a personal rule file need not be committed.
+    if any(os.path.lexists(f"{root}/{name}") for name in OWN_IGNORE_FILES):
+        folders.add("")
+    return IgnoreTree(root, OWN_IGNORE_FILES, folders=folders) if folders else None
+
+
+def wanted(
+    selection: Selection,
+    paths: list[str],
+    text_only: bool,
+    tracked: bool,
+    rules: IgnoreTree | None,
+    skipped: list[SkippedFile],
+) -> list[str]:
+    """The listed paths that neither their place nor our own rules leave out."""
+    kept: list[str] = []
+    for path in paths:
+        if not tracked or path[0] == "." or "/." in path:
+            skip = selection.unwanted_place(path, tracked)
+            if skip is not None:
+                skipped.append(_showable(skip))
+                continue
+        if not text_only and not is_text(path):
+            skipped.append(SkippedFile(shown(path), "undecodable_name", "its name is not valid UTF-8"))
+            continue
+        if path[-1] == "/":
+            skipped.append(SkippedFile(path, "nested_repository", "a repository of its own: index it as its own root"))
+            continue
+        if rules is not None:
+            rule = rules.ignores(path)
+            if rule is not None:
+                skipped.append(SkippedFile(path, "ignored", rule.words))
+                continue
+        kept.append(path)
+    return kept
+
+
+def _showable(skip: SkippedFile) -> SkippedFile:
+    return skip if is_text(skip.path) else SkippedFile(shown(skip.path), skip.reason, skip.detail)
+
+
+def judge_all(selection: Selection, paths: Iterable[str], files: list[Found], skipped: list[SkippedFile]) -> None:
+    """Names, then status on disk. Paths that are not on disk (deleted, but still in git's index) vanish silently."""
+    by_name, look = selection.by_name, selection.look
+    for path in paths:
+        judged = by_name(path) or look(path)
+        if isinstance(judged, tuple):
+            files.append(judged)
+        elif judged is not None:
+            skipped.append(judged)
