@@ -125,9 +125,13 @@ def _wanted(query: str, ignore: frozenset[str]) -> frozenset[str]:
 
 
 def _stems(text: str) -> set[str]:
-    return {
-        tokenizer.stem(part) for word in set(tokenizer.words(text)) for part in (word.lower(), *tokenizer.parts(word))
-    }
+    return {stem for word in set(tokenizer.words(text)) for stem in _stems_of(word)}
+
+
+@remembered(20_000)
+def _stems_of(word: str) -> tuple[str, ...]:
+    """The stems of a word and of its parts: files repeat theirs."""
+    return tuple({tokenizer.stem(part) for part in (word.lower(), *tokenizer.parts(word))})
 
 
 def words(text: str) -> set[str]:
