@@ -14,17 +14,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from findling.embedding import BUNDLED, Fingerprint, open_embedder
 from findling.embedding import bundled as bundled_module
 from findling.embedding.bundled import MODEL_DIR, TABLE_FILE, WORDS_FILE, BundledEmbedder
-from findling.embedding.bundled_few import unit_row
 from findling.embedding.bundled_vocabulary import Vocabulary, model_terms
 from findling.model.errors import EmbedderUnavailable
 from findling.model.tokenizer import term_key, words
-from findling.store import vector_codes
 
 EMBEDDER = BundledEmbedder.open()
 DIMENSIONS = EMBEDDER.fingerprint.dimensions
@@ -241,33 +239,14 @@ def test_files_that_do_not_belong_together_are_refused(model_copy: Path) -> None
         BundledEmbedder.open(model_copy)
 
 
-@given(st.lists(SNIPPETS, max_size=4))
-@example([*STORED, "a " * 4096 + "b " * 4097])
-def test_few_texts_have_the_same_vectors_without_numpy(texts: list[str]) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delitem(sys.modules, "numpy")
-        few = EMBEDDER.encode_few(texts)
-    assert few is not None
-    assert [row.tobytes() for row in few] == [row.tobytes() for row in EMBEDDER.encode(texts)]
-    coded = vector_codes.encode(EMBEDDER.encode(texts))
-    assert [vector_codes.encode_row(row) for row in few] == [row.tobytes() for row in coded]
-
-
-def test_numpy_is_spared_for_few_texts_and_where_nothing_has_imported_it() -> None:
-    assert EMBEDDER.encode_few(["text"]) is None
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delitem(sys.modules, "numpy")
-        assert EMBEDDER.encode_few(["x" * bundled_module.FEW_CHARS, "y"]) is None
-
-
-def test_sums_too_large_to_square_are_the_same_without_numpy() -> None:
-    sums = [2**40 + 12345, -(2**39) - 7, -3, 0]
+def test_sums_too_large_to_square_are_scaled() -> None:
+    sums = np.array([[2.0**40 + 12345, -(2.0**39) - 7, -3, 0]])
     rows = np.zeros((1, 4), np.float32)
-    bundled_module._normalise_into(rows, np.array([sums], np.float64))
-    assert unit_row(sums).tobytes() == rows.tobytes()
+    bundled_module._normalise_into(rows, sums)
+    assert rows[0] == pytest.approx(sums[0] / np.linalg.norm(sums[0]), abs=1e-6)
 
 
 def test_weights_are_far_from_where_a_logarithm_of_another_machine_would_round_them_otherwise() -> None:
     exact = [bundled_module.WEIGHT_UNIT * (1 + math.log(count)) for count in range(1, bundled_module.MAX_COUNT + 1)]
     assert min(abs(weight % 1 - 0.5) for weight in exact) > 1e-7
-    assert EMBEDDER._as_arrays()[1].tolist()[1:] == [bundled_module.weight_of(n) for n in range(1, len(exact) + 1)]
+    assert bundled_module._WEIGHT_OF_COUNT.tolist()[1:] == [round(weight) for weight in exact]

@@ -110,7 +110,7 @@ def test_an_ollama_that_runs_is_used_where_there_is_no_other_model(
         assert call("query_docs", {"query": QUESTION}, opened).structured["meta"]["used_semantic"]  # type: ignore[index]
 
 
-# --- what it made, in plain SQL ----------------------------------------------------------------------------------
+# --- what it made, as plain SQL tables ------------------------------------------------------------------------------
 
 
 def test_its_vectors_are_there_in_plain_sql(root: Path, ollama: OllamaProcess) -> None:
@@ -119,8 +119,8 @@ def test_its_vectors_are_there_in_plain_sql(root: Path, ollama: OllamaProcess) -
     with Engine.open(root=root) as engine:
         engine.index()
         exported = {(row["path"], row["start_line"]): row for row in engine.vectors()}
-        database = engine.store_dir / "index.db"
-    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+        engine.export(root / "plain.db")
+    with closing(sqlite3.connect(root / "plain.db")) as connection:
         code = connection.execute("SELECT path, start_line, content_hash, embedding, model FROM embeddings").fetchall()
         docs = connection.execute(
             "SELECT doc_path, model_name, model_dim, embedding FROM doc_embeddings d "
@@ -142,8 +142,8 @@ def test_a_chunk_has_one_row_whatever_models_were_tried(root: Path, ollama: Olla
     configure(root, ollamaUrl=ollama.url, model=MODEL)
     with Engine.open(root=root) as engine:
         engine.index()
-        database = engine.store_dir / "index.db"
-    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+        engine.export(root / "plain.db")
+    with closing(sqlite3.connect(root / "plain.db")) as connection:
         docs = connection.execute("SELECT doc_path, chunk_index, model_name FROM doc_embeddings").fetchall()
         assert sorted(docs) == [("docs/invoices.md", 0, MODEL), ("docs/network.md", 0, MODEL)], "of the latest model"
         keys = connection.execute("SELECT path, start_line, end_line, model FROM embeddings").fetchall()

@@ -109,7 +109,7 @@ def test_a_model_pulled_anew_is_another_model(root: Path, ollama: OllamaProcess)
         assert engine.search(QUESTION, mode="semantic", wait_s=None).hits
 
 
-def test_the_export_has_what_the_views_have(root: Path, ollama: OllamaProcess) -> None:
+def test_vectors_of_ollama_are_exported_as_numbers(root: Path, ollama: OllamaProcess) -> None:
     """D1, S4-7."""
     configure(root, ollamaUrl=ollama.url, model="all-minilm")
     with Engine.open(root=root) as engine:
@@ -118,7 +118,6 @@ def test_the_export_has_what_the_views_have(root: Path, ollama: OllamaProcess) -
         database = engine.store_dir / "index.db"
         assert coding_of(open_embedder().fingerprint) == "four_bits"
     with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
-        assert connection.execute("SELECT count(*) FROM embeddings").fetchone() == (len(rows),)
         assert connection.execute("SELECT coding, dimensions, row_bytes FROM models").fetchall() == [
             ("float16", 384, 768)
         ]

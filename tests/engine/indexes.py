@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import apsw
 
 from findling import Engine
 from findling.model.types import SearchResult
-from findling.store import checksums, count_rows, symbol_rows, term_rows
+from findling.store import checksums
 
 
 def rows(engine: Engine, sql: str, *values: Any) -> list[Any]:
@@ -42,9 +41,8 @@ def contents(engine: Engine) -> dict[str, Any]:
     ):
         files[path] = {
             "blob": rows(engine, "SELECT * FROM blobs WHERE blob_id=?", blob_id)[0][1:],
-            "content": rows(engine, "SELECT terms, symbols, sections, texts FROM contents WHERE blob_id=?", blob_id),
-            "chunks": rows(engine, "SELECT lines, places, hashes FROM contents WHERE blob_id=?", blob_id),
-            "definitions": definitions(engine, blob_id),
+            "reading": reading(engine, blob_id),
+            "definitions": rows(engine, "SELECT squashed FROM definitions WHERE blob_id=? ORDER BY 1", blob_id),
             "vectors": rows(engine, "SELECT text_hashes, data FROM vectors WHERE entry_id=?", entry_id),
         }
     return {
@@ -58,32 +56,18 @@ def contents(engine: Engine) -> dict[str, Any]:
 _NOT_COMPARED = ("manifest_id", "root", "ref", "synced_at", "counts")
 
 
-def has_grown(engine: Engine) -> bool:
-    return bool(rows(engine, "SELECT value FROM meta WHERE key='grown'")[0][0])
-
-
-def definitions(engine: Engine, blob_id: int) -> list[str]:
-    """The squashed names that a content defines: of an index that has grown, as its table has them."""
-    if has_grown(engine):
-        return [row[0] for row in rows(engine, "SELECT squashed FROM definitions WHERE blob_id=? ORDER BY 1", blob_id)]
-    [(data,)] = rows(engine, "SELECT symbols FROM contents WHERE blob_id=?", blob_id)
-    return sorted(set(symbol_rows.named(data).squashed))
+def reading(engine: Engine, blob_id: int) -> dict[str, Any]:
+    """A content's parts as they are packed."""
+    parts = ("terms", "symbols", "chunks", "text")
+    [row] = rows(engine, f"SELECT {', '.join(parts)} FROM readings WHERE blob_id=?", blob_id)
+    return dict(zip(parts, row, strict=True))
 
 
 def term_counts(engine: Engine, manifest: int) -> dict[int, int]:
-    """Files that have a term: of an index that has grown, as its table counts them."""
-    found: Counter[int] = Counter()
-    if has_grown(engine):
-        [(shared,)] = rows(engine, "SELECT counts FROM manifests WHERE manifest_id=?", manifest)
-        for row_id, row in rows(engine, "SELECT * FROM term_counts"):
-            number, bucket = divmod(row_id, count_rows.BUCKETS)
-            if number in (manifest, shared):
-                found.update(dict(count_rows.counted(bucket, row)))
-    else:
-        of_files = "SELECT terms FROM manifest_files JOIN entries USING (entry_id) JOIN contents USING (blob_id) "
-        for (data,) in rows(engine, of_files + "WHERE manifest_id=?", manifest):
-            found.update(term_rows.keys(term_rows.unpack(data)))
-    return {term: files for term, files in found.items() if files}
+    """Files that have a term."""
+    [(shared,)] = rows(engine, "SELECT counts FROM manifests WHERE manifest_id=?", manifest)
+    sums = "SELECT term, sum(files) FROM term_counts WHERE counted_under IN (?, ?) GROUP BY term"
+    return {term: files for term, files in rows(engine, sums, manifest, shared) if files}
 
 
 def manifest_row(engine: Engine) -> dict[str, Any]:

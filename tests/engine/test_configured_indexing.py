@@ -13,7 +13,7 @@ from findling.config.options import Semantic
 from findling.contracts import Workspace, call
 from findling.model.errors import IndexNotReady
 from findling.reading.chunks import ChunkLimits, DocLimits
-from findling.store import chunk_rows
+from findling.store import parts
 
 PROSE = "# Long\n\n" + " ".join(f"Sentence number {n} says something about retrying." for n in range(60)) + "\n"
 LINES = "\n".join(f"echo number {n}" for n in range(120)) + "\n"
@@ -108,8 +108,8 @@ def test_nor_does_a_server_after_its_answer(root: Path) -> None:
 
 def sizes(engine: Engine, path: str) -> list[tuple[int, int, int]]:
     """(first line, last line, bytes) of a file's chunks."""
-    (packed,) = contents(engine)["files"][path]["chunks"]
-    return [(chunk[0], chunk[1], chunk[3] - chunk[2]) for chunk in chunk_rows.unpack(*packed[:2])]
+    packed = contents(engine)["files"][path]["reading"]["chunks"]
+    return [(chunk.start_line, chunk.end_line, chunk.end_byte - chunk.start_byte) for chunk in parts.chunks(packed)]
 
 
 def test_documents_and_code_are_cut_by_the_configured_sizes(root: Path) -> None:

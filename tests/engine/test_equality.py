@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,6 @@ from indexes import contents, integrity, make, places, rows, write
 
 from findling import Engine
 from findling.model.types import SearchResult
-from findling.store import growth
 from findling.store.reader import IndexReader
 
 NAMES = ("alpha.py", "beta.py", "Beta.py", "pkg/gamma.py", "pkg/delta.md", "pkg/sub/omega.js", "notes.txt", "data.json")
@@ -55,14 +53,6 @@ edits = st.one_of(
     st.tuples(st.just("env"), names, names),
 )
 scripts = st.lists(st.lists(edits, min_size=1, max_size=5), min_size=2, max_size=4)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def soon_many() -> Iterator[None]:
-    """What is kept apart of many files begins to be on the way."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(growth, "FEW", 2)
-        yield
 
 
 def apply(root: Path, edit: tuple[str, str, str | bytes]) -> None:
@@ -168,7 +158,7 @@ def test_earlier_versions_of_a_file_neither_pile_up_nor_crowd_it_out(tmp_path: P
             engine.sync()
         stored = rows(engine, "SELECT count(*) FROM entries WHERE path='busy.py'")[0][0]
         assert stored < rounds / 2
-        for table in ("contents", "definitions"):
+        for table in ("readings", "definitions"):
             assert not rows(engine, f"SELECT 1 FROM {table} WHERE blob_id NOT IN (SELECT blob_id FROM blobs)")
         for mode in ("auto", "keyword", "semantic", "symbol"):
             assert engine.search("RetryPolicy backoff", mode=mode).hits[0].path == "busy.py", mode

@@ -24,9 +24,10 @@ from findling.engine import indexer
 from findling.model import errors
 from findling.model.types import SearchResult, SkippedFile
 from findling.reading import pool
-from findling.reading.prepare import Prepared, prepare
-from findling.store import checksums, fulltext, growth
+from findling.reading.prepare import prepare
+from findling.store import checksums, fulltext
 from findling.store.lock import WriterLock
+from findling.store.reading import Reading
 
 QUERIES = ("RetryPolicy", "where are failed requests retried", "start the server")
 
@@ -37,7 +38,7 @@ class InlinePool:
     size = 1
 
     def __init__(self, _: int | None = None, **_options: object) -> None:
-        self._answers: list[list[tuple[int, Prepared | SkippedFile]]] = []
+        self._answers: list[list[tuple[int, Reading | SkippedFile]]] = []
 
     def __enter__(self) -> InlinePool:
         return self
@@ -55,7 +56,7 @@ class InlinePool:
     def submit(self, batch: list[pool.Task]) -> None:
         self._answers.append([(task.key, prepare(task.path, task.data)) for task in batch])
 
-    def collect(self, _: float | None = None) -> list[tuple[int, Prepared | SkippedFile]] | None:
+    def collect(self, _: float | None = None) -> list[tuple[int, Reading | SkippedFile]] | None:
         return self._answers.pop(0)
 
 
@@ -63,8 +64,6 @@ class InlinePool:
 def inline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(indexer, "WorkerPool", InlinePool)
     monkeypatch.setattr(indexer, "_MIN_SEGMENT", 1)
-    monkeypatch.setattr(indexer, "_MIN_SEGMENT_BYTES", 0)
-    monkeypatch.setattr(growth, "FEW", 3)  # so that it is passed on the way
     monkeypatch.setattr("findling.store.dense_files.FILE_ROWS", 1)
 
 
@@ -249,10 +248,8 @@ MANY = {
 INDEX = """
     import sys
     from findling import Engine
-    from findling.ingest import indexer, embedding_pass
-    from findling.store import growth
+    from findling.engine import indexer, embedding_pass
     indexer._TASK_FILES, indexer._COMMIT_FILES, indexer._MIN_SEGMENT = 4, 8, 1
-    indexer._MIN_SEGMENT_BYTES, growth.FEW = 0, 3
     embedding_pass._FILES_PER_BATCH, embedding_pass._COMMIT_CHUNKS = 10, 10
     def tell(progress):
         print(progress.stage, progress.done, flush=True)
@@ -317,7 +314,7 @@ def test_a_full_disk_is_said_and_the_last_good_state_answers(tiny_disk: Path, tm
         engine.index()
         before = answers(engine)
         outside = tmp_path / "more"
-        make(outside, {f"m{n}.py": "".join(f"value_{n}_{i} = {i}\n" for i in range(900)) for n in range(60)})
+        make(outside, {f"m{n}.py": "".join(f"# the value is {i} of {n}\n" for i in range(900)) for n in range(99)})
         (root / "more").mkdir()
         for file in outside.iterdir():
             shutil.copy(file, root / "more")
@@ -383,7 +380,7 @@ def test_a_limit_on_file_sizes_is_a_full_disk(tmp_path: Path) -> None:
         root,
         """
         import resource, sys
-        from findling import Engine, errors
+        from findling import Engine; from findling.model import errors
         resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
         try:
             Engine.open(root=sys.argv[1]).index()
@@ -512,8 +509,6 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[object],
     base = tmp_path_factory.mktemp("sound")
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(indexer, "_MIN_SEGMENT", 1)
-        patched.setattr(indexer, "_MIN_SEGMENT_BYTES", 0)
-        patched.setattr(growth, "FEW", 3)
         patched.setattr("findling.store.dense_files.FILE_ROWS", 1)
         root = make(base / "p")
         with Engine.open(root=root) as engine:

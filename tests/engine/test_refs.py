@@ -14,14 +14,6 @@ from findling import Engine
 from findling.engine import indexer
 from findling.model import errors
 from findling.reading import pool
-from findling.store import growth
-from findling.store.count_rows import BUCKETS
-
-
-@pytest.fixture(autouse=True)
-def soon_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is kept apart of many files begins to be on the way."""
-    monkeypatch.setattr(growth, "FEW", 2)
 
 
 @pytest.fixture
@@ -335,7 +327,7 @@ def test_old_refs_are_dropped(repo: Path, monkeypatch: pytest.MonkeyPatch) -> No
                 engine, f"SELECT 1 FROM {table} WHERE manifest_id NOT IN (SELECT manifest_id FROM manifests)"
             )
         known = {number for row in rows(engine, "SELECT manifest_id, counts FROM manifests") for number in row}
-        counted = {row_id // BUCKETS for (row_id,) in rows(engine, "SELECT row_id FROM term_counts")}
+        counted = {number for (number,) in rows(engine, "SELECT counted_under FROM term_counts")}
         assert counted and counted <= known
         assert found(engine, "NUMBER = 0", "HEAD~5") == {"src/number.py": 1}
         assert integrity(engine) == "ok"

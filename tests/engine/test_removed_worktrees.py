@@ -35,7 +35,7 @@ def test_its_bytes_are_given_back(tmp_path: Path) -> None:
         git(root, "worktree", "remove", "--force", str(tree))
         report = engine.sync()
         assert (report.changed, report.removed) == (0, 0)
-        for table in ("blobs", "entries", "vectors", "contents"):
+        for table in ("blobs", "entries", "vectors", "readings"):
             assert len(rows(engine, f"SELECT 1 FROM {table}")) == len(FILES), table
         assert rows(engine, "PRAGMA freelist_count") == [(0,)]
         assert rows(engine, "PRAGMA page_count") < pages

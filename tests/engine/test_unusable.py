@@ -16,12 +16,13 @@ from findling.config import Config
 from findling.config.options import Semantic
 from findling.faces.cli.doctor import _index
 from findling.model import errors
+from findling.model.types import Progress
 from findling.store import checksums
 
 
 def older(store: Path) -> None:
     connection = apsw.Connection(os.fspath(store / "index.db"), vfs=checksums.way())
-    connection.execute("PRAGMA user_version=2")
+    connection.execute("PRAGMA user_version=4")
     connection.close()
 
 
@@ -42,7 +43,7 @@ def without_text(store: Path) -> None:
 
 
 KINDS: dict[str, tuple[Callable[[Path], None], str]] = {
-    "older": (older, "has the older format 2."),
+    "older": (older, "The index was made by findling 0.1.0."),
     "empty": (empty, "is empty."),
     "no database": (no_database, "is damaged."),
     "without its text index": (without_text, "is missing or damaged."),
@@ -89,8 +90,8 @@ def test_who_is_told_to_change_nothing_does_not_build_it_anew(unusable: tuple[Pa
         assert status.indexing_status == "failed"
         assert status.notes[-1].endswith(f"{words} The next search builds it anew.")
         assert status.bytes_on_disk > 0
-        if "older" in words:
-            assert status.schema_version == 2
+        if "0.1.0" in words:
+            assert status.schema_version == 4
         why = engine.why("src/retry.py")
         assert (why.indexed, why.reason, "built anew" in why.detail) == (False, "not_indexed_yet", True)
         assert why.notes == status.notes[-1:]
@@ -104,7 +105,8 @@ def test_any_other_question_builds_it_anew_and_says_so(unusable: tuple[Path, str
     with Engine.open(root=root) as engine:
         found = engine.search("RetryPolicy", mode="keyword", wait_s=None)
         assert found.hits[0].path == "src/retry.py"
-        assert [note.endswith(f"{words} It is built anew.") for note in found.notes] == [True]
+        said = "0.1.0; building a new one." if "0.1.0" in words else f"{words} It is built anew."
+        assert [note.endswith(said) for note in found.notes] == [True]
         assert engine.status().indexing_status == "ready"
 
 
@@ -113,13 +115,33 @@ def test_damage_met_while_reading_stays_until_somebody_may_index(sound: Path, tm
     with Engine.open(root=root) as engine:
         assert engine.search("RetryPolicy").hits
         connection = apsw.Connection(os.fspath(root / ".findling/index.db"), vfs=checksums.way())
-        connection.execute("DROP TABLE contents; UPDATE meta SET value = value + 1 WHERE key = 'generation'")
+        connection.execute("DROP TABLE readings; UPDATE meta SET value = value + 1 WHERE key = 'generation'")
         connection.close()
         for _ in range(2):
             with pytest.raises(errors.IndexUnavailable, match=r"is damaged\. It has to be built anew"):
                 engine.search("RetryPolicy", wait_s=0)
         found = engine.search("RetryPolicy", mode="symbol", wait_s=None)
         assert found.hits and any("It is built anew" in note for note in found.notes)
+
+
+def test_an_index_of_an_earlier_version_goes_when_the_new_one_is_whole(sound: Path, tmp_path: Path) -> None:
+    root = Path(shutil.copytree(sound, tmp_path.resolve() / "p"))
+    aside = root / ".findling/findling-older"
+    older(root / ".findling")
+    before = (root / ".findling/index.db").read_bytes()
+
+    def stop(progress: Progress) -> None:
+        assert (aside / "index.db").read_bytes() == before
+        assert (aside / "fulltext").is_dir()
+        raise KeyboardInterrupt
+
+    with Engine.open(root=root) as engine:
+        with pytest.raises(KeyboardInterrupt):
+            engine.index(progress=stop)
+        assert (aside / "index.db").read_bytes() == before
+        assert engine.index().notes == ("The index was made by findling 0.1.0; building a new one.",)
+        assert not aside.exists()
+        assert engine.search("RetryPolicy").hits[0].path == "src/retry.py"
 
 
 def test_an_older_index_is_nothing_broken(sound: Path, tmp_path: Path) -> None:
@@ -136,7 +158,7 @@ def test_vectors_are_neither_told_from_it_nor_made_in_silence(sound: Path, tmp_p
     with Engine.open(root=root) as engine:
         with pytest.raises(errors.IndexUnavailable, match="findling index"):
             list(engine.vectors())
-        assert [note.endswith("It is built anew.") for note in engine.embed().notes] == [True]
+        assert engine.embed().notes == ("The index was made by findling 0.1.0; building a new one.",)
         assert list(engine.vectors())
 
 

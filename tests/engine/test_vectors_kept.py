@@ -117,8 +117,7 @@ def test_losing_the_text_index_costs_no_vector(opened: bool, tmp_path: Path, mon
         shutil.rmtree(store / "fulltext")
         with monkeypatch.context() as patch:
             made: list[str] = []
-            for way in ("encode", "encode_few"):
-                patch.setattr(BundledEmbedder, way, noting(getattr(BundledEmbedder, way), made))
+            patch.setattr(BundledEmbedder, "encode", noting(BundledEmbedder.encode, made))
             notes = engine.search("retry", mode="keyword", wait_s=None).notes
             report = engine.index()
         assert (report.files, report.complete, made) == (len(SMALL), True, [])

@@ -21,10 +21,9 @@ from findling.engine.indexer import Indexer
 from findling.faces.cli.main import main
 from findling.model.types import FileState, Progress, SkippedFile
 from findling.reading import pool as pool_module
-from findling.reading import worker_process
 from findling.reading.pool import Task, WorkerPool
-from findling.reading.prepare import Prepared
 from findling.store.reader import IndexReader
+from findling.store.reading import Reading
 from findling.store.writer import IndexWriter
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="looks at /proc")
@@ -71,8 +70,8 @@ def nothing_left_behind() -> Iterator[None]:
     await_that(lambda: threading.active_count() <= threads)
 
 
-def answers_of(pool: WorkerPool) -> dict[int, Prepared | SkippedFile]:
-    found: dict[int, Prepared | SkippedFile] = {}
+def answers_of(pool: WorkerPool) -> dict[int, Reading | SkippedFile]:
+    found: dict[int, Reading | SkippedFile] = {}
     while pool.in_flight:
         found.update(pool.collect() or ())
     return found
@@ -92,19 +91,7 @@ def test_a_killed_worker_is_replaced_and_no_file_is_lost() -> None:
         answers = answers_of(pool)
         assert worker not in children()
     assert sorted(answers) == list(range(5))
-    assert all(isinstance(answer, Prepared) for answer in answers.values())
-
-
-def test_a_worker_that_was_started_ahead_is_the_one_that_works() -> None:
-    before = children()
-    worker_process.start_ahead()
-    (ahead,) = children() - before
-    with WorkerPool(1) as pool:
-        pool.submit(tasks(2))
-        assert len(answers_of(pool)) == 2
-        assert children() - before == {ahead}
-    worker_process.start_ahead()  # one that nobody needs
-    worker_process.end_ahead()
+    assert all(isinstance(answer, Reading) for answer in answers.values())
 
 
 def test_a_worker_that_was_given_much_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,7 +126,7 @@ def test_a_stopped_worker_overruns_its_time_and_is_replaced(monkeypatch: pytest.
         os.kill(worker, signal.SIGSTOP)
         pool.submit(tasks(3))
         answers = answers_of(pool)
-    assert all(isinstance(answer, Prepared) for answer in answers.values())
+    assert all(isinstance(answer, Reading) for answer in answers.values())
     assert len(answers) == 3
 
 
@@ -179,7 +166,7 @@ def test_a_file_whose_worker_always_ends_is_reported(monkeypatch: pytest.MonkeyP
         assert {answer.reason for answer in answers.values() if isinstance(answer, SkippedFile)} == {"failed"}
         monkeypatch.undo()
         pool.submit([Task(7, "later.py", CODE)])
-        assert isinstance(answers_of(pool)[7], Prepared)
+        assert isinstance(answers_of(pool)[7], Reading)
 
 
 def test_an_answer_cut_off_in_the_middle_counts_as_a_death(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -207,7 +194,7 @@ def test_an_answer_cut_off_in_the_middle_counts_as_a_death(monkeypatch: pytest.M
         pool.submit(tasks(2))
         answers = answers_of(pool)
     assert flag.exists()
-    assert [type(answers[key]) for key in (0, 1)] == [Prepared, Prepared]
+    assert [type(answers[key]) for key in (0, 1)] == [Reading, Reading]
 
 
 def test_a_worker_that_cannot_be_started_is_reported_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

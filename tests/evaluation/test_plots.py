@@ -117,7 +117,7 @@ def test_the_same_numbers_give_the_same_bytes() -> None:
     program = """
 import hashlib
 from findling.evaluation import plots
-from findling.reports import Estimate
+from findling.model.reports import Estimate
 drawn = plots.latency([plots.Point("a run", 2.0, Estimate(0.5, 0.4, 0.6))])
 print(hashlib.sha256(drawn[".svg"] + drawn[".png"]).hexdigest())
 """

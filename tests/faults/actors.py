@@ -23,11 +23,9 @@ _SMALL_BATCHES = """
     import os, sys, random, threading, time
     # whoever started this is gone when its end of the pipe is
     threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
-    from findling import Engine, errors
-    from findling.ingest import indexer, embedding_pass
-    from findling.store import growth
+    from findling import Engine; from findling.model import errors
+    from findling.engine import indexer, embedding_pass
     indexer._TASK_FILES, indexer._COMMIT_FILES, indexer._MIN_SEGMENT = 4, 8, 1
-    indexer._MIN_SEGMENT_BYTES, growth.FEW = 0, 3
     embedding_pass._FILES_PER_BATCH = 10
     root, seed = sys.argv[1], int(sys.argv[2])
     chance = random.Random(seed)
@@ -78,7 +76,7 @@ WATCH = (
     _SMALL_BATCHES
     + """
     from findling.engine.watching import Watcher
-    from findling.ingest import watching
+    from findling.sources import watching
     watching.TURN_MS = 200
     watcher = Watcher(lambda: Engine.open(root=root))
     watcher.start()

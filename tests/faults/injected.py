@@ -45,11 +45,10 @@ FAULTS: Mapping[str, tuple[str, str]] = {
 _BEGINS = """
     import sys, time
     from pathlib import Path
-    from findling import Engine, errors
-    from findling.ingest import embedding_pass, indexer
-    from findling.store import dense_files, growth
+    from findling import Engine; from findling.model import errors
+    from findling.engine import embedding_pass, indexer
+    from findling.store import dense_files
     indexer._TASK_FILES, indexer._COMMIT_FILES, indexer._MIN_SEGMENT = 1, 2, 1
-    indexer._MIN_SEGMENT_BYTES, growth.FEW = 0, 3
     embedding_pass._FILES_PER_BATCH, embedding_pass._COMMIT_CHUNKS, dense_files.FILE_ROWS = 2, 2, 1
     root = Path(sys.argv[1])
 """
@@ -67,8 +66,8 @@ WORK: Mapping[str, str] = {
         watcher.stop()
     """,
     "fetch": """
-        from findling.library import Library
-        from findling.library.fetch_requests import FileRequest
+        from findling.engine.library import Library
+        from findling.engine.library.fetch_requests import FileRequest
         with Library.open() as library:
             job = library.fetch(FileRequest(sys.argv[2], "lava.md", overwrite=True))
             until = time.monotonic() + 20

@@ -12,7 +12,8 @@ from findling.model.types import Chunk, SkippedFile, Symbol
 from findling.reading.chunks import DocLimits, chunk_file, readable, too_many
 from findling.reading.documents import embedded_regions
 from findling.reading.notebooks import notebook_cells, readable_json
-from findling.reading.prepare import Prepared, prepare
+from findling.reading.prepare import prepare
+from findling.store.reading import Reading
 
 
 def raw_of(text: str, chunk: Chunk) -> str:
@@ -38,7 +39,7 @@ def test_pictures_do_not_make_a_notebook_a_minified_file() -> None:
     picture = {"cell_type": "code", "source": "draw()", "outputs": [{"image/png": "iVBORw0K" * 20_000}]}
     whole = json.dumps({"cells": [picture], "metadata": {}}, indent=1).encode()
     made = prepare("a.ipynb", whole)
-    assert isinstance(made, Prepared) and made.chunk_count == 1
+    assert isinstance(made, Reading) and len(made.chunks) == 1
     for path, data in (("a.json", whole), ("a.ipynb", b"[" * 200_000)):
         left_out = prepare(path, data)
         assert isinstance(left_out, SkippedFile) and left_out.reason == "minified", path

@@ -16,7 +16,7 @@ from findling.model.types import SkippedFile
 from findling.reading.chunks import LIBRARY, ChunkLimits
 from findling.reading.formats import NotConverted, convert, package, xml
 from findling.reading.pool import Answer, Task, WorkerPool
-from findling.reading.prepare import Prepared
+from findling.store.reading import Reading
 
 BOMB = (
     '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">'
@@ -156,7 +156,7 @@ def test_damaged_documents_give_text_or_a_reason(seed: int) -> None:
     found = asked(tasks)
     assert sorted(found) == [task.key for task in tasks]
     for answer in found.values():
-        assert isinstance(answer, Prepared) or (answer.reason != "failed" and answer.detail)
+        assert isinstance(answer, Reading) or (answer.reason != "failed" and answer.detail)
 
 
 def damaged(data: bytes, dice: random.Random) -> bytes:
@@ -194,7 +194,7 @@ def test_memory_is_bounded_in_the_worker() -> None:
     bomb = data[:start] + body + data[data.index(b"\nendobj", start) :]
     found = asked([Task(0, "bomb.pdf", bomb), Task(1, "good.pdf", pdf(["a good page"]))])
     assert isinstance(found[0], SkippedFile)
-    assert isinstance(found[1], Prepared)
+    assert isinstance(found[1], Reading)
 
 
 def test_a_slide_in_a_slide_in_a_slide() -> None:

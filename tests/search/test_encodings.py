@@ -36,7 +36,6 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     engine = Engine.open(root)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(indexer, "_MIN_SEGMENT", 1)  # as many files are, these few are covered by a segment
-        patch.setattr(indexer, "_MIN_SEGMENT_BYTES", 0)
         engine.index(embed=False)
     return engine
 

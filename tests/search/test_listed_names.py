@@ -13,7 +13,6 @@ import pytest
 from findling import Engine
 from findling.reading import syntax
 from findling.search import names, symbol
-from findling.store import growth
 from findling.store import reader as store_reader
 
 
@@ -84,7 +83,6 @@ def test_uses_that_there_was_no_time_for_are_told_of(
 def test_what_is_remembered_of_definitions_is_bounded(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(growth, "FEW", 2)  # of few files all is remembered
     monkeypatch.setattr(store_reader, "_CONTENTS", 3)
     monkeypatch.setattr(store_reader, "_CHUNK_LISTS", 3)
     monkeypatch.setattr(store_reader, "_AT_ONCE", 1)

@@ -13,8 +13,9 @@ from findling.model import tokenizer
 from findling.model.types import SYMBOL_KINDS
 from findling.search.ranking import mention_arrays, mentions
 from findling.search.ranking.votes import KINDS, MAX_DEFINERS, MIN_NAME, voters, votes
-from findling.store import symbol_rows, term_rows
-from findling.store.symbol_rows import DefinedNames
+from findling.store import term_rows
+from findling.store.reading import Symbol
+from findling.store.rows import NO_NAMES, DefinedNames
 
 NAMES = ("retryPolicy", "RetryPolicy", "retry", "retries", "Delay", "open_it", "HTTPServer2", "get", "a_b_c", "grüßen")
 KIND_NAMES = ("class", "fn", "variable")
@@ -23,8 +24,7 @@ name_lists = st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(KIND_NAM
 
 
 def named(names: list[tuple[str, str]]) -> DefinedNames:
-    rows = [(name, kind, -1, 1, 1, 1, "", "") for name, kind in names]
-    return symbol_rows.named(symbol_rows.pack(rows))
+    return DefinedNames.of([Symbol(name, kind, -1, 1, 1, 1, "", "") for name, kind in names])
 
 
 def counted(names: list[tuple[str, str]]) -> list[str]:
@@ -105,4 +105,4 @@ def test_keys_of_names_of_ascii_are_too(names: list[str]) -> None:
 def test_kinds_that_are_not_voted_for_and_short_names_have_no_keys() -> None:
     assert set(SYMBOL_KINDS) > KINDS
     assert list(mentions.name_keys(named([("long_name", "variable"), ("get", "fn"), ("gets", "fn")]))) == [key("gets")]
-    assert list(mentions.name_keys(symbol_rows.NO_NAMES)) == []
+    assert list(mentions.name_keys(NO_NAMES)) == []

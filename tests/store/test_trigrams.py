@@ -6,7 +6,6 @@ import errno
 import os
 import random
 import struct
-import sys
 from array import array
 from pathlib import Path
 
@@ -58,25 +57,6 @@ def test_file_trigrams_are_the_sorted_unique_trigrams_of_the_lowercased_text(dat
     assert brute_codes(data) <= set(packed)
     if data.isascii():
         assert set(packed) == brute_codes(data)
-
-
-@given(st.one_of(st.binary(max_size=300), st.text("ab\n\r ſ\u212a\u0130ıA", max_size=40).map(str.encode)))
-def test_a_file_has_the_same_trigrams_with_and_without_numpy(data: bytes) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trigrams_module, "_spare_numpy", lambda _: True)
-        without = file_trigrams(data)
-        patch.setattr(trigrams_module, "_spare_numpy", lambda _: False)
-        assert file_trigrams(data) == without
-
-
-def test_a_process_that_prepares_much_uses_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "numpy")
-    monkeypatch.setattr(trigrams_module, "_spared", 0)
-    half = trigrams_module.MAX_SPARED_BYTES // 2
-    assert [trigrams_module._spare_numpy(half) for _ in range(3)] == [True, True, False]
-    monkeypatch.setitem(sys.modules, "numpy", object())
-    monkeypatch.setattr(trigrams_module, "_spared", 0)
-    assert not trigrams_module._spare_numpy(1)
 
 
 def test_letters_that_fold_to_ascii_are_indexed_both_ways() -> None:

@@ -58,29 +58,27 @@ def plain_cosines(rows: np.ndarray, query: np.ndarray) -> np.ndarray:
 
 
 @FROM_SEED
-@given(seed=st.integers(0, 2**32), size=SIZES, k=st.integers(0, 70), share=st.sampled_from([None, 0.0, 0.05, 0.5, 1.0]))
-def test_top_by_bits_is_the_sorted_scan(seed: int, size: tuple[int, int], k: int, share: float | None) -> None:
+@given(seed=st.integers(0, 2**32), size=SIZES, k=st.integers(0, 70))
+def test_top_by_bits_is_the_sorted_scan(seed: int, size: tuple[int, int], k: int) -> None:
     rng = np.random.default_rng(seed)
     bits = rng.integers(0, 256, (size[0], size[1] // 8), np.uint8)
     query = rng.integers(0, 256, size[1] // 8, np.uint8)
-    allowed = None if share is None else rng.random(size[0]) < share
     distances = np.unpackbits(bits ^ query, axis=1).sum(axis=1)
-    expected = [row for row in np.argsort(distances, kind="stable").tolist() if allowed is None or allowed[row]]
+    expected = np.argsort(distances, kind="stable").tolist()
     assert np.array_equal(vectors.hamming(bits, query), distances)
-    assert vectors.top_by_bits(bits, query, k, allowed).tolist() == expected[:k]
+    assert vectors.top_by_bits(bits, query, k).tolist() == expected[:k]
     columns = vectors.in_columns(bits)
     assert np.array_equal(vectors.hamming(columns, query), distances)
-    assert vectors.top_by_bits(columns, query, k, allowed).tolist() == expected[:k]
+    assert vectors.top_by_bits(columns, query, k).tolist() == expected[:k]
 
 
 @FROM_SEED
-@given(seed=st.integers(0, 2**32), count=st.integers(0, 50), k=st.integers(0, 60), masked=st.booleans())
-def test_top_by_value_is_the_sorted_list(seed: int, count: int, k: int, masked: bool) -> None:
+@given(seed=st.integers(0, 2**32), count=st.integers(0, 50), k=st.integers(0, 60))
+def test_top_by_value_is_the_sorted_list(seed: int, count: int, k: int) -> None:
     rng = np.random.default_rng(seed)
     values = rng.integers(-3, 4, count).astype(np.float32)
-    allowed = rng.random(count) < 0.4 if masked else None
-    expected = [row for row in np.argsort(-values, kind="stable").tolist() if allowed is None or allowed[row]]
-    assert vectors.top_by_value(values, k, allowed).tolist() == expected[:k]
+    expected = np.argsort(-values, kind="stable").tolist()
+    assert vectors.top_by_value(values, k).tolist() == expected[:k]
 
 
 @FROM_SEED

@@ -161,7 +161,7 @@ def test_what_cannot_be_done_is_an_event(
 
 PROGRAM = """
 import logging, sys
-from findling import events
+from findling.outbound import events
 events.to_stderr("info")
 events.semantic_search(query="secret words", result_count=2, latency_ms=1.5, used_semantic=True)
 logging.getLogger("findling.contracts").warning("plain")

@@ -1,6 +1,6 @@
 """The embedding model that comes with findling: one int8 vector per word, added up.
 
-Needs the three files in ``model/`` and, for more than a few texts (`bundled_few`), numpy. A text is split into words
+Needs the three files in ``model/``, and numpy. A text is split into words
 and those into the rows that they are made of (`bundled_vocabulary`). The vector is the sum of the rows, each weighted
 by 1 + ln(times it occurs), scaled to length 1.
 
@@ -10,31 +10,25 @@ chosen so that no partial sum is rounded. The order of adding, and so the proces
 
 from __future__ import annotations
 
-import math
-import sys
-from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakValueDictionary
 
+import numpy as np
+from numpy.typing import NDArray
+
 from findling.embedding import Batch, Fingerprint
-from findling.embedding.bundled_few import SQUARE_BITS, unit_row, weighted_sum
 from findling.embedding.bundled_files import META_FILE as META_FILE
 from findling.embedding.bundled_files import MODEL_DIR as MODEL_DIR
-from findling.embedding.bundled_files import REMEDY, described, mapped_table, reading
+from findling.embedding.bundled_files import REMEDY, described, reading
 from findling.embedding.bundled_files import TABLE_FILE as TABLE_FILE
 from findling.embedding.bundled_files import WORDS_FILE as WORDS_FILE
 from findling.embedding.bundled_vocabulary import Vocabulary
 from findling.model.errors import EmbedderUnavailable
 from findling.model.tokenizer import words
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 # Weights are rounded to 1/256: 0.2 % of the smallest weight, far below what int8 rows resolve.
 WEIGHT_UNIT = 256
@@ -49,16 +43,22 @@ MAX_REMEMBERED_CHARS = 64
 # eleven languages has 10,000 different ones.
 MAX_REMEMBERED_WORDS = 65_536
 
-# Characters of texts that are embedded without numpy where nothing has imported it yet: about half the time that takes.
-FEW_CHARS = 40_000
-
 # Texts whose exact sums are held at a time: 1 MB at 256 dimensions.
 BLOCK_TEXTS = 512
 
 _INT8_MAX = 128
 
+# Sums below 2 ** SQUARE_BITS have a sum of squares that fits 64 bits at up to 512 dimensions.
+SQUARE_BITS = 27
+
 # Whole numbers up to this are exact in float32.
 _FLOAT32_EXACT = 2**24
+
+
+_WEIGHT_OF_COUNT: NDArray[np.float32] = np.rint(
+    WEIGHT_UNIT * (1 + np.log(np.maximum(np.arange(MAX_COUNT + 1), 1)))
+).astype(np.float32)
+"""The weight of a piece by how often it occurs, in units of 1 / WEIGHT_UNIT."""
 
 
 class _Pieces(dict[str, tuple[int, ...]]):
@@ -84,11 +84,11 @@ class _Pieces(dict[str, tuple[int, ...]]):
 class BundledEmbedder:
     """The bundled model, opened. Safe to use from several threads; the table is mapped, not copied."""
 
-    def __init__(self, table: memoryview, pieces: _Pieces, fingerprint: Fingerprint) -> None:
-        self._rows = table
+    def __init__(self, table: NDArray[np.int8], pieces: _Pieces, fingerprint: Fingerprint) -> None:
+        """``table``: (rows, dimensions)."""
+        self._table = table
         self._pieces = pieces
         self._fingerprint = fingerprint
-        self._arrays: tuple[NDArray[np.int8], NDArray[np.float32]] | None = None
 
     @classmethod
     def open(cls, folder: Path | None = None, *, verify: bool = True) -> BundledEmbedder:
@@ -99,12 +99,13 @@ class BundledEmbedder:
         folder = folder or MODEL_DIR
         about = described(folder, verify=verify)
         with reading(folder):
-            table, shape = mapped_table(folder / TABLE_FILE)
+            table: NDArray[np.int8] = np.asarray(np.load(folder / TABLE_FILE, mmap_mode="r"))
             vocabulary = Vocabulary((folder / WORDS_FILE).read_bytes().decode().split("\n"), about.shared_rows)
         expected = (about.words + about.shared_rows, about.fingerprint.dimensions)
-        if shape != expected or len(vocabulary) + about.shared_rows != expected[0]:
+        fits = table.shape == expected and table.dtype == np.int8
+        if not fits or len(vocabulary) + about.shared_rows != expected[0]:
             raise EmbedderUnavailable(
-                f"The bundled embedding model does not fit together: {shape} numbers, "
+                f"The bundled embedding model does not fit together: {table.shape} numbers of {table.dtype}, "
                 f"{len(vocabulary)} words, {expected} expected.",
                 remedy=REMEDY,
             )
@@ -117,13 +118,6 @@ class BundledEmbedder:
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See Embedder. Time grows with the length of the text and with nothing else."""
         return self._embed(len(texts), map(self._count_text, texts))
-
-    def encode_few(self, texts: Sequence[str]) -> list[array[float]] | None:
-        """The same vectors as arrays of code "f"; None where numpy is no slower."""
-        if "numpy" in sys.modules or sum(map(len, texts)) > FEW_CHARS:
-            return None
-        size = self._fingerprint.dimensions
-        return [unit_row(weighted_sum(self._rows, size, self._count_text(text), weight_of)) for text in texts]
 
     def encode_query(self, text: str) -> NDArray[np.float32]:
         """See Embedder. The same vector as ``encode`` gives: the model has no prefixes."""
@@ -148,17 +142,12 @@ class BundledEmbedder:
 
     def vectors(self, rows: Sequence[int]) -> NDArray[np.float32]:
         """(rows, dimensions): rows of the table, as they are."""
-        import numpy as np
-
-        table, _ = self._arrays or self._as_arrays()
-        return table.take(np.asarray(rows, np.intp), axis=0).astype(np.float32)
+        return self._table.take(np.asarray(rows, np.intp), axis=0).astype(np.float32)
 
     def _count_text(self, text: str) -> Mapping[int, int]:
         return Counter(self.rows_in(text))
 
     def _embed(self, texts: int, piece_counts: Iterable[Mapping[int, int]]) -> NDArray[np.float32]:
-        import numpy as np
-
         unit_rows = np.zeros((texts, self._fingerprint.dimensions), np.float32)
         counts = iter(piece_counts)
         for start in range(0, texts, BLOCK_TEXTS):
@@ -175,30 +164,12 @@ class BundledEmbedder:
 
         einsum adds up in this thread; a matrix product would wake the BLAS library's.
         """
-        import numpy as np
-
-        table, weight_of_count = self._arrays or self._as_arrays()
         rows = np.fromiter(pieces.keys(), np.intp, len(pieces))
         counts = np.fromiter(pieces.values(), np.intp, len(pieces))
-        weights = weight_of_count[np.minimum(counts, MAX_COUNT)]
+        weights = _WEIGHT_OF_COUNT[np.minimum(counts, MAX_COUNT)]
         exact = np.float32 if int(weights.sum(dtype=np.int64)) * _INT8_MAX < _FLOAT32_EXACT else np.float64
-        total: NDArray[Any] = np.einsum("n,nd->d", weights.astype(exact), table.take(rows, axis=0).astype(exact))
+        total: NDArray[Any] = np.einsum("n,nd->d", weights.astype(exact), self._table.take(rows, axis=0).astype(exact))
         return total
-
-    def _as_arrays(self) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-        """The table (n, d), and the weight of each number of times."""
-        import numpy as np
-
-        table = np.frombuffer(self._rows, np.int8).reshape(-1, self._fingerprint.dimensions)
-        counts = np.maximum(np.arange(MAX_COUNT + 1), 1)
-        self._arrays = table, np.rint(WEIGHT_UNIT * (1 + np.log(counts))).astype(np.float32)
-        return self._arrays
-
-
-@cache
-def weight_of(count: int) -> int:
-    """The weight of a piece that occurs so often, in units of 1 / WEIGHT_UNIT."""
-    return round(WEIGHT_UNIT * (1 + math.log(min(count, MAX_COUNT))))
 
 
 _opened: WeakValueDictionary[Path, BundledEmbedder] = WeakValueDictionary()
@@ -217,8 +188,6 @@ def _normalise_into(unit_rows: NDArray[np.float32], sums: NDArray[np.float64]) -
 
     Squares are added as integers, and dividing and square roots are exact to the last bit by IEEE 754.
     """
-    import numpy as np
-
     whole = sums.astype(np.int64)
     bits = np.frexp(np.abs(sums).max(axis=1))[1].astype(np.int64)
     whole >>= np.maximum(bits - SQUARE_BITS, 0)[:, np.newaxis]

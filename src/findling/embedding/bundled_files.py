@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import json
-import mmap
-import struct
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,10 +22,6 @@ FORMAT = 2
 
 # Part of the fingerprint: raise it when the same files would give other vectors.
 ARITHMETIC_VERSION = 1
-
-_NPY_MAGIC = b"\x93NUMPY\x01\x00"
-_NPY_LENGTH = struct.Struct("<H")
-"""What an ``.npy`` file begins with, and how the length of its description is told behind that."""
 
 REMEDY = "Reinstall findling to restore its model files; searching by text and by name works without them."
 
@@ -79,27 +72,6 @@ def reading(folder: Path) -> Iterator[None]:
         raise EmbedderUnavailable(
             f"The bundled embedding model cannot be read from {folder}: {error}.", remedy=REMEDY
         ) from error
-
-
-def mapped_table(path: Path) -> tuple[memoryview, tuple[int, int]]:
-    """The int8 numbers of an ``.npy`` file one after the other, mapped, and how many rows of how many there are.
-
-    numpy does the same, and takes longer to import than all else that a few texts need. Raises ValueError.
-    """
-    with path.open("rb") as file:
-        mapped = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-    if mapped[: len(_NPY_MAGIC)] != _NPY_MAGIC:
-        raise ValueError(f"{path.name} is not a version 1 file of numpy's")
-    begin = len(_NPY_MAGIC) + _NPY_LENGTH.size
-    end = begin + _NPY_LENGTH.unpack_from(mapped, len(_NPY_MAGIC))[0]
-    try:
-        head = ast.literal_eval(bytes(mapped[begin:end]).decode("latin-1").strip())
-    except SyntaxError as error:
-        raise ValueError(f"{path.name} has a damaged head") from error
-    rows, dimensions = head["shape"]
-    if head["descr"] != "|i1" or head["fortran_order"] or len(mapped) - end != rows * dimensions:
-        raise ValueError(f"{path.name} holds something else than rows of int8: {head}")
-    return mapped[end:], (rows, dimensions)
 
 
 def _check(path: Path, expected: Mapping[str, Any], verify: bool) -> str:

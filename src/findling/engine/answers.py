@@ -187,7 +187,6 @@ class Answers:
                 language=language,
                 folder=self._folder,
                 limit=limit,
-                read_lines=self._shown.lines,
             )
             uses = names.References((), 0)
             if references:

@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from findling.embedding import BUNDLED, Embedder, Fingerprint, takes_documents
-from findling.embedding.bundled import BundledEmbedder
 from findling.model import errors, plurals
 from findling.model.format_names import outlined_as
 from findling.model.languages import LANGUAGES
@@ -153,7 +152,6 @@ class _Writing:
 
     def __enter__(self) -> _Writing:
         size = self._fingerprint.dimensions
-        levels = vector_codes.levels(size) if self.coding == FOUR_BITS else ()
         row_bytes = vector_codes.row_bytes(size, self.coding)
         self._writer = self._take()
         try:
@@ -163,7 +161,6 @@ class _Writing:
                 size,
                 self.coding,
                 row_bytes,
-                levels,
                 docs=takes_documents(self._fingerprint),
             )
         except BaseException:
@@ -360,8 +357,6 @@ _FAILED_BEFORE = "It failed when the file was begun."
 
 def _coded(embedder: Embedder, texts: Sequence[str], deadline: float | None) -> tuple[list[bytes], Mapping[int, str]]:
     """Stored vectors of the first texts, of all unless time ran out; and, by place, why a text has none."""
-    if isinstance(embedder, BundledEmbedder) and (few := embedder.encode_few(texts)) is not None:
-        return list(map(vector_codes.encode_row, few)), {}
     made = embedder.embed_batch(texts, deadline=deadline)
     return [row.tobytes() for row in vector_codes.encode(made.rows, coding_of(embedder.fingerprint))], made.failed
 

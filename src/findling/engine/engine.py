@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from functools import cached_property, wraps
+from functools import cached_property, partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from findling.search.exact import Grep
     from findling.search.names import FileSymbols
     from findling.sources.discovery import DiscoveryOptions
+    from findling.store.sqlite_export import Exported
 
 OPEN_REFS = 2
 """Refs that stay open beside the folder: two are compared; more cost memory."""
@@ -380,6 +381,24 @@ class Engine:
                 yield from exported(reader, model)
         finally:
             reader.close()
+
+    def export(self, target: StrPath) -> Exported:
+        """Write the documented tables (`findling.store.sqlite_export`) into a new SQLite database, or over such a one.
+
+        Raises `InvalidInput` where something else stands there, `StorageFull`, and as `vectors` the index's errors.
+        """
+        from findling.search.indexed_files import indexed_text
+        from findling.store.sqlite_export import export
+
+        self._store.ready_to_read()
+        reader = self._store.reader
+        files = self.new_files()
+        try:
+            with reader.snapshot():
+                text_of = partial(indexed_text, reader, files, max_bytes=self.wanted.max_bytes)
+                return export(reader, text_of, Path(target))
+        finally:
+            files.close()
 
     def _run(
         self,

@@ -29,7 +29,7 @@ from findling.sources.checkout import Checkout
 from findling.sources.contents import read_file
 from findling.sources.file_order import Order
 from findling.sources.git_objects import ObjectFormat, RefFiles, content_id, list_tree, object_format
-from findling.store.prepared import Prepared
+from findling.store.reading import Reading
 from findling.store.schema import CONVERTED, FAILED, UNREAD
 from findling.store.writer import IndexWriter
 
@@ -250,8 +250,6 @@ class Indexer:
                         found = adopt(
                             writer, manifest, self._root, found, checkout, self._format, self._options, stop_at
                         )
-                if not known:
-                    writer.expect(sum(size for _, size, _ in found))
                 run.notes.extend(notes)
                 run.skipped.extend(skipped)
                 run.removed = writer.remove(manifest, gone) if gone else 0
@@ -282,7 +280,7 @@ class Indexer:
                     writer.forget_refs(_KEPT_REFS, keep=manifest)
                 writer.commit()
                 run.files = writer.file_count(manifest)
-                writer.flush_trigrams(_MIN_SEGMENT if run.bytes_read >= _MIN_SEGMENT_BYTES else _FULL_SEGMENT)
+                writer.flush_trigrams(_MIN_SEGMENT)
                 if paths is None and len(found) >= _LARGE_RUN and not left:
                     writer.settle()
                 if (run.changed or run.removed or roots_gone) and not left:  # what is left may find its vectors here
@@ -463,12 +461,12 @@ class Indexer:
     def _write(self, writer: IndexWriter, manifest: int, content: _Content, answer: Answer, run: _Run) -> None:
         file = content.file
         run.take_in(file.size)
-        if isinstance(answer, Prepared):
+        if isinstance(answer, Reading):
             writer.add(manifest, file, content.digest, answer, content.git_id)
-            run.chunks += answer.chunk_count
-            run.symbols += answer.symbol_count
+            run.chunks += len(answer.chunks)
+            run.symbols += len(answer.symbols)
             most = MAX_PLACED_CHUNKS if answer.encoding == CONVERTED else MAX_CHUNKS
-            if answer.kind == "docs" and too_many(range(answer.chunk_count), most):
+            if answer.kind == "docs" and too_many(answer.chunks, most):
                 run.grown.append((file.path, most))
             return
         if answer.reason == "failed":  # perhaps the machine's fault and not the file's: the next full run tries again
@@ -510,9 +508,5 @@ def wanted_id(options: discovery.DiscoveryOptions) -> str:
 
 _MIN_SEGMENT = 256
 """At the end of a run this many uncovered files are worth a segment; fewer are simply read by each exact search."""
-
-_MIN_SEGMENT_BYTES = 1_000_000
-"""The same of so much text: of less a segment takes a third as much room, and reading it takes some five milliseconds
-more than asking a segment."""
 
 _FULL_SEGMENT = 4096

@@ -50,6 +50,7 @@ def run(
         store.repair()  # it may come to lie elsewhere, and the job's record with it
     with running_job(store, progress, whole=paths is None) as job, _turn("runs", store, job, deadline):
         with _worker_for(store, paths) as ahead:
+            from findling.store import rebuilding
             from findling.store.schema import CutOtherwise
 
             store.repair()
@@ -72,6 +73,8 @@ def run(
                     paths=paths, deadline=deadline, order=order, wait_s=wait_s, unlisted=unlisted
                 )
         store.begins_anew = False
+        if paths is None and report.complete:
+            rebuilding.forget_older(store.directory)
         embedded = 0
         failed: list[EmbeddedFile] = []
         if embed and (deadline is None or time.monotonic() < deadline):

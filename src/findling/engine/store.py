@@ -231,9 +231,14 @@ class OpenStore:
         )
 
     def _begin_anew(self, problem: str) -> None:
+        from findling.store import soundness
+
         self.close()
         self.begins_anew = True
-        self.notes.append(f"{problem} It is built anew.")
+        older = soundness.is_older(self.directory)
+        self.notes.append(
+            f"{problem.removesuffix('.')}; building a new one." if older else f"{problem} It is built anew."
+        )
 
     def start_over_if_cut_otherwise(self, wait_s: float) -> bool:
         """Remove a store whose files were cut by other sizes, with a note; whether that was so.

@@ -19,7 +19,7 @@ from findling.model.format_names import format_of
 from findling.model.types import SkippedFile
 from findling.reading import worker_process
 from findling.reading.worker import COMMENTS, DOCUMENTED, read_frame, write_frame
-from findling.store.prepared import Prepared
+from findling.store.reading import Reading
 
 if TYPE_CHECKING:
     import subprocess
@@ -43,7 +43,7 @@ has read, which came to half a gigabyte a worker on a large corpus. A new one is
 _MAX_WORKERS = 8
 """More feed the one writer faster than it writes."""
 
-Answer = Prepared | SkippedFile
+Answer = Reading | SkippedFile
 
 
 @dataclass(frozen=True, slots=True)

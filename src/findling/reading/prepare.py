@@ -1,6 +1,7 @@
-"""One file's bytes to the rows that the index keeps of it. Pure: no I/O, no knowledge of the store's tables.
+"""One file's bytes to what is known of them. Pure: no I/O, no knowledge of the store's tables.
 
-This is what a worker process does for each file: decode, find symbols, cut chunks, make terms and trigrams.
+`prepare` is what a worker process does for each file: is it indexed at all, and in which language; then `read`, which
+knows no path: decode, find symbols, cut chunks, make terms and trigrams.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from findling.reading import chunks as chunking
 from findling.reading.decoding import Decoded, decode
 from findling.reading.formats import NotConverted, convert, format_of, outlined_as
 from findling.reading.syntax import parse
-from findling.store import chunk_rows, section_rows, signatures, symbol_rows, term_rows
-from findling.store.prepared import Prepared as Prepared
-from findling.store.schema import CHUNK_KINDS, CONVERTED
+from findling.store import reading, term_rows
+from findling.store.reading import Reading
+from findling.store.schema import CONVERTED
 from findling.store.trigrams import file_trigrams
 
 HEAD_BYTES = 4096
@@ -36,13 +37,11 @@ _UNPARSED_BYTES = 1_000_000
 
 _LIMITS = chunking.ChunkLimits()
 
-_CHUNK_KINDS = {kind: position for position, kind in enumerate(CHUNK_KINDS)}
-
 
 def prepare(
     path: str, data: bytes, *, with_syntax: bool = True, limits: chunking.ChunkLimits = _LIMITS
-) -> Prepared | SkippedFile:
-    """What the index keeps of ``data`` at ``path``, or why it keeps nothing."""
+) -> Reading | SkippedFile:
+    """What is known of ``data`` at ``path``, or why it is not indexed."""
     form = format_of(path, pages=limits.pages)
     if form:
         return _prepare_converted(path, form, data, limits)
@@ -52,10 +51,16 @@ def prepare(
     decoded = decode(data)
     if not isinstance(decoded, Decoded):
         return SkippedFile(path, decoded.reason, decoded.detail)
-    marks = content_marks(head)
     language = language_of(path, head)
-    if "minified" in marks and not _is_notebook(language, decoded.text):
+    if "minified" in content_marks(head) and not _is_notebook(language, decoded.text):
         return SkippedFile(path, "minified", "its lines are too long for source code")
+    return read(data, decoded, language, with_syntax=with_syntax, limits=limits)
+
+
+def read(
+    data: bytes, decoded: Decoded, language: Language, *, with_syntax: bool, limits: chunking.ChunkLimits
+) -> Reading:
+    """What is known of ``data``, whose text is ``decoded``, in a language: the same at whatever path it stands."""
     text = decoded.text
     symbols: Sequence[Symbol] = ()
     problem = ""
@@ -67,7 +72,8 @@ def prepare(
     cut = chunking.chunk_file(
         text, language.id, language.kind, symbols, code=limits.code, docs=limits.docs, data=limits.data
     )
-    return _rows(text, data, decoded.encoding, language, symbols, cut, problem, "generated" in marks)
+    generated = "generated" in content_marks(data[:HEAD_BYTES])
+    return _reading(text, data, decoded.encoding, language, symbols, cut, problem, generated)
 
 
 def _is_notebook(language: Language, text: str) -> bool:
@@ -79,7 +85,7 @@ def _is_notebook(language: Language, text: str) -> bool:
     return notebook_cells(text) is not None
 
 
-def _prepare_converted(path: str, form: str, data: bytes, limits: chunking.ChunkLimits) -> Prepared | SkippedFile:
+def _prepare_converted(path: str, form: str, data: bytes, limits: chunking.ChunkLimits) -> Reading | SkippedFile:
     """A document whose text has to be taken out of it first; only that text is indexed and shown."""
     try:
         text = convert(form, data)
@@ -91,12 +97,11 @@ def _prepare_converted(path: str, form: str, data: bytes, limits: chunking.Chunk
     language = language_of(path, b"")
     read_as = replace(language, id=outlined_as(language.id, converted=True))
     cut = chunking.chunk_docs(text, limits=limits.docs, language=read_as.id, most=chunking.MAX_PLACED_CHUNKS)
-    rows = _rows(text, raw, CONVERTED, read_as, (), cut, "", False)
-    rows.language = language.id
-    return rows
+    found = _reading(text, raw, CONVERTED, read_as, (), cut, "", False)
+    return replace(found, language=language.id)
 
 
-def _rows(
+def _reading(
     text: str,
     data: bytes,
     encoding: str,
@@ -105,17 +110,17 @@ def _rows(
     cut: Sequence[Chunk],
     problem: str,
     generated: bool,
-) -> Prepared:
+) -> Reading:
     raw = text.encode("utf-8", "surrogatepass")
     documents: list[tuple[str, str]] = []
+    chunks: list[reading.ChunkRow] = []
     all_words: list[str] = []
     starts = [symbol.start_line for symbol in symbols]
     first = 0
-    hashes: list[bytes] = []
     for chunk in cut:
         own = raw[chunk.start_byte : chunk.end_byte]
         piece = own.decode("utf-8", "surrogatepass")
-        hashes.append(hashlib.sha256(own).digest())
+        chunks.append(_chunk_row(chunk, hashlib.sha256(own).digest(), is_prose=language.kind == "docs"))
         words = tokenizer.words(chunking.readable(piece, chunk, language.id))
         all_words += words
         while first < len(starts) and starts[first] < chunk.start_line:
@@ -127,56 +132,44 @@ def _rows(
             names.append(symbol.name)
         context = tokenizer.joined_terms(tokenizer.words(" ".join(dict.fromkeys(names)))) if names else ""
         documents.append((tokenizer.joined_terms(words), context))
-    lines = text.split("\n") if symbols else ()
-    packed, body_terms, name_terms = _pack_terms(Counter(all_words), symbols)
-    rows = [_symbol_row(symbol, lines) for symbol in symbols]
-    chunk_lines, chunk_places = chunk_rows.pack([_place(chunk) for chunk in cut])
-    sections, texts = "", b""
-    if language.kind == "docs":
-        spans = [(chunk.start_byte, chunk.end_byte) for chunk in cut]
-        sections, texts = section_rows.pack(raw, spans, ["\n".join(chunk.breadcrumb) for chunk in cut])
-    return Prepared(
+    terms, body_terms, name_terms = _pack_terms(Counter(all_words), symbols)
+    return Reading(
         language=language.id,
         kind=language.kind,
         lines=text.count("\n") + (not text.endswith("\n")),
         encoding=encoding,
         generated=generated,
         problem=problem,
-        symbols=symbol_rows.pack(rows),
-        symbol_count=len(rows),
-        defines=symbol_rows.keys(rows),
-        chunk_count=len(cut),
-        chunk_bytes=sum(chunk.end_byte - chunk.start_byte for chunk in cut),
-        chunk_lines=chunk_lines,
-        chunk_places=chunk_places,
-        chunk_hashes=b"".join(hashes),
-        sections=sections,
-        texts=texts,
-        documents=documents,
-        terms=packed,
+        symbols=list(map(_symbol, symbols)),
+        chunks=chunks,
+        terms=terms,
         body_terms=body_terms,
         name_terms=name_terms,
+        text=raw if encoding == CONVERTED else None,
+        documents=documents,
         trigrams=file_trigrams(as_utf8(data) if encoding == UTF8 else raw),  # the same, but for damaged bytes
     )
 
 
-def _symbol_row(symbol: Symbol, lines: Sequence[str]) -> symbol_rows.PackedSymbol:
+def _symbol(symbol: Symbol) -> reading.Symbol:
     scope = symbol.qualified_name[: -len(symbol.name) - 1] if symbol.qualified_name != symbol.name else ""
-    return (
-        symbol.name,
+    return reading.Symbol(
+        symbol.name.replace("\n", " "),
         symbol.kind,
         symbol.parent,
         symbol.start_line,
         symbol.end_line,
         symbol.name_line,
         scope,
-        signatures.to_keep(symbol.signature, lines, symbol.name_line),
+        symbol.signature,
     )
 
 
-def _place(chunk: Chunk) -> chunk_rows.Place:
-    kind = _CHUNK_KINDS[chunk.kind]
-    return chunk.start_line, chunk.end_line, chunk.start_byte, chunk.end_byte, kind, chunk.symbol
+def _chunk_row(chunk: Chunk, own_hash: bytes, *, is_prose: bool) -> reading.ChunkRow:
+    headings = chunk.breadcrumb if is_prose else ()
+    return reading.ChunkRow(
+        chunk.start_line, chunk.end_line, chunk.start_byte, chunk.end_byte, chunk.kind, chunk.symbol, headings, own_hash
+    )
 
 
 class _Keys(dict[str, tuple[int, ...]]):

@@ -7,7 +7,11 @@ from __future__ import annotations
 
 import re
 
-from findling.store.signatures import MAX_SIGNATURE, shortened
+MAX_SIGNATURE = 300
+
+_CUT = "…"
+_OPENS = " {:;=,"
+"""What a signature does not end with, cut or whole."""
 
 DOC_CHARACTERS = 500
 # Longest stretches of text looked at, so that one huge initialiser or licence costs what a normal one costs.
@@ -30,6 +34,13 @@ _MARKUP = re.compile(
     r"</?(?:summary|remarks|para|p|code|c|b|i|em|see|seealso|paramref|typeparamref)\b(?:\s+\w+=\"([^\"]*)\")?[^>]*>"
 )
 _CODE_FENCE = re.compile(r"^(?:```|~~~)")
+
+
+def shortened(signature: str, *, cut: bool = False) -> str:
+    """At most `MAX_SIGNATURE` characters, with a sign at the end where it is (or was before, with ``cut``) longer."""
+    if len(signature) <= MAX_SIGNATURE and not cut:
+        return signature
+    return signature[: MAX_SIGNATURE - len(_CUT)].rstrip(_OPENS) + _CUT
 
 
 def _folded(text: bytes, start: int, end: int) -> tuple[str, bool]:

@@ -30,7 +30,6 @@ from findling.reading.syntax_grammars.model import (
     Through,
 )
 from findling.reading.syntax_tree import grammar as loaded_grammar
-from findling.store.signatures import shortened
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -273,7 +272,7 @@ class Walk:
             end = min(end, body.start_byte)
         line = syntax_text.signature(self._text, start, end, self._grammar.annotation)
         if kind in TYPE_KINDS and definition.name not in line:  # ``typedef struct { … } name;``
-            line = shortened(f"{line} {definition.name}")
+            line = syntax_text.shortened(f"{line} {definition.name}")
         return line
 
     def _doc(self, item: _Item, definition: Definition, start: int) -> str:

@@ -1,7 +1,7 @@
 """A worker process: reads tasks from standard input, writes what it prepared to standard output.
 
 Frames are a 4-byte length and a pickle, and only ever travel between findling's own processes over their pipes.
-A task is what is asked and a list of (path, bytes, with_syntax); the answer a list of (Prepared | SkippedFile | message
+A task is what is asked and a list of (path, bytes, with_syntax); the answer a list of (Reading | SkippedFile | message
 of a failure). What is asked: how files are cut (`ChunkLimits.id`), or one of the words below.
 The parent kills a worker that takes too long; nothing here holds state that would be missed.
 """

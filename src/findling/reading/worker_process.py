@@ -1,6 +1,4 @@
-"""Starting a worker process. Knows nothing of its work, and imports next to nothing: a command that is sure to need a
-worker starts one before anything else, and both import what they need at the same time.
-"""
+"""Starting and ending a worker process. Knows nothing of its work."""
 
 from __future__ import annotations
 
@@ -16,27 +14,6 @@ _PROGRAM: Final = "from findling.reading.worker import main; main()"
 _APART: Final[dict[str, Any]] = {"process_group": 0} if os.name == "posix" else {}
 """Ctrl-C is for the parent, which ends its workers itself."""
 
-_ahead: list[subprocess.Popen[bytes]] = []
-
-
-def start() -> subprocess.Popen[bytes]:
-    """A worker and pipes to it: the one that was started ahead, or a new one. Raises OSError."""
-    try:
-        return _ahead.pop()
-    except IndexError:
-        return _start()
-
-
-def start_ahead() -> None:
-    """Start the worker that `start` will be asked for. `end_ahead` ends one that was not."""
-    with suppress(OSError):  # whoever needs one says so
-        _ahead.append(_start())
-
-
-def end_ahead() -> None:
-    while _ahead:
-        end(_ahead.pop())
-
 
 def end(process: subprocess.Popen[bytes]) -> None:
     process.kill()
@@ -47,7 +24,8 @@ def end(process: subprocess.Popen[bytes]) -> None:
                 stream.close()
 
 
-def _start() -> subprocess.Popen[bytes]:
+def start() -> subprocess.Popen[bytes]:
+    """A worker and pipes to it. Raises OSError."""
     return subprocess.Popen(
         # -P: the working folder is the user's project, and what lies in it is no module of ours
         [sys.executable, "-P", "-c", _PROGRAM],

@@ -34,6 +34,19 @@ def read_indexed(files: Files, path: str, max_bytes: int, encoding: str = UTF8) 
     return None
 
 
+def indexed_text(reader: IndexReader, files: Files, file: FileRow, *, max_bytes: int) -> bytes | None:
+    """The text of a file of the manifest as it is by now, in the form that was indexed; None where there is none.
+
+    Of a document that was converted it is the index's own. Within the reader's snapshot.
+    """
+    if file.converted:
+        return reader.doc_text(file.blob_id)
+    try:
+        return read_indexed(files, file.path, max_bytes, file.other_encoding or UTF8)
+    except OSError:
+        return None
+
+
 class IndexedFiles:
     """Files of the reader's manifest below ``folder`` ('' for all). Use within the reader's snapshot.
 

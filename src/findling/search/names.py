@@ -16,7 +16,6 @@ from findling.model.types import SYMBOL_KINDS, Reference, SymbolHit
 from findling.search.exact import ExactSource, FileRef, Scope
 from findling.search.patterns import compile_pattern
 from findling.search.scope import lies_in
-from findling.store import signatures
 from findling.store.reader import IndexReader, OnlyThese, SymbolRow
 from findling.store.rows import FileRow
 
@@ -100,11 +99,10 @@ def definitions(
     language: str | None,
     folder: str,
     limit: int,
-    read_lines: Callable[[FileRow], Sequence[str] | None],
 ) -> Definitions:
     """The first ``limit`` definitions of a name, best match first, then by path and line.
 
-    Raises `InvalidInput`. ``read_lines`` gives a file's lines for the signatures, None when it cannot be read.
+    Raises `InvalidInput`.
 
     ``name`` may be qualified by what encloses it (``Outer.inner``, ``Outer::inner``) and by the folders and the file
     that it lies in (``package.module.Outer.inner``). Where nothing is so qualified, the name may be inherited or
@@ -148,13 +146,9 @@ def definitions(
         unqualified = last if qualified else ""
     found_at = qualified
     found_at.sort(key=lambda at: (at[0].name != last, _ORDER[at[2]], at[1].path, at[0].name_line))
-    texts: dict[str, Sequence[str] | None] = {}
     hits = []
     for symbol, file, match in found_at[:limit]:
-        if not symbol.signature and file.path not in texts:
-            texts[file.path] = read_lines(file)
-        signature = signatures.of(symbol.signature, texts.get(file.path), symbol.name_line, symbol.name)
-        hits.append(_hit(symbol, file, match, signature))
+        hits.append(_hit(symbol, file, match))
     return Definitions(hits, len(found_at), unqualified, cut)
 
 
@@ -192,7 +186,7 @@ def _match(have: str, want: str) -> _Match:
     return "exact" if have == want else "prefix" if have.startswith(want) else "part"
 
 
-def _hit(symbol: SymbolRow, file: FileRow, match: _Match, signature: str) -> SymbolHit:
+def _hit(symbol: SymbolRow, file: FileRow, match: _Match) -> SymbolHit:
     return SymbolHit(
         path=file.path,
         line=symbol.name_line,
@@ -202,7 +196,7 @@ def _hit(symbol: SymbolRow, file: FileRow, match: _Match, signature: str) -> Sym
         kind=symbol.kind,
         qualified_name=symbol.qualified_name,
         language=file.language,
-        signature=signature,
+        signature=symbol.signature or symbol.name,
         match=match,
     )
 

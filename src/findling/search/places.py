@@ -10,10 +10,8 @@ from findling.search.analysis import QueryTerms
 from findling.search.ranking import RankedFile, formula, ranked_file
 from findling.search.readings import Reading
 from findling.search.snippet import Snippet, make_snippet
-from findling.store import signatures
 from findling.store.reader import IndexReader, SymbolRow
 from findling.store.rows import ChunkRow, FileRow
-from findling.store.symbol_rows import SymbolRows
 
 MAX_OTHERS = 3
 OTHER_SHARE = 0.6
@@ -97,10 +95,8 @@ def _hit(
     lines = read_lines(file)
     snippet = Snippet(start, "", ())
     body = ""
-    signature = named.name if named else ""
+    signature = (named.signature or named.name) if named else ""
     if lines is not None:
-        if named is not None:
-            signature = signatures.of(named.signature, lines, named.name_line, named.name)
         anchor = place.definition.name_line if place.definition is not None else None
         if start <= item.exact_line <= end:
             anchor = item.exact_line
@@ -137,13 +133,15 @@ _CHANNELS: tuple[Channel, ...] = ("keyword", "symbol", "exact", "semantic")
 
 
 def chunk_values(
-    item: RankedFile, chunks: Sequence[ChunkRow], symbols: SymbolRows, *, tests_wanted: bool
+    item: RankedFile, chunks: Sequence[ChunkRow], symbols: Sequence[SymbolRow], *, tests_wanted: bool
 ) -> dict[int, float]:
     """What speaks for a file's places, by ordinal; of those that may be worth showing, at least one if it has any."""
     values = {ordinal: value for ordinal, value in item.chunk_values().items() if ordinal < len(chunks)}
-    for first, last in symbols.lines_of("module", TEST_MODULES) if item.file.kind == "code" else ():
+    for module in symbols if item.file.kind == "code" else ():
+        if module.kind != "module" or module.name not in TEST_MODULES:
+            continue
         for test in values:
-            if first <= chunks[test].start_line and chunks[test].end_line <= last:
+            if module.start_line <= chunks[test].start_line and chunks[test].end_line <= module.end_line:
                 values[test] += ranked_file.TESTS_IN_CHUNK * (1 if tests_wanted else -1)
     if meant := item.exact_line or item.asked_line:
         at = _chunk_at(chunks, meant)
@@ -190,15 +188,16 @@ def _definition_in(item: RankedFile, chunk: ChunkRow) -> SymbolRow | None:
     return None
 
 
-def _enclosing(symbols: SymbolRows, chunk: ChunkRow) -> SymbolRow | None:
+def _enclosing(symbols: Sequence[SymbolRow], chunk: ChunkRow) -> SymbolRow | None:
     """The symbol that a chunk is part of, or the first one that begins in it."""
     if 0 <= chunk.symbol < len(symbols):
         return symbols[chunk.symbol]
-    return symbols.first_within(chunk.start_line, chunk.end_line)
+    begins = next((symbol for symbol in symbols if symbol.start_line >= chunk.start_line), None)
+    return begins if begins is not None and begins.start_line <= chunk.end_line else None
 
 
 def _others(
-    values: Mapping[int, float], best: int, chunks: Sequence[ChunkRow], symbols: SymbolRows
+    values: Mapping[int, float], best: int, chunks: Sequence[ChunkRow], symbols: Sequence[SymbolRow]
 ) -> tuple[Span, ...]:
     if not values:
         return ()

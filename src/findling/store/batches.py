@@ -7,13 +7,13 @@ file is old or new, never half. Must not know what a batch is made of.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from findling.store import count_rows, fulltext, fulltext_files, growth, layout, manifests, schema, term_rows
-from findling.store.count_changes import CountChanges
+from findling.store import fulltext, fulltext_files, layout, manifests, schema, term_rows
 from findling.store.lock import WriterLock
 from findling.store.trigrams import TrigramIndex
 
@@ -70,10 +70,8 @@ class BatchWriter:
         self._text: fulltext.FulltextWriter | None = None
         self._ids: dict[str, list[int]] = {}
         self._open_batch = self._more_than_vectors = False
-        self._counts: dict[int, CountChanges] = {}
+        self._counts: dict[int, Counter[int]] = {}
         self._sums: dict[int, list[int]] = {}
-        self._grown = False
-        self._entries = 0
 
     @typed
     def _open_derived(self) -> None:
@@ -98,7 +96,7 @@ class BatchWriter:
             return
         try:
             for manifest_id, counts in self._counts.items():
-                self._write_counts(manifest_id, counts)
+                manifests.change_counts(self._db, manifest_id, counts)
             for manifest_id, sums in self._sums.items():
                 self._db.execute(
                     "UPDATE manifests SET files=files+?, chunks=chunks+?, body_terms=body_terms+?, "
@@ -118,17 +116,6 @@ class BatchWriter:
         self._counts.clear()
         self._sums.clear()
 
-    def _write_counts(self, manifest_id: int, counts: CountChanges) -> None:
-        under = manifests.counted_under(self._db, manifest_id)
-        for bucket, changes in counts.by_bucket():
-            row_id = count_rows.row_id(under, bucket)
-            row = self._db.execute("SELECT counts FROM term_counts WHERE row_id=?", (row_id,)).fetchone()
-            now = count_rows.changed(bytes(row[0]) if row else b"", changes)
-            if now:
-                self._db.execute("INSERT OR REPLACE INTO term_counts VALUES (?, ?)", (row_id, now))
-            elif row:
-                self._db.execute("DELETE FROM term_counts WHERE row_id=?", (row_id,))
-
     def rollback(self) -> None:
         """Forget the batch."""
         if self._db.in_transaction:
@@ -144,8 +131,8 @@ class BatchWriter:
     def _count(self, manifest_id: int, entry_id: int, sign: int) -> None:
         """Add or take a file's terms and lengths to or from its manifest's totals."""
         row: Any = self._db.execute(
-            "SELECT c.terms, b.chunks, b.body_terms, b.name_terms FROM entries e "
-            "JOIN blobs b USING (blob_id) JOIN contents c USING (blob_id) WHERE e.entry_id=?",
+            "SELECT r.terms, b.chunks, b.body_terms, b.name_terms FROM entries e "
+            "JOIN blobs b USING (blob_id) JOIN readings r USING (blob_id) WHERE e.entry_id=?",
             (entry_id,),
         ).fetchone()
         if row is not None:
@@ -155,13 +142,12 @@ class BatchWriter:
         self, manifest_id: int, sign: int, terms: bytes, chunks: int, body_terms: int, name_terms: int
     ) -> None:
         """The same, of what the tables have of a file's content."""
-        if self._grown:
-            counts = self._counts.setdefault(manifest_id, CountChanges())
-            row = term_rows.unpack(terms)
-            if sign > 0:
-                counts.add(row)
-            else:
-                counts.take(row)
+        counts = self._counts.setdefault(manifest_id, Counter())
+        keys = term_rows.keys(term_rows.unpack(terms))
+        if sign > 0:
+            counts.update(keys)
+        else:
+            counts.subtract(keys)
         sums = self._sums.setdefault(manifest_id, [0, 0, 0, 0])
         for i, value in enumerate((1, chunks, body_terms, name_terms)):
             sums[i] += sign * value
@@ -203,17 +189,6 @@ class BatchWriter:
             self._reserve()
         self._db.execute("BEGIN IMMEDIATE")
         self._open_batch = True
-        self._grown = growth.has_grown(self._db)
-        if not self._grown:
-            row: Any = self._db.execute("SELECT count(*) FROM entries").fetchone()
-            self._entries = int(row[0])
-
-    def _grow(self) -> None:
-        """Keep apart what so many entries make worth while."""
-        if not self._grown and self._entries > growth.FEW:
-            growth.grow(self._db)
-            self._counts.clear()  # what they would change was just counted
-            self._grown = True
 
     def _reserve(self) -> None:
         """Make sure that the batch's ids are never handed out again, whatever becomes of it."""

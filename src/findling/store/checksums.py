@@ -16,9 +16,9 @@ import apsw
 _BYTES = 8
 """By this number kept free at the end of each page the extension tells that there are checksums."""
 
-_PLAIN = apsw.vfs_names()[0]
+PLAIN = apsw.vfs_names()[0]
 _CHECKED = "cksmvfs"
-"""How files are read and written without the extension, and with it."""
+"""The VFS by which files are read and written without the extension, and with it."""
 
 _ENDINGS = (".so", ".dylib", ".dll")
 
@@ -38,13 +38,13 @@ def available() -> bool:
         return False
     finally:
         connection.close()
-        apsw.set_default_vfs(_PLAIN)  # whoever else uses SQLite in this process asked for none
+        apsw.set_default_vfs(PLAIN)  # whoever else uses SQLite in this process asked for none
     return True
 
 
 def way() -> str:
     """The VFS by which databases are opened."""
-    return _CHECKED if available() else _PLAIN
+    return _CHECKED if available() else PLAIN
 
 
 def missing(connection: apsw.Connection) -> bool:
@@ -61,28 +61,3 @@ def begin(connection: apsw.Connection) -> None:
 def differ(error: apsw.Error) -> bool:
     """Whether SQLite has failed because a page is not what was written."""
     return getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_DATA
-
-
-def change_page_size(path: str, size: int) -> None:
-    """Write a database anew with pages of another size, which nobody has open. Raises `apsw.Error`.
-
-    The extension allows no other size, so its checksums are made by a second writing.
-    """
-    plain = apsw.Connection(path, flags=_FLAGS, vfs=_PLAIN)
-    try:
-        plain.execute("PRAGMA journal_mode=DELETE")  # pages cannot change their size beside a log of them
-        plain.execute(f"PRAGMA page_size={size}")
-        plain.execute("VACUUM")
-        has_some = plain.reserve_bytes() == _BYTES
-    finally:
-        plain.close()
-    if has_some and available():
-        connection = apsw.Connection(path, flags=_FLAGS, vfs=way())
-        try:
-            connection.execute("PRAGMA checksum_verification=OFF").fetchall()
-            connection.execute("VACUUM")
-        finally:
-            connection.close()
-
-
-_FLAGS = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW

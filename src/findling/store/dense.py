@@ -122,7 +122,7 @@ class DenseIndex:
     def _nearest(self, query_bits: NDArray[np.uint8], count: int) -> list[tuple[int, int]]:
         found: list[tuple[int, int]] = []
         for units, bits in zip(self._units, self._bits, strict=True):
-            rows = vectors.top_by_bits(bits, query_bits, count, None)
+            rows = vectors.top_by_bits(bits, query_bits, count)
             distances = vectors.hamming(bits[rows], query_bits)
             found += zip(distances.tolist(), units[rows].tolist(), strict=True)
         found.sort()  # the parts are searched apart, and what was written last must not come last for it

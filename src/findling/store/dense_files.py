@@ -1,6 +1,6 @@
 """The files of a model's sign bits: where they stand, what is said of them, when they are worth writing.
 
-Imports no numpy: a run that took in one file looks here, and mostly goes no further.
+A run that took in one file looks here, and mostly goes no further.
 """
 
 from __future__ import annotations

@@ -7,7 +7,8 @@ from typing import Any
 
 import apsw
 
-from findling.store import growth, symbol_rows
+from findling.store import parts
+from findling.store.rows import squashed
 from findling.store.schema import WITHOUT_TEXT
 
 KEEP_UNREFERENCED = 2000
@@ -82,9 +83,9 @@ def _blob_of(db: apsw.Connection, entry_id: int) -> int:
 
 
 def _delete_blob(db: apsw.Connection, blob_id: int) -> None:
-    row: Any = db.execute("SELECT symbols FROM contents WHERE blob_id=?", (blob_id,)).fetchone()
-    if row and growth.has_grown(db):
-        names = set(symbol_rows.named(row[0]).squashed)
+    row: Any = db.execute("SELECT symbols FROM readings WHERE blob_id=?", (blob_id,)).fetchone()
+    if row:
+        names = {squashed(symbol.name) for symbol in parts.symbols(row[0])}
         db.executemany("DELETE FROM definitions WHERE squashed=? AND blob_id=?", [(name, blob_id) for name in names])
-    for table in ("contents", "blobs"):
+    for table in ("readings", "blobs"):
         db.execute(f"DELETE FROM {table} WHERE blob_id=?", (blob_id,))

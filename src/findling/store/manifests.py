@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import apsw
 
 from findling.config.roots import LIVE as LIVE
-from findling.store import count_rows, growth
 
 
 class Standing(NamedTuple):
@@ -40,6 +39,16 @@ def counted_under(db: apsw.Connection, manifest_id: int) -> int:
         (manifest_id,),
     ).fetchone()
     return int(row[0]) if row[1] == 1 else manifest_id
+
+
+def change_counts(db: apsw.Connection, manifest_id: int, changes: Mapping[int, int]) -> None:
+    """Add to how many files of a manifest have each term, by term key."""
+    under = counted_under(db, manifest_id)
+    rows = [(under, term, files) for term, files in sorted(changes.items()) if files]
+    db.executemany(
+        "INSERT INTO term_counts VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET files = files + excluded.files", rows
+    )
+    db.executemany("DELETE FROM term_counts WHERE counted_under=? AND term=? AND files=0", [row[:2] for row in rows])
 
 
 def standing(db: apsw.Connection, manifest_id: int) -> dict[str, Standing]:
@@ -76,12 +85,9 @@ def begin_from(db: apsw.Connection, manifest_id: int, other: int, rows: Iterable
         (other, manifest_id),
     )
     _drop_unshared(db, before[0])
-    if growth.has_grown(db):
-        first = count_rows.row_id(other, 0)
-        db.execute(
-            "INSERT INTO term_counts SELECT row_id + ?, counts FROM term_counts WHERE row_id BETWEEN ? AND ?",
-            (count_rows.row_id(manifest_id, 0) - first, first, first + count_rows.BUCKETS - 1),
-        )
+    db.execute(
+        "INSERT INTO term_counts SELECT ?, term, files FROM term_counts WHERE counted_under=?", (manifest_id, other)
+    )
     db.executemany(
         "INSERT INTO manifest_files VALUES (?, ?, ?, ?)",
         [(manifest_id, entry_id, size, mtime_ns) for entry_id, size, mtime_ns in rows],
@@ -103,10 +109,8 @@ def _drop_unshared(db: apsw.Connection, counts: int) -> None:
         _drop_counts(db, counts)
 
 
-def _drop_counts(db: apsw.Connection, manifest_id: int) -> None:
-    if growth.has_grown(db):
-        first = count_rows.row_id(manifest_id, 0)
-        db.execute("DELETE FROM term_counts WHERE row_id BETWEEN ? AND ?", (first, first + count_rows.BUCKETS - 1))
+def _drop_counts(db: apsw.Connection, counted_under: int) -> None:
+    db.execute("DELETE FROM term_counts WHERE counted_under=?", (counted_under,))
 
 
 def beyond(db: apsw.Connection, kept: int, keep: int) -> list[int]:

@@ -6,17 +6,15 @@ Everything belongs to one committed generation (`snapshots`).
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Collection, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from findling.config.roots import LIVE
-from findling.store import chunk_rows, count_rows, growth, section_rows, symbol_rows, term_rows
-from findling.store.few_terms import FewTerms
-from findling.store.rows import ChunkRow, chunk_row
+from findling.store import parts, term_rows
+from findling.store.rows import ChunkRow, DefinedNames, squashed
+from findling.store.rows import SymbolRow as SymbolRow
 from findling.store.snapshots import batches
-from findling.store.symbol_rows import DefinedNames
-from findling.store.symbol_rows import SymbolRow as SymbolRow
 from findling.store.vector_reader import VectorReader
 
 _CONTENTS = 2_000
@@ -24,6 +22,9 @@ _CONTENTS = 2_000
 
 _CHUNK_LISTS = 500
 """Contents whose chunks are, about 8 kB each: only what is shown needs them."""
+
+_SYMBOL_LISTS = 100
+"""Contents whose definitions are, about 30 kB each: only what is shown needs these, too."""
 
 _DERIVED = 10_000
 """The same of `IndexReader.derived`, about 0.3 kB each."""
@@ -41,9 +42,6 @@ class OnlyThese(NamedTuple):
 
 _ANY = OnlyThese()
 
-_SHA256 = 32
-"""Bytes of one."""
-
 
 class IndexReader(VectorReader):
     """Reads one root's manifest in one store. Not to be shared between threads."""
@@ -53,13 +51,11 @@ class IndexReader(VectorReader):
         self._terms: dict[int, Sequence[int]] = {}
         self._names: dict[int, DefinedNames] = {}
         self._chunks: dict[int, list[ChunkRow]] = {}
+        self._symbols: dict[int, list[SymbolRow]] = {}
         self._counts: dict[int, int] = {}
         self._uncovered: list[int] | None = None
         self._uncovered_by: frozenset[int] | None = None
         self._only_ours: bool | None = None
-        self._few_definers: dict[str, list[int]] | None = None
-        self._few_terms: FewTerms | None = None
-        self._grown: bool | None = None
         self.derived: dict[int, array[int]] = {}
         """Numbers that others work out from a content's definitions."""
 
@@ -80,7 +76,7 @@ class IndexReader(VectorReader):
         if len(self.derived) > _DERIVED:
             self.derived.clear()
         self._counts.clear()
-        self._only_ours = self._uncovered = self._few_definers = self._few_terms = self._grown = None
+        self._only_ours = self._uncovered = None
 
     def uncovered_blobs(self) -> list[int]:
         """Contents that the exact-text index says nothing about, ascending."""
@@ -97,23 +93,22 @@ class IndexReader(VectorReader):
             blob_ids,
             lambda ids: (
                 (blob_id, term_rows.unpack(data))
-                for blob_id, data in self._db.execute(f"SELECT blob_id, terms FROM contents WHERE blob_id IN ({ids})")
+                for blob_id, data in self._db.execute(f"SELECT blob_id, terms FROM readings WHERE blob_id IN ({ids})")
             ),
         )
 
     def taken_apart(self, blob_id: int) -> tuple[int, int, str]:
-        """How many chunks and symbols a content has, and what kept the others from being found (`Prepared.problem`)."""
+        """How many chunks and symbols a content has, and what kept the others from being found (`Reading.problem`)."""
         sql = "SELECT chunks, symbols, problem FROM blobs WHERE blob_id=?"
         ((chunks, symbols, problem),) = self._db.execute(sql, (blob_id,))
         return int(chunks), int(symbols), str(problem)
 
     def doc_text(self, blob_id: int) -> bytes | None:
-        """The text of a document, UTF-8; None of what is no document, or has none."""
-        row: Any = self._db.execute("SELECT texts, sections FROM contents WHERE blob_id=?", (blob_id,)).fetchone()
-        if row is None or not isinstance(row[0], bytes):
-            return None
-        starts = [chunk.start_byte for chunk in self.chunks(blob_id)]
-        return section_rows.joined(row[0], section_rows.unpack(row[1]), starts)
+        """The text of a converted document, UTF-8; None of others, whose text is their file's."""
+        text = self._value("SELECT text FROM readings WHERE blob_id=?", blob_id)
+        if text is not None and not isinstance(text, bytes):
+            raise TypeError("a document's text is no text")
+        return text
 
     def chunks(self, blob_id: int) -> list[ChunkRow]:
         """A content's chunks in order."""
@@ -121,43 +116,38 @@ class IndexReader(VectorReader):
         if known is None:
             if len(self._chunks) >= _CHUNK_LISTS:
                 self._chunks.clear()
-            row: Any = self._db.execute(
-                "SELECT lines, places, sections FROM contents WHERE blob_id=?", (blob_id,)
-            ).fetchone()
-            lines, places, sections = row or (b"", b"", None)
-            found = chunk_rows.unpack(lines, places) if places else []
-            if sections is None:
-                known = [chunk_row(place) for place in found]
-            else:
-                headings = section_rows.unpack(sections).headings
-                known = [chunk_row(place, of) for place, of in zip(found, headings, strict=True)]
-            self._chunks[blob_id] = known
+            known = self._chunks[blob_id] = parts.chunks(self._part("chunks", blob_id))
         return known
 
-    def chunk_places(self, blob_id: int) -> list[tuple[int, int, bytes]]:
-        """(first line, last line, SHA-256 of the own text) of a blob's chunks, in order."""
-        hashes = self._value("SELECT hashes FROM contents WHERE blob_id=?", blob_id) or b""
-        own = [hashes[at : at + _SHA256] for at in range(0, len(hashes), _SHA256)]
-        return [
-            (chunk.start_line, chunk.end_line, content_hash)
-            for chunk, content_hash in zip(self.chunks(blob_id), own, strict=True)
-        ]
-
-    def symbols(self, blob_id: int) -> symbol_rows.SymbolRows:
+    def symbols(self, blob_id: int) -> list[SymbolRow]:
         """A content's definitions in order."""
-        data = self._value("SELECT symbols FROM contents WHERE blob_id=?", blob_id)
-        return symbol_rows.unpack(blob_id, data or b"")
+        known = self._symbols.get(blob_id)
+        if known is None:
+            if len(self._symbols) >= _SYMBOL_LISTS:
+                self._symbols.clear()
+            found = parts.symbols(self._part("symbols", blob_id))
+            known = [SymbolRow(blob_id, position, *symbol) for position, symbol in enumerate(found)]
+            self._symbols[blob_id] = known
+        return known
+
+    def _part(self, name: str, blob_id: int) -> bytes:
+        """What is packed of a content; nothing, packed, of one that is gone."""
+        return self._value(f"SELECT {name} FROM readings WHERE blob_id=?", blob_id) or parts.NOTHING
 
     def defined_names(self, blob_ids: Iterable[int]) -> dict[int, DefinedNames]:
-        """Names and kinds of contents' definitions; much less to take apart than `symbols`. Without any: absent."""
+        """Names and kinds of contents' definitions, in less room than `symbols`. Without any: absent."""
         return self._remember(
             self._names,
             blob_ids,
-            lambda ids: ((blob_id, symbol_rows.named(data)) for blob_id, data in self._definition_rows(ids)),
+            lambda ids: (
+                (blob_id, DefinedNames.of(parts.symbols(data)))
+                for blob_id, data in self._packed_symbols(ids)
+                if data != parts.NOTHING
+            ),
         )
 
-    def _definition_rows(self, ids: str) -> Iterable[tuple[int, bytes]]:
-        return self._db.execute(f"SELECT blob_id, symbols FROM contents WHERE blob_id IN ({ids}) AND symbols<>x''")
+    def _packed_symbols(self, ids: str) -> Iterable[tuple[int, bytes]]:
+        return self._db.execute(f"SELECT blob_id, symbols FROM readings WHERE blob_id IN ({ids})")
 
     def named(self, squashed: Iterable[str], limit: int, only: OnlyThese = _ANY) -> list[SymbolRow]:
         """Definitions whose squashed name is one of these, in the manifest's contents; at most about ``limit``."""
@@ -178,23 +168,20 @@ class IndexReader(VectorReader):
     def _defined(
         self, condition: str, values: Sequence[str], fits: Callable[[str], bool], limit: int, only: OnlyThese
     ) -> list[SymbolRow]:
-        blobs: list[int]
-        if self._keeps_apart:
-            most = f"LIMIT {limit:d}" if only == _ANY else ""
-            sql = f"SELECT DISTINCT d.blob_id FROM definitions d WHERE {condition} {self._ours} {most}"
-            blobs = [row[0] for row in self._db.execute(sql, values)]
-        else:
-            definers = self._definers_of_few()
-            blobs = list(dict.fromkeys(blob_id for name in filter(fits, definers) for blob_id in definers[name]))
-            if only == _ANY:
-                del blobs[limit:]
+        most = f"LIMIT {limit:d}" if only == _ANY else ""
+        sql = f"SELECT DISTINCT d.blob_id FROM definitions d WHERE {condition} {self._ours} {most}"
+        blobs: list[int] = [row[0] for row in self._db.execute(sql, values)]
         if only.blobs is not None:
             blobs = [blob_id for blob_id in blobs if blob_id in only.blobs]
         found: list[SymbolRow] = []
         for start in range(0, len(blobs), _AT_ONCE):
             ids = ",".join([f"{blob_id:d}" for blob_id in blobs[start : start + _AT_ONCE]])
-            for blob_id, data in self._definition_rows(ids):
-                found += symbol_rows.fitting(blob_id, data, fits, only.kind)
+            for blob_id, data in self._packed_symbols(ids):
+                found += [
+                    SymbolRow(blob_id, position, *symbol)
+                    for position, symbol in enumerate(parts.symbols(data))
+                    if only.kind in (None, symbol.kind) and fits(squashed(symbol.name))
+                ]
                 if len(found) >= limit:
                     return found
         return found
@@ -216,46 +203,13 @@ class IndexReader(VectorReader):
         """Files of the manifest that have a term, by term key; 0 for none."""
         keys = list(keys)
         found = {key: 0 for key in keys if key not in self._counts}
-        wanted: dict[int, list[int]] = {}
-        if found and not self._keeps_apart:
-            found.update(self._counts_of_few(found))
-        elif found:
-            for key in found:
-                wanted.setdefault(count_rows.bucket(key), []).append(key)
-        shared = self.manifest.counts if self.manifest else 0
-        under = {self._manifest_id, shared}
-        for ids in batches(count_rows.row_id(number, bucket) for number in under for bucket in wanted):
-            sql = f"SELECT row_id & {count_rows.BUCKETS - 1:d}, counts FROM term_counts WHERE row_id IN ({ids})"
-            for bucket, row in self._db.execute(sql):
-                for key, files in zip(wanted[bucket], count_rows.lookup(row, wanted[bucket]), strict=True):
-                    found[key] += files
+        under = f"{self._manifest_id:d}, {self.manifest.counts if self.manifest else 0:d}"
+        for ids in batches(found):
+            found.update(
+                self._db.execute(
+                    "SELECT term, sum(files) FROM term_counts "
+                    f"WHERE counted_under IN ({under}) AND term IN ({ids}) GROUP BY term"
+                )
+            )
         self._counts.update(found)
         return {key: self._counts[key] for key in keys}
-
-    # --- what is not kept apart of few files (`growth`) -----------------------------------------------------------
-
-    @property
-    def _keeps_apart(self) -> bool:
-        """Whether definitions and counts of terms have tables."""
-        if self._grown is None:
-            self._grown = growth.has_grown(self._db)
-        return self._grown
-
-    def _definers_of_few(self) -> dict[str, list[int]]:
-        """The manifest's contents that define a name, ascending, by squashed name in order."""
-        if self._few_definers is None:
-            names = self.defined_names(sorted({file.blob_id for file in self.listing()}))
-            found: dict[str, list[int]] = {}
-            for blob_id, defined in names.items():
-                for name in set(defined.squashed):
-                    found.setdefault(name, []).append(blob_id)
-            self._few_definers = dict(sorted(found.items()))
-        return self._few_definers
-
-    def _counts_of_few(self, keys: Collection[int]) -> dict[int, int]:
-        """Files of the manifest that have a term, by term key."""
-        if self._few_terms is None:
-            listing = self.listing()
-            rows = self.terms({file.blob_id for file in listing})
-            self._few_terms = FewTerms([rows[file.blob_id] for file in listing])
-        return self._few_terms.counts(keys)

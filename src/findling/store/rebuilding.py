@@ -1,7 +1,7 @@
 """A store that is built beside the one in use, and takes its place when it is whole.
 
-So questions are answered by the old one meanwhile, and whoever is interrupted, or killed, still has it. Knows nothing
-of how a store is filled.
+So questions are answered by the old one meanwhile, and whoever is interrupted, or killed, still has it. One that an
+earlier version wrote answers nothing; it lies aside until the new one is whole. Knows nothing of how a store is filled.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ _OLD = "old"
 _MOMENT_S = 1.0
 _LOOK_AGAIN_S = 0.002
 """How long taking a place may take (it is renaming a few files), and how often it is looked whether it is over."""
+
+_OLDER = "findling-older"
+"""The folder that an index of an earlier version lies in until the new one is whole."""
 
 _ROLE = "anew.lock"
 """Held in the store for as long as somebody builds beside it: one at a time, and nobody clears up under it."""
@@ -81,6 +84,24 @@ def take_place(directory: Path, folder: Path, *, wait_s: float) -> None:
         raise schema.map_os_error(error, directory) from error
     finally:
         lock.release()
+
+
+def set_aside(directory: Path) -> None:
+    """Make room for a new store where an earlier version's stands, which is kept until `forget_older`. The caller has
+    the writer role. Raises `IndexUnavailable` and `StorageFull`."""
+    older = directory / _OLDER
+    try:
+        layout.discard(older)
+        older.mkdir()
+        for path in reversed(_files(directory)):  # the tables first: without them the rest is nobody's
+            path.rename(older / path.name)
+    except OSError as error:
+        raise schema.map_os_error(error, directory) from error
+
+
+def forget_older(directory: Path) -> None:
+    """Delete what `set_aside` has kept: the new store is whole."""
+    layout.discard(directory / _OLDER)
 
 
 def _files(directory: Path) -> list[Path]:

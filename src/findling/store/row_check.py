@@ -11,14 +11,12 @@ from collections.abc import Iterator
 
 import apsw
 
-from findling.store import checksums, chunk_rows, count_rows, growth, section_rows, symbol_rows, term_rows
-from findling.store.rows import chunk_row
+from findling.model.types import SYMBOL_KINDS
+from findling.store import checksums, parts, term_rows
 from findling.store.schema import HASH_BYTES
 
 _PLAIN_NAME = re.compile(r"\w+", re.ASCII)
 _KINDS = frozenset(("", "integer", "text", "blob", "real"))
-
-_SHA256_BYTES = 32
 
 _FAILURES = (AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError)
 """What taking a row apart raises where something else stands in it."""
@@ -34,7 +32,7 @@ def sound(connection: apsw.Connection) -> bool:
             return False
         if any(_holds_other_types(connection, table) for table in _tables(connection)):
             return False
-        return all(check(connection) for check in (_meta, _texts, _contents, _documents, _counts, _vectors))
+        return all(check(connection) for check in (_meta, _texts, _readings, _vectors))
     except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, *_FAILURES):
         return False
     except apsw.IOError as error:
@@ -67,7 +65,7 @@ def _holds_other_types(connection: apsw.Connection, table: str) -> bool:
 
 def _meta(connection: apsw.Connection) -> bool:
     values = dict(connection.execute("SELECT key, value FROM meta"))
-    numbers = [values.get(key) for key in ("generation", "next_blob", "next_entry", "next_vector", "grown")]
+    numbers = [values.get(key) for key in ("generation", "next_blob", "next_entry", "next_vector")]
     numbers.append(values.get("only_vectors", 0))
     return isinstance(values.get("identity"), bytes) and all(isinstance(number, int) for number in numbers)
 
@@ -81,32 +79,12 @@ def _texts(connection: apsw.Connection) -> bool:
     return True
 
 
-def _contents(connection: apsw.Connection) -> bool:
-    for blob_id, terms, symbols, lines, places, hashes in connection.execute(
-        "SELECT blob_id, terms, symbols, lines, places, hashes FROM contents"
-    ):
-        chunks = [chunk_row(place) for place in chunk_rows.unpack(lines, places)]
-        if len(hashes) != _SHA256_BYTES * len(chunks):
-            return False
-        symbol_rows.named(symbols)
-        for _ in symbol_rows.unpack(blob_id, symbols):
-            pass
+def _readings(connection: apsw.Connection) -> bool:
+    for terms, symbols, chunks in connection.execute("SELECT terms, symbols, chunks FROM readings"):
         term_rows.unpack(terms)
-    return True
-
-
-def _documents(connection: apsw.Connection) -> bool:
-    documents = "SELECT lines, places, sections, texts FROM contents WHERE sections IS NOT NULL"
-    for lines, places, sections, texts in connection.execute(documents):
-        starts = [place[2] for place in chunk_rows.unpack(lines, places)]
-        section_rows.joined(texts or b"", section_rows.unpack(sections), starts)
-    return True
-
-
-def _counts(connection: apsw.Connection) -> bool:
-    if growth.has_grown(connection):
-        for row_id, row in connection.execute("SELECT row_id, counts FROM term_counts"):
-            count_rows.counted(row_id % count_rows.BUCKETS, row)
+        if any(symbol.kind not in SYMBOL_KINDS for symbol in parts.symbols(symbols)):
+            return False
+        parts.chunks(chunks)
     return True
 
 

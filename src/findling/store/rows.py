@@ -1,12 +1,22 @@
-"""The rows that a reader gives: plain values of a file, a chunk, a manifest. Must not know how they are found."""
+"""The rows that a reader gives: plain values of a file, a definition, a manifest. Must not know how they are found."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from findling.model import tokenizer
+from findling.model.remembered import remembered
 from findling.model.text_encodings import UTF8
-from findling.store.chunk_rows import Place
-from findling.store.schema import CHUNK_KINDS, CONVERTED
+from findling.model.types import SYMBOL_KINDS
+from findling.store.reading import ChunkRow as ChunkRow
+from findling.store.reading import Symbol
+from findling.store.schema import CONVERTED
+
+_SQUASHED_REMEMBERED = 50_000
+"""Names whose key is remembered: 10 MB, and a repository's names repeat."""
+
+_KINDS = {kind: place for place, kind in enumerate(SYMBOL_KINDS)}
 
 
 class FileRow(NamedTuple):
@@ -31,16 +41,47 @@ class FileRow(NamedTuple):
         return self.other_encoding == CONVERTED
 
 
-class ChunkRow(NamedTuple):
-    """A chunk of a blob; ``headings`` only in prose."""
+class SymbolRow(NamedTuple):
+    """A definition in a content (`reading.Symbol`); ``position`` is its place among the file's."""
 
+    blob_id: int
+    position: int
+    name: str
+    kind: str
+    parent: int
     start_line: int
     end_line: int
-    start_byte: int
-    end_byte: int
-    kind: str
-    symbol: int
-    headings: tuple[str, ...]
+    name_line: int
+    scope: str
+    signature: str
+
+    @property
+    def qualified_name(self) -> str:
+        return f"{self.scope}.{self.name}" if self.scope else self.name
+
+    @property
+    def squashed(self) -> str:
+        """The key under which spellings of the name meet (`tokenizer.squash`)."""
+        return squashed(self.name)
+
+
+@remembered(_SQUASHED_REMEMBERED)
+def squashed(name: str) -> str:
+    return tokenizer.squash(name)
+
+
+class DefinedNames(NamedTuple):
+    """What a file defines, in order: the names, one a line, and each one's place in `SYMBOL_KINDS`."""
+
+    text: str
+    kinds: bytes
+
+    @classmethod
+    def of(cls, symbols: Sequence[Symbol]) -> DefinedNames:
+        return cls("\n".join([symbol.name for symbol in symbols]), bytes([_KINDS[symbol.kind] for symbol in symbols]))
+
+
+NO_NAMES = DefinedNames("", b"")
 
 
 class ManifestRow(NamedTuple):
@@ -82,12 +123,6 @@ def file_row(row: Any) -> FileRow:
     values: list[Any] = [*row]
     values[7] = bool(values[7])
     return FileRow(*values)
-
-
-def chunk_row(place: Place, headings: str = "") -> ChunkRow:
-    """``headings``: one a line."""
-    first, last, start, end, kind, symbol = place
-    return ChunkRow(first, last, start, end, CHUNK_KINDS[kind], symbol, tuple(headings.split("\n")) if headings else ())
 
 
 def manifest_row(row: Any) -> ManifestRow:

@@ -2,25 +2,19 @@
 
 The only module that may create tables. What the rows mean:
 
-* ``blobs``: one content in one language; ``git_id`` is git's name of it, where there is git. ``contents`` has what is
-  packed of it, in one row, so that little of a page is left empty: its terms (`term_rows`), definitions
-  (`symbol_rows`), chunks (``lines`` and ``places``: `chunk_rows`) and the SHA-256 of each chunk's text. ``definitions``
-  says which contents define a name.
-* Of a document ``contents`` also has the headings above each chunk, and its text (`section_rows`): for the views
-  (`views`) and for documents that were converted; code is only ever read from its file. What coded texts are read with
-  (`text_codes`) is meta's ``dictionary``.
+* ``blobs``: one content in one language; ``git_id`` is git's name of it, where there is git. ``readings`` has what is
+  known of it (`reading`) in parts, each packed by itself (`parts`, `term_rows`), so that only what is asked for is
+  unpacked; of a converted document (a PDF) also its text, for all other text is only ever read from its file.
+* ``definitions`` says which contents define a name, in the key under which its spellings meet.
 * ``entries``: a blob at a path. What also sees the path (text index documents, vectors) belongs to an entry.
 * ``manifests`` and ``manifest_files``: which entries, one at a path, stand in a folder or ref, with the size and the
   times that prove them unchanged (in ``mtime_ns``: `files.stamp_of`). A ref's manifest stands under its commit's id
   and holds what ``wanted`` says (the configuration's word on files); its files have no time.
-* ``term_counts`` counts files per term (`count_rows`). What manifests have in common is counted once, under the number
-  ``counts`` of theirs (below 0), and what one differs by under its own id; the sum of both is its count.
+* ``term_counts`` counts files per term key. What manifests have in common is counted once, under the number ``counts``
+  of theirs (below 0), and what one differs by under its own id; the sum of both is its count.
 * ``vectors``: an entry's chunk vectors of one model (`vector_codes`), in chunk order, with the hash of each embedded
   text (zeros: it could not be embedded). Under the number of a model below 0 (`begun`) stand those of entries that do
-  not have all yet. ``models`` says how they are coded, ``levels`` what the digits of those mean that have four bits a
-  dimension, ``docs`` whether documents have any.
-
-What a few files' rows can be asked for themselves is kept of many only (`growth`): indexes, definitions, term counts.
+  not have all yet. ``models`` says how they are coded, ``docs`` whether documents have any.
 
 Ids of blobs, entries and vectors are handed out by ``meta`` counters and never used twice, so that a derived index
 which knows an id that the tables do not is merely ahead, never wrong. ``meta`` also holds the random ``identity`` of
@@ -42,7 +36,7 @@ from typing import Any, Literal
 import apsw
 
 from findling.model import errors
-from findling.store import checksums, growth, layout, text_codes, views
+from findling.store import checksums, layout
 from findling.store.layout import DATABASE as DATABASE
 from findling.store.layout import FULLTEXT as FULLTEXT
 from findling.store.layout import TRIGRAMS as TRIGRAMS
@@ -64,13 +58,13 @@ class CutOtherwise(errors.IndexBusy):
     """Another process has filled the store meanwhile, and cuts files by other sizes."""
 
 
-FORMAT_VERSION = 4
-"""History: 1, the first. 2: definitions in one row a file, vectors at four bits a dimension, paths stored once.
-3: chunks in one row a file, shorter rows and texts of documents, small pages. 4: one row a content; of few files
-nothing that their rows say."""
+FORMAT_VERSION = 5
+"""An index of another format is built anew."""
+
+_MADE_BY = {4: "findling 0.1.0"}
 
 CONVERTED = "converted"
-"""In place of an encoding: the file's bytes are no text, and ``sections`` has the only one that there is."""
+"""In place of an encoding: the file's bytes are no text, and its reading has the only one that there is."""
 
 WITHOUT_TEXT = 2
 """Added to an entry's ``docs`` when the text index it stands in is lost: it is taken in again as another one, which
@@ -78,9 +72,6 @@ takes its vectors over."""
 
 CHUNK_BITS = 12
 """A unit id is ``entry_id << CHUNK_BITS | chunk ordinal``; 4,095 chunks are far above the cap of a file."""
-
-CHUNK_KINDS = ("function", "class", "block", "fixed", "section")
-"""Told by their place in the table; new ones go to the end."""
 
 FILE_UNIT = (1 << CHUNK_BITS) - 1
 """The ordinal that stands for a file as a whole in the text index."""
@@ -121,12 +112,6 @@ _VERSION_AT = 60
 _MOST_VERSION = 1 << 20
 """No format will ever have a higher number: such a one comes of damage."""
 
-_PAGE_BYTES = 512
-"""Most tables of most repositories are small, and no page belongs to two of them."""
-
-_LARGE_PAGE_BYTES = 8192
-"""Of a large index: a row a file fits its pages better, a twentieth less in all."""
-
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE blobs (
@@ -136,13 +121,21 @@ CREATE TABLE blobs (
   body_terms INTEGER NOT NULL, name_terms INTEGER NOT NULL,
   problem TEXT NOT NULL DEFAULT '', git_id BLOB
 );
-CREATE TABLE contents (
-  blob_id INTEGER PRIMARY KEY, terms BLOB NOT NULL, symbols BLOB NOT NULL, lines BLOB NOT NULL, places BLOB NOT NULL,
-  hashes BLOB NOT NULL, sections TEXT, texts BLOB
+CREATE INDEX blobs_hash ON blobs(hash);
+CREATE TABLE readings (
+  blob_id INTEGER PRIMARY KEY, terms BLOB NOT NULL, symbols BLOB NOT NULL, chunks BLOB NOT NULL, text BLOB
 );
+CREATE TABLE definitions (
+  squashed TEXT NOT NULL, blob_id INTEGER NOT NULL, PRIMARY KEY (squashed, blob_id)
+) WITHOUT ROWID;
+CREATE TABLE term_counts (
+  counted_under INTEGER NOT NULL, term INTEGER NOT NULL, files INTEGER NOT NULL, PRIMARY KEY (counted_under, term)
+) WITHOUT ROWID;
 CREATE TABLE entries (
   entry_id INTEGER PRIMARY KEY, blob_id INTEGER NOT NULL, docs INTEGER NOT NULL, path TEXT NOT NULL
 );
+CREATE INDEX entries_path ON entries(path);
+CREATE INDEX entries_blob ON entries(blob_id);
 CREATE TABLE manifests (
   manifest_id INTEGER PRIMARY KEY, root TEXT NOT NULL, ref TEXT NOT NULL,
   complete INTEGER NOT NULL DEFAULT 0, pending INTEGER NOT NULL DEFAULT 0, synced_at TEXT NOT NULL DEFAULT '',
@@ -159,13 +152,13 @@ CREATE TABLE skipped_files (
 ) WITHOUT ROWID;
 CREATE TABLE models (
   model_id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL, name TEXT NOT NULL, dimensions INTEGER NOT NULL,
-  coding TEXT NOT NULL, row_bytes INTEGER NOT NULL, docs INTEGER NOT NULL, levels TEXT
+  coding TEXT NOT NULL, row_bytes INTEGER NOT NULL, docs INTEGER NOT NULL
 );
-CREATE INDEX idx_model ON models(name);
 CREATE TABLE vectors (
   vector_id INTEGER PRIMARY KEY, entry_id INTEGER NOT NULL, model_id INTEGER NOT NULL,
   created_at INTEGER NOT NULL, text_hashes BLOB NOT NULL, data BLOB NOT NULL
 );
+CREATE UNIQUE INDEX vectors_entry ON vectors(entry_id, model_id);
 """
 
 FILE_STATES = (
@@ -209,7 +202,6 @@ def connect(path: Path, *, create: bool = True) -> apsw.Connection:
                 remedy="Install apsw from its wheel, or keep an index of its own with --cache.",
             )
         if _size(path) == 0:
-            connection.execute(f"PRAGMA page_size={_PAGE_BYTES}")
             checksums.begin(connection)
         _use_log(connection)
         connection.execute(f"PRAGMA synchronous=NORMAL; PRAGMA mmap_size={_MMAP_BYTES}; PRAGMA temp_store=MEMORY")
@@ -232,7 +224,7 @@ def connect(path: Path, *, create: bool = True) -> apsw.Connection:
         raise IndexDamaged(f"The index at {path} is damaged.")
     if version != FORMAT_VERSION:
         connection.close()
-        raise IndexOlder(f"The index at {path} has the older format {version}.")
+        raise IndexOlder(f"The index was made by {_MADE_BY.get(version, 'an earlier findling')}.")
     return connection
 
 
@@ -348,13 +340,6 @@ def chunking(connection: apsw.Connection) -> str:
     return str(_scalar(connection, "SELECT value FROM meta WHERE key='chunking'") or "")
 
 
-def enlarge_pages(path: Path) -> None:
-    """Large pages for an index without files that is to become large, which is not open here; left as it is while
-    others have it open."""
-    with suppress(apsw.BusyError, apsw.LockedError):  # it is only an economy
-        checksums.change_page_size(_unlinked(path), _LARGE_PAGE_BYTES)
-
-
 def size(connection: apsw.Connection) -> int:
     """Bytes of the tables' file, without its log."""
     return int(_scalar(connection, "PRAGMA page_count")) * int(_scalar(connection, "PRAGMA page_size"))
@@ -375,10 +360,9 @@ def _create(connection: apsw.Connection) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         if _scalar(connection, "PRAGMA user_version") == 0:  # another process may have been first
-            connection.execute(_short(_TABLES + growth.EMPTY_INDEXES + views.statements(CHUNK_BITS)))
+            connection.execute(_TABLES)
             connection.execute(
-                "INSERT INTO meta VALUES ('generation', 0), ('next_blob', 1), ('next_entry', 1), ('next_vector', 1), "
-                "('grown', 0)"
+                "INSERT INTO meta VALUES ('generation', 0), ('next_blob', 1), ('next_entry', 1), ('next_vector', 1)"
             )
             connection.execute("INSERT INTO meta VALUES ('identity', randomblob(16))")
             connection.execute(f"PRAGMA user_version={FORMAT_VERSION}")
@@ -387,27 +371,6 @@ def _create(connection: apsw.Connection) -> None:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
-
-
-def explain_documents(connection: apsw.Connection) -> None:
-    """Let the views read the texts of documents, of which the first is being added."""
-    if _scalar(connection, "SELECT 1 FROM meta WHERE key='dictionary'") is None:
-        connection.execute("INSERT INTO meta VALUES ('dictionary', ?)", (text_codes.DICTIONARY,))
-        connection.execute(_short(views.of_documents()))
-
-
-def explain_halves(connection: apsw.Connection) -> None:
-    """Let the views read vectors of half-precision numbers."""
-    connection.execute(_short(views.of_halves()))
-
-
-def _short(statements: str) -> str:
-    """The same in fewer bytes, for SQLite keeps them as they are written."""
-    return _SPACED.sub(r"\1", " ".join(statements.split()))
-
-
-_SPACED = re.compile(r" ?(\|\||<<|>>|<>|<=|>=|[=<>+*/,;()-]) ?")
-"""What needs no spaces around it."""
 
 
 def _scalar(connection: apsw.Connection, sql: str) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 import apsw
 
 from findling.model import errors
-from findling.store import checksums, fulltext, fulltext_files, layout, manifests, schema
+from findling.store import checksums, fulltext, fulltext_files, layout, manifests, rebuilding, schema
 from findling.store.layout import DATABASE, FULLTEXT, LOCK
 from findling.store.lock import WriterLock
 
@@ -84,7 +84,7 @@ def is_older(directory: Path) -> bool:
 
 def mend(directory: Path, *, wait_s: float, met: bool = False, unless: Callable[[], bool] = lambda: False) -> None:
     """Do away with what `problem` says, unless another process has: so that everything is built anew or, where only the
-    text index was lost, every file is taken in anew and finds its vectors.
+    text index was lost, every file is taken in anew and finds its vectors. What an earlier version wrote is set aside.
 
     ``met``: damage was met that a look may not show, so that what seems sound goes as well. ``unless`` and what is
     raised: as `remove`.
@@ -96,6 +96,8 @@ def mend(directory: Path, *, wait_s: float, met: bool = False, unless: Callable[
         of_tables, of_text = _problems(directory)
         if of_text and not of_tables:
             _forget_text(directory)
+        elif of_tables and is_older(directory):
+            rebuilding.set_aside(directory)
         elif of_tables or met:
             _discard(directory)
     finally:

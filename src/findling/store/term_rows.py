@@ -1,26 +1,15 @@
-"""One file's terms in three bytes each: what the ranking asks about a file without reading it. Pure.
+"""One content's terms in four bytes each: what the ranking asks about a file without reading it. Pure.
 
-An unpacked row is a sorted array of 32-bit words: a 24-bit term key (`tokenizer.term_key`), then 4 bits of how often
-the term stands in the file, then 4 bits for flags that say in which fields it stands too. Two terms of one file share a
-key about once in 50,000 files, and then only their counts are confused.
-
-Stored are columns: the keys' upper bytes as distances with the counts and flags (deflated), then their middle bytes,
-then their lower ones. The keys are hashes, so nothing is to be gained from those two; taking a row apart and together
-again costs some five microseconds.
+A row is a sorted array of 32-bit words: a 24-bit term key (`tokenizer.term_key`), then 4 bits of how often the term
+stands in the file, then 4 bits for flags that say in which fields it stands too. Two terms of one file share a key
+about once in 50,000 files, and then only their counts are confused.
 """
 
 from __future__ import annotations
 
-import sys
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import accumulate, pairwise
-
-from findling.store.deflated import deflate, inflate
-
-KEY_SHIFT = 8
-"""In a word of an unpacked row the key stands above so many bits."""
 
 IN_NAMES = 1  # a part of any defined name
 IN_TOP_NAMES = 2  # a part of a type's or a top-level function's name
@@ -33,7 +22,6 @@ _LOOKUP_STEPS = 4
 """Words that are gone through in the time of one bisection."""
 
 _TOP_LEVEL = len(LEVELS) - 1
-_SWAP = sys.byteorder == "big"
 
 
 def pack(counts: Mapping[int, int], flags: Mapping[int, int]) -> bytes:
@@ -43,36 +31,12 @@ def pack(counts: Mapping[int, int], flags: Mapping[int, int]) -> bytes:
         key << 8 | (level_of[count] if count <= most else top) << 4 | flags.get(key, 0) for key, count in counts.items()
     ]
     words += [key << 8 | flag for key, flag in flags.items() if key not in counts]
-    if not words:
-        return b""
-    words.sort()
-    row = array("I", words)
-    if _SWAP:
-        row.byteswap()
-    data = row.tobytes()
-    tops = data[3::4]
-    distances = bytes([high - low for low, high in pairwise(b"\0" + tops)])
-    return deflate(distances + data[::4]) + data[2::4] + data[1::4]
+    return array("I", sorted(words)).tobytes()
 
 
 def unpack(data: bytes) -> Sequence[int]:
-    """The words of a row, ready for `lookup`. Raises `ValueError` for what `pack` never writes."""
-    if not data:
-        return ()
-    columns, rest = inflate(data)
-    count = len(rest) // 2
-    if len(rest) != 2 * count or len(columns) != len(rest):
-        raise ValueError("a row of terms is cut short")
-    words = bytearray(4 * count)
-    words[3::4] = bytes(accumulate(columns[:count]))
-    words[2::4] = rest[:count]
-    words[1::4] = rest[count:]
-    words[::4] = columns[count:]
-    if _SWAP:
-        row = array("I", words)
-        row.byteswap()
-        return row
-    return memoryview(words).cast("I")
+    """The words of a row, ready for `lookup`. Raises `TypeError` for what `pack` never writes."""
+    return memoryview(data).cast("I")
 
 
 def lookup(row: Sequence[int], keys: Iterable[int]) -> list[tuple[int, int]]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import errno
 import os
-import sys
 from array import array
 from collections.abc import Container, Iterable, Iterator
 from contextlib import suppress
@@ -35,9 +34,6 @@ MAX_BUFFERED_BYTES = 48 << 20
 SMALL_SEGMENT_BLOBS = 2048
 #: More small segments than this slow a query measurably (each costs some 20 µs per trigram looked up).
 MAX_SMALL_SEGMENTS = 4
-#: A process that goes through no more than this, such as one that prepares a single changed file, does so in less time
-#: than importing numpy takes.
-MAX_SPARED_BYTES = 192 << 10
 #: First bytes at which a build is cut into parts, so that sorting never holds more than about a tenth of it.
 _PART_EDGES = (0, 32, 33, 42, 48, 91, 97, 100, 102, 105, 109, 111, 113, 115, 116, 118, 256)
 _SUFFIX = ".tri"
@@ -57,35 +53,12 @@ def file_trigrams(data: bytes) -> bytes:
     if not lowered.isascii():
         for letter, ascii_letter in _FOLD_TO_ASCII:
             folded = folded.replace(letter, ascii_letter)
-    if _spare_numpy(len(lowered)):
-        return _few_codes(lowered, folded)
     import numpy as np
 
     codes = _unique_codes(lowered)
     if len(folded) != len(lowered):
         codes = np.union1d(codes, _unique_codes(folded))
     return codes.astype("<u4", copy=False).tobytes()
-
-
-_spared = 0
-
-
-def _spare_numpy(size: int) -> bool:
-    """Whether so many bytes more are quicker gone through without importing numpy for them."""
-    global _spared
-    if "numpy" in sys.modules or _spared + size > MAX_SPARED_BYTES:
-        return False
-    _spared += size
-    return True
-
-
-def _few_codes(*texts: bytes) -> bytes:
-    """As `file_trigrams`, of lowered texts."""
-    found = {triple for text in set(texts) for triple in zip(text, text[1:], text[2:], strict=False)}
-    codes = array("I", sorted(a << 16 | b << 8 | c for a, b, c in found if UNINDEXED_BYTES.isdisjoint((a, b, c))))
-    if sys.byteorder == "big":
-        codes.byteswap()
-    return codes.tobytes()
 
 
 def _unique_codes(lowered: bytes) -> NDArray[np.uint32]:

@@ -14,16 +14,11 @@ largest are some ten times the usual one, that moves a cosine by about 0.002.
 from __future__ import annotations
 
 import math
-from array import array
-from bisect import bisect_right
-from functools import cache
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from findling.store.schema import FLOAT16, FOUR_BITS, Coding
-
-if TYPE_CHECKING:  # its import takes longer than coding the vectors of one changed file
-    import numpy as np
-    from numpy.typing import NDArray
 
 _LEVELS = (0.1284, 0.3881, 0.6568, 0.9424, 1.2562, 1.6181, 2.0690, 2.7326)
 """Of the positive half, in standard deviations; the negative half mirrors it, so that signs survive."""
@@ -32,21 +27,16 @@ _PEAK = 127
 """The outermost level as int8."""
 
 _HALF = [round(level * (_PEAK / _LEVELS[-1])) for level in _LEVELS]
-_DECODED = [*(-level for level in reversed(_HALF)), *_HALF]
+_DECODED = np.array([*(-level for level in reversed(_HALF)), *_HALF], np.int8)
 _BETWEEN = [(above + below) / 2 for above, below in zip(_LEVELS[1:], _LEVELS, strict=False)]
-_BOUNDS = array("f", [*(-bound for bound in reversed(_BETWEEN)), 0.0, *_BETWEEN])
+_BOUNDS = np.array([*(-bound for bound in reversed(_BETWEEN)), 0.0, *_BETWEEN], np.float32)
 
 _DIGITS_A_BYTE = 8
 """Dimensions whose signs fill a byte."""
 
 
-@cache
-def _byte_levels() -> NDArray[np.int8]:
-    """A byte's two levels, the first dimension in the upper half: (256, 2)."""
-    import numpy as np
-
-    decoded = np.array(_DECODED, np.int8)
-    return np.stack((decoded[np.arange(256) >> 4], decoded[np.arange(256) & 15]), axis=1)
+_BYTE_LEVELS = np.stack((_DECODED[np.arange(256) >> 4], _DECODED[np.arange(256) & 15]), axis=1)
+"""A byte's two levels, the first dimension in the upper half: (256, 2)."""
 
 
 def encode(unit_rows: NDArray[np.float32], coding: Coding = FOUR_BITS) -> NDArray[np.uint8]:
@@ -54,40 +44,26 @@ def encode(unit_rows: NDArray[np.float32], coding: Coding = FOUR_BITS) -> NDArra
 
     With four bits ``d`` is even.
     """
-    import numpy as np
-
     if coding == FLOAT16:
         halves = np.ascontiguousarray(unit_rows, "<f2")
         return halves.view(np.uint8).reshape(len(halves), row_bytes(unit_rows.shape[1], coding))
     spread = unit_rows * np.float32(np.sqrt(unit_rows.shape[1]))
     # A number that is exactly zero counts as positive: sign bits say the same of the decoded row.
-    codes = np.searchsorted(np.frombuffer(_BOUNDS, np.float32), spread, side="right").astype(np.uint8)
+    codes = np.searchsorted(_BOUNDS, spread, side="right").astype(np.uint8)
     packed: NDArray[np.uint8] = codes[:, 0::2] * np.uint8(16) + codes[:, 1::2]
     packed[~unit_rows.any(axis=1)] = 0  # all dimensions at the lowest level: no unit vector is that
     return packed
 
 
-def encode_row(unit_row: array[float]) -> bytes:
-    """The same of four bits for one row (array of code "f"), without numpy."""
-    if not any(unit_row):
-        return bytes(len(unit_row) // 2)
-    (width,) = array("f", [math.sqrt(len(unit_row))])
-    spread = array("f", [value * width for value in unit_row])  # rounded to float32, as the product of two is
-    codes = [bisect_right(_BOUNDS, value) for value in spread]
-    return bytes([upper << 4 | lower for upper, lower in zip(codes[::2], codes[1::2], strict=True)])
-
-
 def decode(data: bytes, dimensions: int, coding: Coding = FOUR_BITS) -> NDArray[np.int8]:
     """What `encode` made, any number of rows one after the other, to int8 (n, d). Raises `ValueError`."""
-    import numpy as np
-
     if coding == FLOAT16:
         rows = _halves(data, dimensions)
         peak = float(np.abs(rows).max(initial=0.0))
         whole: NDArray[np.float32] = np.rint(rows * np.float32(_PEAK / peak if peak else 0.0))
         return whole.astype(np.int8)
     packed = np.frombuffer(data, np.uint8).reshape(-1, dimensions // 2)
-    levels = _byte_levels().take(packed.ravel(), axis=0).reshape(-1, dimensions)
+    levels = _BYTE_LEVELS.take(packed.ravel(), axis=0).reshape(-1, dimensions)
     unknown = ~packed.any(axis=1)
     if unknown.any():
         levels[unknown] = 0
@@ -96,8 +72,6 @@ def decode(data: bytes, dimensions: int, coding: Coding = FOUR_BITS) -> NDArray[
 
 def decode_floats(data: bytes, dimensions: int, coding: Coding = FOUR_BITS) -> NDArray[np.float32]:
     """The same as float32 (n, d), of length about 1."""
-    import numpy as np
-
     if coding == FLOAT16:
         return _halves(data, dimensions)
     return decode(data, dimensions, coding) * np.float32(_LEVELS[-1] / _PEAK / math.sqrt(dimensions))
@@ -105,8 +79,6 @@ def decode_floats(data: bytes, dimensions: int, coding: Coding = FOUR_BITS) -> N
 
 def sign_bits(data: bytes, dimensions: int, coding: Coding = FOUR_BITS) -> NDArray[np.uint8]:
     """The same as bits, set where a number is not negative: uint8 (n, d / 8 rounded up). Raises `ValueError`."""
-    import numpy as np
-
     if coding == FOUR_BITS and dimensions % _DIGITS_A_BYTE == 0:
         return _upper_bits(np.frombuffer(data, np.uint8).reshape(-1, dimensions // 2))
     rows = _halves(data, dimensions) if coding == FLOAT16 else decode(data, dimensions, coding)
@@ -115,8 +87,6 @@ def sign_bits(data: bytes, dimensions: int, coding: Coding = FOUR_BITS) -> NDArr
 
 def _upper_bits(packed: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """The upper bit of every four, which says that a number is not negative; all of them where there is no vector."""
-    import numpy as np
-
     pairs = (packed & np.uint8(0x80)) | ((packed & np.uint8(0x08)) << np.uint8(3))
     bits: NDArray[np.uint8] = pairs[:, 0::4].copy()
     for place in (1, 2, 3):
@@ -131,15 +101,7 @@ def row_bytes(dimensions: int, coding: Coding = FOUR_BITS) -> int:
     return 2 * dimensions if coding == FLOAT16 else dimensions // 2
 
 
-def levels(dimensions: int) -> list[tuple[str, float]]:
-    """What each hexadecimal digit of a row of four bits stands for in a vector of length about 1."""
-    unit = _LEVELS[-1] / _PEAK / math.sqrt(dimensions)
-    return [(f"{digit:X}", round(level * unit, 6)) for digit, level in enumerate(_DECODED)]
-
-
 def _halves(data: bytes, dimensions: int) -> NDArray[np.float32]:
-    import numpy as np
-
     rows = np.frombuffer(data, "<f2").reshape(-1, dimensions).astype(np.float32)
     if not np.isfinite(rows).all():
         raise ValueError("a stored vector has numbers that are not finite")

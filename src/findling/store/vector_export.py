@@ -1,4 +1,4 @@
-"""Every vector of the index as a number list, of whatever model: the shape of the view ``embeddings`` (`views`).
+"""Every vector of the index as a number list, of whatever model, with the place of its chunk.
 
 What is read within one snapshot is handed out file by file; knows nothing of where it goes.
 """
@@ -6,33 +6,66 @@ What is read within one snapshot is handed out file by file; knows nothing of wh
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from findling.store import vector_codes
 from findling.store.reader import IndexReader
+from findling.store.reading import ChunkRow
+from findling.store.rows import FileRow
 from findling.store.schema import CHUNK_BITS
 
 _DIGITS = 6
 """Decimals of a number: more than four bits or float16 hold."""
 
 
-def exported(reader: IndexReader, model: str | None = None) -> Iterator[dict[str, Any]]:
-    """One object per chunk with a vector, by path and place: id, path, start_line, end_line, content_hash, embedding,
-    model, created_at. ``model``: only of this model, by its name or its fingerprint's id. Within a snapshot.
+class Model(NamedTuple):
+    """A model that made vectors."""
+
+    model_id: int
+    name: str
+    dimensions: int
+
+
+class Passage(NamedTuple):
+    """A chunk with its vector; ``ordinal`` is its place in the file, ``created_at`` counts seconds since 1970."""
+
+    id: int
+    file: FileRow
+    ordinal: int
+    chunk: ChunkRow
+    vector: list[float]
+    created_at: int
+
+
+def models(reader: IndexReader, name: str | None = None) -> list[Model]:
+    """All models, or those with this name or fingerprint's id. Within a snapshot."""
+    return [Model(*row) for row in reader.models(name)]
+
+
+def embedded_passages(reader: IndexReader, model: Model) -> Iterator[Passage]:
+    """The passages that have a vector of a model, by path and place. Within a snapshot."""
+    coding = reader.coding(model.model_id)
+    for vector_id, entry_id, created_at, data in reader.live_vectors(model.model_id):
+        file = reader.files([entry_id])[entry_id]
+        rows = vector_codes.decode_floats(data, model.dimensions, coding)
+        for ordinal, (chunk, row) in enumerate(zip(reader.chunks(file.blob_id), rows, strict=False)):
+            vector = [round(float(number), _DIGITS) for number in row]
+            yield Passage(vector_id << CHUNK_BITS | ordinal, file, ordinal, chunk, vector, created_at)
+
+
+def exported(reader: IndexReader, name: str | None = None) -> Iterator[dict[str, Any]]:
+    """One object per passage with a vector: id, path, start_line, end_line, content_hash, embedding, model, created_at.
+    ``name``: only of this model, or that with this fingerprint's id. Within a snapshot.
     """
-    for model_id, name, dimensions in reader.models(model):
-        coding = reader.coding(model_id)
-        for vector_id, path, blob_id, created_at, data in reader.live_vectors(model_id):
-            rows = vector_codes.decode_floats(data, dimensions, coding)
-            for place, (chunk, row) in enumerate(zip(reader.chunk_places(blob_id), rows, strict=False)):
-                start_line, end_line, content_hash = chunk
-                yield {
-                    "id": vector_id << CHUNK_BITS | place,
-                    "path": path,
-                    "start_line": start_line,
-                    "end_line": end_line,
-                    "content_hash": content_hash.hex(),
-                    "embedding": [round(float(number), _DIGITS) for number in row],
-                    "model": name,
-                    "created_at": created_at,
-                }
+    for model in models(reader, name):
+        for passage in embedded_passages(reader, model):
+            yield {
+                "id": passage.id,
+                "path": passage.file.path,
+                "start_line": passage.chunk.start_line,
+                "end_line": passage.chunk.end_line,
+                "content_hash": passage.chunk.hash.hex(),
+                "embedding": passage.vector,
+                "model": model.name,
+                "created_at": passage.created_at,
+            }

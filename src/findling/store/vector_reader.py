@@ -68,6 +68,12 @@ class VectorReader(ManifestReader):
         row = self._db.execute(sql).fetchone()
         return int(row[0]) if row else None
 
+    def latest_model_of_documents(self) -> int | None:
+        """Of the models that are to make vectors of documents, the one that was used last; None for none."""
+        sql = "SELECT model_id FROM vectors JOIN models USING (model_id) WHERE docs ORDER BY vector_id DESC LIMIT 1"
+        found = self._value(sql)
+        return None if found is None else int(found)
+
     def models(self, name: str | None = None) -> list[tuple[int, str, int]]:
         """(model id, name, dimensions) of all models, or of those with this name or fingerprint's id."""
         sql = "SELECT model_id, name, dimensions FROM models WHERE ? IS NULL OR ? IN (name, fingerprint) ORDER BY 1"
@@ -175,11 +181,11 @@ class VectorReader(ManifestReader):
             found.update(row[0] for row in self._db.execute(sql))
         return found
 
-    def live_vectors(self, model_id: int) -> Iterator[tuple[int, str, int, int, bytes]]:
-        """(vector id, path, blob id, seconds since 1970, vectors) of the manifest's files, by path."""
+    def live_vectors(self, model_id: int) -> Iterator[tuple[int, int, int, bytes]]:
+        """(vector id, entry id, seconds since 1970, vectors) of the manifest's files, by path."""
         return iter(
             self._db.execute(
-                "SELECT v.vector_id, e.path, e.blob_id, v.created_at, v.data FROM manifest_files m "
+                "SELECT v.vector_id, v.entry_id, v.created_at, v.data FROM manifest_files m "
                 "JOIN entries e USING (entry_id) JOIN vectors v USING (entry_id) "
                 "WHERE m.manifest_id=? AND v.model_id=? ORDER BY e.path",
                 (self._manifest_id, model_id),

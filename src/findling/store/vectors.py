@@ -36,9 +36,6 @@ _BLOCK_BITS = 32_768
 # One in so many distances is looked at to tell how small the smallest are.
 _SAMPLE_STEP = 16
 
-# Below this share of allowed rows it is cheaper to gather them than to compare every row.
-_SPARSE_SHARE = 0.1
-
 # Whole numbers up to this are exact in float32.
 _FLOAT32_EXACT = 2**24
 
@@ -75,40 +72,21 @@ def hamming(bits: NDArray[Any], query_bits: NDArray[np.uint8]) -> NDArray[np.uin
     return distances
 
 
-def top_by_bits(
-    bits: NDArray[Any],
-    query_bits: NDArray[np.uint8],
-    k: int,
-    allowed: NDArray[np.bool_] | None = None,
-) -> NDArray[np.int64]:
+def top_by_bits(bits: NDArray[Any], query_bits: NDArray[np.uint8], k: int) -> NDArray[np.int64]:
     """The ``k`` rows that differ least from the query (fewer if there are not as many), by distance, then by row.
 
-    ``bits`` and ``query_bits`` are sign bits as for `hamming`; ``allowed`` (n,) is False for rows to leave out, among
-    them those without a vector. The answer is a list of candidates: ``cosines_int8`` puts them in order.
+    ``bits`` and ``query_bits`` are sign bits as for `hamming`. `cosines_int8` puts what is found in order.
     """
-    if allowed is None:
-        return _nearest(hamming(bits, query_bits), k)
-    if np.count_nonzero(allowed) < _SPARSE_SHARE * len(bits):
-        ids = np.flatnonzero(allowed)
-        return ids[_nearest(hamming(bits[ids], query_bits), k)]
-    distances = hamming(bits, query_bits)
-    # One more than the largest distance there is: rows left out come last, and are cut off.
-    beyond = bits.shape[1] * bits.itemsize * 8 + 1
-    np.maximum(distances, np.multiply(~allowed, beyond, dtype=np.uint16), out=distances)
-    return _nearest(distances, min(k, int(np.count_nonzero(allowed))))
+    return _nearest(hamming(bits, query_bits), k)
 
 
-def top_by_value(
-    values: NDArray[np.floating[Any]], k: int, allowed: NDArray[np.bool_] | None = None
-) -> NDArray[np.int64]:
+def top_by_value(values: NDArray[np.floating[Any]], k: int) -> NDArray[np.int64]:
     """The ``k`` rows of largest finite value (fewer if there are not as many), by falling value, then by row."""
-    ids = None if allowed is None else np.flatnonzero(allowed)
-    negated = -values if ids is None else -values[ids]
-    k = min(k, len(negated))
+    k = min(k, len(values))
     if k <= 0:
         return np.empty(0, np.int64)
-    found = _cut(negated, np.partition(negated, k - 1)[k - 1], k)
-    return found if ids is None else ids[found]
+    negated = -values
+    return _cut(negated, np.partition(negated, k - 1)[k - 1], k)
 
 
 def cosines_int8(rows: NDArray[np.int8], query: NDArray[np.float32]) -> NDArray[np.float32]:

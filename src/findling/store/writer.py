@@ -9,18 +9,11 @@ from typing import Any
 
 from findling.model import tokenizer
 from findling.model.types import FileState
-from findling.store import garbage, growth, schema
+from findling.store import garbage, parts, schema
 from findling.store.batches import typed
 from findling.store.manifest_writer import ManifestWriter
-from findling.store.prepared import Prepared
-
-_SHORT_HASH = f"{growth.SHORT_HASH} = substr(?1, 1, 8)"
-_SHORT_GIT_ID = f"{growth.SHORT_GIT_ID} = substr(?1, 1, 8)"
-"""What the indexes on them look up; the whole value is compared besides."""
-
-
-_LARGE_BYTES = 8_000_000
-"""From this much text on large pages take less room; half as much makes no difference."""
+from findling.store.reading import Reading
+from findling.store.rows import squashed
 
 
 class IndexWriter(ManifestWriter):
@@ -46,33 +39,20 @@ class IndexWriter(ManifestWriter):
             self._db.execute("INSERT OR REPLACE INTO meta VALUES ('chunking', ?)", (limits,))
 
     @typed
-    def expect(self, size: int) -> None:
-        """Prepare an index without files for as many bytes of text as are coming."""
-        if size >= _LARGE_BYTES and self._db.execute("SELECT 1 FROM entries LIMIT 1").fetchone() is None:
-            path = self._directory / schema.DATABASE
-            self._db.close()
-            try:
-                schema.enlarge_pages(path)
-            finally:
-                self._db = schema.connect(path)
-
-    @typed
     def entry_of(self, path: str, blob_hash: bytes) -> int | None:
         """The entry of this content at this path, if it was indexed before."""
-        row = self._db.execute(
-            f"SELECT e.entry_id FROM blobs b JOIN entries e USING (blob_id) "
-            f"WHERE {_SHORT_HASH} AND b.hash=?1 AND e.path=?2 AND e.docs<{schema.WITHOUT_TEXT}",
-            (blob_hash, path),
-        ).fetchone()
-        return int(row[0]) if row else None
+        return self._entry("b.hash=?", path, blob_hash)
 
     @typed
     def entry_by_git(self, path: str, git_id: bytes) -> int | None:
         """The entry at this path of the content that git calls so, if it was indexed before."""
+        return self._entry("b.git_id=?", path, git_id)
+
+    def _entry(self, condition: str, path: str, content: bytes) -> int | None:
         row = self._db.execute(
-            f"SELECT e.entry_id FROM blobs b JOIN entries e USING (blob_id) "
-            f"WHERE {_SHORT_GIT_ID} AND b.git_id=?1 AND e.path=?2 AND e.docs<{schema.WITHOUT_TEXT}",
-            (git_id, path),
+            "SELECT e.entry_id FROM entries e CROSS JOIN blobs b USING (blob_id) "  # a path has few entries
+            f"WHERE e.path=? AND e.docs<{schema.WITHOUT_TEXT} AND {condition}",
+            (path, content),
         ).fetchone()
         return int(row[0]) if row else None
 
@@ -91,104 +71,78 @@ class IndexWriter(ManifestWriter):
         manifest_id: int,
         file: FileState,
         blob_hash: bytes,
-        prepared: Prepared,
+        reading: Reading,
         git_id: bytes | None = None,
     ) -> None:
         """Put a file's content into the batch and into the manifest. ``git_id``: what git calls the content."""
         self._begin()
-        blob_id, is_new = self._blob(blob_hash, prepared, git_id)
+        blob_id, is_new = self._blob(blob_hash, reading, git_id)
         entry_id = self._take_id("entry")
-        docs = int(prepared.kind == "docs")
+        docs = int(reading.kind == "docs")
         self._db.execute("INSERT INTO entries VALUES (?, ?, ?, ?)", (entry_id, blob_id, docs, file.path))
-        self._entries += 1
         base = entry_id << schema.CHUNK_BITS
-        chunks = ((base | ordinal, *texts) for ordinal, texts in enumerate(prepared.documents))
+        chunks = ((base | ordinal, *texts) for ordinal, texts in enumerate(reading.documents))
         path_terms = " ".join(tokenizer.path_terms(file.path))
         self._fulltext().add(entry_id, chunks, base | schema.FILE_UNIT, path_terms)
-        counted = (prepared.terms, prepared.chunk_count, prepared.body_terms, prepared.name_terms)
+        counted = (reading.terms, len(reading.chunks), reading.body_terms, reading.name_terms)
         self.link(manifest_id, file, entry_id, counted if is_new else None)
-        self._grow()
 
-    def _blob(self, blob_hash: bytes, prepared: Prepared, git_id: bytes | None) -> tuple[int, bool]:
+    def _blob(self, blob_hash: bytes, reading: Reading, git_id: bytes | None) -> tuple[int, bool]:
         """The content's id, and whether it was not there before."""
         row = self._db.execute(
-            f"SELECT blob_id FROM blobs b WHERE {_SHORT_HASH} AND hash=?1 AND language=?2",
-            (blob_hash, prepared.language),
+            "SELECT blob_id FROM blobs WHERE hash=? AND language=?", (blob_hash, reading.language)
         ).fetchone()
         if row:
             if git_id is not None:
                 self._db.execute("UPDATE blobs SET git_id=? WHERE git_id IS NULL AND blob_id=?", (git_id, row[0]))
             return int(row[0]), False
         blob_id = self._take_id("blob")
+        size = sum(chunk.end_byte - chunk.start_byte for chunk in reading.chunks) if reading.body_terms else 0
         self._db.execute(
             "INSERT INTO blobs VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             (
                 blob_id,
                 blob_hash,
-                prepared.language,
-                prepared.kind,
-                prepared.body_terms and prepared.chunk_bytes,
-                prepared.lines,
-                prepared.chunk_count,
-                prepared.symbol_count,
-                prepared.encoding,
-                int(prepared.generated),
-                prepared.body_terms,
-                prepared.name_terms,
-                prepared.problem,
+                reading.language,
+                reading.kind,
+                size,
+                reading.lines,
+                len(reading.chunks),
+                len(reading.symbols),
+                reading.encoding,
+                int(reading.generated),
+                reading.body_terms,
+                reading.name_terms,
+                reading.problem,
                 git_id,
             ),
         )
         self._db.execute(
-            "INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                blob_id,
-                prepared.terms,
-                prepared.symbols,
-                prepared.chunk_lines,
-                prepared.chunk_places,
-                prepared.chunk_hashes,
-                prepared.sections or None,
-                prepared.texts or None,
-            ),
+            "INSERT INTO readings VALUES (?, ?, ?, ?, ?)",
+            (blob_id, reading.terms, parts.pack(reading.symbols), parts.pack(reading.chunks), reading.text),
         )
-        if prepared.texts:
-            schema.explain_documents(self._db)
-        if self._grown:
-            self._db.executemany(
-                "INSERT INTO definitions VALUES (?, ?)", [(name, blob_id) for name in prepared.defines]
-            )
-        self._trigrams.add(blob_id, prepared.trigrams)
+        defined = sorted({squashed(symbol.name) for symbol in reading.symbols})
+        self._db.executemany("INSERT INTO definitions VALUES (?, ?)", [(name, blob_id) for name in defined])
+        self._trigrams.add(blob_id, reading.trigrams)
         return blob_id, True
 
     # --- vectors --------------------------------------------------------------------------------------------
 
     @typed
     def model(
-        self,
-        fingerprint: str,
-        name: str,
-        dimensions: int,
-        coding: str,
-        row_bytes: int,
-        levels: Iterable[tuple[str, float]],
-        docs: bool = True,
+        self, fingerprint: str, name: str, dimensions: int, coding: str, row_bytes: int, *, docs: bool = True
     ) -> int:
-        """The id of an embedder's vectors. ``coding`` and ``row_bytes``: how one is kept (`vector_codes`); ``levels``:
-        what each hexadecimal digit of it stands for, where that can be said; ``docs``: documents are to have some."""
+        """The id of an embedder's vectors. ``coding`` and ``row_bytes``: how one is kept (`vector_codes`); ``docs``:
+        documents are to have some."""
         row = self._db.execute("SELECT model_id FROM models WHERE fingerprint=?", (fingerprint,)).fetchone()
         if row:
             return int(row[0])
         self._begin(ids=False)
-        values = json.dumps([value for _, value in levels]) if coding == schema.FOUR_BITS else None
         self._db.execute(
-            "INSERT INTO models(fingerprint, name, dimensions, coding, row_bytes, docs, levels) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (fingerprint, name, dimensions, coding, row_bytes, docs, values),
+            "INSERT INTO models(fingerprint, name, dimensions, coding, row_bytes, docs) VALUES (?, ?, ?, ?, ?, ?)",
+            (fingerprint, name, dimensions, coding, row_bytes, docs),
         )
         model_id = self._db.last_insert_rowid()
-        if coding == schema.FLOAT16:
-            schema.explain_halves(self._db)
         self.commit()
         return model_id
 

@@ -16,6 +16,7 @@ from findling.faces.cli.command_options import (
     embed_options,
     eval_options,
     export_options,
+    export_vectors_options,
     grep_options,
     index_options,
     library_options,
@@ -164,7 +165,12 @@ COMMANDS: Final[dict[str, Command]] = {
     "embed": Command(
         "Make the vectors of a folder that are missing, for searching by meaning", (_PATH,), embed_options
     ),
-    "export-vectors": Command("Print every vector of the index, one line of JSON each", (_PATH,), export_options),
+    "export": Command(
+        "Write the passages of a folder and their vectors as plain SQLite tables", (_PATH,), export_options
+    ),
+    "export-vectors": Command(
+        "Print every vector of the index, one line of JSON each", (_PATH,), export_vectors_options
+    ),
     "status": Command("Show what the index covers, and what it leaves out", (_PATH,), status_options),
     "why": Command(
         "Tell whether a file is indexed, and if not, which rule leaves it out",

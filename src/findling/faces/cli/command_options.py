@@ -242,6 +242,17 @@ def embed_options(parser: argparse.ArgumentParser) -> None:
 
 
 def export_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--sqlite",
+        required=True,
+        metavar="FILE",
+        help="the database to write: a new file, or an older export, which it replaces once it is whole",
+    )
+    _json_option(parser)
+    _root_options(parser)
+
+
+def export_vectors_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", metavar="NAME", help="only the vectors of this model")
     parser.set_defaults(json=True)  # there is no other form
     _root_options(parser)

@@ -364,6 +364,12 @@ def _embed(args: Namespace, session: Session) -> int:
     return embed(args, session)
 
 
+def _export(args: Namespace, session: Session) -> int:
+    from findling.faces.cli.embed_commands import export
+
+    return export(args, session)
+
+
 def _export_vectors(args: Namespace, session: Session) -> int:
     from findling.faces.cli.embed_commands import export_vectors
 
@@ -396,5 +402,6 @@ RUN: Final[dict[str, Callable[[Namespace, Session], int]]] = {
     "config": _config,
     "library": _library,
     "embed": _embed,
+    "export": _export,
     "export-vectors": _export_vectors,
 }

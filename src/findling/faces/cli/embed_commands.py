@@ -1,4 +1,4 @@
-"""`findling embed` and `findling export-vectors`: what they do, as `commands` does for the others."""
+"""`findling embed`, `export` and `export-vectors`: what they do, as `commands` does for the others."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 FOUND: Final = 0
 NOTHING: Final = 1
+
+_NO_VECTORS: Final = "there are no vectors; 'findling embed' makes them"
 
 
 def embed(args: Namespace, session: Session) -> int:
@@ -62,6 +64,30 @@ def _line(report: VectorReport) -> str:
     return line
 
 
+def export(args: Namespace, session: Session) -> int:
+    """The documented tables as a SQLite database, of the folder as it is now."""
+    with session.open(args.path) as engine:
+        notes = list(engine.sync().notes)
+        found = engine.export(args.sqlite)
+        value = {"file": args.sqlite, "embeddings": found.embeddings, "documents": found.documents}
+        rows = [
+            ("file", args.sqlite),
+            ("embeddings", words.count(found.embeddings, "passage")),
+            ("doc_embeddings", words.count(found.documents, "passage")),
+        ]
+        if found.repeated:
+            notes.append(
+                f"{words.count(found.repeated, 'passage')} of lines that another passage has a row for are left out"
+            )
+        notes += [f"{path} has changed since it was indexed, and is no row of doc_embeddings" for path in found.changed]
+        if not found.embeddings:
+            notes.append(_NO_VECTORS)
+        with session.printing():
+            session.view(engine).records([rows], value)
+        session.notes(notes)
+        return FOUND if found.embeddings else NOTHING
+
+
 def export_vectors(args: Namespace, session: Session) -> int:
     """Every vector as a line of JSON on stdout."""
     with session.open(args.path) as engine:
@@ -71,5 +97,5 @@ def export_vectors(args: Namespace, session: Session) -> int:
             written += 1
         sys.stdout.flush()
         if not written:
-            session.notes(["there are no vectors; 'findling embed' makes them"])
+            session.notes([_NO_VECTORS])
         return FOUND if written else NOTHING

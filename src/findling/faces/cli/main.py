@@ -30,7 +30,6 @@ _PRINTING: Final = ("findling.faces.cli.terminal", "findling.faces.cli.session",
 """The modules that write to stdout, beside the commands."""
 
 SERVER: Final = "serve"
-SYNC: Final = "sync"
 GARBAGE_THRESHOLD: Final = 300_000
 """New objects between two searches for cycles, in a process that answers one command: by default importing what the
 command needs is interrupted often enough to take a tenth longer, and comparing 60,000 files with the disk, which needs
@@ -113,26 +112,11 @@ def _run(arguments: list[str], open_engine: OpenEngine) -> int:
         args = parse(name, arguments[1:])
     except SystemExit:  # help was asked for, and is printed
         return FOUND
-    with _configured_by(args.config), _worker_ahead(args.files if name == SYNC else ()):
+    with _configured_by(args.config):
         from findling.faces.cli.commands import RUN
         from findling.faces.cli.session import Session
 
         return RUN[name](args, Session(args, open_engine))
-
-
-@contextmanager
-def _worker_ahead(files: Sequence[str]) -> Iterator[None]:
-    """A process that prepares ``files`` starts first of all: what it imports takes as long as all else together."""
-    if not any(map(os.path.lexists, files)):
-        yield
-        return
-    from findling.reading import worker_process
-
-    worker_process.start_ahead()
-    try:
-        yield
-    finally:
-        worker_process.end_ahead()
 
 
 @contextmanager

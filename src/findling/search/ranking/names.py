@@ -16,7 +16,7 @@ from findling.search.ranking import formula
 from findling.search.ranking.ranked_file import RankedFile
 from findling.search.ranking.votes import KINDS
 from findling.store.reader import IndexReader
-from findling.store.symbol_rows import DefinedNames
+from findling.store.rows import DefinedNames
 
 Near = Callable[[Sequence[str]], Sequence[float]]
 """Names to how near each is to the query in meaning, in [0, 1]."""

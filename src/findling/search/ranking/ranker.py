@@ -19,8 +19,7 @@ from findling.search.semantic_types import FileCosines
 from findling.search.symbol import Definition
 from findling.store import term_rows
 from findling.store.reader import IndexReader
-from findling.store.rows import FileRow
-from findling.store.symbol_rows import NO_NAMES
+from findling.store.rows import NO_NAMES, FileRow
 
 WINDOW = 4
 """Chunks on each side that share a window, in text as with vectors."""

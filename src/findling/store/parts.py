@@ -1,0 +1,19 @@
+"""The parts of a reading as the tables keep them, each packed by itself, so that who asks for one unpacks no other. The
+only module that imports msgspec.
+
+Unpacking raises `ValueError` or `TypeError` for what packing never gives.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from findling.store.reading import ChunkRow, Symbol
+
+pack = msgspec.msgpack.Encoder().encode
+"""A part in bytes: a list of symbols, or of chunks."""
+
+NOTHING = pack([])
+
+symbols = msgspec.msgpack.Decoder(list[Symbol]).decode
+chunks = msgspec.msgpack.Decoder(list[ChunkRow]).decode

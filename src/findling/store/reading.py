@@ -1,0 +1,62 @@
+"""What is known of one content, as plain values: made by `ingest.prepare.read`, kept by the store, asked by searches.
+
+Light: whoever only waits for a reading need not know how it is made or packed (`parts`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Symbol(NamedTuple):
+    """A definition; ``parent`` is the position of the enclosing one among the file's (-1 at the top), ``scope`` the
+    qualified name without the name."""
+
+    name: str
+    kind: str
+    parent: int
+    start_line: int
+    end_line: int
+    name_line: int
+    scope: str
+    signature: str
+
+
+class ChunkRow(NamedTuple):
+    """A chunk; ``symbol`` is the position of the one that it is part of (-1: none), ``headings`` stand above it (in
+    prose only), ``hash`` is the SHA-256 of its text."""
+
+    start_line: int
+    end_line: int
+    start_byte: int
+    end_byte: int
+    kind: str
+    symbol: int
+    headings: tuple[str, ...]
+    hash: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Everything that is known of one content in one language, whatever its path; lists are in file order.
+
+    ``terms`` is a row of `term_rows`. ``text`` is kept of converted documents alone, which is None of others.
+    ``problem`` says why there are no symbols ('' when nothing went wrong). ``documents`` (the terms of each chunk and
+    of its context) and ``trigrams`` (`trigrams.file_trigrams`) are for the indexes that propose.
+    """
+
+    language: str
+    kind: str
+    lines: int
+    encoding: str
+    generated: bool
+    problem: str
+    symbols: list[Symbol]
+    chunks: list[ChunkRow]
+    terms: bytes
+    body_terms: int
+    name_terms: int
+    text: bytes | None
+    documents: list[tuple[str, str]]
+    trigrams: bytes

@@ -1,0 +1,158 @@
+"""The index as a plain SQLite database that any program reads: the documented tables, written on demand.
+
+* ``embeddings``: every passage with its vector as a JSON array, of every model that made some.
+* ``doc_embeddings`` and ``vec_documents``: the documents' passages with their text, and their vectors by ``rowid``, of
+  the model that made vectors of documents last.
+
+``content_hash`` is the SHA-256 of a passage's own text. A vector is what the index keeps of it (`vector_codes`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import apsw
+
+from findling.model import errors
+from findling.store import checksums, schema
+from findling.store.reader import IndexReader
+from findling.store.rows import FileRow
+from findling.store.vector_export import Model, embedded_passages, models
+
+_APPLICATION_ID = int.from_bytes(b"fndl", "big")
+"""By this number in its head a database is known as one of ours, which may be replaced."""
+
+_APPLICATION_ID_AT = 68
+"""Where it stands in a database file."""
+
+_TABLES = f"""
+PRAGMA application_id = {_APPLICATION_ID};
+CREATE TABLE embeddings (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, path TEXT NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL,
+  content_hash TEXT NOT NULL, embedding TEXT NOT NULL, model TEXT NOT NULL, created_at INTEGER NOT NULL,
+  UNIQUE(path, start_line, end_line, model)
+);
+CREATE TABLE vec_documents (rowid INTEGER PRIMARY KEY, embedding TEXT NOT NULL);
+CREATE TABLE doc_embeddings (
+  id INTEGER PRIMARY KEY, doc_path TEXT NOT NULL, chunk_index INTEGER NOT NULL, chunk_text TEXT NOT NULL,
+  chunk_header TEXT, content_hash TEXT NOT NULL, model_name TEXT NOT NULL, model_dim INTEGER NOT NULL,
+  vec_rowid INTEGER NOT NULL, created_at TEXT DEFAULT CURRENT_TIMESTAMP, UNIQUE(doc_path, chunk_index)
+);
+"""
+
+_INDEXES = """
+CREATE INDEX idx_embeddings_path ON embeddings(path);
+CREATE INDEX idx_embeddings_hash ON embeddings(content_hash);
+CREATE INDEX idx_doc_path ON doc_embeddings(doc_path);
+CREATE INDEX idx_model ON doc_embeddings(model_name);
+CREATE INDEX idx_content_hash ON doc_embeddings(content_hash);
+"""
+
+_EMBEDDING = "INSERT OR REPLACE INTO embeddings VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+_VECTOR = "INSERT INTO vec_documents VALUES (?, ?)"
+_DOCUMENT = "INSERT INTO doc_embeddings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, datetime(?, 'unixepoch'))"
+
+TextOf = Callable[[FileRow], bytes | None]
+"""A file's text as it was indexed (UTF-8); None where it is another by now."""
+
+
+class Exported(NamedTuple):
+    """How many rows were written. Beside them there were ``repeated`` passages of lines that another has a row for (a
+    long line is cut), and documents whose text is another by now than was indexed (``changed``)."""
+
+    embeddings: int
+    documents: int
+    repeated: int
+    changed: tuple[str, ...]
+
+
+def export(reader: IndexReader, text_of: TextOf, target: Path) -> Exported:
+    """Write the tables into ``target``, which is as it was until they are whole. Within a snapshot.
+
+    Raises `InvalidInput` where something else stands than such an export or nothing can be written, and `StorageFull`.
+    """
+    if target.is_symlink() or (target.exists() and not _is_export(target)):
+        raise errors.InvalidInput(
+            f"{target} is there already, and no export of findling's.", remedy="Name another file, or remove it."
+        )
+    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    try:
+        found = _write(reader, text_of, part)
+        part.replace(target)
+    except apsw.FullError as error:
+        raise schema.full(target.parent) from error
+    except (apsw.CantOpenError, apsw.ReadOnlyError, OSError) as error:
+        raise errors.InvalidInput(f"{target} cannot be written.", remedy="Name a file in a folder of yours.") from error
+    finally:
+        part.unlink(missing_ok=True)
+    return found
+
+
+def _is_export(target: Path) -> bool:
+    try:
+        with target.open("rb") as file:
+            head = file.read(_APPLICATION_ID_AT + 4)
+    except OSError:
+        return False
+    return head.startswith(b"SQLite format 3\0") and head[_APPLICATION_ID_AT:] == _APPLICATION_ID.to_bytes(4, "big")
+
+
+def _write(reader: IndexReader, text_of: TextOf, part: Path) -> Exported:
+    database = apsw.Connection(str(part), vfs=checksums.PLAIN)
+    try:
+        database.execute("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF")
+        database.execute(_TABLES)
+        with database:
+            passages = sum(_write_embeddings(database, reader, model) for model in models(reader))
+            latest = reader.latest_model_of_documents()
+            of_documents = [model for model in models(reader) if model.model_id == latest]
+            changed = [path for model in of_documents for path in _write_documents(database, reader, text_of, model)]
+        database.execute(_INDEXES)
+        embeddings, documents = _count(database, "embeddings"), _count(database, "doc_embeddings")
+    finally:
+        database.close()
+    return Exported(embeddings, documents, passages - embeddings, tuple(changed))
+
+
+def _write_embeddings(database: apsw.Connection, reader: IndexReader, model: Model) -> int:
+    """The number of passages that were written, or gave way to another of the same lines."""
+    written = 0
+    for passage in embedded_passages(reader, model):
+        chunk, vector = passage.chunk, json.dumps(passage.vector)
+        lines = (chunk.start_line, chunk.end_line)
+        row = (passage.id, passage.file.path, *lines, chunk.hash.hex(), vector, model.name, passage.created_at)
+        database.execute(_EMBEDDING, row)
+        written += 1
+    return written
+
+
+def _write_documents(database: apsw.Connection, reader: IndexReader, text_of: TextOf, model: Model) -> list[str]:
+    """The paths of documents without rows, for their text is another than was indexed."""
+    changed: dict[str, None] = {}
+    texts: dict[str, bytes | None] = {}
+    for passage in embedded_passages(reader, model):
+        file, chunk = passage.file, passage.chunk
+        if file.kind != "docs":
+            continue
+        if file.path not in texts:
+            texts = {file.path: text_of(file)}  # passages come file by file
+        own = (texts[file.path] or b"")[chunk.start_byte : chunk.end_byte]
+        if hashlib.sha256(own).digest() != chunk.hash:
+            changed[file.path] = None
+            continue
+        header = chunk.headings[-1] if chunk.headings else None
+        row: tuple[Any, ...] = (passage.id, file.path, passage.ordinal, own.decode("utf-8", "replace"), header)
+        row += (chunk.hash.hex(), model.name, model.dimensions, passage.id, passage.created_at)
+        database.execute(_DOCUMENT, row)
+        database.execute(_VECTOR, (passage.id, json.dumps(passage.vector)))
+    return list(changed)
+
+
+def _count(database: apsw.Connection, table: str) -> int:
+    row: Any = database.execute(f"SELECT count(*) FROM {table}").fetchone()
+    return int(row[0])
