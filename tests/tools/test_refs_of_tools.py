@@ -296,4 +296,3 @@ def test_several_roots_open_the_library_once_for_every_ref(tmp_path: Path, monke
         at = several.at("feature")
         assert at is not several
         assert at.library is several.at("feature").library is several.library
-        assert at.asking is several.asking
