@@ -99,11 +99,11 @@ def test_the_handshake_touches_nothing(version: str, project: Path) -> None:
 def test_before_the_first_call_nothing_heavy_is_loaded(project: Path) -> None:
     code = f"""
         import asyncio, sys
-        from findling import mcp_server
-        from findling.tools.registry import select
-        from findling.tools.workspace import Workspace
-        server = mcp_server.make_server(mcp_server.Desk(select(None), Workspace({str(project)!r})))
-        heavy = {{"numpy", "apsw", "tantivy", "tree_sitter", "simsimd", "findling.engine"}}
+        from findling.faces import mcp
+        from findling.contracts.registry import select
+        from findling.contracts.workspace import Workspace
+        server = mcp.make_server(mcp.Desk(select(None), Workspace({str(project)!r})))
+        heavy = {{"numpy", "apsw", "tantivy", "tree_sitter", "simsimd", "findling.engine.engine"}}
         print(sorted(heavy & set(sys.modules)))
     """
     ran = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True)
@@ -121,7 +121,7 @@ def test_stdout_carries_the_protocol_alone(project: Path) -> None:
     code = f"""
         import os, subprocess, sys
         from findling.engine import Engine
-        from findling.mcp_server import serve
+        from findling.faces.mcp import serve
         symbols = Engine.symbols
         def noisy(self, *arguments, **options):
             print("NOISE from print")
@@ -252,9 +252,9 @@ def test_a_cancelled_call_stops_and_the_next_one_is_answered(project: Path) -> N
     code = f"""
         import time
         from findling.engine import Engine
-        from findling.errors import Cancelled
-        from findling.mcp_server import serve
-        from findling.types import Progress
+        from findling.model.errors import Cancelled
+        from findling.faces.mcp import serve
+        from findling.model.types import Progress
         symbols = Engine.symbols
         def endless(self, name, **options):
             if name != "endless":

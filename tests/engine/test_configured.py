@@ -52,7 +52,7 @@ from findling import Engine
 with Engine.open(root=Path(sys.argv[1])) as engine:
     assert engine.search("retry a request", wait_s=None).hits
     assert engine.auto_index
-print("findling.config" in sys.modules)
+print("findling.config.loading" in sys.modules)
 """
 
 
@@ -148,7 +148,7 @@ import sys
 from pathlib import Path
 seen = []
 sys.addaudithook(lambda name, _: seen.append(name) if name.startswith("socket.") else None)
-from findling.tools import Workspace, call
+from findling.contracts import Workspace, call
 with Workspace(root=Path(sys.argv[1])) as workspace:
     for tool, arguments in (("search_code", {"query": "how are requests sent again"}),
                             ("hybrid_search", {"query": "retry"}), ("search_semantic", {"query": "retry"})):

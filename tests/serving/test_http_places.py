@@ -35,9 +35,9 @@ BOUNDED = """
     import itertools, time
     from pathlib import Path
     from findling.engine import Engine
-    from findling.mcp_server import http, http_connections, http_sessions, serve
-    from findling.mcp_server.http_options import read_options
-    from findling.types import Progress
+    from findling.faces.mcp import http, http_connections, http_sessions, serve
+    from findling.faces.mcp.http_options import read_options
+    from findling.model.types import Progress
     http_connections.MAX_CONNECTIONS = {connections}
     http_connections.REQUEST_S = {request_s}
     http_sessions.MAX_SESSIONS = {sessions}

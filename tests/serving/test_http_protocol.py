@@ -30,9 +30,9 @@ PATCHED = """
     import itertools, os, time
     from pathlib import Path
     from findling.engine import Engine
-    from findling.mcp_server import serve
-    from findling.mcp_server.http_options import read_options
-    from findling.types import Progress
+    from findling.faces.mcp import serve
+    from findling.faces.mcp.http_options import read_options
+    from findling.model.types import Progress
     symbols = Engine.symbols
     def odd(self, name, **options):
         if name == "noisy":
