@@ -3,7 +3,8 @@
     python benchmarks/house.py [PACKAGE_FOLDER]
 
 Lines of code are those with code on them: no blank lines, comments or docstrings. Late imports are those of findling's
-own modules inside functions. Circles count every import, late ones included, but not those for type checkers alone.
+own modules inside functions. Circles count every import, late ones and those of a front door's names included, but not
+those for type checkers alone.
 """
 
 from __future__ import annotations
@@ -116,8 +117,8 @@ def _lines_of_code(source: str, tree: ast.Module) -> int:
 def _imported(tree: ast.AST, modules: dict[str, Path], late: bool = False) -> Iterator[tuple[str, bool]]:
     """The package's own modules that are imported, each with whether inside a function."""
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
-            continue
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test) and not node.orelse:
+            continue  # with an else it is a front door, which imports the same when a name is asked for
         names: list[str] = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]

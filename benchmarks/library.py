@@ -30,7 +30,8 @@ import office  # noqa: E402
 import servers  # noqa: E402
 from processes import MemorySampler  # noqa: E402
 
-from findling.engine.library import Library, RunningJob  # noqa: E402
+from findling.engine.jobs import RunningJob  # noqa: E402
+from findling.engine.library import Library  # noqa: E402
 from findling.engine.library.fetch_repo import RECEIVED  # noqa: E402
 from findling.engine.library.fetch_requests import RepoRequest  # noqa: E402
 from findling.engine.library.fetching import run_here  # noqa: E402

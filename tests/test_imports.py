@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import subprocess
 import sys
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution, metadata
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+import findling
 from findling.model import answer_types, match_types, types
+
+SOURCE = Path(findling.__file__).parent.parent
 
 HEAVY = (
     *("numpy", "mcp", "pydantic", "rich", "tantivy", "tree_sitter"),
@@ -88,6 +94,41 @@ def test_a_question_of_an_index_that_is_there_loads_nothing_of_the_network(tmp_p
     loaded = imported_by(f"{ask}assert engine.search('how hot is boiling water').hits")
     assert loaded.isdisjoint({"h11", "ssl", "http"})
     assert "apsw" in loaded
+
+
+DOORS = sorted(
+    ".".join(path.relative_to(SOURCE).parent.parts)
+    for path in (SOURCE / "findling").rglob("__init__.py")
+    if "front_door(" in path.read_text("utf-8")
+)
+
+
+def door_of(package: str) -> tuple[dict[str, str], dict[str, str]]:
+    """The names of a front door by their module: as type checkers read them, and as they are loaded."""
+    tree = ast.parse((SOURCE.joinpath(*package.split(".")) / "__init__.py").read_text("utf-8"))
+    branch = next(node for node in tree.body if isinstance(node, ast.If))
+    imports = [node for node in branch.body if isinstance(node, ast.ImportFrom)]
+    checked = {alias.name: str(node.module) for node in imports for alias in node.names}
+    table = next(node for node in ast.walk(branch.orelse[0]) if isinstance(node, ast.Dict))
+    modules: dict[str, str] = ast.literal_eval(table)
+    return checked, {name: f"{package}.{module}" for module, names in modules.items() for name in names.split()}
+
+
+@pytest.mark.parametrize("package", DOORS)
+def test_a_front_door_gives_what_type_checkers_see_there_and_loads_nothing_before(package: str) -> None:
+    checked, loaded = door_of(package)
+    assert checked == loaded
+    door = import_module(package)
+    assert set(loaded) == set(door.__all__) - {"__version__"}
+    for name, module in loaded.items():
+        assert find_spec(f"{package}.{name}") is None  # a module of that name would hide it
+        assert getattr(door, name) is getattr(import_module(module), name)
+    with pytest.raises(AttributeError, match="nothing_of_this_name"):
+        door.nothing_of_this_name  # noqa: B018
+    own = f"[m for m in sys.modules if m.startswith('findling.') and not {package + '.'!r}.startswith(m + '.')]"
+    script = f"import sys, {package}; print(*{own})"
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == ["findling.model", "findling.model.front_door"]
 
 
 def test_plain_output_does_without_rich() -> None:

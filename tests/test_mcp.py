@@ -99,11 +99,11 @@ def test_the_handshake_touches_nothing(version: str, project: Path) -> None:
 def test_before_the_first_call_nothing_heavy_is_loaded(project: Path) -> None:
     code = f"""
         import asyncio, sys
-        from findling.faces import mcp as mcp_server
+        from findling.faces import mcp
         from findling.contracts.registry import select
         from findling.contracts.workspace import Workspace
-        server = mcp_server.make_server(mcp_server.Desk(select(None), Workspace({str(project)!r})))
-        heavy = {{"numpy", "apsw", "tantivy", "tree_sitter", "simsimd", "findling.engine"}}
+        server = mcp.make_server(mcp.Desk(select(None), Workspace({str(project)!r})))
+        heavy = {{"numpy", "apsw", "tantivy", "tree_sitter", "simsimd", "findling.engine.engine"}}
         print(sorted(heavy & set(sys.modules)))
     """
     ran = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True)

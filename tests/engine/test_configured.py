@@ -52,7 +52,7 @@ from findling import Engine
 with Engine.open(root=Path(sys.argv[1])) as engine:
     assert engine.search("retry a request", wait_s=None).hits
     assert engine.auto_index
-print("findling.config" in sys.modules)
+print("findling.config.loading" in sys.modules)
 """
 
 

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 from servers import FileServer, dripping, ended, headed, ranged
 
+from findling.engine.jobs import Job
 from findling.engine.jobs.records import ENDED
-from findling.engine.library import Job, Library, fetch_file, fetched, parts
+from findling.engine.library import Library, fetch_file, fetched, parts
 from findling.engine.library.collections import Collection
 from findling.engine.library.fetch_requests import FileRequest
 from findling.model.errors import FetchRefused, FileAccess, InvalidInput, NetworkError

@@ -15,7 +15,8 @@ import pytest
 from servers import FileServer, commit, ended, git, git_server, redirect, tree_of
 from shelf import write
 
-from findling.engine.library import Job, Library, repo_home, repo_tree
+from findling.engine.jobs import Job
+from findling.engine.library import Library, repo_home, repo_tree
 from findling.engine.library.disk import Quota
 from findling.engine.library.fetch_names import path_problem, repository_name
 from findling.engine.library.fetch_requests import RepoRequest

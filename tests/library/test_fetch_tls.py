@@ -15,7 +15,8 @@ import pytest
 import trustme
 from servers import FileServer, commit, git_server, redirect
 
-from findling.engine.library import Job, Library
+from findling.engine.jobs import Job
+from findling.engine.library import Library
 from findling.engine.library.fetch_requests import RepoRequest
 from findling.engine.library.fetching import run_here
 from findling.model.errors import FetchRefused, FindlingError, NetworkError

@@ -17,7 +17,8 @@ from servers import FileServer, commit, dripping, ended, git_server
 
 from findling.contracts import Workspace, call
 from findling.contracts.registry import TOOLS
-from findling.engine.library import Library, Records
+from findling.engine.jobs import Records
+from findling.engine.library import Library
 
 
 @pytest.fixture

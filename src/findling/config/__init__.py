@@ -6,12 +6,32 @@ import. ``options`` is the definition, ``loading`` the recipe, ``provider`` the 
 
 from __future__ import annotations
 
-from findling.config.loading import Loaded, Origin, load
-from findling.config.provider import ProviderChoice, choose_provider
-from findling.config.table import EMBEDDING_KEY, OPTIONS, RERANK_KEY, Config, Secret
-from findling.config.values import shown
+from typing import TYPE_CHECKING
+
+from findling.model.front_door import front_door
+
+if TYPE_CHECKING:
+    from findling.config.files import CONFIG_VARIABLE
+    from findling.config.loading import Loaded, Origin, load
+    from findling.config.provider import ProviderChoice, choose_provider
+    from findling.config.roots import Root, find_root, is_bare, make_store, store_location
+    from findling.config.table import EMBEDDING_KEY, OPTIONS, RERANK_KEY, Config, Secret
+    from findling.config.values import shown
+else:
+    __getattr__ = front_door(
+        __name__,
+        {
+            "files": "CONFIG_VARIABLE",
+            "loading": "Loaded Origin load",
+            "provider": "ProviderChoice choose_provider",
+            "roots": "Root find_root is_bare make_store store_location",
+            "table": "EMBEDDING_KEY OPTIONS RERANK_KEY Config Secret",
+            "values": "shown",
+        },
+    )
 
 __all__ = [
+    "CONFIG_VARIABLE",
     "EMBEDDING_KEY",
     "OPTIONS",
     "RERANK_KEY",
@@ -19,8 +39,13 @@ __all__ = [
     "Loaded",
     "Origin",
     "ProviderChoice",
+    "Root",
     "Secret",
     "choose_provider",
+    "find_root",
+    "is_bare",
     "load",
+    "make_store",
     "shown",
+    "store_location",
 ]

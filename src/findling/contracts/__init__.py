@@ -5,23 +5,20 @@ From Python: ``with Workspace(path) as workspace: call("find_symbol", {"name": "
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
-    from findling.contracts.registry import TOOLS as TOOLS
-    from findling.contracts.registry import call as call
-    from findling.contracts.workspace import Workspace as Workspace
+    from findling.contracts.registry import TOOLS, call
+    from findling.contracts.workspace import Workspace
+else:
+    __getattr__ = front_door(
+        __name__,
+        {
+            "registry": "TOOLS call",
+            "workspace": "Workspace",
+        },
+    )
 
 __all__ = ["TOOLS", "Workspace", "call"]
-
-
-def __getattr__(name: str) -> Any:
-    if name in ("TOOLS", "call"):
-        from findling.contracts import registry
-
-        return getattr(registry, name)
-    if name == "Workspace":
-        from findling.contracts.workspace import Workspace
-
-        return Workspace
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

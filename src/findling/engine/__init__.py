@@ -7,7 +7,20 @@ them for the answer, ``state`` tells what is indexed.
 
 from __future__ import annotations
 
-from findling.engine.configuration import Recipe
-from findling.engine.engine import GREP_LINES, Engine, OnProgress
+from typing import TYPE_CHECKING
+
+from findling.model.front_door import front_door
+
+if TYPE_CHECKING:
+    from findling.engine.configuration import Recipe
+    from findling.engine.engine import GREP_LINES, Engine, OnProgress
+else:
+    __getattr__ = front_door(
+        __name__,
+        {
+            "configuration": "Recipe",
+            "engine": "GREP_LINES Engine OnProgress",
+        },
+    )
 
 __all__ = ["GREP_LINES", "Engine", "OnProgress", "Recipe"]

@@ -9,21 +9,22 @@ it stands, ``recipes`` how it is indexed; ``sources`` and ``reading`` look into 
 
 from __future__ import annotations
 
-from findling.engine.jobs import Job, JobStatistics, Records, RunningJob
-from findling.engine.library.collections import Collection
-from findling.engine.library.library import Library
-from findling.engine.library.results import CollectionStatus, FilePassages, Indexed, LibraryStatistics, Removed
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Collection",
-    "CollectionStatus",
-    "FilePassages",
-    "Indexed",
-    "Job",
-    "JobStatistics",
-    "Library",
-    "LibraryStatistics",
-    "Records",
-    "Removed",
-    "RunningJob",
-]
+from findling.model.front_door import front_door
+
+if TYPE_CHECKING:
+    from findling.engine.library.collections import Collection
+    from findling.engine.library.library import Library
+    from findling.engine.library.results import CollectionStatus, FilePassages, Indexed, LibraryStatistics, Removed
+else:
+    __getattr__ = front_door(
+        __name__,
+        {
+            "collections": "Collection",
+            "library": "Library",
+            "results": "CollectionStatus FilePassages Indexed LibraryStatistics Removed",
+        },
+    )
+
+__all__ = ["Collection", "CollectionStatus", "FilePassages", "Indexed", "Library", "LibraryStatistics", "Removed"]

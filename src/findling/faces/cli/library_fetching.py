@@ -11,7 +11,8 @@ from findling.model.errors import Cancelled, FindlingError, InvalidInput
 from findling.model.types import Progress
 
 if TYPE_CHECKING:
-    from findling.engine.library import Job, Library
+    from findling.engine.jobs import Job
+    from findling.engine.library import Library
     from findling.engine.library.fetch_requests import FileRequest, RepoRequest
     from findling.faces.cli.session import Session
 
