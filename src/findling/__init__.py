@@ -20,6 +20,6 @@ else:
         },
     )
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 __all__ = ["Engine", "FindlingError", "Library", "__version__"]

@@ -234,9 +234,9 @@ def test_an_unknown_key_names_the_nearest_one_and_its_place(place: Place) -> Non
     file = place.project('\n[semantic]\nmax_retry = 3\n[semantic.embeding]\nmodel = "x"\n[unheard]\nof = 1\n')
     loaded = place.load()
     assert loaded.warnings == (
-        f"{file}:3: semantic.max_retry is no option; did you mean semantic.max_retries?",
-        f"{file}:4: semantic.embeding is no option; did you mean semantic.embedding?",
-        f"{file}:6: unheard is no option.",
+        f"{file}:3: unknown option semantic.max_retry; did you mean semantic.max_retries?",
+        f"{file}:4: unknown option semantic.embeding; did you mean semantic.embedding?",
+        f"{file}:6: unknown option unheard.",
     )
     assert loaded.config == Config()
 
@@ -244,7 +244,7 @@ def test_an_unknown_key_names_the_nearest_one_and_its_place(place: Place) -> Non
 def test_a_key_in_the_wrong_section_names_the_right_one(place: Place) -> None:
     place.project('{"modelDim": 3}', ".repo_search/config.json")
     (warning,) = place.load().warnings
-    assert warning.endswith(":1: modelDim is no option; did you mean semantic.modelDim?")
+    assert warning.endswith(":1: unknown option modelDim; did you mean semantic.modelDim?")
 
 
 def test_a_foreign_file_does_not_flood_with_warnings(place: Place) -> None:

@@ -73,7 +73,7 @@ def test_every_option_is_shown_with_its_origin(root: Path) -> None:
     assert "not used" in rows["library.use_gpu"]
     assert rows[EMBEDDING_KEY].startswith("set, and never shown")
     assert [line.split(": ", 2)[2] for line in ran.stderr.splitlines()] == [
-        "semantic.ratoi is no option; did you mean semantic.ratio?",
+        "unknown option semantic.ratoi; did you mean semantic.ratio?",
         "semantic.ratio is 2.0; 1 is used, the nearest of 0 to 1.",
         "semantic.external_provider_enabled is ignored: a project's own file may only set it to false. "
         "Set it in your own configuration, in the environment or with --config.",

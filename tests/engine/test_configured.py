@@ -124,7 +124,7 @@ def test_what_the_loader_warns_of_is_told_once(tmp_path: Path) -> None:
     write(root, "findling.toml", "[index]\nhiden = true\n")
     with Engine.open(root=root) as engine:
         told = engine.search("retry", wait_s=None).notes
-        assert any("index.hiden is no option; did you mean index.hidden?" in note for note in told)
+        assert any("unknown option index.hiden; did you mean index.hidden?" in note for note in told)
         assert not any("hiden" in note for note in engine.search("retry").notes)
     with Engine.open(root=root) as engine:
         assert any("hiden" in note for note in engine.status().notes)

@@ -45,7 +45,7 @@ def test_a_comma_without_a_name_behind_it_belongs_to_the_value() -> None:
         ("semantic.chunk_size=s3cret", ConfigError, "is text. It takes a whole number from 100"),
         ("semantic.chunk_size=300,semantic.chunk_overlap=300", ConfigError, "must be less than"),
         ("semantic.api_key=s3cret", ConfigError, "keys come from the environment only"),
-        ("semantic.embedding.provider=local,api-key=s3cret", ConfigError, "api-key is no option"),
+        ("semantic.embedding.provider=local,api-key=s3cret", ConfigError, "unknown option api-key"),
         ("CODECOMPASS_RERANK_API_KEY=s3cret", ConfigError, "keys come from the environment only"),
         ("semantic.ollama_url=http://me:s3cret@localhost", ConfigError, "without user name and password"),
         ("semantic.embedding.provider=voyage", ConfigError, "may not be called"),

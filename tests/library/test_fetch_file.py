@@ -134,7 +134,7 @@ def test_private_addresses_are_refused_unless_named(library: Library, local: Loc
             library.fetch(FileRequest(f"{server.url}/a", "a.md"))
         local("localhost")
         job = done(library, FileRequest("http://127.0.0.1/a", "a.md"))
-        assert "no public address" in job.error
+        assert "not a public address" in job.error
         assert server.asked == []
     assert library.search("lava", min_score=0.0).passages == ()
 

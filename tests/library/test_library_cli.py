@@ -88,8 +88,8 @@ def test_what_is_gone_is_said(run: Run, bread: Path) -> None:
     ("arguments", "said"),
     [
         (["ad", "x"], "The actions are add, list, status, refresh, remove, fetch, jobs, cancel."),
-        (["add"], "What to add is missing."),
-        (["add", ""], "What to add is missing."),
+        (["add"], "Missing PATH."),
+        (["add", ""], "Missing PATH."),
         (["add", "/no/such/folder"], "There is no file or folder '/no/such/folder'."),
         (["add", "/"], "does not index it as a whole"),
         (["remove"], "Which collection to remove is missing."),

@@ -38,7 +38,7 @@ server reads them when it is first asked something: start it anew after a change
     [index]
     exclude = ["vendor/", "*.min.js"]
 
-- A key that is no option is reported, with the nearest name, and ignored.
+- An unknown option is reported, with the nearest name, and ignored.
 - A value of the wrong type, or out of its bounds, is an error that names the key, the file and the line. Where
   "clamped" stands below, the nearest bound is used instead, with a warning.
 - Each name may be written in `snake_case` or `camelCase`; further names of an option are listed with it.

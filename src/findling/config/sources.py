@@ -132,12 +132,12 @@ def of_environment(environ: Mapping[str, str]) -> Source:
 
 
 def unknown(name: str) -> str:
-    """A sentence about a key that is no option, with the nearest one if there is any like it."""
+    """A sentence about an unknown option, with the nearest one if there is any like it."""
     last = name.rpartition(".")[2]
     if re.search(r"(?i)api_?key|token|secret|password", last):
         return f"{_cut(name)} is not read; keys come from the environment only ({EMBEDDING_KEY}, {RERANK_KEY})."
     near = _nearest(name, last)
-    return f"{_cut(name)} is no option{f'; did you mean {near}?' if near else '.'}"
+    return f"unknown option {_cut(name)}{f'; did you mean {near}?' if near else '.'}"
 
 
 def _nearest(name: str, last: str) -> str:

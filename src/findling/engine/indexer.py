@@ -496,9 +496,9 @@ class Indexer:
 def _said_of_grown(grown: Sequence[tuple[str, int]]) -> Iterator[str]:
     """A sentence for each of the first, and one for the rest."""
     for path, most in grown[:_GROWN_SHOWN]:
-        yield f"{path}: cut into {most:,} passages, the most there may be of a file, so they may be longer than others."
+        yield f"{path}: split into {most:,} passages (the limit per file), so they may be longer than others."
     if len(grown) > _GROWN_SHOWN:
-        yield f"So it is with {count(len(grown) - _GROWN_SHOWN, 'more document')}."
+        yield f"The same applies to {count(len(grown) - _GROWN_SHOWN, 'more document')}."
 
 
 def wanted_id(options: discovery.DiscoveryOptions) -> str:

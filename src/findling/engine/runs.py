@@ -82,7 +82,7 @@ def run(
             embedded = add_vectors(store, job, wait_s, deadline, paths if files_only else None, failed.append)
     notes = tuple(f"{file.path}: {file.problem}" for file in failed if file.failed)
     if len(notes) > FAILED_SHOWN:
-        notes = (*notes[:FAILED_SHOWN], f"So it is with {len(notes) - FAILED_SHOWN:,} more files.")
+        notes = (*notes[:FAILED_SHOWN], f"The same applies to {len(notes) - FAILED_SHOWN:,} more files.")
     return replace(report, embedded=embedded, notes=(*report.notes, *notes))
 
 

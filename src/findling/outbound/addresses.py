@@ -108,8 +108,9 @@ def addresses_of(target: Target) -> tuple[str, ...]:
     if not target.permitted:
         for address in found:
             if not is_public(address):
+                subject = address if address == target.host else f"{target.host} is at {address}, which"
                 raise FetchRefused(
-                    f"{target.host} is at {address}, which is no public address.",
+                    f"{subject} is not a public address.",
                     remedy=f"fetch.allowed_hosts in the user's configuration may name {target.host}.",
                 )
     return tuple(found)

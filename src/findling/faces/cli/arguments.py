@@ -157,7 +157,8 @@ COMMANDS: Final[dict[str, Command]] = {
                 *("files", "FILE", "*"),
                 "files that changed, appeared or vanished; all of the project if left out.\n"
                 "            The exit status is 1 where one that is named could not be taken in: it was never\n"
-                "            there, cannot be read, or a rule leaves it out. That it is gone from disk is taken in.",
+                "            there, cannot be read, or a rule leaves it out. Deleted files\n"
+                "            are removed from the index.",
             ),
         ),
         sync_options,

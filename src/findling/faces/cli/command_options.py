@@ -151,7 +151,7 @@ def search_options(parser: argparse.ArgumentParser) -> None:
     _language_option(parser)
     _glob_option(parser)
     parser.add_argument(
-        "--kind", choices=("code", "docs"), help="only code, or only documents, as notebooks and pages are"
+        "--kind", choices=("code", "docs"), help="only code, or only documents (includes notebooks and web pages)"
     )
     parser.add_argument("--mode", choices=MODES, default="auto", help="which ways of searching to use (auto)")
     parser.add_argument(

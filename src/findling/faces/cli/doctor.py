@@ -276,5 +276,5 @@ def _configuration(root: Path) -> tuple[Loaded | None, list[Check]]:
     except errors.ConfigError as error:
         return None, [Check("configuration", "broken", error.message, error.remedy)]
     read = ", ".join(str(path) for path in loaded.files)
-    valid = Check("configuration", "ok", f"valid, from {read}" if read else "valid: all defaults, as no file is there")
+    valid = Check("configuration", "ok", f"valid, from {read}" if read else "valid (no config file; using defaults)")
     return loaded, [valid, *(Check("configuration", "off", warning) for warning in loaded.warnings)]

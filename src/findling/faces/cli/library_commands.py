@@ -67,7 +67,7 @@ def _add(library: Library, args: Namespace, session: Session) -> Answer:
     from pathlib import Path
 
     if not args.subject:
-        raise InvalidInput("What to add is missing.", remedy="findling library add PATH")
+        raise InvalidInput("Missing PATH.", remedy="Usage: findling library add PATH")
     with session.progress() as progress:
         return _indexed([library.add(Path(args.subject), name=args.name, progress=progress)])
 

@@ -38,7 +38,7 @@ SIGNALS: Mapping[str, Signal] = {
     "passages": Signal(2.0, "the passages around it have them too, {share} of the best"),
     "file": Signal(2.0, "the file as a whole has the query's words, {share} of what the best one has"),
     "coverage": Signal(0.5, "{share} of what the query says stands in it"),
-    "said": Signal(0.5, "its best place says {share} more of the query, in its words or near ones, than others do"),
+    "said": Signal(0.5, "query coverage: +{share} over other places"),
     "votes": Signal(1.0, "other likely files refer to what it defines, {share} of the most"),
     "stem": Signal(1.0, "the file is called like a name in the query"),
     "path": Signal(1.5, "the query says {share} of the file's name"),
