@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING
 from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
-    from findling.contracts.registry import TOOLS, call
+    from findling.contracts.registry import TOOLS, call, select
     from findling.contracts.workspace import Workspace
+    from findling.contracts.workspaces import open_workspace
 else:
     __getattr__ = front_door(
         __name__,
         {
-            "registry": "TOOLS call",
+            "registry": "TOOLS call select",
             "workspace": "Workspace",
+            "workspaces": "open_workspace",
         },
     )
 
-__all__ = ["TOOLS", "Workspace", "call"]
+__all__ = ["TOOLS", "Workspace", "call", "open_workspace", "select"]

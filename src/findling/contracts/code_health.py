@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
+from findling import reading, store
 from findling.model import errors
 
 SchemaStatus = Literal["compatible", "not_indexed", "reindex_required", "corrupt_manifest"]
@@ -15,10 +16,8 @@ _OLDER = "older format"
 
 def schema_status(store_dir: Path, *, indexed: bool) -> SchemaStatus:
     """Whether this version can read the index as it stands."""
-    from findling.store import soundness
-
     try:
-        problem = soundness.problem(store_dir)
+        problem = store.soundness.problem(store_dir)
     except errors.IndexNewer:
         return "reindex_required"
     except errors.IndexUnavailable:
@@ -30,17 +29,13 @@ def schema_status(store_dir: Path, *, indexed: bool) -> SchemaStatus:
 
 def required_version() -> int:
     """The format of the index that this version reads and writes."""
-    from findling.store.schema import FORMAT_VERSION
-
-    return FORMAT_VERSION
+    return store.FORMAT_VERSION
 
 
 def store_problem(store_dir: Path) -> tuple[str, str]:
     """What is wrong with the tables and what with the text index, '' for nothing."""
-    from findling.store import soundness
-
     try:
-        problem = soundness.problem(store_dir)
+        problem = store.soundness.problem(store_dir)
     except errors.FindlingError as error:
         return str(error), ""
     return ("", problem) if problem.startswith("The text index") else (problem, "")
@@ -55,10 +50,6 @@ def missing_folder(root: Path) -> errors.RootError | None:
 
 def grammars() -> tuple[list[str], list[str]]:
     """Languages whose definitions can be read, and those whose grammar this installation lacks. Loads none."""
-    from findling.reading.syntax import supported_languages
-    from findling.reading.syntax_grammars import GRAMMARS
-    from findling.reading.syntax_tree import has_grammar
-
-    languages = supported_languages()
-    missing = [name for name in languages if name in GRAMMARS and not has_grammar(GRAMMARS[name].parser)]
+    languages, tables = reading.supported_languages(), reading.GRAMMARS
+    missing = [name for name in languages if name in tables and not reading.has_grammar(tables[name].parser)]
     return [name for name in languages if name not in missing], missing

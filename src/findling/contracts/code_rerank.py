@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from findling import outbound
 from findling.contracts import code_decisions as decide
 from findling.model.languages import LANGUAGES
 from findling.outbound import events
@@ -65,21 +66,19 @@ class _Failed(Exception):
 
 def _by_service(config: Config, query: str, found: Sequence[Found]) -> list[Found]:
     """By relevance; what the service was not sent or did not return follows, at most at its lowest."""
-    from findling.outbound.rerank import ServiceFailure, rerank
-
     provider = config.rerank.provider
     sent = [item for item in found if _may_be_sent(item)]
     if not sent:
         return list(found)
     try:
-        order = rerank(
+        order = outbound.rerank.rerank(
             provider,
             query,
             [_text(item)[:SENT_CHARS] for item in sent],
             config.keys.rerank,
             timeout_s=config.rerank.timeout_ms / 1000,
         )
-    except ServiceFailure as failure:
+    except outbound.rerank.ServiceFailure as failure:
         raise _Failed(f"{provider}_{failure.reason}") from failure
     if not order:
         raise _Failed(f"{provider}_empty_response")

@@ -12,15 +12,19 @@ from typing import TYPE_CHECKING
 from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
+    from findling.engine.answers import NOTHING_CHECKED_OUT
     from findling.engine.configuration import Recipe
     from findling.engine.engine import GREP_LINES, Engine, OnProgress
+    from findling.engine.semantics import open_chosen
 else:
     __getattr__ = front_door(
         __name__,
         {
+            "answers": "NOTHING_CHECKED_OUT",
             "configuration": "Recipe",
             "engine": "GREP_LINES Engine OnProgress",
+            "semantics": "open_chosen",
         },
     )
 
-__all__ = ["GREP_LINES", "Engine", "OnProgress", "Recipe"]
+__all__ = ["GREP_LINES", "NOTHING_CHECKED_OUT", "Engine", "OnProgress", "Recipe", "open_chosen"]

@@ -15,18 +15,20 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from findling.evaluation import history
 from findling.evaluation.questions import folded, of_comment, of_subject
 from findling.model.errors import InvalidInput, NotFound, StorageFull
+from findling.model.languages import language_of
 from findling.model.plurals import count
 from findling.model.types import Progress
 from findling.outbound.files import NotRead, RootFiles
-
-if TYPE_CHECKING:
-    from findling.reading.syntax_docs import Documented
-    from findling.sources.discovery import DiscoveryOptions
+from findling.reading.pool import DocFinder
+from findling.reading.syntax_docs import Documented, without
+from findling.search.ranking.priors import path_flags
+from findling.sources.discovery import DiscoveryOptions, discover, looks_secret
+from findling.sources.ignore_files import ALL_IGNORE_FILES
 
 MASS_CHANGE: Final = 10
 """A commit that changes more files is about no place."""
@@ -101,8 +103,6 @@ def from_history(
     Raises NotFound without a history, InvalidInput for a root that is too large and for a folder that is there
     already or lies in the root, StorageFull.
     """
-    from findling.sources.discovery import discover
-
     real = Path(os.path.realpath(root))
     if not (real / below).is_dir():
         raise InvalidInput(f"{real / below} is no folder.", remedy="Name a folder.")
@@ -136,8 +136,6 @@ def from_history(
 def _copied(listed: Sequence[_Listed], real: Path, below: str, but: Path | None) -> list[_Listed]:
     """Those ``below``, without the files in ``but``, and without lists of what to ignore: in the copy, of which git
     knows nothing, they would hide files that git tracks all the same."""
-    from findling.sources.ignore_files import ALL_IGNORE_FILES
-
     apart = but.resolve() if but is not None else None
     left_out = f"{apart.relative_to(real).as_posix()}/" if apart is not None and apart.is_relative_to(real) else None
     if left_out == "./":
@@ -198,9 +196,6 @@ def _of_commits(
 def answers(paths: Sequence[str]) -> tuple[str, ...]:
     """Of the files that a commit changed those that it is about: code before documents, neither tests nor lists of
     changes, unless there is nothing else."""
-    from findling.model.languages import language_of
-    from findling.search.ranking.priors import path_flags
-
     plain = [path for path in paths if not path_flags(path) & _UNASKED]
     code = [path for path in plain if language_of(path).kind == "code"]
     no_lists = [path for path in paths if "changes" not in path_flags(path)]
@@ -223,10 +218,6 @@ def _comments(
     files: RootFiles, paths: Iterable[str], most: int, random_: random.Random, progress: OnProgress
 ) -> tuple[list[_Asked], int]:
     """Questions from comments of files in a random order, more than are wanted; and how many files were looked at."""
-    from findling.model.languages import language_of
-    from findling.reading.pool import DocFinder
-    from findling.search.ranking.priors import path_flags
-
     order = [path for path in paths if not path_flags(path) & _UNASKED and language_of(path).kind == "code"]
     random_.shuffle(order)
     found: dict[str, _Asked] = {}
@@ -255,8 +246,6 @@ def _comments(
 
 def _text(files: RootFiles, path: str) -> bytes | None:
     """The bytes of a file whose offsets are those of its text: UTF-8 without a mark; None of any other."""
-    from findling.sources.discovery import looks_secret
-
     read = files.read(path, MAX_PARSED_BYTES)
     if isinstance(read, NotRead) or read[1].startswith(b"\xef\xbb\xbf") or looks_secret(read[1], path):
         return None
@@ -274,8 +263,6 @@ def _comment_line(repo: str, asked: _Asked) -> dict[str, Any]:
 
 
 def _line(repo: str, name: str, text: str, category: str, relevant: list[dict[str, Any]]) -> dict[str, Any]:
-    from findling.model.languages import language_of
-
     return {
         "query_id": name,
         "repo": repo,
@@ -297,9 +284,6 @@ def _copy(
     progress: OnProgress,
 ) -> set[str]:
     """Copy the files without those comments; the questions that still stand in one of them."""
-    from findling.reading.syntax_docs import without
-    from findling.sources.discovery import looks_secret
-
     masks: dict[str, list[tuple[int, int]]] = {}
     for asked in comments:
         masks.setdefault(asked.path, []).extend(asked.documented.spans)

@@ -14,16 +14,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
-from findling.config import OPTIONS, load
+from findling.config import OPTIONS, Config, find_root, load, make_store, store_location
 from findling.config.option import Option
 from findling.config.options import EXTERNAL_EMBEDDERS
 from findling.config.sources import NAMES, of_flags
+from findling.engine import Engine, open_chosen
 from findling.model.errors import ConfigError, InvalidInput
 from findling.model.types import MODES
+from findling.search.gate import WITHOUT_VECTORS
 
 if TYPE_CHECKING:
-    from findling.config import Config
-    from findling.engine import Engine
     from findling.model.types import Mode
 
 MODE: Final = "mode"
@@ -144,8 +144,6 @@ def configured(setting: Setting, root: Path) -> tuple[Config, list[str]]:
 
 
 def _check_effect(setting: Setting, config: Config) -> None:
-    from findling.search.gate import WITHOUT_VECTORS
-
     by_meaning = sorted(setting.keys & _BY_MEANING)
     if by_meaning and setting.mode in WITHOUT_VECTORS:
         raise InvalidInput(
@@ -174,8 +172,6 @@ def check_embedder(setting: Setting, config: Config) -> None:
     """Raises EmbedderUnavailable where the setting is about the model and its model does not answer: what is asked
     without it would say nothing about it."""
     if setting.keys & _BY_MEANING and config.semantic.enabled is not False:
-        from findling.engine.semantics import open_chosen
-
         open_chosen(config, None)
 
 
@@ -189,16 +185,11 @@ def index_name(config: Config) -> str:
 def kept_index(root: Path, config: Config) -> Path:
     """The folder in the user's cache for an index of ``root`` as ``config`` wants it, beside that of the reported
     setting; need not exist."""
-    from findling.config.roots import find_root, store_location
-
     folder = store_location(find_root(None, root=root).root, cache=True, create=False).directory
     return folder.with_name(f"{folder.name}-{index_name(config)}")
 
 
 def open_apart(root: Path, directory: Path, config: Config) -> Engine:
     """The engine for exactly ``root`` with an index of its own in ``directory``, which is made if need be."""
-    from findling.config.roots import find_root, make_store
-    from findling.engine import Engine
-
     make_store(directory)
     return Engine(find_root(None, root=root).root, "", directory, config=config)

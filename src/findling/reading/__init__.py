@@ -1,1 +1,23 @@
 """What is in a file: its language, symbols and references, how it is cut, and its terms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from findling.model.front_door import front_door
+
+if TYPE_CHECKING:
+    from findling.reading.syntax import supported_languages
+    from findling.reading.syntax_grammars import GRAMMARS
+    from findling.reading.syntax_tree import grammar, has_grammar
+else:
+    __getattr__ = front_door(
+        __name__,
+        {
+            "syntax": "supported_languages",
+            "syntax_grammars": "GRAMMARS",
+            "syntax_tree": "grammar has_grammar",
+        },
+    )
+
+__all__ = ["GRAMMARS", "grammar", "has_grammar", "supported_languages"]

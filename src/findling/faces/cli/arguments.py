@@ -42,9 +42,12 @@ class Operand(NamedTuple):
 
 
 class Command(NamedTuple):
+    """``run``: the module beside this one that is loaded to run it, and its function."""
+
     summary: str
     operands: tuple[Operand, ...]
     add_options: Callable[[argparse.ArgumentParser], None]
+    run: str
 
 
 class _Parser(argparse.ArgumentParser):
@@ -118,6 +121,7 @@ COMMANDS: Final[dict[str, Command]] = {
         "Find places by text, name and meaning",
         (Operand("query", "QUERY", "1", "words, a name, a path, an error message or a question"), _PATH),
         search_options,
+        "commands:search",
     ),
     "grep": Command(
         "Find every occurrence of a regular expression, with exact counts",
@@ -131,6 +135,7 @@ COMMANDS: Final[dict[str, Command]] = {
             _PATH,
         ),
         grep_options,
+        "commands:grep",
     ),
     "symbol": Command(
         "Find the definitions of a name, and where it is used",
@@ -143,13 +148,15 @@ COMMANDS: Final[dict[str, Command]] = {
             _PATH,
         ),
         symbol_options,
+        "commands:symbol",
     ),
     "similar": Command(
         "Find what is like a file, or like the piece of it at a line",
         (Operand("target", "FILE[:LINE]", "1", "a file of the index, with a line of it or without"),),
         similar_options,
+        "commands:similar",
     ),
-    "index": Command("Build the index of a folder, or bring it up to date", (_PATH,), index_options),
+    "index": Command("Build the index of a folder, or bring it up to date", (_PATH,), index_options, "commands:index"),
     "sync": Command(
         "Bring the named files of the index up to date, or all that changed",
         (
@@ -162,33 +169,50 @@ COMMANDS: Final[dict[str, Command]] = {
             ),
         ),
         sync_options,
+        "commands:sync",
     ),
     "embed": Command(
-        "Make the vectors of a folder that are missing, for searching by meaning", (_PATH,), embed_options
+        "Make the vectors of a folder that are missing, for searching by meaning",
+        (_PATH,),
+        embed_options,
+        "embed_commands:embed",
     ),
     "export": Command(
-        "Write the passages of a folder and their vectors as plain SQLite tables", (_PATH,), export_options
+        "Write the passages of a folder and their vectors as plain SQLite tables",
+        (_PATH,),
+        export_options,
+        "embed_commands:export",
     ),
     "export-vectors": Command(
-        "Print every vector of the index, one line of JSON each", (_PATH,), export_vectors_options
+        "Print every vector of the index, one line of JSON each",
+        (_PATH,),
+        export_vectors_options,
+        "embed_commands:export_vectors",
     ),
-    "status": Command("Show what the index covers, and what it leaves out", (_PATH,), status_options),
+    "status": Command(
+        "Show what the index covers, and what it leaves out", (_PATH,), status_options, "commands:status"
+    ),
     "why": Command(
         "Tell whether a file is indexed, and if not, which rule leaves it out",
         (Operand("file", "FILE", "1", "a file or folder; it need not be there"),),
         why_options,
+        "commands:why",
     ),
     "doctor": Command(
         "Check what findling needs, and say what to do about what is missing",
         (Operand("path", "PATH", "?", "the folder whose index and configuration are looked at"),),
         doctor_options,
+        "commands:doctor",
     ),
     "eval": Command(
         "Answer judged queries, or some made from a repository's history, and print how good the answers are",
         (Operand("queries", "QUERIES", "?", "a file with one judged query a line, in either of two forms"),),
         eval_options,
+        "eval_commands:run",
     ),
-    "serve": Command("Serve the tools to an agent, over MCP on stdin and stdout or HTTP", (_PATH,), serve_options),
+    "serve": Command(
+        "Serve the tools to an agent, over MCP on stdin and stdout or HTTP", (_PATH,), serve_options, "commands:serve"
+    ),
     "tool": Command(
         "Call one tool as an agent would, and print its answer as JSON",
         (
@@ -197,6 +221,7 @@ COMMANDS: Final[dict[str, Command]] = {
             _PATH,
         ),
         tool_options,
+        "commands:tool",
     ),
     "library": Command(
         "Add folders and files to the library, fetch more, list, refresh and remove them",
@@ -208,8 +233,11 @@ COMMANDS: Final[dict[str, Command]] = {
             Operand("subject", "PATH|URL|NAME", "?", "the folder or file to add, the URL to fetch, or a name"),
         ),
         library_options,
+        "library_commands:run",
     ),
-    "config": Command("Show every option, its value, and where it came from", (_PATH,), config_options),
+    "config": Command(
+        "Show every option, its value, and where it came from", (_PATH,), config_options, "commands:configuration"
+    ),
 }
 
 

@@ -10,6 +10,8 @@ import math
 from collections.abc import Callable
 from typing import Final
 
+from findling import model
+
 # Places worth reading in one answer; a program that wants more pages through --path and --language.
 MAX_LIMIT: Final = 1000
 # A run can then also be used to study what came just below the ten that are scored.
@@ -145,15 +147,13 @@ def _glob_option(parser: argparse.ArgumentParser) -> None:
 
 
 def search_options(parser: argparse.ArgumentParser) -> None:
-    from findling.model.types import MODES
-
     _limit_option(parser, 10)
     _language_option(parser)
     _glob_option(parser)
     parser.add_argument(
         "--kind", choices=("code", "docs"), help="only code, or only documents (includes notebooks and web pages)"
     )
-    parser.add_argument("--mode", choices=MODES, default="auto", help="which ways of searching to use (auto)")
+    parser.add_argument("--mode", choices=model.MODES, default="auto", help="which ways of searching to use (auto)")
     parser.add_argument(
         "--max-tokens",
         type=_whole(1, MAX_TOKENS),
@@ -196,10 +196,10 @@ def grep_options(parser: argparse.ArgumentParser) -> None:
 
 
 def symbol_options(parser: argparse.ArgumentParser) -> None:
-    from findling.model.types import SYMBOL_KINDS
-
     parser.add_argument("--refs", action="store_true", help="also list where the name is used")
-    parser.add_argument("--kind", choices=SYMBOL_KINDS, metavar="KIND", help=f"one of {', '.join(SYMBOL_KINDS)}")
+    parser.add_argument(
+        "--kind", choices=model.SYMBOL_KINDS, metavar="KIND", help=f"one of {', '.join(model.SYMBOL_KINDS)}"
+    )
     _language_option(parser)
     _limit_option(parser, 50)
     _ref_option(parser)
@@ -276,8 +276,6 @@ def doctor_options(parser: argparse.ArgumentParser) -> None:
 
 
 def eval_options(parser: argparse.ArgumentParser) -> None:
-    from findling.model.types import MODES
-
     parser.add_argument(
         "--corpora", metavar="DIR", help="the folder of the repositories; without it --run is read instead of written"
     )
@@ -322,7 +320,7 @@ def eval_options(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="only the queries of this repository; may be repeated",
     )
-    parser.add_argument("--mode", choices=MODES, default="auto", help="which ways of searching to use (auto)")
+    parser.add_argument("--mode", choices=model.MODES, default="auto", help="which ways of searching to use (auto)")
     parser.add_argument(
         *("-n", "--limit"),
         type=_whole(MIN_EVAL_LIMIT, MAX_LIMIT),

@@ -11,8 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from findling import config, contracts, engine, outbound
+from findling.faces import cli, mcp
+from findling.faces.cli import terminal
 from findling.faces.cli.command_options import MAX_TOKENS
 from findling.faces.cli.terminal import words
+from findling.faces.cli.token_budget import within
 from findling.model.errors import FindlingError, InvalidInput, NotFound, RootError
 from findling.model.typed_paths import as_path, inside, nearest_folder, split_target
 
@@ -39,7 +43,7 @@ WITH_BODIES: Final = MAX_TOKENS
 # --- the commands ---------------------------------------------------------------------------------------------
 
 
-def _search(args: Namespace, session: Session) -> int:
+def search(args: Namespace, session: Session) -> int:
     with session.open(args.path) as opened:
         engine = opened.at(args.ref)
         view = session.view(engine)
@@ -63,8 +67,6 @@ def _search(args: Namespace, session: Session) -> int:
             if args.json and nothing != words.NOTHING_FOUND:
                 result = replace(result, notes=(*result.notes, nothing))
             if args.max_tokens:
-                from findling.faces.cli.token_budget import within
-
                 result = within(result, args.max_tokens, lambda some: view.length(some, explain=args.explain))
             with session.printing():
                 view.search(result, explain=args.explain)
@@ -104,7 +106,7 @@ def _found(result: SearchResult) -> list[tuple[str, int, int]]:
     return [(hit.path, hit.start_line, hit.end_line) for hit in result.hits]
 
 
-def _grep(args: Namespace, session: Session) -> int:
+def grep(args: Namespace, session: Session) -> int:
     with session.open(args.path) as opened:
         engine = opened.at(args.ref)
         with session.progress() as progress:
@@ -150,7 +152,7 @@ def _nothing(args: Namespace, session: Session, engine: Engine, *, kind: str | N
     return told
 
 
-def _symbol(args: Namespace, session: Session) -> int:
+def symbol(args: Namespace, session: Session) -> int:
     with session.open(args.path) as opened:
         engine = opened.at(args.ref)
         with session.progress() as progress:
@@ -172,7 +174,7 @@ def _symbol(args: Namespace, session: Session) -> int:
         return FOUND if found else NOTHING
 
 
-def _similar(args: Namespace, session: Session) -> int:
+def similar(args: Namespace, session: Session) -> int:
     file, line = split_target(args.target)
     if args.ref is None and not os.path.lexists(file):
         raise NotFound(f"There is no file {file!r}.", remedy=_where_it_may_be(file))
@@ -194,17 +196,13 @@ def _where_it_may_be(file: str) -> str:
     """What to do about a file that is not on disk."""
     from pathlib import Path
 
-    from findling.config.roots import is_bare
-
     folder = Path(nearest_folder(file))
-    if any(is_bare(above) for above in (folder, *folder.parents)):
-        from findling.engine.answers import NOTHING_CHECKED_OUT
-
-        return NOTHING_CHECKED_OUT
+    if any(config.is_bare(above) for above in (folder, *folder.parents)):
+        return engine.NOTHING_CHECKED_OUT
     return "Check the path."
 
 
-def _index(args: Namespace, session: Session) -> int:
+def index(args: Namespace, session: Session) -> int:
     with session.open(args.path) as opened:
         engine = opened.at(args.ref)
         with session.progress() as progress:
@@ -212,7 +210,7 @@ def _index(args: Namespace, session: Session) -> int:
         return _report(report, session, engine)
 
 
-def _sync(args: Namespace, session: Session) -> int:
+def sync(args: Namespace, session: Session) -> int:
     for name in args.files:
         as_path(name)  # none is empty, which would be the current folder
     with session.open_with(args.files[0]) if args.files else session.open(None) as engine:
@@ -236,7 +234,7 @@ def _report(report: IndexReport, session: Session, engine: Engine, *, named: Seq
     return FOUND if all_well else NOTHING
 
 
-def _status(args: Namespace, session: Session) -> int:
+def status(args: Namespace, session: Session) -> int:
     with session.open(args.path) as opened:
         engine = opened.at(args.ref)
         status = engine.status(unlisted=True)
@@ -245,7 +243,7 @@ def _status(args: Namespace, session: Session) -> int:
         return NOTHING if status.indexing_status in ("not_indexed", "failed") else FOUND
 
 
-def _why(args: Namespace, session: Session) -> int:
+def why(args: Namespace, session: Session) -> int:
     with session.open_for(args.file) as engine:
         # Absolute, because a relative name could mean a file below the root as well as one below the current folder.
         found = engine.why(os.path.abspath(as_path(args.file) or ""))  # noqa: PTH100
@@ -255,26 +253,16 @@ def _why(args: Namespace, session: Session) -> int:
         return FOUND if found.indexed else NOTHING
 
 
-def _doctor(args: Namespace, session: Session) -> int:
-    from findling.faces.cli.doctor import diagnose
-
+def doctor(args: Namespace, session: Session) -> int:
     found = _configured_root(as_path(args.path), as_path(args.root))
     with session.progress():
-        diagnosis = diagnose(found.root, cache=args.cache)
+        diagnosis = cli.diagnose(found.root, cache=args.cache)
     with session.printing():
         session.view(found).diagnosis(diagnosis)
     return FOUND if diagnosis.works else NOTHING
 
 
-def _eval(args: Namespace, session: Session) -> int:
-    from findling.faces.cli.eval_commands import run
-
-    return run(args, session)
-
-
-def _config(args: Namespace, session: Session) -> int:
-    from findling import config
-
+def configuration(args: Namespace, session: Session) -> int:
     found = _configured_root(as_path(args.path), as_path(args.root))
     loaded = config.load(found.root, flags=dict(args.settings), environ=os.environ)
     with session.printing():
@@ -287,31 +275,26 @@ def _configured_root(path: Path | None, root: Path | None) -> Root:
     """The root as for a search, except that a folder which is not indexed unasked still has a configuration."""
     from pathlib import Path
 
-    from findling.config.roots import find_root
-
     try:
-        return find_root(path, root=root)
+        return config.find_root(path, root=root)
     except RootError:
         folder = path or Path()
         if root is not None or not os.path.isdir(folder):  # noqa: PTH112 - whatever it is called
             raise
-        return find_root(None, root=folder)
+        return config.find_root(None, root=folder)
 
 
-def _serve(args: Namespace, session: Session) -> int:
-    from findling.faces.mcp import serve
-    from findling.faces.mcp.http_options import read_options
-
+def serve(args: Namespace, session: Session) -> int:
     only_http = {"--token-file": args.token_file, "--allow-host": args.allow_host, "--allow-origin": args.allow_origin}
     for option, value in only_http.items():
         if value and args.http is None:
             raise InvalidInput(f"{option} is for --http.", remedy="Over stdin and stdout only the client can ask.")
     http = None
     if args.http is not None:
-        http = read_options(
+        http = mcp.read_options(
             args.http, hosts=args.allow_host, origins=args.allow_origin, token_file=as_path(args.token_file)
         )
-    serve(
+    mcp.serve(
         as_path(args.path),
         roots=[root for root in map(as_path, args.root) if root is not None],
         tools=args.tools,
@@ -322,12 +305,8 @@ def _serve(args: Namespace, session: Session) -> int:
     return FOUND
 
 
-def _tool(args: Namespace, session: Session) -> int:
+def tool(args: Namespace, session: Session) -> int:
     import json
-
-    from findling.contracts.registry import call
-    from findling.contracts.workspaces import open_workspace
-    from findling.faces.cli.terminal.json import write_json
 
     try:
         text = sys.stdin.read() if args.arguments == "-" else args.arguments
@@ -342,66 +321,19 @@ def _tool(args: Namespace, session: Session) -> int:
             remedy="Write an object, such as '{\"limit\": 3}'.",
         ) from error
     roots = [root for root in map(as_path, args.root) if root is not None]
-    with open_workspace(as_path(args.path), roots=roots, cache=args.cache) as workspace:
+    with contracts.open_workspace(as_path(args.path), roots=roots, cache=args.cache) as workspace:
         _log_as_configured(workspace)
         with session.progress() as progress:
-            result = call(args.name, arguments, workspace, progress=progress)
-        write_json(sys.stdout, result.as_json())
+            result = contracts.call(args.name, arguments, workspace, progress=progress)
+        terminal.write_json(sys.stdout, result.as_json())
         sys.stdout.flush()
         workspace.finish()
     return ERROR if result.is_error else FOUND
 
 
-def _library(args: Namespace, session: Session) -> int:
-    from findling.faces.cli.library_commands import run
-
-    return run(args, session)
-
-
-def _embed(args: Namespace, session: Session) -> int:
-    from findling.faces.cli.embed_commands import embed
-
-    return embed(args, session)
-
-
-def _export(args: Namespace, session: Session) -> int:
-    from findling.faces.cli.embed_commands import export
-
-    return export(args, session)
-
-
-def _export_vectors(args: Namespace, session: Session) -> int:
-    from findling.faces.cli.embed_commands import export_vectors
-
-    return export_vectors(args, session)
-
-
 def _log_as_configured(workspace: Workspace) -> None:
     """What is wrong with the root or its configuration is the call's to say."""
-    from findling.outbound.events import to_stderr
-
     try:
-        to_stderr(workspace.config.log.level)
+        outbound.to_stderr(workspace.config.log.level)
     except FindlingError:
-        to_stderr()
-
-
-RUN: Final[dict[str, Callable[[Namespace, Session], int]]] = {
-    "search": _search,
-    "grep": _grep,
-    "symbol": _symbol,
-    "similar": _similar,
-    "index": _index,
-    "sync": _sync,
-    "status": _status,
-    "why": _why,
-    "doctor": _doctor,
-    "eval": _eval,
-    "serve": _serve,
-    "tool": _tool,
-    "config": _config,
-    "library": _library,
-    "embed": _embed,
-    "export": _export,
-    "export-vectors": _export_vectors,
-}
+        outbound.to_stderr()

@@ -14,9 +14,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from findling.config import roots
+from findling import config, engine, reading, store
+from findling.contracts.code_health import grammars
+from findling.embedding import BUNDLED, open_embedder
 from findling.model import errors
 from findling.model.reports import Check, Diagnosis
+from findling.outbound.git import run_git
+from findling.sources.git_listing import listing_problem
 
 if TYPE_CHECKING:
     from findling.config import Loaded
@@ -63,10 +67,9 @@ def _tried_all(name: str, checks: Callable[[], list[Check]]) -> list[Check]:
 
 def _ollama(loaded: Loaded | None) -> Check:
     """At the configured address. It is another machine's only when the user's own configuration says so."""
-    from findling.config import OPTIONS
     from findling.embedding.ollama import available
 
-    url = OPTIONS["semantic.ollama_url"].default if loaded is None else loaded.config.semantic.ollama_url
+    url = config.OPTIONS["semantic.ollama_url"].default if loaded is None else loaded.config.semantic.ollama_url
     if available(str(url)):
         return Check("ollama", "ok", "running")
     return Check("ollama", "off", "not detected (semantic search disabled)")
@@ -74,8 +77,6 @@ def _ollama(loaded: Loaded | None) -> Check:
 
 def _model() -> Check:
     """The bundled model, whichever is chosen: it needs nothing that could be missing."""
-    from findling.embedding import open_embedder
-
     made, problem = _tried_out(open_embedder())
     if problem:
         return Check("model", "broken", f"the bundled {made.model} {problem}", _REINSTALL)
@@ -87,19 +88,14 @@ def _chosen(loaded: Loaded | None) -> list[Check]:
     """The embedder that the configuration chooses, where that is another one."""
     if loaded is None or loaded.config.semantic.enabled is False:
         return [] if loaded is None else [Check("embedder", "off", "none: semantic.enabled is false")]
-    from findling.config import choose_provider
-    from findling.config.options import EXTERNAL_EMBEDDERS
-    from findling.embedding import BUNDLED
-    from findling.engine.semantics import open_chosen
-
-    choice = choose_provider(loaded.config, None, lambda: False)
+    choice = config.choose_provider(loaded.config, None, lambda: False)
     if choice.provider in (None, BUNDLED):
         return []
     name = f"{choice.provider} {choice.model}".strip()
-    if choice.provider in EXTERNAL_EMBEDDERS:
+    if choice.provider in config.EXTERNAL_EMBEDDERS:
         return [Check("embedder", "off", f"{name} is chosen; not asked here, for that may cost money")]
     try:
-        made, problem = _tried_out(open_chosen(loaded.config, None))
+        made, problem = _tried_out(engine.open_chosen(loaded.config, None))
     except errors.EmbedderUnavailable as error:
         return [
             Check(
@@ -115,10 +111,9 @@ def _others(loaded: Loaded | None) -> list[Check]:
     """Each further provider: what of it is there, and what is missing. Nobody is asked."""
     from importlib.util import find_spec
 
-    from findling.config import EMBEDDING_KEY, RERANK_KEY, Config
     from findling.embedding.local import install_command
 
-    config = loaded.config if loaded else Config()
+    configured = loaded.config if loaded else config.Config()
     checks = []
     for library, models in (("model2vec", "static models"), ("fastembed", "ONNX models")):
         if find_spec(library):
@@ -127,13 +122,13 @@ def _others(loaded: Loaded | None) -> list[Check]:
             words = f"not installed; only {models} of the Hugging Face hub or a folder need it"
             checks.append(Check(library, "off", words, install_command(library)))
     services = (
-        ("voyage", "embeddings", EMBEDDING_KEY, config.keys.embedding),
-        ("openai", "embeddings", EMBEDDING_KEY, config.keys.embedding),
-        ("cohere", "reranking", RERANK_KEY, config.keys.rerank),
-        ("voyage-rerank", "reranking", RERANK_KEY, config.keys.rerank),
+        ("voyage", "embeddings", config.EMBEDDING_KEY, configured.keys.embedding),
+        ("openai", "embeddings", config.EMBEDDING_KEY, configured.keys.embedding),
+        ("cohere", "reranking", config.RERANK_KEY, configured.keys.rerank),
+        ("voyage-rerank", "reranking", config.RERANK_KEY, configured.keys.rerank),
     )
     for name, what, variable, key in services:
-        if not config.semantic.gates_open:
+        if not configured.semantic.gates_open:
             checks.append(Check(name, "off", f"{what}: not allowed to be called; nothing is sent to it", _GATES))
         elif key is None:
             checks.append(Check(name, "off", f"{what}: allowed, but there is no key", f"export {variable}=..."))
@@ -157,13 +152,10 @@ def _tried_out(embedder: Embedder) -> tuple[Fingerprint, str]:
 
 
 def _grammars() -> Check:
-    from findling.contracts.code_health import grammars
-    from findling.reading.syntax_tree import grammar
-
     available, missing = grammars()
     words = f"{len(available)} of {len(available) + len(missing)} languages are there"
     remedy = f"{sys.executable} -m pip install --force-reinstall semble-grammars"
-    if available and grammar("python") is None:  # loading all would unpack all
+    if available and reading.grammar("python") is None:  # loading all would unpack all
         return Check("grammars", "broken", f"{words}, but Python's does not load", remedy)
     if not missing:
         return Check("grammars", "ok", f"{words}, and Python's loads")
@@ -171,9 +163,6 @@ def _grammars() -> Check:
 
 
 def _git(root: Path) -> Check:
-    from findling.outbound.git import run_git
-    from findling.sources.git_listing import listing_problem
-
     output = run_git(["--version"], cwd=root)
     if output.ok:
         version = output.stdout.decode("utf-8", "replace").strip().removeprefix("git version ")
@@ -187,9 +176,7 @@ def _git(root: Path) -> Check:
 
 
 def _sqlite() -> Check:
-    from findling.store.sqlite_check import check
-
-    found = check()
+    found = store.sqlite_check.check()
     if found.wal:
         return Check("sqlite", "ok", f"{found.version}, with a write-ahead log")
     return Check("sqlite", "broken", f"{found.version} cannot keep a write-ahead log in {tempfile.gettempdir()}")
@@ -202,26 +189,22 @@ def _indexes_by_itself(loaded: Loaded | None) -> bool:
 
 def _index(root: Path, cache: bool, *, by_search: bool) -> Check:
     """Whether the index of the root can be read and written; without one, whether there can be one."""
-    from findling.store import soundness, sqlite_check
-    from findling.store.layout import DATABASE
-    from findling.store.lock import WriterLock
-
-    place = roots.store_location(root, cache=cache, create=False)
+    place = config.store_location(root, cache=cache, create=False)
     directory = place.directory
     where = f"{directory}{_BECAUSE.get(place.reason, '')}"
-    if not (directory / DATABASE).exists():
+    if not (directory / store.DATABASE).exists():
         return _no_index(root, directory, where, by_search=by_search)
     if shutil.disk_usage(directory).free == 0:
         return Check("index", "broken", f"the disk that holds {where} is full: free some room")
-    if problem := soundness.problem(directory):
+    if problem := store.soundness.problem(directory):
         remedy = f"findling index {root} builds it anew{', and so does the next search' if by_search else ''}"
-        return Check("index", "off" if soundness.is_older(directory) else "broken", problem, remedy)
-    mode = sqlite_check.journal_mode(directory / DATABASE)
+        return Check("index", "off" if store.soundness.is_older(directory) else "broken", problem, remedy)
+    mode = store.sqlite_check.journal_mode(directory / store.DATABASE)
     if mode != "wal":
         words = f"{where} has the journal mode {mode or 'unknown'}, not wal: is it on a network drive?"
         return Check("index", "broken", words, f"findling index --cache {root}")
     try:
-        WriterLock(directory, wait_s=0.0).release()
+        store.WriterLock(directory, wait_s=0.0).release()
     except errors.IndexBusy:
         return Check("index", "ok", f"{where}, sound; another process is writing it just now")
     return Check("index", "ok", f"{where}, sound and writable")
@@ -237,7 +220,7 @@ _BECAUSE: Final = {
 
 def _no_index(root: Path, directory: Path, where: str, *, by_search: bool) -> Check:
     try:
-        roots.find_root(root)
+        config.find_root(root)
     except errors.RootError as error:  # the home folder and the like are indexed only when somebody insists
         return Check("index", "off", error.message, error.remedy)
     existing = directory
@@ -252,16 +235,13 @@ def _no_index(root: Path, directory: Path, where: str, *, by_search: bool) -> Ch
 
 def _search() -> Check:
     """A small folder indexed and searched, as without any configuration: that takes all parts together."""
-    from findling.config import Config
-    from findling.engine import Engine
-
     with tempfile.TemporaryDirectory(prefix="findling-") as folder:
         (Path(folder) / "sample.py").write_text(_SAMPLE, encoding="utf-8")
-        with Engine.open(root=Path(folder), config=Config()) as engine:
-            engine.index()
+        with engine.Engine.open(root=Path(folder), config=config.Config()) as opened:
+            opened.index()
             asked = {"text": ("failed request", "keyword"), "name": ("send_again", "symbol")}
             asked["meaning"] = (_SENTENCE, "semantic")
-            missed = [way for way, (text, mode) in asked.items() if not engine.search(text, mode=mode, wait_s=0.0).hits]
+            missed = [way for way, (text, mode) in asked.items() if not opened.search(text, mode=mode, wait_s=0.0).hits]
     if missed:
         return Check("search", "broken", f"a sample was indexed and not found by {', '.join(missed)}", _REINSTALL)
     return Check("search", "ok", "a sample was indexed and found by text, name and meaning")
@@ -269,8 +249,6 @@ def _search() -> Check:
 
 def _configuration(root: Path) -> tuple[Loaded | None, list[Check]]:
     """The configuration, None when it is not valid; and what there is to say of it."""
-    from findling import config
-
     try:
         loaded = config.load(root)
     except errors.ConfigError as error:

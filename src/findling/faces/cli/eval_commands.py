@@ -15,22 +15,36 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from findling.config import Config, Root
+from findling.engine import Engine
+from findling.evaluation import plots as pictures
+from findling.evaluation.from_history import Sample, from_history
+from findling.evaluation.judged import Answer, Judged, load_queries, load_run
+from findling.evaluation.run import Corpus, RunFile, ask, nothing_above, of_repositories
+from findling.evaluation.run import corpora as corpora_of
+from findling.evaluation.scoring import compare, evaluate
+from findling.evaluation.settings import (
+    MODE,
+    Setting,
+    check_embedder,
+    configured,
+    is_setting,
+    kept_index,
+    open_apart,
+    parse,
+)
 from findling.faces.cli.terminal import words
 from findling.faces.cli.terminal.json import to_json
 from findling.faces.cli.terminal.safe import write_line
 from findling.model.errors import InvalidInput
+from findling.model.reports import Compared, Report
 from findling.model.typed_paths import as_path
+from findling.search.query import MAX_QUERY, shortened
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from findling.config import Config
-    from findling.engine import Engine
-    from findling.evaluation.judged import Answer, Judged
-    from findling.evaluation.run import Corpus
-    from findling.evaluation.settings import Setting
     from findling.faces.cli.session import Session
-    from findling.model.reports import Report
     from findling.model.types import Mode
 
 FOUND: Final = 0
@@ -65,11 +79,6 @@ def run(args: Namespace, session: Session) -> int:
 
 
 def _judged(args: Namespace, session: Session) -> int:
-    from findling.config.roots import Root
-    from findling.evaluation import plots as pictures
-    from findling.evaluation import run as judged_run
-    from findling.evaluation.judged import load_queries
-
     file, out, folder = as_path(args.queries), as_path(args.run), as_path(args.corpora)
     if file is None:
         raise InvalidInput("QUERIES is missing.", remedy="Name a file of judged queries, or give --from-history.")
@@ -82,7 +91,7 @@ def _judged(args: Namespace, session: Session) -> int:
     plots = as_path(args.plots)
     if plots is not None and not pictures.available():
         raise InvalidInput(f"--plots: {pictures.NOT_INSTALLED}.", remedy=pictures.INSTALL)
-    queries = judged_run.of_repositories(load_queries(file), args.repos)
+    queries = of_repositories(load_queries(file), args.repos)
     if not queries:
         session.notes([f"there are no queries in {file}"])
         return NOTHING
@@ -91,7 +100,7 @@ def _judged(args: Namespace, session: Session) -> int:
         found = _read_runs(out, others)
         root = Path.cwd()
     else:
-        corpora = judged_run.corpora(folder, queries)
+        corpora = corpora_of(folder, queries)
         checked = _Checked(session)
         plan = {
             (setting.text, corpus.name): checked.how(setting, corpus.root, kept=args.cache)
@@ -109,8 +118,6 @@ def _judged(args: Namespace, session: Session) -> int:
 
 def _cut(queries: Sequence[Judged]) -> list[str]:
     """What there is to say of queries that are too long to be searched for as a whole."""
-    from findling.search.query import MAX_QUERY, shortened
-
     cut = [query.id for query in queries if shortened(query.text)[1]]
     if not cut:
         return []
@@ -120,8 +127,6 @@ def _cut(queries: Sequence[Judged]) -> list[str]:
 
 def _settings(args: Namespace) -> tuple[Setting, list[Setting | Path]]:
     """What is reported, and what was typed behind each --compare: a setting, or the file of a run. As `parse`."""
-    from findling.evaluation.settings import MODE, is_setting, parse
-
     texts = dict.fromkeys(args.compare)
     reported = parse(f"{MODE}={args.mode}", args.mode)
     return reported, [parse(text, args.mode) if is_setting(text) else Path(text) for text in texts]
@@ -138,8 +143,6 @@ class _Checked:
     def how(self, setting: Setting, root: Path, *, kept: bool) -> _How:
         """How ``root`` is asked; ``kept``: its index stays in the user's cache. Raises what `configured` and
         `check_embedder` do."""
-        from findling.evaluation.settings import check_embedder, configured, kept_index
-
         if not setting.options:
             return _How()
         config, warnings = configured(setting, root)
@@ -154,8 +157,6 @@ class _Checked:
 
 def _read_runs(run_file: Path, others: Sequence[Setting | Path]) -> list[_Asked]:
     """Runs that are there already, the reported one first."""
-    from findling.evaluation.judged import load_run
-
     paths = [run_file]
     for other in others:
         if not isinstance(other, Path):
@@ -180,9 +181,6 @@ def _ask_all(
     """The answers of the setting that is reported, written to ``out``, then those of the others: of a setting written
     beside it, of a file read. ``how`` a repository is asked is known by the setting's text and the repository's name;
     None is as `_How()`."""
-    from findling.evaluation.judged import load_run
-    from findling.evaluation.run import RunFile
-
     known = {path: load_run(path) for path in others if isinstance(path, Path)}
     found: list[_Asked] = []
     for setting in (reported, *others):
@@ -202,10 +200,6 @@ def _ask_all(
 
 @contextmanager
 def _engine(session: Session, corpus: Corpus, how: _How) -> Iterator[Engine]:
-    from findling.engine import Engine
-    from findling.evaluation.run import nothing_above
-    from findling.evaluation.settings import open_apart
-
     with ExitStack() as stack:
         stack.enter_context(nothing_above(corpus.root))
         if how.config is None:
@@ -227,8 +221,6 @@ def _ask(
     write: Callable[[dict[str, Any]], None],
 ) -> str:
     """Index a repository, answer its queries into the run; what there is to say of it, which is called ``name``."""
-    from findling.evaluation.run import ask
-
     with session.progress() as progress:
         report = engine.index(progress=progress)
         for line in ask(engine, queries, mode=mode, limit=args.limit, progress=progress):
@@ -242,12 +234,6 @@ def _ask(
 
 
 def _from_history(args: Namespace, session: Session) -> int:
-    from findling.config.roots import Root
-    from findling.evaluation import plots
-    from findling.evaluation.from_history import Sample, from_history
-    from findling.evaluation.judged import load_queries
-    from findling.evaluation.run import Corpus
-
     for option in ("queries", "corpora", "run", "repos", "plots"):
         if getattr(args, option):
             raise InvalidInput("--from-history makes its own queries, answers and corpora.", remedy="Give --out alone.")
@@ -277,10 +263,10 @@ def _from_history(args: Namespace, session: Session) -> int:
             args, session, [corpus], made[1], reported, others, lambda asked: plan[asked[0]], not_over=made[0]
         )
     report = _report(queries, found, history.said, made)
-    if plots.available():
+    if pictures.available():
         report = _with_pictures(report, out)
     else:
-        session.notes([f"{plots.NOT_INSTALLED}: {plots.INSTALL}"])
+        session.notes([f"{pictures.NOT_INSTALLED}: {pictures.INSTALL}"])
     _write(made[2], json.dumps(to_json(report), ensure_ascii=False, indent=1) + "\n")
     session.view(Root(root, "")).evaluation(report)
     return FOUND
@@ -324,9 +310,6 @@ def _leave(number: int, _: object) -> None:
 def _report(
     queries: Sequence[Judged], found: Sequence[_Asked], said: Sequence[str], written: Sequence[Path] = ()
 ) -> Report:
-    from findling.evaluation.scoring import compare, evaluate
-    from findling.model.reports import Compared, Report
-
     first, *others = found
     compared = [
         Compared(other.name, evaluate(queries, other.run), compare(queries, first.run, other.run)) for other in others
@@ -336,14 +319,12 @@ def _report(
 
 def _with_pictures(report: Report, folder: Path) -> Report:
     """The same, with what was drawn of it in a folder."""
-    from findling.evaluation import plots
-
     _make_folder(folder)
     drawn: dict[str, dict[str, bytes]] = {}
     if report.evaluation.reliability:
-        drawn["reliability"] = plots.reliability(report.evaluation.reliability)
-    if points := plots.points(report):
-        drawn["latency"] = plots.latency(points)
+        drawn["reliability"] = pictures.reliability(report.evaluation.reliability)
+    if points := pictures.points(report):
+        drawn["latency"] = pictures.latency(points)
     written = [_write(folder / f"{name}{form}", data) for name, forms in drawn.items() for form, data in forms.items()]
     return replace(report, written=(*report.written, *written))
 

@@ -9,6 +9,9 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from findling.config import Root
+from findling.engine.library import CollectionStatus, Indexed, Library, LibraryStatistics, Removed
+from findling.engine.library.results import indexing_result
 from findling.faces.cli import library_fetching
 from findling.faces.cli.terminal import words
 from findling.faces.cli.terminal.json import to_json
@@ -17,7 +20,6 @@ from findling.model.errors import InvalidInput
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from findling.engine.library import CollectionStatus, Indexed, Library, LibraryStatistics, Removed
     from findling.faces.cli.session import Session
     from findling.model.types import IndexReport
 
@@ -39,9 +41,6 @@ class Answer(NamedTuple):
 
 def run(args: Namespace, session: Session) -> int:
     """One action. Raises `InvalidInput` for an action that there is not, and what the library raises."""
-    from findling.config.roots import Root
-    from findling.engine.library import Library
-
     action = _ACTIONS.get(args.action)
     if action is None:
         raise InvalidInput(
@@ -143,8 +142,6 @@ def _status_of(found: Sequence[object]) -> int:
 
 
 def _indexed(found: Sequence[Indexed]) -> Answer:
-    from findling.engine.library.results import indexing_result
-
     blocks: list[Rows] = []
     notes: list[str] = []
     values = []

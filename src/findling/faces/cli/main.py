@@ -9,18 +9,25 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from findling import __version__
+from findling import __version__, config, engine, outbound
+from findling.faces import cli
+from findling.faces.cli import terminal
 from findling.model.errors import FileAccess, FindlingError, InvalidInput
 
 if TYPE_CHECKING:
+    from argparse import Namespace
     from pathlib import Path
 
     from findling.engine import Engine
     from findling.faces.cli.seams import OpenEngine
+    from findling.faces.cli.session import Session
+
+    Run = Callable[[Namespace, Session], int]
 
 FOUND: Final = 0
 ERROR: Final = 2
@@ -50,7 +57,7 @@ def main(argv: Sequence[str] | None = None, *, open_engine: OpenEngine | None = 
         _fail(error, as_json="--json" in arguments)
         return ERROR
     except BrokenPipeError:
-        _silence_stdout()  # The reader has seen enough: head, or a pager that was left.
+        terminal.silence(sys.stdout)  # The reader has seen enough: head, or a pager that was left.
         return FOUND
     except KeyboardInterrupt:
         _tell("findling: interrupted")
@@ -79,14 +86,10 @@ def _open_closed_streams() -> None:
 
 
 def _open_engine(path: Path | None, *, root: Path | None, cache: bool, ref: str | None = None) -> Engine:
-    from findling.engine import Engine
-
-    engine = Engine.open(path, root=root, cache=cache, ref=ref)
-    if engine.log_level:
-        from findling.outbound.events import to_stderr
-
-        to_stderr(engine.log_level)
-    return engine
+    opened = engine.Engine.open(path, root=root, cache=cache, ref=ref)
+    if opened.log_level:
+        outbound.to_stderr(opened.log_level)
+    return opened
 
 
 def _run(arguments: list[str], open_engine: OpenEngine) -> int:
@@ -95,28 +98,23 @@ def _run(arguments: list[str], open_engine: OpenEngine) -> int:
         if name in ("-V", "--version"):
             sys.stdout.write(f"findling {__version__}\n")
         else:
-            from findling.faces.cli.arguments import overview
-
-            sys.stdout.write(overview())
+            sys.stdout.write(cli.overview())
         return FOUND
-    from findling.faces.cli.arguments import COMMANDS, overview, parse
-
     if not arguments:
-        sys.stderr.write(overview())
+        sys.stderr.write(cli.overview())
         return ERROR
-    if name not in COMMANDS:
+    if name not in cli.COMMANDS:
         raise InvalidInput(
             f"There is no command {name!r}.", remedy=f"See 'findling --help'. To search: {_search_for(name)}"
         )
     try:
-        args = parse(name, arguments[1:])
+        args = cli.parse(name, arguments[1:])
     except SystemExit:  # help was asked for, and is printed
         return FOUND
     with _configured_by(args.config):
-        from findling.faces.cli.commands import RUN
-        from findling.faces.cli.session import Session
-
-        return RUN[name](args, Session(args, open_engine))
+        module, _, function = cli.COMMANDS[name].run.partition(":")
+        run: Run = getattr(import_module(f"{__package__}.{module}"), function)
+        return run(args, cli.Session(args, open_engine))
 
 
 @contextmanager
@@ -125,17 +123,15 @@ def _configured_by(file: str | None) -> Iterator[None]:
     if file is None:
         yield
         return
-    from findling.config.files import CONFIG_VARIABLE
-
-    before = os.environ.get(CONFIG_VARIABLE)
-    os.environ[CONFIG_VARIABLE] = os.path.abspath(os.path.expanduser(file))  # noqa: PTH100, PTH111
+    before = os.environ.get(config.CONFIG_VARIABLE)
+    os.environ[config.CONFIG_VARIABLE] = os.path.abspath(os.path.expanduser(file))  # noqa: PTH100, PTH111
     try:
         yield
     finally:
         if before is None:
-            del os.environ[CONFIG_VARIABLE]
+            del os.environ[config.CONFIG_VARIABLE]
         else:
-            os.environ[CONFIG_VARIABLE] = before
+            os.environ[config.CONFIG_VARIABLE] = before
 
 
 def _search_for(words: str) -> str:
@@ -164,27 +160,17 @@ def _fail(error: FindlingError, *, as_json: bool) -> None:
         traceback.print_exc()
     try:
         if as_json:
-            from findling.faces.cli.terminal.json import error_to_json, write_json
-
-            write_json(sys.stdout, error_to_json(error))
+            terminal.write_json(sys.stdout, terminal.error_to_json(error))
         sys.stdout.flush()
     except OSError:  # stdout itself is what failed: a full disk, a closed pipe; stderr still says so
-        _silence_stdout()
+        terminal.silence(sys.stdout)
     _tell(f"findling: {error}")
 
 
 def _tell(line: str) -> None:
-    from findling.faces.cli.terminal.safe import make_encodable, write_line
-
     with suppress(OSError):  # where stderr cannot be written either, the exit status is all there is to say
-        make_encodable(sys.stderr)
-        write_line(sys.stderr, line)
-
-
-def _silence_stdout() -> None:
-    from findling.faces.cli.terminal.safe import silence
-
-    silence(sys.stdout)
+        terminal.make_encodable(sys.stderr)
+        terminal.write_line(sys.stderr, line)
 
 
 def _raised_by_printing(error: OSError) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from findling.faces.cli import terminal
 from findling.faces.cli.terminal.capabilities import is_terminal, wants_style
 from findling.faces.cli.terminal.places import Places, current_folder
 from findling.faces.cli.terminal.progress import show_progress
@@ -89,16 +90,10 @@ class Session:
 
     def view(self, searched: Engine | Root) -> View:
         if self._args.json:
-            from findling.faces.cli.terminal.json import JsonView
-
-            return JsonView(sys.stdout, searched.root)
+            return terminal.JsonView(sys.stdout, searched.root)
         if self._pretty:
-            from findling.faces.cli.terminal.pretty import PrettyView
-
-            return PrettyView(sys.stdout, self.places(searched))
-        from findling.faces.cli.terminal.plain import PlainView
-
-        return PlainView(sys.stdout, self.places(searched), terminal=self._terminal)
+            return terminal.PrettyView(sys.stdout, self.places(searched))
+        return terminal.PlainView(sys.stdout, self.places(searched), terminal=self._terminal)
 
     @contextmanager
     def printing(self) -> Iterator[None]:

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from findling import search
 from findling.model.plurals import count
 from findling.model.types import Hit, SearchResult
-from findling.search.answer import at_level, at_levels
-from findling.search.snippet import CHARS_PER_TOKEN, Sizes, cut_note, pack_sizes
 
 
 def within(result: SearchResult, max_tokens: int, length: Callable[[SearchResult], int]) -> SearchResult:
@@ -21,10 +20,10 @@ def within(result: SearchResult, max_tokens: int, length: Callable[[SearchResult
     the places (in JSON the fields of the answer) is printed in any case; where nothing fits beside it, no place is.
     """
     hits = result.hits
-    if length(result) <= max_tokens * CHARS_PER_TOKEN or not hits:
+    if length(result) <= max_tokens * search.CHARS_PER_TOKEN or not hits:
         return result
     most = len(hits)
-    frame = _cut(replace(result, hits=()), cut_note(max_tokens, most, most, most, most))
+    frame = _cut(replace(result, hits=()), search.cut_note(max_tokens, most, most, most, most))
     around = length(frame)
 
     def alone(*shown: Hit) -> int:
@@ -33,14 +32,15 @@ def within(result: SearchResult, max_tokens: int, length: Callable[[SearchResult
     between = alone(hits[0], hits[0]) - 2 * alone(hits[0])
     sizes = []
     for hit in hits:
-        header, snippet = alone(at_level(hit, "place")), alone(at_level(hit, "snippet"))
+        header, snippet = alone(search.at_level(hit, "place")), alone(search.at_level(hit, "snippet"))
         more = None if hit.body in ("", hit.snippet) else alone(hit) - snippet
-        sizes.append(Sizes(header + between, snippet - header if hit.snippet else 0, more))
-    packed = pack_sizes(sizes, max_tokens, taken=around - between)
+        sizes.append(search.Sizes(header + between, snippet - header if hit.snippet else 0, more))
+    packed = search.pack_sizes(sizes, max_tokens, taken=around - between)
     note = packed.note
-    if around > max_tokens * CHARS_PER_TOKEN:
-        note = f"No place fits: what stands around them takes about {count(around // CHARS_PER_TOKEN, 'token')} itself."
-    return _cut(replace(result, hits=tuple(at_levels(hits, packed.levels))), note)
+    if around > max_tokens * search.CHARS_PER_TOKEN:
+        size = count(around // search.CHARS_PER_TOKEN, "token")
+        note = f"No place fits: what stands around them takes about {size} itself."
+    return _cut(replace(result, hits=tuple(search.at_levels(hits, packed.levels))), note)
 
 
 def _cut(result: SearchResult, note: str) -> SearchResult:

@@ -12,10 +12,12 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from findling import __version__
+from findling import __version__, contracts
+from findling.engine.memory import expect_to_idle, give_back
 from findling.faces.mcp.sdk import load_lightly
 from findling.model import errors
 from findling.model.plurals import count
+from findling.model.remembered import forget_all
 from findling.model.types import Progress
 
 if TYPE_CHECKING:
@@ -109,12 +111,10 @@ class Desk:
         )
 
     async def _answer(self, tool: Tool, arguments: object, context: ServerRequestContext[Any]) -> ToolResult:
-        from findling.contracts.registry import call
-
         loop = asyncio.get_running_loop()
         relay = ProgressRelay(loop, context)
         self._relays.add(relay)
-        work = partial(call, tool.name, arguments, self._workspace, progress=relay)
+        work = partial(contracts.call, tool.name, arguments, self._workspace, progress=relay)
         try:
             return await loop.run_in_executor(self._worker, work)
         finally:  # answered, or nobody waits for the answer any more
@@ -130,17 +130,12 @@ class Desk:
     def _give_back(self) -> None:
         if self._relays:
             return  # a call has come meanwhile, and another rest comes after it
-        from findling.engine.memory import give_back
-        from findling.model.remembered import forget_all
-
         self._workspace.rest()
         forget_all()
         give_back()
 
     def start(self) -> None:
         """Begin what goes on in the background; called once the transport answers."""
-        from findling.engine.memory import expect_to_idle
-
         expect_to_idle()
         if self._index_at_start:
             self._worker.submit(self._workspace.index_in_background)

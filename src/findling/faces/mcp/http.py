@@ -54,8 +54,6 @@ async def serve_on(listening: Listening, server: Server[Any], *, stop: Callable[
     load_lightly()
     import uvicorn
 
-    from findling.faces.mcp.http_connections import Connection
-
     options = listening.options
 
     class Running(uvicorn.Server):
@@ -80,7 +78,7 @@ async def serve_on(listening: Listening, server: Server[Any], *, stop: Callable[
 
     config = uvicorn.Config(
         make_app(server, options),
-        http=Connection,
+        http="findling.faces.mcp.http_connections:Connection",
         ws="none",
         lifespan="on",
         log_config=None,

@@ -4,3 +4,36 @@ A view prints one kind of output: ``plain`` for pipes (stable, one block or line
 terminals (rich, imported only then), ``json`` for programs. ``words`` has the sentences for stderr, ``safe`` keeps
 control characters away from terminals, ``progress`` shows how far indexing is.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from findling.model.front_door import front_door
+
+if TYPE_CHECKING:
+    from findling.faces.cli.terminal.json import JsonView, error_to_json, write_json
+    from findling.faces.cli.terminal.plain import PlainView
+    from findling.faces.cli.terminal.pretty import PrettyView
+    from findling.faces.cli.terminal.safe import make_encodable, silence, write_line
+else:
+    __getattr__ = front_door(
+        __name__,
+        {
+            "json": "JsonView error_to_json write_json",
+            "plain": "PlainView",
+            "pretty": "PrettyView",
+            "safe": "make_encodable silence write_line",
+        },
+    )
+
+__all__ = [
+    "JsonView",
+    "PlainView",
+    "PrettyView",
+    "error_to_json",
+    "make_encodable",
+    "silence",
+    "write_json",
+    "write_line",
+]

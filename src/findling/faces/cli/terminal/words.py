@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from findling import config, model
 from findling.model.plurals import count as count
 
 if TYPE_CHECKING:
@@ -108,10 +109,8 @@ def symbol_notes(result: SymbolResult, *, references_asked: bool, nothing: str =
 def match_of(found: SymbolHit, asked: str) -> str:
     """How a definition's name matches the one that was ``asked`` for, '' where it is just that name."""
     if found.match == "part":
-        from findling.model.tokenizer import squash  # most answers need none of it
-
         parts = re.findall(r"\w+", asked)
-        if parts and squash(parts[-1]) == squash(found.name):
+        if parts and model.squash(parts[-1]) == model.squash(found.name):
             return "last part only"  # what encloses it is not what was named before it
     return _MATCHES[found.match]
 
@@ -188,12 +187,10 @@ def _left_out(files: Iterable[SkippedFile], counts: Mapping[str, int] | None = N
 
 def config_rows(loaded: Loaded) -> list[tuple[str, str, str]]:
     """Every option: key, value and where it came from, in the order of the definition; then which keys are set."""
-    from findling.config import OPTIONS, shown
-
     rows = []
     for key, origin in loaded.origins.items():
-        option = OPTIONS[key]
-        value = shown(origin.value) or f"({option.unset})"
+        option = config.OPTIONS[key]
+        value = config.shown(origin.value) or f"({option.unset})"
         rows.append((key, f"{value} (not used: {option.unused})" if option.unused else value, origin.place))
     for variable, is_set in loaded.keys_set().items():
         rows.append((variable, "set, and never shown" if is_set else "not set", "environment"))
