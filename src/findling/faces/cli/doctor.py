@@ -64,7 +64,7 @@ def _tried_all(name: str, checks: Callable[[], list[Check]]) -> list[Check]:
 def _ollama(loaded: Loaded | None) -> Check:
     """At the configured address. It is another machine's only when the user's own configuration says so."""
     from findling.config import OPTIONS
-    from findling.embedding.ollama import available
+    from findling.embedding.providers.ollama import available
 
     url = OPTIONS["semantic.ollama_url"].default if loaded is None else loaded.config.semantic.ollama_url
     if available(str(url)):
@@ -116,7 +116,7 @@ def _others(loaded: Loaded | None) -> list[Check]:
     from importlib.util import find_spec
 
     from findling.config import EMBEDDING_KEY, RERANK_KEY, Config
-    from findling.embedding.local import install_command
+    from findling.embedding.providers.local import install_command
 
     config = loaded.config if loaded else Config()
     checks = []

@@ -13,7 +13,7 @@ from findling.model.types import Progress
 if TYPE_CHECKING:
     from findling.engine.jobs import Job
     from findling.engine.library import Library
-    from findling.engine.library.fetch_requests import FileRequest, RepoRequest
+    from findling.engine.library.fetching.fetch_requests import FileRequest, RepoRequest
     from findling.faces.cli.session import Session
 
 POLL_S: Final = 0.1
@@ -57,8 +57,8 @@ def cancel(library: Library, args: Namespace) -> tuple[list[Rows], dict[str, Any
 def request_of(args: Namespace) -> FileRequest | RepoRequest:
     """A repository where the URL looks like one or something is said that only holds for one, else a file. Raises
     `InvalidInput` for what only holds for the one beside what only holds for the other."""
-    from findling.engine.library.fetch_names import filename_for
-    from findling.engine.library.fetch_requests import DEFAULT_FILE_MB, INCLUDED, FileRequest, RepoRequest
+    from findling.engine.library.fetching.fetch_names import filename_for
+    from findling.engine.library.fetching.fetch_requests import DEFAULT_FILE_MB, INCLUDED, FileRequest, RepoRequest
 
     url: str = args.subject
     said = args.branch or args.include or args.exclude or args.remove_comments
