@@ -11,15 +11,30 @@ from typing import TYPE_CHECKING
 from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
+    from findling.embedding.bundled import shared
     from findling.embedding.embedder import BUNDLED, IN_PROCESS, Batch, Embedder, Fingerprint, takes_documents
     from findling.embedding.opening import open_embedder
+    from findling.embedding.word_nearness import NameCosines, nearness
 else:
     __getattr__ = front_door(
         __name__,
         {
+            "bundled": "shared",
             "embedder": "BUNDLED IN_PROCESS Batch Embedder Fingerprint takes_documents",
             "opening": "open_embedder",
+            "word_nearness": "NameCosines nearness",
         },
     )
 
-__all__ = ["BUNDLED", "IN_PROCESS", "Batch", "Embedder", "Fingerprint", "open_embedder", "takes_documents"]
+__all__ = [
+    "BUNDLED",
+    "IN_PROCESS",
+    "Batch",
+    "Embedder",
+    "Fingerprint",
+    "NameCosines",
+    "nearness",
+    "open_embedder",
+    "shared",
+    "takes_documents",
+]

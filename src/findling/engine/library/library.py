@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from findling import engine
 from findling.config.roots import addable
 from findling.engine.jobs import Records
 from findling.engine.library import fetching, state
@@ -27,14 +28,15 @@ from findling.engine.library.results import (
     Removed,
     iso_date,
 )
+from findling.engine.library.search import LibraryResult, passage, search
 from findling.model.errors import Cancelled, FindlingError, InvalidInput, NotFound
 from findling.model.types import Progress
+from findling.search.query import shortened
 from findling.store.layout import discard
 
 if TYPE_CHECKING:
     from findling.engine.jobs import Job
     from findling.engine.library.fetching.fetch_requests import Request
-    from findling.engine.library.search import LibraryResult
     from findling.engine.library.sources import Source
     from findling.model.typed_paths import StrPath
 
@@ -191,8 +193,6 @@ class Library:
             raise InvalidInput(f"limit must be between 1 and {MAX_LIMIT}, not {limit}.")
         if not 0 <= min_score <= 1:
             raise InvalidInput(f"min_score must be between 0.0 and 1.0, not {min_score}.")
-        from findling.engine.library.search import search
-        from findling.search.query import shortened
 
         query, cut = shortened(query)
         sources, problems = self._sources()
@@ -224,8 +224,6 @@ class Library:
             wanted = range(max(0, chunk_index - context), min(total, chunk_index + context + 1))
         else:
             raise InvalidInput(f"There is no chunk {chunk_index} in {path}: it has {total}, counted from 0.")
-        from findling.engine.library.search import passage
-
         texts = source.passages.texts(relative, wanted)
         if texts is None:
             raise NotFound(
@@ -300,14 +298,13 @@ class Library:
         known = self._open.get(collection.index)
         if known is not None and known[0] == collection:
             return known[1]
-        from findling.engine import Engine
         from findling.engine.library.recipes import recipe_for
         from findling.engine.library.sources import Source
 
         self._close(collection.index)
         recipe = recipe_for(collection, self.directory)
-        engine = Engine(collection.root, "", self._collections.folder_of(collection), recipe=recipe)
-        source = Source(collection.name, engine, fetched=collection.origin is not None)
+        opened = engine.Engine(collection.root, "", self._collections.folder_of(collection), recipe=recipe)
+        source = Source(collection.name, opened, fetched=collection.origin is not None)
         self._open[collection.index] = collection, source
         return source
 
