@@ -55,10 +55,14 @@ class House:
         }
         return Counter(_room(name) for name in found)
 
-    def circle(self) -> list[str]:
-        """A circle of imports between modules, or []. The front door itself is left out."""
+    def circles(self) -> list[list[str]]:
+        """Circles of imports between modules, no two with an import in common. The front door itself is left out."""
         graph = {name: targets - {self.package} for name, targets in self.imports.items() if name != self.package}
-        return _circle(graph)
+        found: list[list[str]] = []
+        while circle := _circle(graph):
+            found.append(circle)
+            graph = {name: targets - {*circle} if name in circle else targets for name, targets in graph.items()}
+        return found
 
     def room_circle(self) -> list[str]:
         """A circle of imports between rooms, or []."""
@@ -140,7 +144,7 @@ def main() -> None:
     print(f"functions                      {house.functions}")
     print(f"rooms and modules at the top   {len(house.rooms)}: {', '.join(map(_room, house.rooms))}")
     print(f"imports inside functions       {len(house.late)}")
-    print(f"a circle between modules       {' -> '.join(house.circle()) or 'none'}")
+    print(f"circles between modules        {'; '.join(map(' -> '.join, house.circles())) or 'none'}")
     print(f"a circle between rooms         {' -> '.join(house.room_circle()) or 'none'}")
     importers = house.importers("store")
     print(f"modules that import the store  {importers.total()}: {dict(importers)}")

@@ -32,9 +32,9 @@ from processes import MemorySampler  # noqa: E402
 
 from findling.engine.jobs import RunningJob  # noqa: E402
 from findling.engine.library import Library  # noqa: E402
-from findling.engine.library.fetch_repo import RECEIVED  # noqa: E402
-from findling.engine.library.fetch_requests import RepoRequest  # noqa: E402
-from findling.engine.library.fetching import run_here  # noqa: E402
+from findling.engine.library.fetching.fetch_repo import RECEIVED  # noqa: E402
+from findling.engine.library.fetching.fetch_requests import RepoRequest  # noqa: E402
+from findling.engine.library.fetching.running import run_here  # noqa: E402
 
 FILES, PAGES, DOCUMENTS = 300, 200, 1000
 

@@ -15,7 +15,7 @@ from typing import ClassVar
 import pytest
 
 from findling import config
-from findling.embedding import ollama
+from findling.embedding.providers import ollama
 from findling.faces.cli import doctor as doctor_module
 from findling.faces.cli.doctor import diagnose
 from findling.outbound.http import HttpFailure, get

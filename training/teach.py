@@ -21,7 +21,7 @@ import numpy as np
 
 from findling.config import Config
 from findling.embedding import Embedder
-from findling.embedding.local import open_model
+from findling.embedding.providers.local import open_local
 from training import dataset as datasets
 from training.bag import Floats
 from training.dataset import PROSE, digest, filtered_pairs, open_dataset
@@ -126,7 +126,7 @@ def main(argv: Sequence[str]) -> None:
     if not args.model.is_dir():
         parser.error(f"{args.model} is no folder: --model is one that holds a sentence model as ONNX")
     together = replace(Config().embedding, batch_size=BATCH_TEXTS)
-    teacher = open_model(str(args.model.resolve()), replace(Config(), embedding=together), dimensions=None)
+    teacher = open_local(str(args.model.resolve()), replace(Config(), embedding=together), dimensions=None)
     pairs = filtered_pairs(args.work)
     words = datasets.vocabulary_words(open_dataset(args.work, args.data_seed), args.rows)
     texts = chosen_texts(pairs, args.queries, args.passages, args.seed)

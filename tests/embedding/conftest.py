@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from ollama_process import OllamaProcess
 
-from findling.embedding.ollama import forget
+from findling.embedding.providers.ollama import forget
 
 
 @pytest.fixture(autouse=True)

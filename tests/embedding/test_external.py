@@ -19,8 +19,8 @@ from findling import config as configuration
 from findling.config import Secret
 from findling.contracts import Workspace, call
 from findling.contracts.registry import TOOLS
-from findling.embedding import external
-from findling.embedding.ollama import forget
+from findling.embedding.providers import external
+from findling.embedding.providers.ollama import forget
 from findling.engine import Engine
 from findling.model.errors import EmbedderUnavailable
 from findling.outbound import rerank
@@ -247,7 +247,7 @@ def test_a_vector_whose_place_is_no_number_is_a_malformed_answer(
     settings(tmp_path, monkeypatch, OPEN)
     monkeypatch.setattr(Service, "answered", '{"index": 1e999, "embedding": [1.0, 0.0]}')
     config = configuration.load(tmp_path).config
-    model = external.open_model("voyage", "", config, dimensions=2)
+    model = external.open_external("voyage", "", config, dimensions=2)
     with pytest.raises(EmbedderUnavailable, match="as it should"):
         model.encode_query("a")
 

@@ -13,7 +13,8 @@ from project import QUESTION, make
 
 from findling.config import Config
 from findling.config.options import Embedding
-from findling.embedding import local, open_embedder
+from findling.embedding import open_embedder
+from findling.embedding.providers import local
 from findling.engine import Engine
 from findling.model.errors import EmbedderUnavailable
 

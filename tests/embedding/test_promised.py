@@ -17,7 +17,8 @@ from project import QUESTION, configure, make
 from findling.config import Config
 from findling.config.options import Semantic
 from findling.contracts import Workspace, call, workspace
-from findling.embedding import ollama_client, open_embedder
+from findling.embedding import open_embedder
+from findling.embedding.providers import ollama_client
 from findling.engine import Engine
 
 MODEL = "nomic-embed-text"

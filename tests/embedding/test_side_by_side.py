@@ -13,7 +13,7 @@ from ollama_process import OllamaProcess
 from project import FILES, QUESTION, configure, make
 
 from findling.embedding import open_embedder
-from findling.embedding.ollama import forget
+from findling.embedding.providers.ollama import forget
 from findling.engine import Engine
 from findling.engine.embedding_pass import coding_of
 from findling.store import vector_codes, vectors

@@ -15,7 +15,7 @@ from ollama_process import OllamaProcess
 from project import QUESTION, configure, make
 
 from findling.contracts import Workspace, call
-from findling.embedding.ollama import forget
+from findling.embedding.providers.ollama import forget
 from findling.engine import Engine
 
 MODEL = "nomic-embed-text"

@@ -11,7 +11,7 @@ from indexes import contents, integrity, make, places, rows, write
 
 from findling import Engine
 from findling.engine import adoption, indexer
-from findling.store import schema
+from findling.store import connections
 
 FILES = {f"src/m{n}.py": f"class Kept{n}:\n    '''Number {n} stays where it is.'''\n" for n in range(6)}
 OTHER = "".join(f"def only_there_{n}():\n    '''Nobody else has number {n}.'''\n    return {n}\n" for n in range(400))
@@ -78,7 +78,7 @@ def test_a_root_that_cannot_be_asked_is_not_gone(tmp_path: Path) -> None:
         engine.index(embed=False)
         manifests = "SELECT root FROM manifests WHERE ref='live' ORDER BY root"
         odd = "/" + "x" * 300  # no name of a file is so long
-        connection = schema.connect(engine.store_dir / "index.db")
+        connection = connections.connect(engine.store_dir / "index.db")
         connection.execute(
             "INSERT INTO manifests(root, ref, counts) SELECT ?, 'live', counts FROM manifests LIMIT 1", (odd,)
         )

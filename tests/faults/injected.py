@@ -67,7 +67,7 @@ WORK: Mapping[str, str] = {
     """,
     "fetch": """
         from findling.engine.library import Library
-        from findling.engine.library.fetch_requests import FileRequest
+        from findling.engine.library.fetching.fetch_requests import FileRequest
         with Library.open() as library:
             job = library.fetch(FileRequest(sys.argv[2], "lava.md", overwrite=True))
             until = time.monotonic() + 20

@@ -14,7 +14,9 @@ from office import DRAWING, OFFICE, SLIDES, WORD, archive, docx, epub, paragraph
 
 from findling.model.types import SkippedFile
 from findling.reading.chunks import LIBRARY, ChunkLimits
-from findling.reading.formats import NotConverted, convert, package, xml
+from findling.reading.converting import convert
+from findling.reading.formats import package, xml
+from findling.reading.formats.model import NotConverted
 from findling.reading.pool import Answer, Task, WorkerPool
 from findling.store.reading import Reading
 

@@ -18,8 +18,8 @@ from findling.engine.index_jobs import records_of
 from findling.engine.jobs import records
 from findling.engine.jobs.turns import Turns
 from findling.engine.library import Library
-from findling.engine.library.fetch_requests import RepoRequest
-from findling.engine.library.fetching import run_here
+from findling.engine.library.fetching.fetch_requests import RepoRequest
+from findling.engine.library.fetching.running import run_here
 from findling.model.errors import Cancelled
 from findling.model.types import Progress
 from findling.reading import pool

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from servers import FileServer, commit, git_server
 
-from findling.engine.library.fetch_requests import FileRequest, RepoRequest
+from findling.engine.library.fetching.fetch_requests import FileRequest, RepoRequest
 from findling.faces.cli.library_fetching import request_of
 from findling.faces.cli.main import main
 

@@ -15,9 +15,10 @@ from servers import FileServer, dripping, ended, headed, ranged
 
 from findling.engine.jobs import Job
 from findling.engine.jobs.records import ENDED
-from findling.engine.library import Library, fetch_file, fetched, parts
+from findling.engine.library import Library
 from findling.engine.library.collections import Collection
-from findling.engine.library.fetch_requests import FileRequest
+from findling.engine.library.fetching import fetch_file, fetched, parts
+from findling.engine.library.fetching.fetch_requests import FileRequest
 from findling.model.errors import FetchRefused, FileAccess, InvalidInput, NetworkError
 from findling.outbound.fetch import Part
 
@@ -328,7 +329,7 @@ def test_what_another_process_takes_out_meanwhile_stays_out(
             other.remove_file(str(folder / "a.md"))
         return collection
 
-    monkeypatch.setattr(fetched, "collection_of", then_another_takes_one_out)
+    monkeypatch.setattr(fetch_file, "collection_of", then_another_takes_one_out)
     job = library.jobs.start("fetch", "fetch_file")
     fetch_file._indexed(library, job, FileRequest("https://example.org/b", "b.md", index=False), folder / "b.md")
     job.end("done")
@@ -368,7 +369,9 @@ def test_a_request_that_was_tampered_with(library: Library, data: Path, local: L
         job = library.jobs.queue("fetch", "fetch_file")
         told = json.dumps(request).encode()
         subprocess.run(
-            [sys.executable, "-m", "findling.engine.library.fetching", str(data), job.id], input=told, timeout=60
+            [sys.executable, "-m", "findling.engine.library.fetching.process", str(data), job.id],
+            input=told,
+            timeout=60,
         )
         found = library.jobs.get(job.id)
         assert (found.status, bool(found.error)) == ("failed", True)

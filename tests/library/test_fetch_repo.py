@@ -16,12 +16,13 @@ from servers import FileServer, commit, ended, git, git_server, redirect, tree_o
 from shelf import write
 
 from findling.engine.jobs import Job
-from findling.engine.library import Library, repo_home, repo_tree
+from findling.engine.library import Library
 from findling.engine.library.disk import Quota
-from findling.engine.library.fetch_names import path_problem, repository_name
-from findling.engine.library.fetch_requests import RepoRequest
-from findling.engine.library.fetching import run_here
-from findling.engine.library.repo_bundle import numbered
+from findling.engine.library.fetching import repo_home, repo_tree
+from findling.engine.library.fetching.fetch_names import path_problem, repository_name
+from findling.engine.library.fetching.fetch_requests import RepoRequest
+from findling.engine.library.fetching.repo_bundle import numbered
+from findling.engine.library.fetching.running import run_here
 from findling.model.errors import FetchRefused, FindlingError, InvalidInput
 from findling.outbound.git import MAX_FETCH_MEMORY, GitServer, start_git
 

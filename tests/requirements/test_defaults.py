@@ -6,7 +6,7 @@ from typing import Any
 
 from findling.config import Config
 from findling.contracts.registry import TOOLS
-from findling.engine.library.fetch_requests import EXCLUDED, FileRequest, RepoRequest
+from findling.engine.library.fetching.fetch_requests import EXCLUDED, FileRequest, RepoRequest
 
 
 def test_defaults_of_the_documents_side() -> None:

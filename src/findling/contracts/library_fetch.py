@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from findling.contracts import budget, parameters
 from findling.contracts.model import Arguments, Call, Reply, Schema, Tool, object_schema
-from findling.engine.library.fetch_requests import (
+from findling.engine.library.fetching.fetch_requests import (
     DEFAULT_FILE_MB,
     INCLUDED,
     MAX_FILE_MB,

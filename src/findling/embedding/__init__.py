@@ -1,156 +1,40 @@
-"""Text to vectors: what an embedder promises, and how to open one.
+"""Text to vectors: what an embedder promises (``embedder``), and how to open one (``opening``).
 
-This door is light: importing it loads neither numpy nor a model. It knows nothing of files, chunks or the index. Each
-provider is one module; `open_embedder` is the list of them.
+It knows nothing of files, chunks or the index. The model that comes with findling is ``bundled``; ``providers`` has the
+others.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from findling.model.errors import EmbedderUnavailable
+from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from findling.config import Config
-
-BUNDLED = "bundled"
-
-IN_PROCESS = (BUNDLED, "local")
-"""Providers that compute in this process; the others are asked over a connection, and may come and go."""
-
-# Enough of the hash that two embedders never share an id in one index, short enough to read.
-_ID_HASH_CHARS = 12
-
-
-@dataclass(frozen=True, slots=True)
-class Fingerprint:
-    """What makes two vectors comparable: vectors whose fingerprints differ in any field must never be compared.
-
-    ``version`` is the model's version or content digest; ``prefix_scheme`` names what is put before a document or
-    a query ("none" when nothing is).
-    """
-
-    provider: str
-    model: str
-    version: str
-    dimensions: int
-    prefix_scheme: str = "none"
-
-    @property
-    def id(self) -> str:
-        """A short stable name for use as a key: ``provider/model/hash-of-all-fields``."""
-        fields = "\0".join(str(value) for value in astuple(self))
-        return f"{self.provider}/{self.model}/{hashlib.sha256(fields.encode()).hexdigest()[:_ID_HASH_CHARS]}"
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """Vectors of the first ``len(rows)`` texts: fewer than were given when time ran out.
-
-    ``failed``: by place, why a text has none; its row is zeros.
-    """
-
-    rows: NDArray[np.float32]
-    failed: Mapping[int, str] = field(default_factory=dict)
-
-
-class Embedder(Protocol):
-    """Turns text into unit vectors of ``fingerprint.dimensions`` float32 numbers.
-
-    A text in which the model knows nothing (empty, or without a single known word) gives a row of zeros. So does one
-    that the model cannot embed; `embed_batch` tells which. Whatever the provider does, only `EmbedderUnavailable` is
-    raised. Safe to use from several threads.
-    """
-
-    @property
-    def fingerprint(self) -> Fingerprint: ...
-
-    @property
-    def problem(self) -> EmbedderUnavailable | None:
-        """Why it does not answer just now; None as far as is known. Asks nobody."""
-        ...
-
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Documents to a float32 array (len(texts), dimensions): rows of length 1, or of zeros (see above)."""
-        ...
-
-    def encode_query(self, text: str) -> NDArray[np.float32]:
-        """One query to a float32 array (dimensions,): length 1, or zeros (see above)."""
-        ...
-
-    def embed_batch(self, texts: Sequence[str], *, deadline: float | None = None) -> Batch:
-        """As `encode`, for many documents, until ``deadline`` (monotonic seconds)."""
-        ...
-
-
-def takes_documents(fingerprint: Fingerprint) -> bool:
-    """Documents are sent to no external service."""
-    return fingerprint.provider in (*IN_PROCESS, "ollama")
-
-
-def open_embedder(
-    provider: str = BUNDLED,
-    model: str = "",
-    *,
-    dimensions: int | None = None,
-    verify: bool = True,
-    config: Config | None = None,
-) -> Embedder:
-    """Open the embedder of a provider (`findling.config.choose_provider` chooses); "bundled" comes with findling.
-
-    ``model`` is the provider's name for it, '' for its own choice. ``dimensions``: how many numbers a vector must
-    have, None for however many the model returns. ``verify`` compares the bundled model's files with their checksums
-    (a few ms; else only their sizes are checked), and asks others for a vector. ``config``: addresses, limits and
-    keys; None for the default ones. Raises EmbedderUnavailable, with the reason and a remedy; another model is never
-    opened instead.
-    """
-    if provider == BUNDLED:
-        return _open_bundled(dimensions, verify)
-    from findling.config import Config
-
-    config = config or Config()
-    if provider == "ollama":
-        from findling.embedding import ollama
-
-        return ollama.open_model(model, config, dimensions=dimensions, verify=verify)
-    if provider == "local":
-        from findling.embedding import local
-
-        return local.open_model(model, config, dimensions=dimensions)
-    if provider in ("voyage", "openai"):
-        from findling.embedding import external
-
-        return external.open_model(provider, model, config, dimensions=dimensions)
-    raise EmbedderUnavailable(
-        f"There is no provider {provider!r} of embedding models.",
-        remedy="Set semantic.embedding.provider to local, ollama, voyage or openai.",
+    from findling.embedding.bundled import shared
+    from findling.embedding.embedder import BUNDLED, IN_PROCESS, Batch, Embedder, Fingerprint, takes_documents
+    from findling.embedding.opening import open_embedder
+    from findling.embedding.word_nearness import NameCosines, nearness
+else:
+    __getattr__ = front_door(
+        __name__,
+        {
+            "bundled": "shared",
+            "embedder": "BUNDLED IN_PROCESS Batch Embedder Fingerprint takes_documents",
+            "opening": "open_embedder",
+            "word_nearness": "NameCosines nearness",
+        },
     )
 
-
-def _open_bundled(dimensions: int | None, verify: bool) -> Embedder:
-    from findling.embedding.bundled import BundledEmbedder, shared
-
-    embedder = BundledEmbedder.open() if verify else shared()
-    made = embedder.fingerprint.dimensions
-    if dimensions not in (None, made):
-        raise EmbedderUnavailable(
-            f"The bundled embedding model has {made} dimensions, and {dimensions} are configured.",
-            remedy="Leave semantic.embedding.dimensions out.",
-            reason="dimensions",
-        )
-    return embedder
-
-
-def wrong_dimensions(model: str, configured: int, returned: int) -> EmbedderUnavailable:
-    """The error for a model whose vectors are longer or shorter than the configuration says."""
-    return EmbedderUnavailable(
-        f"semantic.modelDim is {configured}, but model '{model}' returns {returned} dimensions.",
-        remedy=f"Set modelDim to {returned} or choose another model.",
-        reason="dimensions",
-    )
+__all__ = [
+    "BUNDLED",
+    "IN_PROCESS",
+    "Batch",
+    "Embedder",
+    "Fingerprint",
+    "NameCosines",
+    "nearness",
+    "open_embedder",
+    "shared",
+    "takes_documents",
+]

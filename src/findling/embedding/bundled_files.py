@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from findling.embedding import BUNDLED, Fingerprint
+from findling.embedding.embedder import BUNDLED, Fingerprint
 from findling.model.errors import EmbedderUnavailable
 
 MODEL_DIR = Path(__file__).parent / "model"

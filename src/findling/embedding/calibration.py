@@ -12,7 +12,8 @@ import json
 from dataclasses import dataclass
 from functools import cache
 
-from findling.embedding import BUNDLED, Fingerprint
+from findling.embedding.bundled_files import META_FILE, MODEL_DIR
+from findling.embedding.embedder import BUNDLED, Fingerprint
 
 NOT_MEASURED = 1.0
 
@@ -39,8 +40,6 @@ def calibration_of(fingerprint: Fingerprint) -> Calibration:
 
 @cache
 def _bundled() -> Calibration:
-    from findling.embedding.bundled import META_FILE, MODEL_DIR
-
     try:
         exponent = float(json.loads((MODEL_DIR / META_FILE).read_bytes())["similarity"]["exponent"])
     except (OSError, ValueError, KeyError, TypeError):

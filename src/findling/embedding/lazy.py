@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from findling.embedding import BUNDLED, IN_PROCESS, Embedder
+from findling.embedding.embedder import BUNDLED, IN_PROCESS, Embedder
 from findling.model.errors import EmbedderUnavailable
 
 BELIEVED_S: Final = 30.0

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
+from findling.model.format_names import outlined_as
 from findling.model.types import Chunk
 from findling.outbound.files import Files, NotRead, stamp_of
 from findling.reading.chunks import readable
 from findling.reading.decoding import Decoded, decode
-from findling.reading.formats import outlined_as
 from findling.reading.outline import outline
 from findling.reading.paragraphs import Paragraphs
 from findling.search.as_indexed import converted_text, is_as_indexed

@@ -47,7 +47,7 @@ def choose(
 
     def detected() -> bool:
         from findling.config.hosts import is_loopback
-        from findling.embedding.ollama import available
+        from findling.embedding.providers.ollama import available
 
         url = config.semantic.ollama_url
         return is_loopback(url) and available(url)
@@ -106,7 +106,7 @@ def fetch_chosen(config: Config | None, stored: str | None) -> str:
     except errors.EmbedderUnavailable as error:
         if error.reason != "missing":
             return ""
-        from findling.embedding import local
+        from findling.embedding.providers import local
 
         return local.fetch(choice.model, config)
     return ""

@@ -9,18 +9,16 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from findling.model.languages import find_language
 from findling.model.types import Chunk, Kind, Symbol
 from findling.reading.blocks import DEFAULT, CodeLimits
 from findling.reading.chunk_code import chunk_code
 from findling.reading.doc_limits import DOCS, LIBRARY, SPLIT_LEVEL, DocLimits
-from findling.reading.marked_up import HOSTS, readable
+from findling.reading.marked_up import readable
+from findling.reading.notebooks import Cell, notebook_cells
+from findling.reading.regions import HOSTS, embedded_regions
 from findling.reading.spans import MAX_CHUNKS, MAX_PLACED_CHUNKS, characters, grow, locate, too_many
-
-if TYPE_CHECKING:
-    from findling.reading.notebooks import Cell
 
 __all__ = [
     "DATA",
@@ -111,11 +109,8 @@ def chunk_file(
     ``text`` is the decoded file without its byte-order mark; ``text.encode()[c.start_byte:c.end_byte]`` is a chunk's
     exact text, and ``readable`` what of it people read. ``symbols`` are the file's, in any kind of file.
     """
-    if language == "notebook":
-        from findling.reading.notebooks import notebook_cells
-
-        if (cells := notebook_cells(text)) is not None:
-            return _chunk_notebook(text, cells, symbols, code, docs)
+    if language == "notebook" and (cells := notebook_cells(text)) is not None:
+        return _chunk_notebook(text, cells, symbols, code, docs)
     if language == "notebook" or kind == "data":
         return chunk_code(text, symbols, limits=data)
     if kind == "docs":
@@ -134,8 +129,6 @@ def chunk_docs(
 
 def _regions(text: str, language: str) -> list[tuple[int, int]]:
     """First and last lines of the parts in languages of their own."""
-    from findling.reading.documents import embedded_regions
-
     raw = text.encode("utf-8", "surrogatepass")
     return [
         (r.start_line, r.start_line + raw[r.start_byte : r.end_byte].count(b"\n"))

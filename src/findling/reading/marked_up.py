@@ -1,19 +1,14 @@
-"""Languages whose text is not simply what stands in the file, and the door to `documents` for them.
-
-Imports nothing more for the others, which most files are written in.
-"""
+"""Languages whose text is not simply what stands in the file."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from findling.reading import formats
+from findling.reading.notebooks import readable_json
+
 if TYPE_CHECKING:
     from findling.model.types import Chunk
-
-HOSTS = frozenset(
-    ("vue", "svelte", "astro", "html", "erb", "ejs", "heex", "jinja", "gotmpl", "razor", "php", "handlebars")
-)
-"""Languages that may hold scripts and styles."""
 
 _READ_OTHERWISE = frozenset(("notebook", "html"))
 
@@ -26,6 +21,4 @@ def readable(piece: str, chunk: Chunk, language: str) -> str:
     """
     if language not in _READ_OTHERWISE:
         return piece
-    from findling.reading import documents
-
-    return documents.cell_text(piece) if language == "notebook" else documents.html_text(piece)
+    return readable_json(piece) if language == "notebook" else formats.html_text(piece)

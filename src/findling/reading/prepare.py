@@ -12,13 +12,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from findling.model import tokenizer
+from findling.model.format_names import format_of, outlined_as
 from findling.model.languages import Language, language_of
 from findling.model.marks import content_marks, secret_in
 from findling.model.text_encodings import UTF8, as_utf8
 from findling.model.types import Chunk, SkippedFile, Symbol
 from findling.reading import chunks as chunking
+from findling.reading.converting import convert
 from findling.reading.decoding import Decoded, decode
-from findling.reading.formats import NotConverted, convert, format_of, outlined_as
+from findling.reading.formats.model import NotConverted
+from findling.reading.notebooks import notebook_cells
 from findling.reading.syntax import parse
 from findling.store import reading, term_rows
 from findling.store.reading import Reading
@@ -80,8 +83,6 @@ def _is_notebook(language: Language, text: str) -> bool:
     """Whether the long lines of a file are pictures between a notebook's cells, which are not read."""
     if language.id != "notebook":
         return False
-    from findling.reading.notebooks import notebook_cells
-
     return notebook_cells(text) is not None
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from findling.model.types import Symbol
-from findling.reading import syntax_brace, syntax_embedded
+from findling.reading import syntax_brace, syntax_embedded, syntax_notebooks
 from findling.reading.syntax_grammars import GRAMMARS
 from findling.reading.syntax_grammars.model import Grammar
 from findling.reading.syntax_tree import grammar, parse_tree, unparsed_bytes
@@ -65,7 +65,6 @@ def parse(text_utf8: bytes, language: str, *, deadline_s: float = DEADLINE_S, do
     """
     deadline = time.thread_time() + deadline_s
     if language == NOTEBOOK:
-        from findling.reading import syntax_notebooks
 
         def read_cell(code: bytes, own: str) -> tuple[list[Symbol], str]:
             found = _read(code, own, deadline, docs=docs)[0]
@@ -89,8 +88,6 @@ def references(
     """
     deadline = time.thread_time() + deadline_s
     if language == NOTEBOOK:
-        from findling.reading import syntax_notebooks
-
         raw = text_utf8.decode("utf-8", "surrogatepass")
         return syntax_notebooks.uses(raw, lambda code, own: _uses(code, own, name, deadline), deadline)
     return _uses(text_utf8, language, name, deadline)

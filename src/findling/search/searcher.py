@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
+from findling import embedding
 from findling.model.errors import EmbedderUnavailable, InvalidInput
 from findling.model.plurals import count
 from findling.model.types import Channel, Grounds, Hit, Query, Skip
@@ -299,14 +300,12 @@ class Searcher:
     def _open_meanings(self) -> _Meanings | None:
         """By the bundled model's words, whichever model the index has; None when it is damaged."""
         if self._meanings is None:
-            from findling.embedding import bundled, word_nearness  # they load numpy
-
             try:
-                embedder = bundled.shared()
+                embedder = embedding.shared()
             except EmbedderUnavailable:
                 return None
-            of_words = partial(word_nearness.nearness, embedder)
-            self._meanings = _Meanings(of_words, word_nearness.NameCosines(embedder))
+            of_words = partial(embedding.nearness, embedder)
+            self._meanings = _Meanings(of_words, embedding.NameCosines(embedder))
         return self._meanings
 
     def _readings(self, terms: QueryTerms, ranked: list[RankedFile]) -> dict[int, dict[int, readings.Reading]]:

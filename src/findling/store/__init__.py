@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from findling.store import soundness, sqlite_check
     from findling.store.layout import DATABASE
     from findling.store.lock import WriterLock
+    from findling.store.reader import IndexReader
     from findling.store.schema import FORMAT_VERSION
 else:
     __getattr__ = front_door(
@@ -17,10 +18,11 @@ else:
         {
             "layout": "DATABASE",
             "lock": "WriterLock",
+            "reader": "IndexReader",
             "schema": "FORMAT_VERSION",
             "soundness": "",
             "sqlite_check": "",
         },
     )
 
-__all__ = ["DATABASE", "FORMAT_VERSION", "WriterLock", "soundness", "sqlite_check"]
+__all__ = ["DATABASE", "FORMAT_VERSION", "IndexReader", "WriterLock", "soundness", "sqlite_check"]

@@ -13,7 +13,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from findling.store import fulltext, fulltext_files, layout, manifests, schema, term_rows
+from findling.store import connections, fulltext, fulltext_files, layout, manifests, schema, term_rows
 from findling.store.lock import WriterLock
 from findling.store.trigrams import TrigramIndex
 
@@ -37,7 +37,7 @@ def typed(
     @wraps(method)
     def mapped(self: _Writer, /, *args: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
         try:
-            with schema.rows_of(self._directory / schema.DATABASE):
+            with connections.rows_of(self._directory / schema.DATABASE):
                 return method(self, *args, **options)
         except OSError as error:
             raise schema.map_os_error(error, self._directory) from error
@@ -55,7 +55,7 @@ class BatchWriter:
         self._directory = directory
         self._lock = WriterLock(directory, wait_s=wait_s)
         try:
-            self._db = schema.connect(directory / schema.DATABASE)
+            self._db = connections.connect(directory / schema.DATABASE)
         except BaseException:
             self._lock.release()
             raise

@@ -1,6 +1,6 @@
-"""The SQLite file: its tables, its format version, and how a connection to it is opened.
+"""The SQLite file: its tables, its format version, and what its failures are called.
 
-The only module that may create tables. What the rows mean:
+`connections` opens it. What the rows mean:
 
 * ``blobs``: one content in one language; ``git_id`` is git's name of it, where there is git. ``readings`` has what is
   known of it (`reading`) in parts, each packed by itself (`parts`, `term_rows`), so that only what is asked for is
@@ -27,16 +27,13 @@ import errno
 import os
 import re
 import shutil
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
 
 import apsw
 
 from findling.model import errors
-from findling.store import checksums, layout
+from findling.store import checksums
 from findling.store.layout import DATABASE as DATABASE
 from findling.store.layout import FULLTEXT as FULLTEXT
 from findling.store.layout import TRIGRAMS as TRIGRAMS
@@ -60,8 +57,6 @@ class CutOtherwise(errors.IndexBusy):
 
 FORMAT_VERSION = 5
 """An index of another format is built anew."""
-
-_MADE_BY = {4: "findling 0.1.0"}
 
 CONVERTED = "converted"
 """In place of an encoding: the file's bytes are no text, and its reading has the only one that there is."""
@@ -95,24 +90,10 @@ FAILED = -3
 """Less the file's own time (ns), the same: its worker died or ran out of time twice. The next run over the whole folder
 tries it again, and so does a question once the file is changed."""
 
-_LOOK_AGAIN_S = 0.01
-
-_BUSY_MS = 10_000
-"""How long a statement waits for another process's transaction; the longest is one batch of the indexer."""
-
-_MMAP_BYTES = 1 << 30
-"""Where pages have no checksums reads go through the system's cache instead of being copied; not private memory."""
-
 _NO_ROOM_BYTES = 1 << 16
 """SQLite reports some writes to a full disk as other failures; with less room than this they are no mystery."""
 
-_VERSION_AT = 60
-"""Where ``user_version`` stands in a database file."""
-
-_MOST_VERSION = 1 << 20
-"""No format will ever have a higher number: such a one comes of damage."""
-
-_TABLES = """
+TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE blobs (
   blob_id INTEGER PRIMARY KEY, hash BLOB NOT NULL, language TEXT NOT NULL, kind TEXT NOT NULL,
@@ -182,239 +163,39 @@ def begun(model_id: int) -> int:
     return -model_id
 
 
-def connect(path: Path, *, create: bool = True) -> apsw.Connection:
-    """Open (or create) the database file. Raises the typed errors of ``findling.model.errors`` only.
-
-    A file that is not a database, is damaged, was emptied, or is of an older format raises `IndexDamaged`; of a later
-    format, `IndexNewer`. A file that never had any is given its tables.
-    """
-    if foreign := layout.foreign(path.parent):
-        raise IndexDamaged(foreign)
-    if layout.emptied(path.parent):
-        raise IndexDamaged(f"The index at {path} is empty.")
-    try:
-        connection = open_unlinked(path, create=create)
-        connection.set_busy_timeout(_BUSY_MS)
-        if checksums.missing(connection):  # each writes what is damage to the other
-            connection.close()
-            raise errors.IndexUnavailable(
-                f"The index at {path} has checksums, and this installation of apsw comes without cksumvfs.",
-                remedy="Install apsw from its wheel, or keep an index of its own with --cache.",
-            )
-        if _size(path) == 0:
-            checksums.begin(connection)
-        _use_log(connection)
-        connection.execute(f"PRAGMA synchronous=NORMAL; PRAGMA mmap_size={_MMAP_BYTES}; PRAGMA temp_store=MEMORY")
-        version = _scalar(connection, "PRAGMA user_version")
-        if version == 0:
-            _create(connection)
-            version = _scalar(connection, "PRAGMA user_version")
-        known = (
-            _scalar(connection, "SELECT value FROM meta WHERE key='identity'") if version == FORMAT_VERSION else None
-        )
-    except apsw.Error as error:
-        if checksums.differ(error) and (written := version_in_header(path)) > FORMAT_VERSION:
-            raise _newer(path, written) from error  # by a program that has no checksums
-        raise map_error(error, path) from error
-    if version > FORMAT_VERSION:
-        connection.close()
-        raise _newer(path, version)
-    if version == FORMAT_VERSION and not isinstance(known, bytes):
-        connection.close()
-        raise IndexDamaged(f"The index at {path} is damaged.")
-    if version != FORMAT_VERSION:
-        connection.close()
-        raise IndexOlder(f"The index was made by {_MADE_BY.get(version, 'an earlier findling')}.")
-    return connection
-
-
-def _use_log(connection: apsw.Connection) -> None:
-    """SQLite asks no busy handler while several turn a new file to it at once."""
-    until = time.monotonic() + _BUSY_MS / 1000
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode=WAL")
-            return
-        except apsw.BusyError:
-            if time.monotonic() >= until:
-                raise
-            time.sleep(_LOOK_AGAIN_S)
-
-
-def version_in_header(path: Path) -> int:
-    """The format that the file's first bytes tell, whatever SQLite makes of it; 0 where they tell none."""
-    try:
-        with path.open("rb") as file:
-            head = file.read(_VERSION_AT + 4)
-    except OSError:
-        return 0
-    version = int.from_bytes(head[_VERSION_AT:], "big")
-    return version if head.startswith(b"SQLite format 3\0") and version < _MOST_VERSION else 0
-
-
-def _newer(path: Path, version: int) -> errors.IndexNewer:
-    return errors.IndexNewer(
-        f"The index at {path} has format {version}; this findling reads up to {FORMAT_VERSION}.",
-        remedy="Update findling, or delete the index to build it anew.",
-    )
-
-
-def connect_to_read(path: Path) -> tuple[apsw.Connection, bool]:
-    """As `connect`; on a full disk, where SQLite cannot even make the file that readers meet in, the last good state
-    without it. Then, so says the flag, nothing may write meanwhile: use the connection for one question."""
-    try:
-        return _connect_standing(path), False
-    except errors.StorageFull:
-        if _size(path) == 0 or _size(path.with_name(f"{path.name}-wal")):  # pages that only a log has would be missed
-            raise
-    from urllib.parse import quote
-
-    uri = f"file:{quote(_unlinked(path))}?immutable=1"
-    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_NOFOLLOW | apsw.SQLITE_OPEN_URI
-    try:
-        connection = apsw.Connection(uri, flags=flags, vfs=checksums.way())
-        connection.execute("PRAGMA temp_store=MEMORY")
-        version = _scalar(connection, "PRAGMA user_version")
-    except apsw.Error as error:
-        raise map_error(error, path) from error
-    if version != FORMAT_VERSION:  # it would be built anew, for which there is no room
-        connection.close()
-        raise full(path.parent)
-    return connection, True
-
-
-def _connect_standing(path: Path) -> apsw.Connection:
-    """As `connect`, but a file that is not there is made by who has the writer role alone: another store may be about
-    to take this one's place (`rebuilding`)."""
-    from findling.store.lock import WriterLock
-
-    until = time.monotonic() + _BUSY_MS / 1000
-    while True:
-        standing = layout.file_id(path)
-        try:
-            if path.exists():
-                return connect(path, create=False)
-        except errors.FindlingError:
-            # what stands there now may be another one, which came while this one was being opened
-            same = path.exists() and layout.file_id(path) == standing
-            if same or time.monotonic() >= until:
-                raise
-        try:
-            role = WriterLock(path.parent, wait_s=0.0)
-        except errors.IndexBusy:
-            if time.monotonic() >= until:
-                raise
-            time.sleep(_LOOK_AGAIN_S)
-            continue
-        try:
-            return connect(path)
-        finally:
-            role.release()
-
-
 def open_unlinked(path: Path, *, create: bool = True) -> apsw.Connection:
     """A connection to the file itself: a link in its place is not followed. Raises `apsw.Error`."""
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW | (apsw.SQLITE_OPEN_CREATE if create else 0)
-    return apsw.Connection(_unlinked(path), flags=flags, vfs=checksums.way())
+    return apsw.Connection(real_path(path), flags=flags, vfs=checksums.way())
 
 
-def _unlinked(path: Path) -> str:
+def real_path(path: Path) -> str:
     # SQLite refuses a link anywhere in the path; those above the store are the user's own.
     return os.path.join(os.path.realpath(path.parent), path.name)  # noqa: PTH118
 
 
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except FileNotFoundError:
-        return 0
-
-
 def identity(connection: apsw.Connection) -> bytes:
     """The 16 bytes that tell this file from any other that stood or will stand in its place."""
-    return bytes(_scalar(connection, "SELECT value FROM meta WHERE key='identity'"))
+    return bytes(scalar(connection, "SELECT value FROM meta WHERE key='identity'"))
 
 
 def chunking(connection: apsw.Connection) -> str:
     """The sizes that the files were cut by (`findling.reading.chunks`), '' for the default ones."""
-    return str(_scalar(connection, "SELECT value FROM meta WHERE key='chunking'") or "")
+    return str(scalar(connection, "SELECT value FROM meta WHERE key='chunking'") or "")
 
 
 def size(connection: apsw.Connection) -> int:
     """Bytes of the tables' file, without its log."""
-    return int(_scalar(connection, "PRAGMA page_count")) * int(_scalar(connection, "PRAGMA page_size"))
+    return int(scalar(connection, "PRAGMA page_count")) * int(scalar(connection, "PRAGMA page_size"))
 
 
-def shrink(connection: apsw.Connection) -> None:
-    """Give the room of deleted rows back to the disk, if there is as much left as that takes and nobody reads."""
-    connection.execute("PRAGMA temp_store=FILE")  # the copy would be as large as the index
-    connection.set_busy_timeout(0)  # whoever reads may do so for long, and a question may be waiting for this
-    with suppress(apsw.FullError, apsw.BusyError, apsw.LockedError, apsw.IOError):  # it is only an economy
-        connection.execute("VACUUM")
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    connection.set_busy_timeout(_BUSY_MS)
-    connection.execute("PRAGMA temp_store=MEMORY")
-
-
-def _create(connection: apsw.Connection) -> None:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        if _scalar(connection, "PRAGMA user_version") == 0:  # another process may have been first
-            connection.execute(_TABLES)
-            connection.execute(
-                "INSERT INTO meta VALUES ('generation', 0), ('next_blob', 1), ('next_entry', 1), ('next_vector', 1)"
-            )
-            connection.execute("INSERT INTO meta VALUES ('identity', randomblob(16))")
-            connection.execute(f"PRAGMA user_version={FORMAT_VERSION}")
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
-
-
-def _scalar(connection: apsw.Connection, sql: str) -> Any:
+def scalar(connection: apsw.Connection, sql: str) -> Any:
     row = connection.execute(sql).fetchone()
     return row[0] if row else None
 
 
-_NOT_OF_OURS = (AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError)
-"""What reading rows raises that hold something else than was written: no text, another type, a length too large."""
-
-
-@contextmanager
-def rows_of(path: Path) -> Iterator[None]:
-    """Failures while rows are read and used leave as findling's own; damage among them as `IndexDamaged`."""
-    try:
-        yield
-    except apsw.Error as error:
-        raise map_error(error, path) from error
-    except _NOT_OF_OURS as error:
-        if _shows_damage(path, error):
-            raise IndexDamaged(f"The index at {path} is damaged.") from error
-        raise
-
-
-def _shows_damage(path: Path, error: Exception) -> bool:
-    """Whether an error that may as well be a mistake of ours comes of what stands in the file: only if that is seen."""
-    if isinstance(error, UnicodeEncodeError):  # that is of what is asked or written
-        return False
-    from findling.store import row_check
-
-    try:
-        connection = open_unlinked(path, create=False)  # one that sees nothing of what is being written
-        try:
-            connection.limit(apsw.SQLITE_LIMIT_ATTACHED, 0)  # whatever the file makes of a statement, it stays one file
-            connection.execute("BEGIN")
-            return not row_check.sound(connection)
-        finally:
-            connection.close()
-    except apsw.Error:
-        return False  # the disk does not answer, or another process is in the way: nothing is shown
-
-
 _LACKS_OURS = re.compile(r"no such table|no such column|has no column named|already exists")
-"""What SQLite says of a statement when the file holds other tables than those that `_create` makes."""
+"""What SQLite says of a statement when the file holds other tables than `TABLES`."""
 
 
 _FAILED_WRITES = (

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import apsw
 
-from findling.store import fulltext, fulltext_files, layout, schema
+from findling.store import connections, fulltext, fulltext_files, layout, schema
 from findling.store.schema import DATABASE, FULLTEXT, TRIGRAMS
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class SnapshotReader:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         before = layout.file_id(directory / DATABASE)  # another may take its place from here on
-        self._db, self._only_now = schema.connect_to_read(directory / DATABASE)
+        self._db, self._only_now = connections.connect_to_read(directory / DATABASE)
         self.identity = schema.identity(self._db)
         self._inode = before or layout.file_id(directory / DATABASE)
         self._text: fulltext.FulltextReader | None = None
@@ -46,7 +46,7 @@ class SnapshotReader:
     def snapshot(self) -> Iterator[None]:
         """Everything read inside belongs to one generation."""
         try:
-            with schema.rows_of(self._directory / DATABASE):
+            with connections.rows_of(self._directory / DATABASE):
                 self._db.execute("BEGIN")
                 written: dict[Any, Any] = dict(self._db.execute(_WRITTEN))
                 generation = int(written.get("generation") or 0)

@@ -13,7 +13,7 @@ from typing import Any
 import apsw
 
 from findling.model import errors
-from findling.store import checksums, fulltext, fulltext_files, layout, manifests, rebuilding, schema
+from findling.store import checksums, connections, fulltext, fulltext_files, layout, manifests, rebuilding, schema
 from findling.store.layout import DATABASE, FULLTEXT, LOCK
 from findling.store.lock import WriterLock
 
@@ -45,7 +45,7 @@ def _problems(directory: Path) -> tuple[str, str]:
     if not database.exists():
         return "", ""
     try:
-        connection, _ = schema.connect_to_read(database)
+        connection, _ = connections.connect_to_read(database)
     except schema.IndexDamaged as damage:
         return damage.message, ""
     try:
@@ -72,7 +72,7 @@ def format_of(directory: Path) -> int | None:
         finally:
             connection.close()
     except apsw.Error as error:
-        return schema.version_in_header(directory / DATABASE) if checksums.differ(error) else None
+        return connections.version_in_header(directory / DATABASE) if checksums.differ(error) else None
     return int(row[0])
 
 
@@ -107,9 +107,9 @@ def mend(directory: Path, *, wait_s: float, met: bool = False, unless: Callable[
 def _forget_text(directory: Path) -> None:
     """Let every file be taken in anew, into an empty text index. First the tables: else, after a crash in between, an
     empty text index would pass for theirs."""
-    connection = schema.connect(directory / DATABASE)
+    connection = connections.connect(directory / DATABASE)
     try:
-        with schema.rows_of(directory / DATABASE), connection:
+        with connections.rows_of(directory / DATABASE), connection:
             rows: list[Any] = connection.execute("SELECT manifest_id FROM manifests").fetchall()
             for (manifest_id,) in rows:
                 manifests.drop(connection, manifest_id)

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import apsw
 
+from findling.store.schema import open_unlinked
+
 
 class SqliteCheck(NamedTuple):
     """``wal``: a database with a write-ahead log could be written and read back."""
@@ -34,8 +36,6 @@ def check() -> SqliteCheck:
 
 def journal_mode(database: Path) -> str:
     """Of an existing database, such as ``wal``; '' when it cannot be asked."""
-    from findling.store.schema import open_unlinked
-
     try:
         connection = open_unlinked(database, create=False)
         try:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from findling.config.roots import LIVE
-from findling.store import schema
+from findling.store import connections, schema
 from findling.store.manifest_reader import ManifestReader
 from findling.store.rows import ManifestRow
 from findling.store.schema import DATABASE, FLOAT16, FOUR_BITS, HASH_BYTES, Coding
@@ -32,7 +32,7 @@ class VectorReader(ManifestReader):
 
     def latest_fingerprint(self) -> str | None:
         """The id of the embedder that made the newest vectors; None when there are none."""
-        with schema.rows_of(self._directory / DATABASE):
+        with connections.rows_of(self._directory / DATABASE):
             latest = self.latest_model()
             found = self.model(latest) if latest is not None else None
             return found[0] if found else None

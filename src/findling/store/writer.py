@@ -9,7 +9,7 @@ from typing import Any
 
 from findling.model import tokenizer
 from findling.model.types import FileState
-from findling.store import garbage, parts, schema
+from findling.store import connections, garbage, parts, schema
 from findling.store.batches import typed
 from findling.store.manifest_writer import ManifestWriter
 from findling.store.reading import Reading
@@ -210,7 +210,7 @@ class IndexWriter(ManifestWriter):
         if everything and much:
             self.settle()
         if much and (everything or schema.size(self._db) < garbage.SOON_SHRUNK_BYTES):
-            schema.shrink(self._db)
+            connections.shrink(self._db)
         return len(doomed)
 
     @typed

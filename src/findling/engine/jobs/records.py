@@ -17,10 +17,12 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from findling import store
 from findling.engine.jobs.job import TEXT_CHARS, Job, JobStatistics, Kind, Mode, State, from_record, record_of
 from findling.engine.jobs.small_files import LOCK_WAIT_S, failure, make_folder, read_json, write_json
 from findling.model.errors import Cancelled, FindlingError, IndexBusy, NotFound
 from findling.model.types import Progress
+from findling.store import layout
 
 if TYPE_CHECKING:
     from findling.store.lock import WriterLock
@@ -149,8 +151,6 @@ class Records:
                 path.unlink()
 
     def _ids(self) -> list[str]:
-        from findling.store import layout
-
         if layout.not_a_folder(self.folder):
             return []  # a link that came with a repository
         try:
@@ -172,8 +172,6 @@ class Records:
 
     def _record(self, id: str) -> Job | None:
         """None without one, and for one that is not whole: it tells nothing."""
-        from findling.store import layout
-
         path = self.path(id, "json")
         if layout.not_a_folder(self.folder) or layout.not_a_file(path):
             return None
@@ -185,15 +183,13 @@ class Records:
 
     def _is_alive(self, job: Job) -> bool:
         """Whether a process holds its lock, or may still be on its way."""
-        from findling.store.lock import WriterLock
-
         if job.state == "queued" and abs(time.time() - job.updated) < STARTING_S:  # abs: the clock may be set back
             return True
         path = self.path(job.id, "lock")
         if not path.exists():
             return False
         try:
-            WriterLock(self.folder, wait_s=0.0, name=path.name).release()
+            store.WriterLock(self.folder, wait_s=0.0, name=path.name).release()
         except IndexBusy:
             return True
         except FindlingError:
@@ -293,16 +289,13 @@ class RunningJob:
 
     def record(self) -> None:
         """Write the record as things are."""
-        from findling.store import layout
-        from findling.store.lock import WriterLock
-
         place, folder = self._records.place, self._records.folder
         if self._every_s is not None and (not place.is_dir() or layout.not_a_folder(folder)):
             return  # it is for others to make, or to clear of what came with a repository
         try:
             make_folder(folder)
             if self._lock is None and self.job.is_active:
-                self._lock = WriterLock(folder, wait_s=LOCK_WAIT_S, name=f"{self.job.id}.lock")
+                self._lock = store.WriterLock(folder, wait_s=LOCK_WAIT_S, name=f"{self.job.id}.lock")
             self._records.write(self.job)
         except FindlingError:
             if self._every_s is None:

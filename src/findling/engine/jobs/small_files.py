@@ -13,7 +13,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from findling import store
 from findling.model.errors import FindlingError, IndexBusy, IndexUnavailable, StorageFull
+from findling.store.layout import LOCK
 
 LOCK_WAIT_S = 10.0
 """Others hold the lock for as long as it takes to write a small file."""
@@ -28,11 +30,9 @@ def only_writer(directory: Path, *, wait_s: float = LOCK_WAIT_S, number: int = 0
     Raises `IndexBusy` when that takes longer than ``wait_s``, and `IndexUnavailable` for a folder that cannot be
     written. The system ends the role with its process.
     """
-    from findling.store.lock import LOCK, WriterLock
-
     make_folder(directory)
     try:
-        lock = WriterLock(directory, wait_s=wait_s, name=f"{LOCK}-{number}" if number else LOCK)
+        lock = store.WriterLock(directory, wait_s=wait_s, name=f"{LOCK}-{number}" if number else LOCK)
     except IndexBusy as error:
         raise IndexBusy(f"Another process is writing to {directory}.", remedy="Try again when it has ended.") from error
     try:

@@ -2,9 +2,7 @@
 
 ``library`` is what callers see, ``results`` what it gives back; ``collections`` lists what there is, ``state`` says how
 it stands, ``recipes`` how it is indexed; ``sources`` and ``reading`` look into one index, ``search`` asks all of them;
-``fetching`` runs what is fetched as jobs: what was asked for (``fetch_requests``,
-``fetch_names``) becomes a file (``fetch_file``) or a repository's files (``fetch_repo``, ``repo_tree``,
-``repo_bundle``) in a collection of the library's own (``fetched``).
+``fetching`` gets files and repositories from elsewhere.
 """
 
 from __future__ import annotations

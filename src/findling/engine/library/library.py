@@ -14,10 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from findling import engine
+from findling.config.roots import addable
 from findling.engine.jobs import Records
-from findling.engine.library import state
+from findling.engine.library import fetching, state
 from findling.engine.library.collections import Collection, Collections, check_name, index_name, name_for
-from findling.engine.library.place import data_directory
+from findling.engine.library.place import FILES, REPOSITORIES, data_directory
 from findling.engine.library.results import (
     CollectionStatus,
     FilePassages,
@@ -26,15 +28,17 @@ from findling.engine.library.results import (
     Removed,
     iso_date,
 )
+from findling.engine.library.search import LibraryResult, passage, search
 from findling.model.errors import Cancelled, FindlingError, InvalidInput, NotFound
+from findling.model.types import Progress
+from findling.search.query import shortened
+from findling.store.layout import discard
 
 if TYPE_CHECKING:
     from findling.engine.jobs import Job
-    from findling.engine.library.fetch_requests import Request
-    from findling.engine.library.search import LibraryResult
+    from findling.engine.library.fetching.fetch_requests import Request
     from findling.engine.library.sources import Source
     from findling.model.typed_paths import StrPath
-    from findling.model.types import Progress
 
     OnProgress = Callable[[Progress], None]
 
@@ -84,8 +88,6 @@ class Library:
         Raises `RootError` for what cannot be indexed, `InvalidInput` for a name that is taken and for what is in the
         library already. When indexing fails the collection stays, and the next search goes on.
         """
-        from findling.config.roots import addable
-
         real = addable(Path(path))
         wanted = check_name(name) if name is not None else ""
         with self._collections.changing() as rows:
@@ -117,8 +119,6 @@ class Library:
     def fetch(self, request: Request) -> Job:
         """Start fetching in a process of its own, and return at once. Raises `FetchRefused`, `InvalidInput`,
         `FileAccess`."""
-        from findling.engine.library import fetching
-
         return fetching.start(self, request)
 
     def enlist(self, path: Path, name: str, origin: Mapping[str, Any]) -> Collection:
@@ -147,10 +147,8 @@ class Library:
 
     def flush(self) -> Removed:
         """Forget every collection and delete their indexes, and all that was fetched."""
-        from findling.engine.library import parts
-
         removed = self._forget(self.collections())
-        parts.sweep(self.directory, {job.id for job in self.jobs.active()})
+        fetching.sweep(self.directory, {job.id for job in self.jobs.active()})
         return removed
 
     def status(self, name: str | None = None) -> tuple[CollectionStatus, ...]:
@@ -195,8 +193,6 @@ class Library:
             raise InvalidInput(f"limit must be between 1 and {MAX_LIMIT}, not {limit}.")
         if not 0 <= min_score <= 1:
             raise InvalidInput(f"min_score must be between 0.0 and 1.0, not {min_score}.")
-        from findling.engine.library.search import search
-        from findling.search.query import shortened
 
         query, cut = shortened(query)
         sources, problems = self._sources()
@@ -228,8 +224,6 @@ class Library:
             wanted = range(max(0, chunk_index - context), min(total, chunk_index + context + 1))
         else:
             raise InvalidInput(f"There is no chunk {chunk_index} in {path}: it has {total}, counted from 0.")
-        from findling.engine.library.search import passage
-
         texts = source.passages.texts(relative, wanted)
         if texts is None:
             raise NotFound(
@@ -304,14 +298,13 @@ class Library:
         known = self._open.get(collection.index)
         if known is not None and known[0] == collection:
             return known[1]
-        from findling.engine import Engine
         from findling.engine.library.recipes import recipe_for
         from findling.engine.library.sources import Source
 
         self._close(collection.index)
         recipe = recipe_for(collection, self.directory)
-        engine = Engine(collection.root, "", self._collections.folder_of(collection), recipe=recipe)
-        source = Source(collection.name, engine, fetched=collection.origin is not None)
+        opened = engine.Engine(collection.root, "", self._collections.folder_of(collection), recipe=recipe)
+        source = Source(collection.name, opened, fetched=collection.origin is not None)
         self._open[collection.index] = collection, source
         return source
 
@@ -325,10 +318,7 @@ class Library:
         request = (collection.origin or {}).get("request")
         if not fetch or not isinstance(request, dict):
             return self._index(collection, progress)
-        from findling.engine.library import fetch_requests, fetching
-        from findling.model.types import Progress
-
-        wanted = fetch_requests.read(request)
+        wanted = fetching.read_request(request)
         job = self.jobs.start("fetch", "fetch_repo", wanted.name)
         if progress is not None:
             progress(Progress("fetching", 0, 0))
@@ -366,8 +356,6 @@ class Library:
         """Raises `NotFound` for a collection that was removed while it was indexed; nothing of it stays then."""
         if any(row.index == collection.index for row in self.collections()):
             return
-        from findling.store.layout import discard
-
         self._close(collection.index)
         with suppress(OSError):  # another process has it open where that matters; nothing refers to it any more
             discard(self._collections.folder_of(collection))
@@ -381,8 +369,6 @@ class Library:
         with self._collections.changing() as rows:
             for collection in collections:
                 rows.pop(collection.name, None)
-        from findling.store.layout import discard
-
         deleted: list[str] = []
         for collection in collections:
             self._close(collection.index)
@@ -403,8 +389,6 @@ class Library:
 
     def _fetched_folder(self, collection: Collection) -> Path | None:
         """What goes with a collection that was fetched: the library's own copy, which nobody else has made."""
-        from findling.engine.library.place import FILES, REPOSITORIES
-
         ours, path = Path(os.path.realpath(self.directory)), Path(collection.path)
         kind = (collection.origin or {}).get("type")
         if kind == "repository" and path.parent.parent == ours / REPOSITORIES:

@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from findling import config
+
 if TYPE_CHECKING:
     from findling.config import Config
 
@@ -27,9 +29,7 @@ _NO_PROJECT = Path(os.devnull)
 
 def fetch_configuration() -> Config:
     """The user's own configuration: no project says what may be fetched. Raises `ConfigError`."""
-    from findling.config import load
-
-    return load(_NO_PROJECT).config
+    return config.load(_NO_PROJECT).config
 
 
 def data_directory() -> Path:

@@ -19,9 +19,11 @@ from findling.engine.library.results import CHARS_PER_TOKEN
 from findling.model.errors import EmbedderUnavailable
 from findling.model.plurals import count
 from findling.outbound.files import Files, NotRead, RootFiles, stamp_of
+from findling.reading.decoding import Decoded, decode
+from findling.reading.notebooks import readable_json
 from findling.search.as_indexed import converted_text, is_as_indexed
 from findling.search.open_index import OpenIndex
-from findling.search.scope import lies_in
+from findling.search.scope import FEW, lies_in
 
 if TYPE_CHECKING:
     from findling.embedding import Embedder
@@ -170,7 +172,6 @@ class IndexedPassages:
         if reader is None or channel is None or not _encodes(channel, text):
             return None
         from findling.search.passages import near
-        from findling.search.scope import FEW
 
         calibration = channel.calibration
         with reader.snapshot():
@@ -232,8 +233,6 @@ class IndexedPassages:
 
     def _read(self, path: str, size: int) -> tuple[str, os.stat_result] | None:
         """The text and the status of a file that has not grown."""
-        from findling.reading.decoding import Decoded, decode
-
         with closing(self._new_files()) as files:
             read = files.read(path, size)
         if isinstance(read, NotRead):
@@ -280,8 +279,6 @@ def _is_raw(file: FileRow) -> bool:
 
 def _said(cell: str) -> str:
     """A piece of a notebook as people read it, without what JSON puts around it."""
-    from findling.reading.notebooks import readable_json
-
     return readable_json(cell)
 
 

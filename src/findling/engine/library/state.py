@@ -6,8 +6,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from findling import store
 from findling.engine.library.results import CHARS_PER_TOKEN, CollectionStatus, State
 from findling.model.errors import FindlingError
+from findling.store.layout import DATABASE
 
 if TYPE_CHECKING:
     from findling.engine.library.collections import Collection
@@ -45,13 +47,10 @@ def failed(collection: Collection, problem: str) -> CollectionStatus:
 
 def counts(collection: Collection, folder: Path) -> tuple[int, int]:
     """(files, chunks) of the index in ``folder``; nothing for one that cannot be read."""
-    from findling.store.reader import IndexReader
-    from findling.store.schema import DATABASE
-
     if not (folder / DATABASE).exists():
         return 0, 0
     try:
-        reader = IndexReader(folder, os.fspath(collection.root))
+        reader = store.IndexReader(folder, os.fspath(collection.root))
     except FindlingError:
         return 0, 0
     try:

@@ -67,7 +67,7 @@ def _tried_all(name: str, checks: Callable[[], list[Check]]) -> list[Check]:
 
 def _ollama(loaded: Loaded | None) -> Check:
     """At the configured address. It is another machine's only when the user's own configuration says so."""
-    from findling.embedding.ollama import available
+    from findling.embedding.providers.ollama import available
 
     url = config.OPTIONS["semantic.ollama_url"].default if loaded is None else loaded.config.semantic.ollama_url
     if available(str(url)):
@@ -111,7 +111,7 @@ def _others(loaded: Loaded | None) -> list[Check]:
     """Each further provider: what of it is there, and what is missing. Nobody is asked."""
     from importlib.util import find_spec
 
-    from findling.embedding.local import install_command
+    from findling.embedding.providers.local import install_command
 
     configured = loaded.config if loaded else config.Config()
     checks = []

@@ -16,7 +16,7 @@ _FONTS_ONLY: Final = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com
 """Fonts that are disguised; the text is open."""
 
 
-def text_of(data: bytes) -> str:
+def epub_text(data: bytes) -> str:
     """Raises `NotConverted`."""
     package = Package(data)
     for kind, tag, attributes in events(package.pieces(_ENCRYPTION)):

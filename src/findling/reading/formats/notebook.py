@@ -15,7 +15,7 @@ _LANGUAGE = re.compile(r"[\w.+#-]{1,40}")
 _HEADING = re.compile(r"^#{1,6}[ \t]+([^\n]{1,80})", re.MULTILINE)
 
 
-def text_of(data: bytes) -> str:
+def notebook_text(data: bytes) -> str:
     """Raises `NotConverted`."""
     decoded = decode(data)
     cells = notebook_cells(decoded.text) if isinstance(decoded, Decoded) else None

@@ -46,7 +46,7 @@ _ENOUGH_CHARS: Final = 200
 _MUCH_MORE: Final = 5
 
 
-def text_of(data: bytes) -> str:
+def page_text(data: bytes) -> str:
     """Raises `NotConverted`."""
     text = Text()
     write(text, data)

@@ -22,7 +22,7 @@ _HYPHEN = re.compile("[\ufffe\u0002]\\s*")
 """Where PDFium took a hyphen at the end of a line for the word's parting."""
 
 
-def text_of(data: bytes) -> str:
+def pdf_text(data: bytes) -> str:
     """Raises `NotConverted`, and what PDFium raises for a broken page."""
     if b"%PDF-" not in data[:1024]:
         raise NotConverted("broken_document", "it does not begin as a PDF does")

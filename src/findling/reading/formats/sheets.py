@@ -34,7 +34,7 @@ _EPOCH: Final = datetime(1899, 12, 30)
 _LAST_DAY: Final = 2_958_465
 
 
-def text_of(data: bytes) -> str:
+def sheets_text(data: bytes) -> str:
     """Raises `NotConverted`."""
     package = Package(data)
     targets = package.targets(_MAIN)

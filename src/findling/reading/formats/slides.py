@@ -15,7 +15,7 @@ _SLIDE = re.compile(r"ppt/slides/slide(\d{1,9})\.xml")
 _TITLES: Final = ("title", "ctrTitle")
 
 
-def text_of(data: bytes) -> str:
+def slides_text(data: bytes) -> str:
     """Raises `NotConverted`."""
     package = Package(data)
     text = Text()

@@ -13,7 +13,7 @@ _NOTES: Final = ("word/footnotes.xml", "word/endnotes.xml", "word/comments.xml")
 _TITLE_LEVEL: Final = 1
 
 
-def text_of(data: bytes) -> str:
+def word_text(data: bytes) -> str:
     """Raises `NotConverted`."""
     package = Package(data)
     main = next((name for name in package.targets("").values() if name.endswith("document.xml")), "word/document.xml")

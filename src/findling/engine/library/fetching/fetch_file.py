@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from findling.engine.jobs.small_files import failure, make_folder
 from findling.engine.library.disk import fetched_quota
-from findling.engine.library.fetch_requests import FileRequest
-from findling.engine.library.parts import PartialFile
+from findling.engine.library.fetching.fetch_requests import FileRequest
+from findling.engine.library.fetching.fetched import collection_of, indexing_progress
+from findling.engine.library.fetching.parts import PartialFile
 from findling.engine.library.place import FILES
 from findling.model.errors import FileAccess, FindlingError, NetworkError
 from findling.outbound.fetch import Fetched, Interrupted, fetch
@@ -140,8 +141,6 @@ def _place(partial: Path, target: Path, *, overwrite: bool) -> None:
 
 def _indexed(library: Library, job: RunningJob, request: FileRequest, target: Path) -> dict[str, Any]:
     """Bring the collection of downloads up to date; what became of the file in it."""
-    from findling.engine.library.fetched import collection_of, indexing_progress
-
     collection = collection_of(library, target.parent, NAME, {"type": "files"})
     name = request.filename
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from findling.embedding.in_process import InProcessEmbedder
+from findling.embedding.providers.in_process import InProcessEmbedder
 from findling.model.errors import EmbedderUnavailable
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ _ONNX_FILES: Final = ("onnx/model_quantized.onnx", "model_quantized.onnx", "onnx
 _VERSION_CHARS: Final = 16
 
 
-def open_model(model: str, config: Config, *, dimensions: int | None) -> InProcessEmbedder:
+def open_local(model: str, config: Config, *, dimensions: int | None) -> InProcessEmbedder:
     """The model that a name, an id, a folder's absolute path or (where it is '') the profile means.
 
     Raises EmbedderUnavailable.

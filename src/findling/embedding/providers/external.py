@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from findling.embedding import Batch, Fingerprint, wrong_dimensions
-from findling.embedding.checked import Malformed, OtherDimensions, unit_rows
-from findling.embedding.queries import RememberedQueries
+from findling.embedding.embedder import Batch, Fingerprint, wrong_dimensions
+from findling.embedding.providers.checked import Malformed, OtherDimensions, unit_rows
+from findling.embedding.providers.queries import RememberedQueries
 from findling.model.errors import EmbedderUnavailable
 from findling.outbound.services import ServiceFailure, ask
 
@@ -60,7 +60,7 @@ SERVICES: Final = {
 """Each with its own choice of model, and the models whose usual number of dimensions is known."""
 
 
-def open_model(provider: str, model: str, config: Config, *, dimensions: int | None) -> ExternalEmbedder:
+def open_external(provider: str, model: str, config: Config, *, dimensions: int | None) -> ExternalEmbedder:
     """Raises EmbedderUnavailable: a gate is closed, or there is no key."""
     service = SERVICES[provider]
     if not config.semantic.gates_open:

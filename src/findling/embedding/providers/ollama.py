@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from findling.embedding import Batch, Fingerprint
-from findling.embedding.ollama_client import DETECT_TIMEOUT_S, OllamaClient, forget_availability, models_at
-from findling.embedding.prefixes import prefixes_of
-from findling.embedding.queries import RememberedQueries
+from findling.embedding.embedder import Batch, Fingerprint
+from findling.embedding.providers.ollama_client import DETECT_TIMEOUT_S, OllamaClient, forget_availability, models_at
+from findling.embedding.providers.prefixes import prefixes_of
+from findling.embedding.providers.queries import RememberedQueries
 from findling.model.errors import EmbedderUnavailable
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def available(url: str, *, timeout_s: float = DETECT_TIMEOUT_S) -> bool:
     return True
 
 
-def open_model(model: str, config: Config, *, dimensions: int | None, verify: bool) -> OllamaEmbedder:
+def open_ollama(model: str, config: Config, *, dimensions: int | None, verify: bool) -> OllamaEmbedder:
     """The model at the configured address. Raises EmbedderUnavailable when it is not there, or does not fit."""
     semantic = config.semantic
     options = (semantic.ollama_url, model, dimensions, semantic.timeout_ms, semantic.max_retries)

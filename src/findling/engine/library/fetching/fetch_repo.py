@@ -17,14 +17,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from findling.engine.jobs.small_files import make_folder, read_json, write_json
-from findling.engine.library import repo_home
 from findling.engine.library.disk import Quota, fetched_quota, size_of
-from findling.engine.library.fetch_names import is_commit, is_short_commit
-from findling.engine.library.fetch_requests import RepoRequest
-from findling.engine.library.repo_bundle import write_bundle
-from findling.engine.library.repo_tree import Tree, write_tree
+from findling.engine.library.fetching import repo_home
+from findling.engine.library.fetching.fetch_names import is_commit, is_short_commit
+from findling.engine.library.fetching.fetch_requests import RepoRequest
+from findling.engine.library.fetching.fetched import collection_of, indexing_progress
+from findling.engine.library.fetching.repo_bundle import write_bundle
+from findling.engine.library.fetching.repo_tree import Tree, write_tree
+from findling.engine.library.results import indexing_result
 from findling.model.errors import FetchRefused, FindlingError, InvalidInput, NetworkError
 from findling.outbound.addresses import Target, addresses_of, target_of
+from findling.outbound.fetch import located
 from findling.outbound.git import GitOutput, GitServer, run_git, start_git
 
 if TYPE_CHECKING:
@@ -159,8 +162,6 @@ def _bundled(home: Path, request: RepoRequest, about: str, tree: Tree, job: Runn
 
 def _repository_url(url: str, allowed_hosts: tuple[str, ...]) -> str:
     """Where the repository is now. Redirects are followed here, where each is looked at, and not by git."""
-    from findling.outbound.fetch import located
-
     found = located(f"{url}{_REFS}", allowed_hosts=allowed_hosts)
     place = found.partition("?")[0]
     if not place.endswith(_REFS.partition("?")[0]):
@@ -306,9 +307,6 @@ def _share(job: RunningJob, begin: int, end: int) -> Callable[[float], None]:
 
 
 def _indexed(library: Library, job: RunningJob, request: RepoRequest, folder: Path, commit: str) -> dict[str, Any]:
-    from findling.engine.library.fetched import collection_of, indexing_progress
-    from findling.engine.library.results import indexing_result
-
     origin = {"type": "repository", "commit": commit, "request": asdict(request)}
     name = request.name.replace("/", "-")
     collection = collection_of(library, folder, name, origin)

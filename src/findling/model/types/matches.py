@@ -1,4 +1,4 @@
-"""The vocabulary of exact searches and of symbols: a part of `types`, as `answer_types` is."""
+"""The vocabulary of exact searches and of symbols."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, Self
 
-from findling.model.types import Completeness, Freshness, SkippedFile
+from findling.model.types.basic import Completeness, Freshness, SkippedFile
 
 if TYPE_CHECKING:
-    from findling.model.types import Coverage
+    from findling.model.types.answers import Coverage
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from findling.embedding import Batch, Fingerprint, wrong_dimensions
-from findling.embedding.checked import Malformed, OtherDimensions, unit_rows
-from findling.embedding.prefixes import Prefixes, prefixes_of
+from findling.embedding.embedder import Batch, Fingerprint, wrong_dimensions
+from findling.embedding.providers.checked import Malformed, OtherDimensions, unit_rows
+from findling.embedding.providers.prefixes import Prefixes, prefixes_of
 from findling.model.errors import EmbedderUnavailable
 
 _PROBE = "a text"

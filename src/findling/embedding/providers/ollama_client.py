@@ -16,8 +16,8 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from findling.embedding import Batch, wrong_dimensions
-from findling.embedding.checked import Malformed, OtherDimensions, unit_rows
+from findling.embedding.embedder import Batch, wrong_dimensions
+from findling.embedding.providers.checked import Malformed, OtherDimensions, unit_rows
 from findling.model import plurals
 from findling.model.errors import EmbedderUnavailable
 from findling.outbound import events

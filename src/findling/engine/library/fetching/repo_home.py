@@ -12,9 +12,10 @@ from typing import Final
 
 from findling.engine.jobs import RunningJob
 from findling.engine.jobs.turns import Turns
-from findling.engine.library.fetch_requests import RepoRequest
+from findling.engine.library.fetching.fetch_requests import RepoRequest
 from findling.engine.library.place import REPOSITORIES
 from findling.outbound.git import run_git
+from findling.store.layout import LOCK, discard
 
 OBJECTS: Final = "objects.git"
 
@@ -54,8 +55,6 @@ def pack(home: Path) -> None:
 
 def empty(home: Path) -> None:
     """Delete what is in it; for whoever holds its role, which stays."""
-    from findling.store.layout import discard
-
     for path in _contents(home):
         discard(path)
 
@@ -77,6 +76,4 @@ def _is_in(home: Path, paths: Iterable[str]) -> bool:
 
 
 def _contents(home: Path) -> list[Path]:
-    from findling.store.lock import LOCK
-
     return [path for path in home.iterdir() if not path.name.startswith(LOCK)]

@@ -1,4 +1,4 @@
-"""The vocabulary of searches and their answers: a part of `types`, where all take it from and the conventions stand."""
+"""The vocabulary of searches and their answers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from findling.model.types import (
+from findling.model.types.basic import (
     LOW_CONFIDENCE,
     UNREAD,
     Channel,

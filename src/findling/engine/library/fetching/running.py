@@ -1,6 +1,6 @@
 """Fetching as jobs: each in a process of its own, which goes on when the one that asked for it ends.
 
-`start` hands a request to such a process; `main` is that process. What is fetched and how is the recipes' affair
+`start` hands a request to such a process (`process`). What is fetched and how is the recipes' affair
 (`fetch_file`, `fetch_repo`).
 """
 
@@ -14,16 +14,20 @@ import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from findling.engine.jobs import Job, RunningJob
-from findling.engine.library.fetch_requests import FileRequest, Request, checked, read
+from findling.engine.jobs.turns import Turns
+from findling.engine.library.fetching import fetch_file, fetch_repo
+from findling.engine.library.fetching.fetch_requests import FileRequest, Request, checked
 from findling.engine.library.place import TURNS, fetch_configuration
 from findling.model.errors import FindlingError, IndexBusy
+from findling.reading.worker_process import environment
 
 if TYPE_CHECKING:
     from findling.engine.library.library import Library
+
+PROCESS: Final = "findling.engine.library.fetching.process"
 
 ERRORS: Final = "errors"
 """Of a job's files: what its process says that is no result, such as a defect."""
@@ -31,26 +35,27 @@ ERRORS: Final = "errors"
 MAX_JOBS: Final = 20
 """Running at once; they wait for each other anyway."""
 
-BROKEN: Final = 70
-"""Exit status of a process whose job failed for a defect of ours."""
-
 
 def start(library: Library, request: Request) -> Job:
     """A job for ``request``, already on its way. Raises `FetchRefused`, `InvalidInput` and `FileAccess` for what cannot
     be fetched, before anything is asked of a server."""
-    from findling.engine.library.fetch_file import already_there
-    from findling.reading.worker_process import environment
-
     request = checked(request, fetch_configuration())
     if isinstance(request, FileRequest):
-        already_there(library.directory, request)
+        fetch_file.already_there(library.directory, request)
     if len(library.jobs.active()) >= MAX_JOBS:
         raise IndexBusy(f"{MAX_JOBS} jobs are running already.", remedy="Ask again when one has ended.")
     job = library.jobs.queue("fetch", request.type, request.name)
     try:
         with library.jobs.path(job.id, ERRORS).open("wb") as errors:
             process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "findling.engine.library.fetching", os.fspath(library.directory), job.id],
+                [
+                    sys.executable,
+                    "-P",
+                    "-m",
+                    "findling.engine.library.fetching.process",
+                    os.fspath(library.directory),
+                    job.id,
+                ],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=errors,
@@ -77,12 +82,7 @@ def run_here(library: Library, request: Request, job: RunningJob) -> Mapping[str
 def _result(library: Library, request: Request, job: RunningJob) -> dict[str, Any]:
     config = fetch_configuration()
     if isinstance(request, FileRequest):
-        from findling.engine.library import fetch_file
-
         return fetch_file.run(library, job, request, config.fetch)
-    from findling.engine.jobs.turns import Turns
-    from findling.engine.library import fetch_repo
-
     turns = Turns(library.directory / TURNS / "repositories", config.library.max_repository_concurrency)
     return fetch_repo.run(library, job, request, config.fetch, turns)
 
@@ -106,25 +106,3 @@ def _apart() -> dict[str, Any]:
     if os.name == "posix":
         return {"start_new_session": True}
     return {"creationflags": getattr(subprocess, "CREATE_NO_WINDOW", 0)}
-
-
-def main(directory: str, id: str) -> int:
-    """Do the job ``id`` of the library in ``directory``, as stdin says."""
-    from findling.engine.library.library import Library
-
-    with Library(Path(directory)) as library:
-        job = library.jobs.take(id)
-        try:
-            request = read(json.load(sys.stdin.buffer))
-        except (KeyError, TypeError, ValueError):
-            job.end("failed", error="processing: its request cannot be read")
-            return BROKEN
-        try:
-            run_here(library, request, job)
-        except FindlingError:
-            return 1  # it is in the record
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from findling.embedding import Embedder
+    from findling.embedding.embedder import Embedder
 
 QUERIES_REMEMBERED: Final = 256
 """A megabyte of vectors; questions are asked again with other filters, and by several tools."""

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from findling.engine.library.fetch_names import check_branch, check_filename, repository_name, split_branch
+from findling.engine.library.fetching.fetch_names import check_branch, check_filename, repository_name, split_branch
 from findling.model.errors import FetchRefused, InvalidInput
 from findling.model.text_encodings import is_text
+from findling.outbound.addresses import target_of
 
 if TYPE_CHECKING:
     from findling.config import Config
@@ -63,8 +64,6 @@ Request = FileRequest | RepoRequest
 
 def checked(request: Request, config: Config) -> Request:
     """The request as it is carried out. Raises `FetchRefused` and `InvalidInput`; no name is resolved."""
-    from findling.outbound.addresses import target_of
-
     if not config.fetch.enabled:
         raise FetchRefused("Fetching is switched off.", remedy="fetch.enabled in the user's configuration allows it.")
     if isinstance(request, FileRequest):
@@ -96,7 +95,7 @@ def checked(request: Request, config: Config) -> Request:
 _REQUESTS: Final[Mapping[str, Callable[..., Request]]] = {"fetch_file": FileRequest, "fetch_repo": RepoRequest}
 
 
-def read(value: Mapping[str, Any]) -> Request:
+def read_request(value: Mapping[str, Any]) -> Request:
     """The inverse of `dataclasses.asdict`. Raises KeyError, ValueError and TypeError."""
     facts: dict[str, Any] = {key: tuple(item) if isinstance(item, list) else item for key, item in value.items()}
     return _REQUESTS[facts.pop("type")](**facts)

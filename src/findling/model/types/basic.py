@@ -1,79 +1,9 @@
-"""The vocabulary: plain values that every other module speaks in. Nothing here does I/O.
-
-Conventions, said once: lines are 1-based and ranges inclusive; chunk and symbol positions are 0-based;
-byte offsets count UTF-8 bytes of the decoded text without its byte-order mark; paths are relative to the
-collection's root and use ``/``; scores and similarities are finite, in [0, 1], higher is better; times carry
-their unit in the name.
-"""
+"""The vocabulary of files, runs and choices: what answers are made of stands in `answers` and `matches`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
-
-if TYPE_CHECKING:
-    from findling.model.answer_types import Answer as Answer
-    from findling.model.answer_types import Confidence as Confidence
-    from findling.model.answer_types import Coverage as Coverage
-    from findling.model.answer_types import EmbedderProblem as EmbedderProblem
-    from findling.model.answer_types import Gate as Gate
-    from findling.model.answer_types import Grounds as Grounds
-    from findling.model.answer_types import Hit as Hit
-    from findling.model.answer_types import Meaning as Meaning
-    from findling.model.answer_types import Query as Query
-    from findling.model.answer_types import Reason as Reason
-    from findling.model.answer_types import SearchResult as SearchResult
-    from findling.model.answer_types import Skip as Skip
-    from findling.model.answer_types import Span as Span
-    from findling.model.answer_types import Status as Status
-    from findling.model.match_types import FileMatches as FileMatches
-    from findling.model.match_types import GrepResult as GrepResult
-    from findling.model.match_types import GrepStream as GrepStream
-    from findling.model.match_types import LineMatch as LineMatch
-    from findling.model.match_types import Reference as Reference
-    from findling.model.match_types import SymbolHit as SymbolHit
-    from findling.model.match_types import SymbolResult as SymbolResult
-
-__all__ = [
-    "LOW_CONFIDENCE",
-    "MODES",
-    "SYMBOL_KINDS",
-    "UNREAD",
-    "Answer",
-    "Channel",
-    "Chunk",
-    "Completeness",
-    "Confidence",
-    "Coverage",
-    "EmbedderProblem",
-    "FileMatches",
-    "FileState",
-    "Freshness",
-    "Gate",
-    "GrepResult",
-    "GrepStream",
-    "Grounds",
-    "Hit",
-    "IndexReport",
-    "IndexingStatus",
-    "Intent",
-    "Kind",
-    "LineMatch",
-    "Meaning",
-    "Mode",
-    "Progress",
-    "Query",
-    "Reason",
-    "Reference",
-    "SearchResult",
-    "Skip",
-    "SkippedFile",
-    "Span",
-    "Status",
-    "Symbol",
-    "SymbolHit",
-    "SymbolResult",
-]
+from typing import Literal
 
 Kind = Literal["code", "docs", "data"]
 Mode = Literal["auto", "keyword", "symbol", "semantic", "exact", "hybrid"]
@@ -198,19 +128,3 @@ class IndexReport:
     complete: bool
     took_ms: float
     notes: tuple[str, ...] = ()
-
-
-# --- an answer ------------------------------------------------------------------------------------------------
-
-
-def __getattr__(name: str) -> Any:
-    """The types of answers, made when one is asked for: a process that indexes needs none, a search half of them."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from findling.model import answer_types
-
-    if hasattr(answer_types, name):
-        return getattr(answer_types, name)
-    from findling.model import match_types
-
-    return getattr(match_types, name)

@@ -1,0 +1,115 @@
+"""The vocabulary: plain values that every other module speaks in. Nothing here does I/O.
+
+Conventions, said once: lines are 1-based and ranges inclusive; chunk and symbol positions are 0-based;
+byte offsets count UTF-8 bytes of the decoded text without its byte-order mark; paths are relative to the
+collection's root and use ``/``; scores and similarities are finite, in [0, 1], higher is better; times carry
+their unit in the name.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from findling.model.front_door import front_door
+
+if TYPE_CHECKING:
+    from findling.model.types.answers import (
+        Answer,
+        Confidence,
+        Coverage,
+        EmbedderProblem,
+        Gate,
+        Grounds,
+        Hit,
+        Meaning,
+        Query,
+        Reason,
+        SearchResult,
+        Skip,
+        Span,
+        Status,
+    )
+    from findling.model.types.basic import (
+        LOW_CONFIDENCE,
+        MODES,
+        SYMBOL_KINDS,
+        UNREAD,
+        Channel,
+        Chunk,
+        Completeness,
+        FileState,
+        Freshness,
+        IndexingStatus,
+        IndexReport,
+        Intent,
+        Kind,
+        Mode,
+        Progress,
+        SkippedFile,
+        Symbol,
+    )
+    from findling.model.types.matches import (
+        FileMatches,
+        GrepResult,
+        GrepStream,
+        LineMatch,
+        Reference,
+        SymbolHit,
+        SymbolResult,
+    )
+else:
+    __getattr__ = front_door(
+        __name__,
+        {
+            "answers": (
+                "Answer Confidence Coverage EmbedderProblem Gate Grounds Hit Meaning Query Reason SearchResult "
+                "Skip Span Status"
+            ),
+            "basic": (
+                "LOW_CONFIDENCE MODES SYMBOL_KINDS UNREAD Channel Chunk Completeness FileState Freshness "
+                "IndexReport IndexingStatus Intent Kind Mode Progress SkippedFile Symbol"
+            ),
+            "matches": "FileMatches GrepResult GrepStream LineMatch Reference SymbolHit SymbolResult",
+        },
+    )
+
+__all__ = [
+    "LOW_CONFIDENCE",
+    "MODES",
+    "SYMBOL_KINDS",
+    "UNREAD",
+    "Answer",
+    "Channel",
+    "Chunk",
+    "Completeness",
+    "Confidence",
+    "Coverage",
+    "EmbedderProblem",
+    "FileMatches",
+    "FileState",
+    "Freshness",
+    "Gate",
+    "GrepResult",
+    "GrepStream",
+    "Grounds",
+    "Hit",
+    "IndexReport",
+    "IndexingStatus",
+    "Intent",
+    "Kind",
+    "LineMatch",
+    "Meaning",
+    "Mode",
+    "Progress",
+    "Query",
+    "Reason",
+    "Reference",
+    "SearchResult",
+    "Skip",
+    "SkippedFile",
+    "Span",
+    "Status",
+    "Symbol",
+    "SymbolHit",
+    "SymbolResult",
+]

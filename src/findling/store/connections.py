@@ -1,0 +1,231 @@
+"""How a connection to the SQLite file is opened, and what leaves of failures while its rows are used.
+
+The only module that may create tables; what they are is in `schema`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import apsw
+
+from findling.model import errors
+from findling.store import checksums, layout, row_check, schema
+from findling.store.lock import WriterLock
+
+_LOOK_AGAIN_S = 0.01
+
+_BUSY_MS = 10_000
+"""How long a statement waits for another process's transaction; the longest is one batch of the indexer."""
+
+_MMAP_BYTES = 1 << 30
+"""Where pages have no checksums reads go through the system's cache instead of being copied; not private memory."""
+
+_VERSION_AT = 60
+"""Where ``user_version`` stands in a database file."""
+
+_MOST_VERSION = 1 << 20
+"""No format will ever have a higher number: such a one comes of damage."""
+
+_MADE_BY = {4: "findling 0.1.0"}
+
+
+def connect(path: Path, *, create: bool = True) -> apsw.Connection:
+    """Open (or create) the database file. Raises the typed errors of ``findling.model.errors`` only.
+
+    A file that is not a database, is damaged, was emptied, or is of an older format raises `IndexDamaged`; of a later
+    format, `IndexNewer`. A file that never had any is given its tables.
+    """
+    if foreign := layout.foreign(path.parent):
+        raise schema.IndexDamaged(foreign)
+    if layout.emptied(path.parent):
+        raise schema.IndexDamaged(f"The index at {path} is empty.")
+    try:
+        connection = schema.open_unlinked(path, create=create)
+        connection.set_busy_timeout(_BUSY_MS)
+        if checksums.missing(connection):  # each writes what is damage to the other
+            connection.close()
+            raise errors.IndexUnavailable(
+                f"The index at {path} has checksums, and this installation of apsw comes without cksumvfs.",
+                remedy="Install apsw from its wheel, or keep an index of its own with --cache.",
+            )
+        if _size(path) == 0:
+            checksums.begin(connection)
+        _use_log(connection)
+        connection.execute(f"PRAGMA synchronous=NORMAL; PRAGMA mmap_size={_MMAP_BYTES}; PRAGMA temp_store=MEMORY")
+        version = schema.scalar(connection, "PRAGMA user_version")
+        if version == 0:
+            _create(connection)
+            version = schema.scalar(connection, "PRAGMA user_version")
+        known = (
+            schema.scalar(connection, "SELECT value FROM meta WHERE key='identity'")
+            if version == schema.FORMAT_VERSION
+            else None
+        )
+    except apsw.Error as error:
+        if checksums.differ(error) and (written := version_in_header(path)) > schema.FORMAT_VERSION:
+            raise _newer(path, written) from error  # by a program that has no checksums
+        raise schema.map_error(error, path) from error
+    if version > schema.FORMAT_VERSION:
+        connection.close()
+        raise _newer(path, version)
+    if version == schema.FORMAT_VERSION and not isinstance(known, bytes):
+        connection.close()
+        raise schema.IndexDamaged(f"The index at {path} is damaged.")
+    if version != schema.FORMAT_VERSION:
+        connection.close()
+        raise schema.IndexOlder(f"The index was made by {_MADE_BY.get(version, 'an earlier findling')}.")
+    return connection
+
+
+def _use_log(connection: apsw.Connection) -> None:
+    """SQLite asks no busy handler while several turn a new file to it at once."""
+    until = time.monotonic() + _BUSY_MS / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except apsw.BusyError:
+            if time.monotonic() >= until:
+                raise
+            time.sleep(_LOOK_AGAIN_S)
+
+
+def version_in_header(path: Path) -> int:
+    """The format that the file's first bytes tell, whatever SQLite makes of it; 0 where they tell none."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_VERSION_AT + 4)
+    except OSError:
+        return 0
+    version = int.from_bytes(head[_VERSION_AT:], "big")
+    return version if head.startswith(b"SQLite format 3\0") and version < _MOST_VERSION else 0
+
+
+def _newer(path: Path, version: int) -> errors.IndexNewer:
+    return errors.IndexNewer(
+        f"The index at {path} has format {version}; this findling reads up to {schema.FORMAT_VERSION}.",
+        remedy="Update findling, or delete the index to build it anew.",
+    )
+
+
+def connect_to_read(path: Path) -> tuple[apsw.Connection, bool]:
+    """As `connect`; on a full disk, where SQLite cannot even make the file that readers meet in, the last good state
+    without it. Then, so says the flag, nothing may write meanwhile: use the connection for one question."""
+    try:
+        return _connect_standing(path), False
+    except errors.StorageFull:
+        if _size(path) == 0 or _size(path.with_name(f"{path.name}-wal")):  # pages that only a log has would be missed
+            raise
+    from urllib.parse import quote
+
+    uri = f"file:{quote(schema.real_path(path))}?immutable=1"
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_NOFOLLOW | apsw.SQLITE_OPEN_URI
+    try:
+        connection = apsw.Connection(uri, flags=flags, vfs=checksums.way())
+        connection.execute("PRAGMA temp_store=MEMORY")
+        version = schema.scalar(connection, "PRAGMA user_version")
+    except apsw.Error as error:
+        raise schema.map_error(error, path) from error
+    if version != schema.FORMAT_VERSION:  # it would be built anew, for which there is no room
+        connection.close()
+        raise schema.full(path.parent)
+    return connection, True
+
+
+def _connect_standing(path: Path) -> apsw.Connection:
+    """As `connect`, but a file that is not there is made by who has the writer role alone: another store may be about
+    to take this one's place (`rebuilding`)."""
+    until = time.monotonic() + _BUSY_MS / 1000
+    while True:
+        standing = layout.file_id(path)
+        try:
+            if path.exists():
+                return connect(path, create=False)
+        except errors.FindlingError:
+            # what stands there now may be another one, which came while this one was being opened
+            same = path.exists() and layout.file_id(path) == standing
+            if same or time.monotonic() >= until:
+                raise
+        try:
+            role = WriterLock(path.parent, wait_s=0.0)
+        except errors.IndexBusy:
+            if time.monotonic() >= until:
+                raise
+            time.sleep(_LOOK_AGAIN_S)
+            continue
+        try:
+            return connect(path)
+        finally:
+            role.release()
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def shrink(connection: apsw.Connection) -> None:
+    """Give the room of deleted rows back to the disk, if there is as much left as that takes and nobody reads."""
+    connection.execute("PRAGMA temp_store=FILE")  # the copy would be as large as the index
+    connection.set_busy_timeout(0)  # whoever reads may do so for long, and a question may be waiting for this
+    with suppress(apsw.FullError, apsw.BusyError, apsw.LockedError, apsw.IOError):  # it is only an economy
+        connection.execute("VACUUM")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.set_busy_timeout(_BUSY_MS)
+    connection.execute("PRAGMA temp_store=MEMORY")
+
+
+def _create(connection: apsw.Connection) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if schema.scalar(connection, "PRAGMA user_version") == 0:  # another process may have been first
+            connection.execute(schema.TABLES)
+            connection.execute(
+                "INSERT INTO meta VALUES ('generation', 0), ('next_blob', 1), ('next_entry', 1), ('next_vector', 1)"
+            )
+            connection.execute("INSERT INTO meta VALUES ('identity', randomblob(16))")
+            connection.execute(f"PRAGMA user_version={schema.FORMAT_VERSION}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+_NOT_OF_OURS = (AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError)
+"""What reading rows raises that hold something else than was written: no text, another type, a length too large."""
+
+
+@contextmanager
+def rows_of(path: Path) -> Iterator[None]:
+    """Failures while rows are read and used leave as findling's own; damage among them as `IndexDamaged`."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise schema.map_error(error, path) from error
+    except _NOT_OF_OURS as error:
+        if _shows_damage(path, error):
+            raise schema.IndexDamaged(f"The index at {path} is damaged.") from error
+        raise
+
+
+def _shows_damage(path: Path, error: Exception) -> bool:
+    """Whether an error that may as well be a mistake of ours comes of what stands in the file: only if that is seen."""
+    if isinstance(error, UnicodeEncodeError):  # that is of what is asked or written
+        return False
+    try:
+        connection = schema.open_unlinked(path, create=False)  # one that sees nothing of what is being written
+        try:
+            connection.limit(apsw.SQLITE_LIMIT_ATTACHED, 0)  # whatever the file makes of a statement, it stays one file
+            connection.execute("BEGIN")
+            return not row_check.sound(connection)
+        finally:
+            connection.close()
+    except apsw.Error:
+        return False  # the disk does not answer, or another process is in the way: nothing is shown
