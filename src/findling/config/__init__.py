@@ -12,7 +12,9 @@ from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
     from findling.config.files import CONFIG_VARIABLE
+    from findling.config.hosts import is_loopback
     from findling.config.loading import Loaded, Origin, load
+    from findling.config.options import EXTERNAL_EMBEDDERS
     from findling.config.provider import ProviderChoice, choose_provider
     from findling.config.roots import Root, find_root, is_bare, make_store, store_location
     from findling.config.table import EMBEDDING_KEY, OPTIONS, RERANK_KEY, Config, Secret
@@ -22,7 +24,9 @@ else:
         __name__,
         {
             "files": "CONFIG_VARIABLE",
+            "hosts": "is_loopback",
             "loading": "Loaded Origin load",
+            "options": "EXTERNAL_EMBEDDERS",
             "provider": "ProviderChoice choose_provider",
             "roots": "Root find_root is_bare make_store store_location",
             "table": "EMBEDDING_KEY OPTIONS RERANK_KEY Config Secret",
@@ -33,6 +37,7 @@ else:
 __all__ = [
     "CONFIG_VARIABLE",
     "EMBEDDING_KEY",
+    "EXTERNAL_EMBEDDERS",
     "OPTIONS",
     "RERANK_KEY",
     "Config",
@@ -44,6 +49,7 @@ __all__ = [
     "choose_provider",
     "find_root",
     "is_bare",
+    "is_loopback",
     "load",
     "make_store",
     "shown",

@@ -1,1 +1,26 @@
 """What is in a file: its language, symbols and references, how it is cut, and its terms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from findling.model.front_door import front_door
+
+if TYPE_CHECKING:
+    from findling.reading import prepare, syntax
+    from findling.reading.chunks import ChunkLimits
+    from findling.reading.doc_limits import DocLimits
+    from findling.reading.pool import Task, WorkerPool, start_ahead
+else:
+    __getattr__ = front_door(
+        __name__,
+        {
+            "chunks": "ChunkLimits",
+            "doc_limits": "DocLimits",
+            "pool": "Task WorkerPool start_ahead",
+            "prepare": "",
+            "syntax": "",
+        },
+    )
+
+__all__ = ["ChunkLimits", "DocLimits", "Task", "WorkerPool", "prepare", "start_ahead", "syntax"]

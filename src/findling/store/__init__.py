@@ -1,1 +1,29 @@
 """Where an index is kept, and what it proposes for a question."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from findling.model.front_door import front_door
+
+if TYPE_CHECKING:
+    from findling.store.dense import DenseIndex
+    from findling.store.dense_files import may_be_due
+    from findling.store.reader import IndexReader
+    from findling.store.sqlite_export import export
+    from findling.store.vector_export import exported
+    from findling.store.writer import IndexWriter
+else:
+    __getattr__ = front_door(
+        __name__,
+        {
+            "dense": "DenseIndex",
+            "dense_files": "may_be_due",
+            "reader": "IndexReader",
+            "sqlite_export": "export",
+            "vector_export": "exported",
+            "writer": "IndexWriter",
+        },
+    )
+
+__all__ = ["DenseIndex", "IndexReader", "IndexWriter", "export", "exported", "may_be_due"]
