@@ -20,7 +20,6 @@ from findling.model.types import Progress
 if TYPE_CHECKING:
     from findling.engine.engine import Engine
     from findling.engine.store import OpenStore
-    from findling.model.types import Progress
 
     OnProgress = Callable[[Progress], None]
 

@@ -163,8 +163,7 @@ def _indexer(
 def _open_to_embed(store: OpenStore) -> None:
     """Import and open what the vectors of new contents take, where that asks nobody for anything."""
     if store.semantics.expected() is not None:
-        import findling.engine.embedding_pass  # noqa: F401 - for the one who embeds
-
+        _ = indexing.embedding_pass  # loaded now, for the one who embeds
         store.semantics.embedder()
 
 

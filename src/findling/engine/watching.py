@@ -26,7 +26,6 @@ from findling.store.lock import WriterLock
 if TYPE_CHECKING:
     from findling.engine.engine import Engine
     from findling.model.types import Progress
-    from findling.store.lock import WriterLock
 
 STANDBY_S = 2.0
 """How often a process asks whether the watching has become free, or an index has come to be."""
