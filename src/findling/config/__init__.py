@@ -12,6 +12,7 @@ from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
     from findling.config.files import CONFIG_VARIABLE
+    from findling.config.hosts import is_loopback
     from findling.config.loading import Loaded, Origin, load
     from findling.config.options import EXTERNAL_EMBEDDERS
     from findling.config.provider import ProviderChoice, choose_provider
@@ -23,6 +24,7 @@ else:
         __name__,
         {
             "files": "CONFIG_VARIABLE",
+            "hosts": "is_loopback",
             "loading": "Loaded Origin load",
             "options": "EXTERNAL_EMBEDDERS",
             "provider": "ProviderChoice choose_provider",
@@ -47,6 +49,7 @@ __all__ = [
     "choose_provider",
     "find_root",
     "is_bare",
+    "is_loopback",
     "load",
     "make_store",
     "shown",

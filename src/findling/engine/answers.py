@@ -10,21 +10,21 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from findling import reading, search
 from findling.config import roots
 from findling.engine import scope as scopes
 from findling.engine.refs import RefStore
 from findling.engine.shown import ShownText
 from findling.engine.state import coverage, never_indexed
 from findling.engine.store import OpenStore
-from findling.model import errors
+from findling.model import errors, types
 from findling.model.plurals import count
-from findling.model.types import Coverage, Freshness, Mode, Query, SearchResult, Skip
+from findling.model.types import Answer, Coverage, Freshness, Meaning, Mode, Query, SearchResult, Skip
 from findling.search.gate import WITHOUT_VECTORS
 
 if TYPE_CHECKING:
-    from findling.model.types import Answer, EmbedderProblem, Meaning, SymbolResult
-    from findling.search.exact import Grep, GrepRequest
-    from findling.search.names import FileSymbols
+    from findling.model.types import EmbedderProblem
+    from findling.search.exact import GrepRequest
     from findling.search.searcher import Found, Searcher
 
 NOTHING_CHECKED_OUT = "This is a bare repository, in which nothing is checked out: name a branch or tag ('--ref')."
@@ -45,9 +45,6 @@ class Answers:
 
     def ask(self, query: Query, freshness: Freshness, stale_reason: str, started: float) -> Answer:
         """The answer to a validated query. ``started``: when it was asked, on the monotonic clock."""
-        from findling.model.types import Answer
-        from findling.search.confidence import judge
-
         fresh = time.monotonic()
         with self._shown.answer():
             found = self._open_searcher().search(query, scope_path=self._folder)
@@ -61,15 +58,13 @@ class Answers:
             intent_hint=found.intent.hint,
             ran=found.ran,
             meaning=meaning,
-            confidence=judge(found.ranked),
+            confidence=search.judge(found.ranked),
             text_confidence=found.text_confidence,
             timings_ms={"freshness": (fresh - started) * 1000, "search": (time.monotonic() - fresh) * 1000},
         )
 
     def _meaning(self, query: Query, found: Found) -> Meaning:
         """What became of the semantic side of a question."""
-        from findling.model.types import Meaning
-
         if query.mode in WITHOUT_VECTORS:
             return Meaning()
         semantics = self._store.semantics
@@ -93,9 +88,7 @@ class Answers:
         self, query: Query, target: str, freshness: Freshness, stale_reason: str, started: float
     ) -> SearchResult:
         """What is like ``FILE`` or ``FILE:LINE``. Raises `NotFound`, and `EmbedderUnavailable` where nothing can be."""
-        from findling.search.query import split_target
-
-        path, line = split_target(target)
+        path, line = search.split_target(target)
         with self._store.reader.snapshot():
             file = scopes.file_at(self._store, path)
             if file is None and line is not None:  # it is a name that only looks as if a line followed
@@ -122,21 +115,17 @@ class Answers:
     def _result(
         self, query: Query, found: Found, freshness: Freshness, stale_reason: str, started: float, note: str
     ) -> SearchResult:
-        from findling.search.answer import make_result
-
         notes = [*query.notes, *self._store.take_notes(), *([note] if note else ())]
         covered = coverage(self._store)
         notes += _not_searched(self._store, covered)
-        return make_result(query, found, covered, freshness, stale_reason, notes, started, self._shown.stale)
+        return search.make_result(query, found, covered, freshness, stale_reason, notes, started, self._shown.stale)
 
-    def grep(self, request: GrepRequest, freshness: Freshness, stale_reason: str) -> Grep:
+    def grep(self, request: GrepRequest, freshness: Freshness, stale_reason: str) -> search.Grep:
         """The candidates are listed; their files are read as the answer is iterated over."""
-        from findling.search.exact import Grep
-
         with self._store.reader.snapshot():
             manifest = self._store.reader.manifest
             nothing_here = _nothing_here(self._store, manifest.files if manifest else 0)
-            found = Grep(
+            found = search.Grep(
                 self._store.indexed_files(self._folder),
                 request,
                 freshness=freshness,
@@ -148,10 +137,8 @@ class Answers:
             found.list_candidates()
         return found
 
-    def file_symbols(self, path: str) -> FileSymbols | None:
+    def file_symbols(self, path: str) -> search.FileSymbols | None:
         """The definitions of a file; None when it is not in the index."""
-        from findling.search.names import FileSymbols
-
         if not self._store.exists:
             return None
         self._store.close_if_replaced()
@@ -160,7 +147,7 @@ class Answers:
             file = reader.file_at(path)
             if file is None:
                 return None
-            return FileSymbols(file.path, file.language, tuple(reader.symbols(file.blob_id)))
+            return search.FileSymbols(file.path, file.language, tuple(reader.symbols(file.blob_id)))
 
     def symbols(
         self,
@@ -173,14 +160,11 @@ class Answers:
         freshness: Freshness,
         stale_reason: str,
         started: float,
-    ) -> SymbolResult:
+    ) -> types.SymbolResult:
         """Definitions of a name, and its uses. ``language`` is an id."""
-        from findling.model.types import SymbolResult
-        from findling.search import names
-
         reader = self._store.reader
         with reader.snapshot():
-            definitions = names.definitions(
+            definitions = search.definitions(
                 reader,
                 name,
                 kind=kind,
@@ -188,14 +172,12 @@ class Answers:
                 folder=self._folder,
                 limit=limit,
             )
-            uses = names.References((), 0)
+            uses = search.References((), 0)
             if references:
-                from findling.reading import syntax
-
                 source = self._store.indexed_files(self._folder)
-                with_uses = frozenset((*syntax.supported_languages(), syntax.NOTEBOOK))
-                uses = names.references(
-                    source, name, syntax.references, languages=with_uses, language=language, limit=limit
+                with_uses = frozenset((*reading.syntax.supported_languages(), reading.syntax.NOTEBOOK))
+                uses = search.references(
+                    source, name, reading.syntax.references, languages=with_uses, language=language, limit=limit
                 )
             covered = self._coverage_of_names(uses.unread)
         notes = (*self._store.take_notes(), *_not_searched(self._store, covered))
@@ -205,7 +187,7 @@ class Answers:
         if definitions.cut:
             notes += (f"Only the first {total:,} definitions of names like {name!r} were looked at; there are more.",)
         notes += uses.notes
-        return SymbolResult(
+        return types.SymbolResult(
             name=name,
             definitions=tuple(found),
             references=uses.found,
@@ -245,11 +227,9 @@ class Answers:
             vectors_wanted=False,
         )
 
-    def _open_searcher(self) -> Searcher:
+    def _open_searcher(self) -> search.Searcher:
         if self._searcher is None:
-            from findling.search.searcher import Searcher
-
-            self._searcher = Searcher(
+            self._searcher = search.Searcher(
                 self._store.reader,
                 self._shown.lines,
                 own_name=roots.own_name(self._store.root),

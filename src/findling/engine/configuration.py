@@ -13,11 +13,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from findling import config, reading, sources
+
 if TYPE_CHECKING:
     from findling.config import Config
     from findling.engine.jobs.turns import Turns
-    from findling.reading.chunk_docs import DocLimits
     from findling.reading.chunks import ChunkLimits
+    from findling.reading.doc_limits import DocLimits
     from findling.sources.discovery import DiscoveryOptions
 
 CONFIG_FILES = ("findling.toml", ".findling/config.toml", ".findling/config.json", ".repo_search/config.json")
@@ -60,9 +62,7 @@ class Configuration:
         """None where nothing is configured, so that every default holds."""
         if self._given is not None or not self._exists():
             return self._given
-        from findling.config import load
-
-        loaded = load(self._root)
+        loaded = config.load(self._root)
         self._notes += loaded.warnings
         return loaded.config
 
@@ -71,9 +71,7 @@ class Configuration:
         """`config`, or one of all defaults."""
         if self.config is not None:
             return self.config
-        from findling.config import Config
-
-        return Config()
+        return config.Config()
 
     def check(self) -> None:
         """Read it now if it was not read yet, so that what is wrong with it comes before anything is done."""
@@ -87,14 +85,12 @@ class Configuration:
     @cached_property
     def wanted(self) -> DiscoveryOptions:
         """Which files are wanted."""
-        from findling.sources.discovery import DiscoveryOptions
-
         if self.recipe is not None:
             return self.recipe.wanted
         if self.config is None:
-            return DiscoveryOptions()
+            return sources.DiscoveryOptions()
         index = self.config.index
-        return DiscoveryOptions(
+        return sources.DiscoveryOptions(
             index.hidden,
             index.max_file_bytes,
             index.include,
@@ -105,14 +101,13 @@ class Configuration:
     @cached_property
     def limits(self) -> ChunkLimits:
         """How files are cut."""
-        from findling.reading.chunks import ChunkLimits, DocLimits
-
         if self.config is None:
-            return ChunkLimits(self.recipe.docs, pages=self.recipe.pages) if self.recipe else ChunkLimits()
+            recipe = self.recipe
+            return reading.ChunkLimits(recipe.docs, pages=recipe.pages) if recipe else reading.ChunkLimits()
         semantic = self.config.semantic
-        docs = self.recipe.docs if self.recipe else DocLimits(semantic.chunk_size, semantic.chunk_overlap)
+        docs = self.recipe.docs if self.recipe else reading.DocLimits(semantic.chunk_size, semantic.chunk_overlap)
         pages = self.recipe is not None and self.recipe.pages
-        return ChunkLimits(docs, semantic.chunk_max_lines, semantic.chunk_overlap_lines, pages)
+        return reading.ChunkLimits(docs, semantic.chunk_max_lines, semantic.chunk_overlap_lines, pages)
 
     @property
     def chunking(self) -> str:

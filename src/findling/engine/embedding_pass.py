@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from findling import outbound
 from findling.embedding import BUNDLED, Embedder, Fingerprint, takes_documents
 from findling.model import errors, plurals
 from findling.model.format_names import outlined_as
@@ -370,9 +371,9 @@ def _tell(file: _File, latency_ms: float, on_file: Callable[[EmbeddedFile], None
     problem = f"{len(file.failed)} of {of} could not be embedded: {file.failed[0]}" if file.failed else ""
     on_file(EmbeddedFile(file.path, count - len(file.failed), file.kept, problem, len(file.failed)))
     if "logging" in sys.modules:  # else nobody can have asked to be told
-        from findling.outbound import events
-
-        events.semantic_index(doc_path=file.path, chunk_count=count, latency_ms=latency_ms, skipped_unchanged=file.kept)
+        outbound.semantic_index(
+            doc_path=file.path, chunk_count=count, latency_ms=latency_ms, skipped_unchanged=file.kept
+        )
 
 
 def _texts(

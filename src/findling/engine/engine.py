@@ -15,11 +15,18 @@ from functools import cached_property, partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
+from findling import search, sources, store
 from findling.config import roots
-from findling.engine.refs import Ref, RefStore
+from findling.engine import indexing, parts
+from findling.engine.freshness import freshen
+from findling.engine.refs import Ref, RefStore, check_scope, committed_at, find_ref
+from findling.engine.runs import build_anew, run
+from findling.engine.scope import in_scope, language_id, relative
+from findling.engine.semantics import fetch_chosen, open_chosen
 from findling.engine.store import WRITER_WAIT_S, OpenStore
-from findling.model import errors
+from findling.model import errors, types
 from findling.model.types import Progress
+from findling.store.schema import IndexDamaged, TextIndexLost
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -87,8 +94,6 @@ def _rebuilds(
         try:
             return method(self, *args, **options)
         except errors.IndexUnavailable as met:
-            from findling.store.schema import IndexDamaged, TextIndexLost
-
             error = met
             for _ in range(REPLACED_AGAIN):
                 if not self._store.replaced:
@@ -152,8 +157,6 @@ class Engine:
         # Nothing is open yet, so an engine that another is made from needs no closing.
         engine = cls(found.root, found.scope, location.directory, cache=cache, config=config).at(ref)
         if ref is not None:
-            from findling.engine.refs import check_scope
-
             check_scope(found.root, engine.ref, found.scope)
         return engine
 
@@ -206,8 +209,6 @@ class Engine:
         """
         from functools import partial
 
-        from findling.engine.semantics import open_chosen
-
         configuration = self._store.configuration
         return partial(open_chosen, configuration.config, documents=documents or configuration.recipe is not None)
 
@@ -220,8 +221,6 @@ class Engine:
     def committed_at(self) -> float | None:
         """When what is searched here was committed, in seconds since 1970; None for the folder on disk. Raises
         `RefNotIndexed` where git cannot say."""
-        from findling.engine.refs import committed_at
-
         return None if self.ref is None else committed_at(self.root, self.ref)
 
     def at(self, ref: str | None) -> Engine:
@@ -231,8 +230,6 @@ class Engine:
         It is closed with this one, or when other refs were asked for since. Every question takes a ``ref`` as well.
         Raises `RefNotIndexed` for what is no ref of this repository.
         """
-        from findling.engine.refs import find_ref
-
         here = self.ref.commit_id if self.ref is not None else None
         if here is not None and ref in (None, here):
             return self
@@ -300,8 +297,6 @@ class Engine:
 
         Vectors of another model than the index has are not made; `index` and `reembed` do that.
         """
-        from findling.engine.scope import relative
-
         return self._run(
             None if paths is None else [relative(self.root, path) for path in _each(paths)],
             embed=self._store.semantics.mismatch() is None,
@@ -331,10 +326,8 @@ class Engine:
 
         Raises `EmbedderUnavailable`.
         """
-        from findling.engine.reembedding import reembed
-
         names = None if paths is None else _each(paths)
-        return reembed(self._store, names, anew=anew, progress=progress)
+        return parts.reembedding.reembed(self._store, names, anew=anew, progress=progress)
 
     @_rebuilds
     def embed(self, *, force: bool = False, progress: OnProgress | None = None) -> VectorReport:
@@ -342,43 +335,35 @@ class Engine:
 
         Fetches the chosen model where it comes from the hub and is not here yet. Raises `EmbedderUnavailable`.
         """
-        from findling.engine.reembedding import paths_below, reembed
-        from findling.engine.semantics import fetch_chosen
-
         with self.job(progress) as job:
             taken_in = self.index(embed=False, progress=job)
             notes = tuple(note for note in taken_in.notes if note != self._store.semantics.problem)
             fetch_chosen(self._store.configuration.config, self._store.reader.latest_fingerprint())
-            report = reembed(self._store, paths_below(self._store, self.scope), anew=force, progress=job)
+            below = parts.reembedding.paths_below(self._store, self.scope)
+            report = parts.reembedding.reembed(self._store, below, anew=force, progress=job)
         return replace(report, notes=notes)
 
     def job(self, progress: OnProgress | None = None) -> AbstractContextManager[RunningJob]:
         """One job for several calls, which take it as their ``progress``."""
-        from findling.engine.index_jobs import running_job
-
-        return running_job(self._store, progress, kind="embed", whole=True)
+        return indexing.index_jobs.running_job(self._store, progress, kind="embed", whole=True)
 
     def check_model(self) -> list[str]:
         """What there is to say of the embedding model before the first question.
 
         Raises `EmbedderUnavailable` where the configured dimensions are not the model's.
         """
-        from findling.engine.startup import check_model
-
-        return check_model(self._store)
+        return parts.startup.check_model(self._store)
 
     def vectors(self, model: str | None = None) -> Iterator[dict[str, Any]]:
         """Every vector with the place of its chunk (`findling.store.vector_export`), of one model or of all."""
-        from findling.store.reader import IndexReader
-        from findling.store.vector_export import exported
-
         if not self._store.exists:
             return
         self._store.ready_to_read()
-        reader = IndexReader(self._store.directory, *self.manifest_key)  # its own: questions may be asked meanwhile
+        # Its own: questions may be asked meanwhile.
+        reader = store.IndexReader(self._store.directory, *self.manifest_key)
         try:
             with reader.snapshot():
-                yield from exported(reader, model)
+                yield from store.exported(reader, model)
         finally:
             reader.close()
 
@@ -387,16 +372,13 @@ class Engine:
 
         Raises `InvalidInput` where something else stands there, `StorageFull`, and as `vectors` the index's errors.
         """
-        from findling.search.indexed_files import indexed_text
-        from findling.store.sqlite_export import export
-
         self._store.ready_to_read()
         reader = self._store.reader
         files = self.new_files()
         try:
             with reader.snapshot():
-                text_of = partial(indexed_text, reader, files, max_bytes=self.wanted.max_bytes)
-                return export(reader, text_of, Path(target))
+                text_of = partial(search.indexed_text, reader, files, max_bytes=self.wanted.max_bytes)
+                return store.export(reader, text_of, Path(target))
         finally:
             files.close()
 
@@ -409,16 +391,13 @@ class Engine:
         progress: OnProgress | None,
         anew: bool = False,
     ) -> IndexReport:
-        from findling.engine.runs import build_anew, run
-        from findling.engine.state import with_left_out
-
         if anew:
             report, problem = build_anew(self._store, embed=embed, progress=progress), ""
         else:
             report = run(self._store, paths=paths, embed=embed, progress=progress, wait_s=WRITER_WAIT_S)
             problem = self._store.semantics.problem
         if paths is None or unlisted:
-            report = with_left_out(self._store, report, paths, unlisted=unlisted)
+            report = parts.state.with_left_out(self._store, report, paths, unlisted=unlisted)
         notes = (*self._store.take_notes(), *report.notes, *([problem] if problem else []))
         return replace(report, notes=notes)
 
@@ -434,16 +413,12 @@ class Engine:
 
     @_rebuilds
     def _ask(self, query: Query, *, ref: str | None, wait_s: float | None = 1.5, progress: OnProgress | None) -> Answer:
-        from findling.engine.scope import language_id
-        from findling.search.gate import needs_vectors
-        from findling.search.query import validate
-
-        query = validate(query)
+        query = search.validate(query)
         if query.language is not None:
             query = replace(query, language=language_id(query.language))
         started = time.monotonic()
         freshness, why = self._freshen(
-            wait_s, progress, query.text, embed=needs_vectors(query), look_at_all=query.look_at_all
+            wait_s, progress, query.text, embed=search.needs_vectors(query), look_at_all=query.look_at_all
         )
         return self._answers.ask(query, freshness, why, started)
 
@@ -472,9 +447,7 @@ class Engine:
         ``look_at_all``: all files are looked at before, however many there are.
         ``ref``: a branch, tag or commit to search instead of the folder on disk (see `at`), as in every question.
         """
-        from findling.model.types import Query
-
-        query = Query(
+        query = types.Query(
             text,
             limit,
             cast("Mode", mode),
@@ -500,12 +473,9 @@ class Engine:
         progress: OnProgress | None = None,
     ) -> SearchResult:
         """What is like a file, or like the place at ``FILE:LINE``. Raises `NotFound` when it is not indexed."""
-        from findling.model.types import Query
-        from findling.search.query import validate
-
         target = os.fspath(target)
         started = time.monotonic()
-        query = validate(Query(target, limit, "semantic", explain=explain))
+        query = search.validate(types.Query(target, limit, "semantic", explain=explain))
         asked_first = target.removeprefix(str(self.root))  # of an index that is begun now
         freshness, why = self._freshen(wait_s, progress, asked_first)
         return self._answers.similar(query, target, freshness, why, started)
@@ -566,15 +536,12 @@ class Engine:
 
         Without ``keep_lines`` each file comes with its count alone, and ``limit`` is of files.
         """
-        from findling.engine.scope import language_id
-        from findling.search.exact import GrepRequest, Scope
-
-        request = GrepRequest(
+        request = search.GrepRequest(
             pattern,
             literal=literal,
             ignore_case=ignore_case,
             word=word,
-            scope=Scope(language=language_id(language), path_globs=tuple(path_globs)),
+            scope=search.Scope(language=language_id(language), path_globs=tuple(path_globs)),
             context=context,
             limit=limit,
             keep_lines=keep_lines,
@@ -586,8 +553,6 @@ class Engine:
         self, *, path_globs: Sequence[str] = (), language: str | None = None, kind: str | None = None
     ) -> tuple[int, tuple[SkippedFile, ...]]:
         """How many indexed files a question with these filters may look at, and which in its folder are left out."""
-        from findling.engine.scope import in_scope
-
         return in_scope(self._store, self.scope, path_globs=path_globs, language=language, kind=kind)
 
     @_rebuilds
@@ -607,8 +572,6 @@ class Engine:
 
         With ``references`` also its uses in code. Raises `InvalidInput`.
         """
-        from findling.engine.scope import language_id
-
         started = time.monotonic()
         freshness, why = self._freshen(wait_s, progress, name, embed=False, text_only=True)
         return self._answers.symbols(
@@ -628,24 +591,18 @@ class Engine:
         ``unlisted``: among what is left out are also files and folders that git ignores, and pipes and devices, which
         no run lists; in a tree of 70,000 files that takes half a second.
         """
-        from findling.engine.state import status
-
-        return status(self._store if ref is None else self.at(ref)._store, unlisted=unlisted)
+        return parts.state.status(self._store if ref is None else self.at(ref)._store, unlisted=unlisted)
 
     @property
     def active_job(self) -> Job | None:
         """The run that goes on over what is searched here, of this process or of another, and how far it is.
 
         None in its first second, which most runs do not outlast. Looks, and changes nothing."""
-        from findling.engine.index_jobs import active_job
-
-        return active_job(self._store)
+        return indexing.index_jobs.active_job(self._store)
 
     def never_indexed(self) -> Coverage:
         """The coverage of an answer where nothing of what is searched is indexed yet."""
-        from findling.engine.state import never_indexed
-
-        return never_indexed(self._store)
+        return parts.state.never_indexed(self._store)
 
     @property
     def only_unlooked(self) -> bool:
@@ -665,30 +622,24 @@ class Engine:
     def changed(self, paths: StrPath | Sequence[StrPath]) -> tuple[list[str], set[str]]:
         """Which of these (or this one; relative to the root) are new, gone, changed or not surely as they were (read
         too soon after they were written), and which are no files to index."""
-        from findling.sources import discovery
-
         names = _each(paths)
         with self._store.reader.snapshot():
             if self.ref is not None:  # nothing changes in a commit
                 return [], {path for path in names if self._store.reader.state_of(path) is None}
             known = {path: state for path in names if (state := self._store.reader.state_of(path)) is not None}
-        looked = discovery.look_at(self.root, names, known, self._store.configuration.wanted)
+        looked = sources.discovery.look_at(self.root, names, known, self._store.configuration.wanted)
         refused = {skip.path for skip in looked.skipped if skip.reason != "not_found"}
         return [*(path for path, _, _ in looked.found), *looked.gone], refused - known.keys()
 
     def why(self, path: StrPath) -> Explanation:
         """Whether a file or folder (absolute, or from the root) is indexed, and which rule decides; changes nothing."""
-        from findling.engine.explain import explain
-
-        return explain(self._store, os.fspath(path))
+        return parts.explain.explain(self._store, os.fspath(path))
 
     @_rebuilds
     def document_text(self, path: StrPath) -> DocumentText | None:
         """The text that an indexed document (a PDF) was converted to; ``path`` from the root. None for a file that is
         text by itself, or is not in the index."""
-        from findling.engine.documents import text_of
-
-        return text_of(self._store, os.fspath(path))
+        return parts.documents.text_of(self._store, os.fspath(path))
 
     @_rebuilds
     def file_symbols(self, path: str) -> FileSymbols | None:
@@ -700,26 +651,20 @@ class Engine:
     ) -> AbstractContextManager[OpenDocuments | None]:
         """The documents of a scope within one state of the index, as it is, for one question; None where nothing is
         indexed. ``by_meaning``: with their vectors; ``code_too``: it is said of all files which have none."""
-        from findling.engine.documents import opened
-
-        return opened(self._store, self.scope, scope, by_meaning=by_meaning, code_too=code_too)
+        return parts.documents.opened(self._store, self.scope, scope, by_meaning=by_meaning, code_too=code_too)
 
     def document_paths(self, scope: DocumentScope) -> list[str]:
         """The paths of the indexed documents of a scope, whatever their tags."""
-        from findling.engine.documents import documents_below
-
         if not self._store.exists:
             return []
         self._store.close_if_replaced()
         with self._store.reader.snapshot():
-            below = documents_below(self._store.reader, self.scope)
+            below = parts.documents.documents_below(self._store.reader, self.scope)
             return [file.path for file in scope.of_files(below, lambda _: scope.tags)]
 
     def document_model(self, query: str = "") -> DocumentModel:
         """The model that documents are asked with, for a question that will be. May open it."""
-        from findling.engine.documents import model
-
-        return model(self._store, query)
+        return parts.documents.model(self._store, query)
 
     @property
     def fingerprint(self) -> Fingerprint | None:
@@ -729,12 +674,10 @@ class Engine:
 
     def coverage(self) -> Coverage:
         """What a question would be searched in, as the index is."""
-        from findling.engine.state import coverage
-
         if not self._store.exists:
             return self.never_indexed()
         self._store.close_if_replaced()
-        return coverage(self._store)
+        return parts.state.coverage(self._store)
 
     # --- parts ----------------------------------------------------------------------------------------------
 
@@ -748,15 +691,11 @@ class Engine:
         text_only: bool = False,
         look_at_all: bool = False,
     ) -> tuple[Freshness, str]:
-        from findling.engine.freshness import freshen
-
         return freshen(self._store, wait_s, progress, query, embed=embed, text_only=text_only, look_at_all=look_at_all)
 
     @cached_property
     def _answers(self) -> Answers:
-        from findling.engine.answers import Answers
-
-        return Answers(self._store, self.scope)
+        return parts.answers.Answers(self._store, self.scope)
 
 
 def _each(paths: StrPath | Sequence[StrPath]) -> list[str]:

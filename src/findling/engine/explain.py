@@ -11,12 +11,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from findling.engine.explained_paths import content_refusal, from_root, judge
 from findling.engine.refs import RefStore
 from findling.engine.state import unmentioned
 from findling.engine.store import OpenStore
 from findling.model import errors
+from findling.model.marks import classify
 from findling.model.reports import Explanation
 from findling.model.types import SkippedFile
+from findling.search.as_indexed import is_as_indexed
+from findling.sources.discovery import walked_instead
+from findling.sources.git_listing import listing_problem
+from findling.store import soundness
+from findling.store.schema import IndexDamaged
 
 if TYPE_CHECKING:
     from findling.engine.explained_paths import Verdict
@@ -63,10 +70,6 @@ _LEAVING = "it is still in the index; the next search takes it out"
 
 def explain(store: OpenStore, path: str) -> Explanation:
     """See `Explanation`. ``path``: absolute, or relative to the root. Raises `ConfigError`."""
-    from findling.engine.explained_paths import judge
-    from findling.sources.discovery import walked_instead
-    from findling.sources.git_listing import listing_problem
-
     if isinstance(store, RefStore):
         found = _in_commit(store, path)
         return replace(found, root=str(store.root), remedy=_REMEDIES.get(found.reason, ""), notes=store.take_notes())
@@ -94,8 +97,6 @@ def explain(store: OpenStore, path: str) -> Explanation:
 
 def _in_commit(store: RefStore, path: str) -> Explanation:
     """Of a commit only its manifest is asked: what stands on disk is something else, and the commit never changes."""
-    from findling.engine.explained_paths import from_root
-
     inside = from_root(store.root, path)
     if isinstance(inside, SkippedFile):
         return _not_indexed(inside)
@@ -104,8 +105,6 @@ def _in_commit(store: RefStore, path: str) -> Explanation:
         return _not_indexed(SkippedFile(inside, NOT_YET, _BUILT_ANEW if store.exists else _NO_INDEX))
     with reader.snapshot():
         if (file := reader.file_at(inside)) is not None:
-            from findling.model.marks import classify
-
             marks = set(classify(inside)) | ({"generated"} if file.generated else set())
             found = Explanation(inside, "file", True, True, language=file.language, marks=tuple(sorted(marks)), files=1)
             return _with_parts(found, reader, file)
@@ -131,9 +130,6 @@ def _not_indexed(skip: SkippedFile) -> Explanation:
 
 def _reader(store: OpenStore) -> IndexReader | None:
     """None without an index, or with one that is to be built anew."""
-    from findling.store import soundness
-    from findling.store.schema import IndexDamaged
-
     if not store.exists:
         return None
     store.close_if_replaced()
@@ -151,9 +147,6 @@ def _file(store: OpenStore, verdict: Verdict, reader: IndexReader | None) -> Exp
     path = verdict.path
     known = reader.file_at(path) if reader is not None and not _unaskable(verdict) else None
     if verdict.refusal is None:
-        from findling.model.marks import classify
-        from findling.search.as_indexed import is_as_indexed
-
         _, size, stamp = verdict.found[0]
         state = reader.state_of(path) if reader is not None else None
         unchanged = is_as_indexed(state, size, stamp)
@@ -194,8 +187,6 @@ def _unaskable(verdict: Verdict) -> bool:
 
 def _refusal_of_content(store: OpenStore, path: str, reader: IndexReader | None) -> SkippedFile | None:
     """What reading the file brings up; for one whose worker died, what the index remembers."""
-    from findling.engine.explained_paths import content_refusal
-
     if reader is not None:
         for known, reason, detail in reader.skipped():
             if known == path and reason == "failed":

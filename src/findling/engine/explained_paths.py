@@ -11,7 +11,10 @@ import stat
 from pathlib import Path
 from typing import NamedTuple
 
+from findling import reading
+from findling.model.format_names import format_of
 from findling.model.types import SkippedFile
+from findling.sources.contents import read_file
 from findling.sources.named_paths import look_at
 from findling.sources.selection import DiscoveryOptions, Found, Selection, is_text, shown
 
@@ -63,21 +66,16 @@ def from_root(root: Path, path: str) -> str | SkippedFile:
 def content_refusal(root: Path, path: str, options: DiscoveryOptions) -> SkippedFile | None:
     """Why a file that listing wants is left out once it is read: unreadable, secret, binary, minified, unknown
     encoding, or what keeps a document from being converted; None when it is not."""
-    from findling.model.format_names import format_of
-    from findling.reading.pool import Task, WorkerPool
-    from findling.reading.prepare import prepare
-    from findling.sources.contents import read_file
-
     read = read_file(root, path, options.limit(path))
     if isinstance(read, SkippedFile):
         return read
     if format_of(path):  # its reader may hang or crash
-        with WorkerPool(1) as pool:
-            pool.submit([Task(0, path, read[1])])
+        with reading.WorkerPool(1) as pool:
+            pool.submit([reading.Task(0, path, read[1])])
             answers = pool.collect()
         prepared: object = answers[0][1] if answers else None
     else:
-        prepared = prepare(path, read[1], with_syntax=False)
+        prepared = reading.prepare.prepare(path, read[1], with_syntax=False)
     return prepared if isinstance(prepared, SkippedFile) else None
 
 

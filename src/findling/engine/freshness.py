@@ -10,14 +10,17 @@ from collections.abc import Iterable, Mapping, Set
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from findling.engine.refs import RefStore, freshen_ref
+from findling import sources
+from findling.engine import indexing
+from findling.engine.refs import RefStore, up_to_date
+from findling.engine.runs import OnProgress, add_vectors, run
 from findling.engine.store import WRITER_WAIT_S, OpenStore
 from findling.model import errors
 from findling.model.plurals import count
 from findling.model.types import Freshness
+from findling.store.schema import FAILED, UNREAD
 
 if TYPE_CHECKING:
-    from findling.engine.runs import OnProgress
     from findling.sources.discovery import Changes
 
 CHECK_S = 0.05
@@ -111,7 +114,7 @@ def _freshen(
     look_at_all: bool,
 ) -> tuple[Freshness, str]:
     if isinstance(store, RefStore):
-        return freshen_ref(store, wait_s, progress, query, embed=embed)
+        return _freshen_ref(store, wait_s, progress, query, embed=embed)
     if not store.configuration.auto_index:
         return _only_look(store, None if look_at_all and wait_s != 0 else wait_s)
     if wait_s == 0:
@@ -137,8 +140,6 @@ def _freshen(
             fill_in_vectors(store, progress, deadline)
         return _after(began) if changes.complete else NOT_CHECKED
     many = len(changed) > SYNC_FILES  # then what is left over must be remembered, as after a first run
-    from findling.engine.runs import run
-
     began = time.monotonic()
     try:
         report = run(
@@ -159,6 +160,46 @@ def _freshen(
     if report.complete:
         return NOT_CHECKED
     return "stale", f"{count(_left_over(store) if many else len(changed), 'file')} changed"
+
+
+def _freshen_ref(
+    store: RefStore, wait_s: float | None, progress: OnProgress | None, query: str, *, embed: bool
+) -> tuple[Freshness, str]:
+    """As `freshen`. A commit never changes: once indexed as a whole it is fresh for good.
+
+    Raises `RefNotIndexed` where it is not indexed and a question may not do that or git cannot list it,
+    `IndexNotReady` where nothing is and there is no time.
+    """
+    if store.may_begin_anew(wait_s):
+        store.ready()
+    elif store.exists or store.configuration.auto_index:
+        store.ready_to_read()
+    if (store.exists or store.configuration.auto_index) and up_to_date(store):
+        if embed and store.may_begin_anew(wait_s):
+            deadline = None if wait_s is None else time.monotonic() + SYNC_S
+            fill_in_vectors(store, progress, deadline)
+        return "fresh", ""
+    if not store.configuration.auto_index:
+        raise errors.RefNotIndexed(
+            f"{store.ref.name!r} is not indexed, and {OFF}.",
+            remedy=f"Run 'findling index --ref {store.ref.name}'.",
+        )
+    if wait_s == 0:
+        return "stale", f"not all files of {store.ref.name} are indexed yet"
+    deadline = None if wait_s is None else time.monotonic() + wait_s
+    try:
+        report = run(
+            store,
+            paths=None,
+            embed=embed or wait_s is None,
+            progress=progress,
+            wait_s=writer_wait_s(deadline, WRITER_WAIT_S if nothing_indexed(store) else BUSY_WAIT_S),
+            deadline=deadline,
+            first=query or None,
+        )
+    except errors.IndexBusy:
+        return BUSY
+    return ("fresh", "") if report.complete else ("stale", f"not all files of {store.ref.name} are indexed yet")
 
 
 def _left_over(store: OpenStore) -> int:
@@ -211,8 +252,6 @@ def _known_files(store: OpenStore) -> dict[str, tuple[int, int]] | None:
 
 def _look(store: OpenStore, known: Mapping[str, tuple[int, int]], wait_s: float | None) -> tuple[Changes, list[str]]:
     """What differs on disk, and the paths of it to look at."""
-    from findling.sources import discovery
-
     started = time.monotonic()
     ended, cost = store.last_look
     budget: float | None = CHECK_S
@@ -222,7 +261,7 @@ def _look(store: OpenStore, known: Mapping[str, tuple[int, int]], wait_s: float 
         budget = SMALL_CHECK_S
     elif started - ended >= CHECK_PAUSE * cost:
         budget = WHOLE_CHECK_S
-    changes = discovery.check(store.root, known, store.configuration.wanted, budget)
+    changes = sources.discovery.check(store.root, known, store.configuration.wanted, budget)
     _note(store, changes.notes)
     if budget != CHECK_S:
         now = time.monotonic()
@@ -236,15 +275,13 @@ def _look(store: OpenStore, known: Mapping[str, tuple[int, int]], wait_s: float 
 
 def _note(store: OpenStore, notes: Iterable[str]) -> None:
     """For the next answer, what there is to say of the listing of files; once, however often it was listed."""
-    from findling.sources.discovery import WALKED_INSTEAD
-
-    store.notes += [note for note in notes if note.startswith(WALKED_INSTEAD) and note not in store.notes]
+    store.notes += [
+        note for note in notes if note.startswith(sources.discovery.WALKED_INSTEAD) and note not in store.notes
+    ]
 
 
 def _tried_lately(store: OpenStore, paths: Set[str], known: Mapping[str, tuple[int, int]]) -> set[str]:
     """Those that could not be read a moment ago, though their permissions allow it: a disk or a server fails."""
-    from findling.store.schema import UNREAD
-
     now = time.monotonic()
     unread = {path for path in paths if known.get(path, (0, 0))[1] == UNREAD}
     lately = {path for path in unread if now < store.unread_until.get(path, now)}
@@ -255,8 +292,6 @@ def _tried_lately(store: OpenStore, paths: Set[str], known: Mapping[str, tuple[i
 def to_look_at(root: Path, changes: Changes, known: Mapping[str, tuple[int, int]]) -> list[str]:
     """The paths to look at: what could not be read last time only when it can be now, and what failed only when it
     is another file by now."""
-    from findling.store.schema import FAILED, UNREAD
-
     listed = [
         path
         for path, size, stamp in (*changes.added, *changes.changed)
@@ -269,8 +304,6 @@ def to_look_at(root: Path, changes: Changes, known: Mapping[str, tuple[int, int]
 def _first_run(
     store: OpenStore, deadline: float | None, progress: OnProgress | None, query: str, *, embed: bool
 ) -> tuple[Freshness, str]:
-    from findling.engine.runs import run
-
     began = time.monotonic()
     try:
         report = run(
@@ -300,11 +333,8 @@ def fill_in_vectors(store: OpenStore, progress: OnProgress | None, deadline: flo
         whole = manifest is not None and model_id is not None and reader.embedded_chunks(model_id) >= manifest.chunks
         if manifest is None or (whole and not apart):
             return
-    from findling.engine.index_jobs import running_job
-    from findling.engine.runs import add_vectors
-
     try:
-        with running_job(store, progress, kind="embed", whole=True) as job:
+        with indexing.index_jobs.running_job(store, progress, kind="embed", whole=True) as job:
             add_vectors(store, job, 0.0, deadline)
     except errors.IndexBusy:
         return  # the answer's coverage says how many chunks have vectors

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from findling.config import roots
 from findling.engine.jobs import Job, Records, RunningJob
+from findling.engine.memory import give_back
+from findling.model.errors import FindlingError
+from findling.model.types import Progress
 
 if TYPE_CHECKING:
     from findling.engine.engine import Engine
     from findling.engine.store import OpenStore
-    from findling.model.types import Progress
 
     OnProgress = Callable[[Progress], None]
 
@@ -111,8 +113,6 @@ class IndexJobs:
 
         ``on_progress`` is told how far it is meanwhile, and may raise `errors.Cancelled`.
         """
-        from findling.model.types import Progress
-
         deadline = None if wait_s is None else time.monotonic() + wait_s
         while (job := self.active) is not None and (deadline is None or time.monotonic() < deadline):
             if job.stage == _AFTER_TEXT:
@@ -134,8 +134,6 @@ class IndexJobs:
         return self._records.recent()
 
     def _run(self, job: RunningJob, force: bool, asked_for: bool) -> None:
-        from findling.engine.memory import give_back
-
         def work() -> Mapping[str, Any]:
             started = time.monotonic()
             with self._open_engine() as engine:
@@ -157,6 +155,4 @@ class IndexJobs:
 
 
 def _words(error: BaseException) -> str:
-    from findling.model.errors import FindlingError
-
     return str(error) if isinstance(error, FindlingError) else f"unexpected {type(error).__name__}: {error}"

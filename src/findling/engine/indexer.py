@@ -276,7 +276,7 @@ class Indexer:
                 # Nobody waits for an answer then: what was only theirs is deleted, and that may take a moment.
                 roots_gone = writer.forget_missing_roots() if paths is None and deadline is None else 0
                 if self._commit is not None:
-                    writer.note_wanted(manifest, wanted_id(self._options))
+                    writer.note_wanted(manifest, self._options.id)
                     writer.forget_refs(_KEPT_REFS, keep=manifest)
                 writer.commit()
                 run.files = writer.file_count(manifest)
@@ -499,11 +499,6 @@ def _said_of_grown(grown: Sequence[tuple[str, int]]) -> Iterator[str]:
         yield f"{path}: split into {most:,} passages (the limit per file), so they may be longer than others."
     if len(grown) > _GROWN_SHOWN:
         yield f"The same applies to {count(len(grown) - _GROWN_SHOWN, 'more document')}."
-
-
-def wanted_id(options: discovery.DiscoveryOptions) -> str:
-    """Tells one word on files from another."""
-    return hashlib.sha256(repr(options).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 _MIN_SEGMENT = 256

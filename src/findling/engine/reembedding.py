@@ -6,12 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from findling.engine import indexing
+from findling.engine.runs import documents_to_embed, save_bits
 from findling.engine.store import WRITER_WAIT_S, OpenStore
 from findling.model.errors import EmbedderUnavailable
 from findling.model.types import Progress, SkippedFile
+from findling.store.writer import IndexWriter
 
 if TYPE_CHECKING:
     from findling.embedding import Embedder
+    from findling.engine.embedding_pass import EmbeddedFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +52,6 @@ def reembed(
     Passages that could not be embedded are tried again. Raises `IndexBusy`, and `EmbedderUnavailable` when there is no
     embedder.
     """
-    from findling.engine.embedding_pass import EmbeddedFile, embed
-    from findling.engine.index_jobs import running_job
-    from findling.engine.runs import documents_to_embed, save_bits
-    from findling.store.writer import IndexWriter
-
     store.close_if_replaced()
     passes: list[tuple[Embedder, Sequence[str] | None]] = []
     apart = store.semantics.for_documents()
@@ -63,10 +62,10 @@ def reembed(
         passes.append((store.semantics.required(), paths))
     done: list[EmbeddedFile] = []
     problem: EmbedderUnavailable | None = None
-    with running_job(store, progress, kind="embed", whole=paths is None) as job:
+    with indexing.index_jobs.running_job(store, progress, kind="embed", whole=paths is None) as job:
         for embedder, among in passes:
             try:
-                embed(
+                indexing.embedding_pass.embed(
                     lambda: IndexWriter(store.directory, wait_s=WRITER_WAIT_S),
                     store.reader,
                     store.source,

@@ -7,20 +7,19 @@ from __future__ import annotations
 
 import os
 import re
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from findling import outbound, sources
+from findling import store as stored
 from findling.config import roots
 from findling.engine.store import WRITER_WAIT_S, OpenStore
 from findling.model import errors
-from findling.model.types import Freshness
 
 if TYPE_CHECKING:
-    from findling.engine.runs import OnProgress
     from findling.outbound.files import Files
     from findling.sources.git_objects import RefFiles
 
@@ -66,11 +65,7 @@ def find_ref(root: Path, asked: str | None) -> Ref | None:
     """
     if asked is None or asked in (roots.LIVE, roots.checked_out(root)):
         return None
-    from findling.outbound.git import run_git
-    from findling.sources.git_listing import find_git_top, why_it_failed
-    from findling.sources.git_objects import git_arguments, is_bare
-
-    if find_git_top(os.path.realpath(root)) is None and not is_bare(root):
+    if sources.find_git_top(os.path.realpath(root)) is None and not roots.is_bare(root):
         raise errors.RefNotIndexed(
             f"There is no ref {asked[:MAX_REF_CHARS]!r}: {root} is in no git repository.", remedy="Leave the ref out."
         )
@@ -78,23 +73,20 @@ def find_ref(root: Path, asked: str | None) -> Ref | None:
         raise errors.InvalidInput(
             f"{asked[:MAX_REF_CHARS]!r} is not the name of a ref.", remedy="Name a branch or tag."
         )
-    words = ["-c", "core.warnAmbiguousRefs=true", *git_arguments(root), "rev-parse", "--verify"]
-    output = run_git([*words, "--end-of-options", f"{asked}^{{commit}}"], cwd=root)
+    words = ["-c", "core.warnAmbiguousRefs=true", *sources.git_arguments(root), "rev-parse", "--verify"]
+    output = outbound.run_git([*words, "--end-of-options", f"{asked}^{{commit}}"], cwd=root)
     commit = output.stdout.strip().decode("ascii", "replace")
     if output.ok and _COMMIT.fullmatch(commit):
         return Ref(asked, commit, ambiguous=b"is ambiguous" in output.stderr)
     if output.status not in ("ok", "failed") or output.dubious_ownership:
-        raise errors.RefNotIndexed(f"git cannot say what {asked!r} is: {why_it_failed(output)}.")
+        raise errors.RefNotIndexed(f"git cannot say what {asked!r} is: {sources.why_it_failed(output)}.")
     raise _unknown(root, asked)
 
 
 def committed_at(root: Path, ref: Ref) -> float:
     """When a ref's commit was made, in seconds since 1970. Raises `RefNotIndexed` where git cannot say."""
-    from findling.outbound.git import run_git
-    from findling.sources.git_objects import git_arguments
-
     words = ["log", "-1", "--no-show-signature", "--format=%ct", ref.commit_id, "--"]
-    output = run_git([*git_arguments(root), *words], cwd=root)
+    output = outbound.run_git([*sources.git_arguments(root), *words], cwd=root)
     seconds = output.stdout.strip()
     if not output.ok or not seconds.isdigit():
         raise errors.RefNotIndexed(f"git cannot say when {ref.name!r} was committed ({output.status}).")
@@ -106,9 +98,7 @@ def check_scope(root: Path, ref: Ref | None, scope: str) -> None:
 
     Raises `NotFound`.
     """
-    from findling.sources.git_objects import holds
-
-    if not scope or (os.path.lexists(root / scope) if ref is None else holds(root, ref.commit_id, scope)):
+    if not scope or (os.path.lexists(root / scope) if ref is None else sources.holds(root, ref.commit_id, scope)):
         return
     where = f"on disk in {root}" if ref is None else f"in {ref.name}"
     raise errors.NotFound(f"There is no file or folder {scope!r} {where}.", remedy="Check the path.")
@@ -117,11 +107,8 @@ def check_scope(root: Path, ref: Ref | None, scope: str) -> None:
 def _unknown(root: Path, asked: str) -> errors.RefNotIndexed:
     from difflib import get_close_matches
 
-    from findling.outbound.git import run_git
-    from findling.sources.git_objects import git_arguments
-
-    bare = git_arguments(root)
-    listed = run_git(
+    bare = sources.git_arguments(root)
+    listed = outbound.run_git(
         [*bare, "for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes"],
         cwd=root,
         max_output=_NAMES_BYTES,
@@ -132,7 +119,7 @@ def _unknown(root: Path, asked: str) -> errors.RefNotIndexed:
     near = get_close_matches(asked, _likely(asked, names), _SHOWN_NAMES)
     near += [name for name in names if name.rpartition("/")[2] == asked and name not in near]
     hint = f"Did you mean {' or '.join(near[:_SHOWN_NAMES])}?" if near else "'git branch -a' and 'git tag' list those."
-    shallow = run_git([*bare, "rev-parse", "--is-shallow-repository"], cwd=root)
+    shallow = outbound.run_git([*bare, "rev-parse", "--is-shallow-repository"], cwd=root)
     if shallow.stdout.strip() == b"true":
         hint += " This clone is shallow: older commits are not in it ('git fetch --unshallow' gets them)."
     return errors.RefNotIndexed(f"There is no branch, tag or commit {asked!r} in this clone.", remedy=hint)
@@ -176,17 +163,13 @@ class RefStore(OpenStore):
     @cached_property
     def file_count(self) -> int:
         """How many files of the commit are to be indexed; 0 where git cannot list them. As slow as listing them."""
-        from findling.sources.git_objects import list_tree
-
         try:
-            return len(list_tree(self.root, self.ref.commit_id, self.configuration.wanted).files)
+            return len(sources.list_tree(self.root, self.ref.commit_id, self.configuration.wanted).files)
         except errors.RefNotIndexed:
             return 0  # whoever indexes it is told why
 
-    def new_files(self) -> RefFiles:
-        from findling.sources.git_objects import RefFiles
-
-        return RefFiles(self.root, self.ref.commit_id)
+    def new_files(self) -> sources.RefFiles:
+        return sources.RefFiles(self.root, self.ref.commit_id)
 
     @property
     def source(self) -> Path | Files:
@@ -197,9 +180,7 @@ class RefStore(OpenStore):
 
     def forget(self) -> None:
         """Take the commit's files out of the index, so that the next run makes its manifest anew."""
-        from findling.store.writer import IndexWriter
-
-        writer = IndexWriter(self.directory, wait_s=WRITER_WAIT_S)
+        writer = stored.IndexWriter(self.directory, wait_s=WRITER_WAIT_S)
         try:
             writer.forget_manifest(writer.manifest(*self.manifest_key))
             writer.commit()
@@ -215,15 +196,13 @@ class RefStore(OpenStore):
 
 def up_to_date(store: RefStore) -> bool:
     """Whether the commit is indexed as a whole, as the configuration wants it now, but for what git still lacks."""
-    from findling.engine.indexer import wanted_id
-
     reader = store.reader
     with reader.snapshot():
         manifest = reader.manifest
         return (
             manifest is not None
             and manifest.complete
-            and manifest.wanted == wanted_id(store.configuration.wanted)
+            and manifest.wanted == store.configuration.wanted.id
             and not store.cut_otherwise
             and not (reader.any_unread and _objects_came(store.root, manifest.synced_at))
         )
@@ -231,10 +210,8 @@ def up_to_date(store: RefStore) -> bool:
 
 def unlistable(store: RefStore) -> str:
     """For people: why git cannot list the commit's files, and what helps; '' where it can. As slow as listing them."""
-    from findling.sources.git_objects import check_listable
-
     try:
-        check_listable(store.root, store.ref.commit_id)
+        sources.check_listable(store.root, store.ref.commit_id)
     except errors.RefNotIndexed as error:
         return str(error)
     return ""
@@ -244,52 +221,4 @@ def _objects_came(root: Path, synced_at: str) -> bool:
     """Whether the repository was given objects since: perhaps those that were missing."""
     from datetime import datetime
 
-    from findling.sources.git_objects import objects_changed_at
-
-    return objects_changed_at(root) > datetime.fromisoformat(synced_at).timestamp()
-
-
-def freshen_ref(
-    store: RefStore, wait_s: float | None, progress: OnProgress | None, query: str, *, embed: bool
-) -> tuple[Freshness, str]:
-    """As `freshness.freshen`. A commit never changes: once indexed as a whole it is fresh for good.
-
-    Raises `RefNotIndexed` where it is not indexed and a question may not do that or git cannot list it,
-    `IndexNotReady` where nothing is and there is no time.
-    """
-    from findling.engine import freshness
-
-    if store.may_begin_anew(wait_s):
-        store.ready()
-    elif store.exists or store.configuration.auto_index:
-        store.ready_to_read()
-    if (store.exists or store.configuration.auto_index) and up_to_date(store):
-        if embed and store.may_begin_anew(wait_s):
-            deadline = None if wait_s is None else time.monotonic() + freshness.SYNC_S
-            freshness.fill_in_vectors(store, progress, deadline)
-        return "fresh", ""
-    if not store.configuration.auto_index:
-        raise errors.RefNotIndexed(
-            f"{store.ref.name!r} is not indexed, and {freshness.OFF}.",
-            remedy=f"Run 'findling index --ref {store.ref.name}'.",
-        )
-    if wait_s == 0:
-        return "stale", f"not all files of {store.ref.name} are indexed yet"
-    from findling.engine.runs import run
-
-    deadline = None if wait_s is None else time.monotonic() + wait_s
-    try:
-        report = run(
-            store,
-            paths=None,
-            embed=embed or wait_s is None,
-            progress=progress,
-            wait_s=freshness.writer_wait_s(
-                deadline, WRITER_WAIT_S if freshness.nothing_indexed(store) else freshness.BUSY_WAIT_S
-            ),
-            deadline=deadline,
-            first=query or None,
-        )
-    except errors.IndexBusy:
-        return freshness.BUSY
-    return ("fresh", "") if report.complete else ("stale", f"not all files of {store.ref.name} are indexed yet")
+    return sources.objects_changed_at(root) > datetime.fromisoformat(synced_at).timestamp()

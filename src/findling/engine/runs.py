@@ -10,16 +10,22 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from findling.engine.index_jobs import running_job
+from findling import reading, sources
+from findling import store as stored
+from findling.embedding import takes_documents
+from findling.engine import indexing
 from findling.engine.refs import RefStore
 from findling.engine.store import WRITER_WAIT_S, OpenStore
 from findling.model import errors
+from findling.model.errors import EmbedderUnavailable, IndexBusy
 from findling.model.types import IndexReport, Progress, SkippedFile
+from findling.store import rebuilding
+from findling.store.lock import WriterLock
+from findling.store.schema import CutOtherwise, IndexDamaged
 
 if TYPE_CHECKING:
     from findling.embedding import Embedder, Fingerprint
     from findling.engine.embedding_pass import EmbeddedFile
-    from findling.engine.indexer import Commit, Indexer
     from findling.engine.jobs import RunningJob
     from findling.reading.chunks import ChunkLimits
     from findling.reading.pool import Worker
@@ -48,19 +54,17 @@ def run(
     """
     if not store.directory.exists():
         store.repair()  # it may come to lie elsewhere, and the job's record with it
-    with running_job(store, progress, whole=paths is None) as job, _turn("runs", store, job, deadline):
+    with (
+        indexing.index_jobs.running_job(store, progress, whole=paths is None) as job,
+        _turn("runs", store, job, deadline),
+    ):
         with _worker_for(store, paths) as ahead:
-            from findling.store import rebuilding
-            from findling.store.schema import CutOtherwise
-
             store.repair()
             if store.start_over_if_cut_otherwise(wait_s) or store.begins_anew:
                 paths = None  # what was to be taken in besides is gone with the old index
             order = None
             if first:
-                from findling.sources.file_order import by_query
-
-                order = by_query(first)
+                order = sources.by_query(first)
             try:
                 report = _indexer(store, job, embed=embed, ahead=ahead).sync(
                     paths=paths, deadline=deadline, order=order, wait_s=wait_s, unlisted=unlisted
@@ -104,14 +108,11 @@ def build_anew(store: OpenStore, *, embed: bool, progress: OnProgress | None) ->
     Raises `StorageFull` where there is less room than the index takes, `IndexBusy` and the index's errors; with each
     of them the index is as it was.
     """
-    from findling.store import rebuilding
-    from findling.store.schema import IndexDamaged
-
     store.close()
     rebuilding.clear_left(store.directory)
     store.check_room()
     with (
-        running_job(store, progress, whole=True) as job,
+        indexing.index_jobs.running_job(store, progress, whole=True) as job,
         rebuilding.beside(store.directory, wait_s=WRITER_WAIT_S) as folder,
     ):
         fresh = OpenStore(store.root, folder, cache=store.in_cache)
@@ -134,9 +135,7 @@ def _worker_for(store: OpenStore, paths: Sequence[str] | None) -> Iterator[Worke
     if not any(os.path.lexists(store.root / path) for path in paths or ()):
         yield None
         return
-    from findling.reading.pool import start_ahead
-
-    with start_ahead(_limits(store)) as worker:
+    with reading.start_ahead(_limits(store)) as worker:
         yield worker
 
 
@@ -144,11 +143,11 @@ def _limits(store: OpenStore) -> ChunkLimits | None:
     return store.configuration.limits if store.configuration.chunking else None
 
 
-def _indexer(store: OpenStore, job: RunningJob, *, embed: bool, ahead: Worker | None = None) -> Indexer:
-    from findling.engine.indexer import Indexer
-
+def _indexer(
+    store: OpenStore, job: RunningJob, *, embed: bool, ahead: Worker | None = None
+) -> indexing.indexer.Indexer:
     configuration = store.configuration
-    return Indexer(
+    return indexing.indexer.Indexer(
         store.root,
         store.directory,
         options=configuration.wanted,
@@ -164,18 +163,15 @@ def _indexer(store: OpenStore, job: RunningJob, *, embed: bool, ahead: Worker | 
 def _open_to_embed(store: OpenStore) -> None:
     """Import and open what the vectors of new contents take, where that asks nobody for anything."""
     if store.semantics.expected() is not None:
-        import findling.engine.embedding_pass  # noqa: F401 - for the one who embeds
-
+        _ = indexing.embedding_pass  # loaded now, for the one who embeds
         store.semantics.embedder()
 
 
-def _commit(store: OpenStore) -> Commit | None:
-    from findling.engine.indexer import Commit
-
+def _commit(store: OpenStore) -> indexing.indexer.Commit | None:
     if not isinstance(store, RefStore):
         return None
     owner, commit_id = store.manifest_key
-    return Commit(commit_id, owner)
+    return indexing.indexer.Commit(commit_id, owner)
 
 
 def add_vectors(
@@ -211,8 +207,6 @@ def _lacks_vectors(store: OpenStore, fingerprint: Fingerprint, paths: Sequence[s
             return True
         if paths is None:
             return reader.count_unembedded(model_id) > 0
-        from findling.embedding import takes_documents
-
         return bool(reader.unembedded(model_id, paths, docs=takes_documents(fingerprint)))
 
 
@@ -238,10 +232,6 @@ def _add_vectors(
     paths: Sequence[str] | None,
     on_file: Callable[[EmbeddedFile], None],
 ) -> int:
-    from findling.engine.embedding_pass import embed
-    from findling.model.errors import EmbedderUnavailable
-    from findling.store.writer import IndexWriter
-
     reader = store.reader
     done = 0
 
@@ -254,8 +244,8 @@ def _add_vectors(
     with suppress(EmbedderUnavailable), _turn("embedding", store, job, deadline) as mine:
         if not mine:
             return 0
-        embed(
-            lambda: IndexWriter(store.directory, wait_s=wait_s),
+        indexing.embedding_pass.embed(
+            lambda: stored.IndexWriter(store.directory, wait_s=wait_s),
             reader,
             store.source,
             embedder,
@@ -271,23 +261,17 @@ def _add_vectors(
 
 def save_bits(store: OpenStore, fingerprint: Fingerprint, wait_s: float) -> None:
     """Bring the file of sign bits up to date where that is worth while; whoever writes just now does it himself."""
-    from findling.model.errors import IndexBusy
-    from findling.store.dense_files import may_be_due
-    from findling.store.lock import WriterLock
-
     reader = store.reader
     with reader.snapshot():
         model_id = reader.model_id(fingerprint.id)
-        if model_id is None or not may_be_due(reader, model_id, fingerprint.dimensions):
+        if model_id is None or not stored.may_be_due(reader, model_id, fingerprint.dimensions):
             return
-    from findling.store.dense import DenseIndex
-
     try:
         lock = WriterLock(store.directory, wait_s=wait_s)
     except IndexBusy:
         return
     try:
         with reader.snapshot():
-            DenseIndex(reader, model_id, fingerprint.dimensions).save()
+            stored.DenseIndex(reader, model_id, fingerprint.dimensions).save()
     finally:
         lock.release()

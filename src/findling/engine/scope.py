@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from findling import model, sources
 from findling.engine.refs import RefStore
 from findling.engine.store import OpenStore
 from findling.model import errors
 from findling.model.types import SkippedFile
+from findling.search.scope import glob_matcher, lies_in
 
 if TYPE_CHECKING:
     from findling.model.typed_paths import StrPath
@@ -30,11 +32,9 @@ def language_id(name: str | None) -> str | None:
         return None
     from difflib import get_close_matches
 
-    from findling.model.languages import LANGUAGES, find_language
-
-    found = find_language(name)
+    found = model.find_language(name)
     if found is None:
-        near = get_close_matches(name.lower(), LANGUAGES, 3)
+        near = get_close_matches(name.lower(), model.LANGUAGES, 3)
         raise errors.InvalidInput(
             f"No language is called {name!r}.",
             remedy=f"Did you mean {' or '.join(near)}?" if near else "`findling status` lists those here.",
@@ -85,8 +85,6 @@ def file_at(store: OpenStore, path: str) -> FileRow | None:
 
 def left_out(store: OpenStore, folder: str, path_globs: Sequence[str]) -> tuple[SkippedFile, ...]:
     """The files in a folder and globs that are not indexed, and why. Within the reader's snapshot."""
-    from findling.search.scope import glob_matcher, lies_in
-
     matches = glob_matcher(path_globs)
     return tuple(
         SkippedFile(path, reason, detail)
@@ -99,8 +97,6 @@ def in_scope(
     store: OpenStore, folder: str, *, path_globs: Sequence[str], language: str | None, kind: str | None
 ) -> tuple[int, tuple[SkippedFile, ...]]:
     """How many indexed files these filters leave, and which in the folder are left out."""
-    from findling.search.scope import glob_matcher, lies_in
-
     reader, matches, language = store.reader, glob_matcher(path_globs), language_id(language)
     with reader.snapshot():
         files = sum(
@@ -112,7 +108,5 @@ def in_scope(
         )
         skipped = left_out(store, folder, path_globs)
     if not files and not skipped and folder and not isinstance(store, RefStore):
-        from findling.sources import discovery
-
-        skipped = tuple(discovery.look_at(store.root, [folder], None, store.configuration.wanted).skipped)
+        skipped = tuple(sources.discovery.look_at(store.root, [folder], None, store.configuration.wanted).skipped)
     return files, skipped

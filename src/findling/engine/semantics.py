@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from findling.model import errors
+from findling import config as settings
+from findling import embedding
+from findling.embedding import bundled_files
+from findling.embedding.lazy import LazyEmbedder
+from findling.model import errors, types
+from findling.search.kept_channel import KeptChannel
 
 if TYPE_CHECKING:
     from findling.config import Config, ProviderChoice
@@ -43,16 +48,14 @@ def choose(
 
     ``stored``: the fingerprint's id of the index's vectors, None without any. ``documents``: for nothing but those.
     """
-    from findling.config import choose_provider
 
     def detected() -> bool:
-        from findling.config.hosts import is_loopback
         from findling.embedding.providers.ollama import available
 
         url = config.semantic.ollama_url
-        return is_loopback(url) and available(url)
+        return settings.is_loopback(url) and available(url)
 
-    return choose_provider(config, stored, detected, documents=documents, bundled_works=bundled_works)
+    return settings.choose_provider(config, stored, detected, documents=documents, bundled_works=bundled_works)
 
 
 def open_chosen(config: Config | None, stored: str | None, *, documents: bool = False) -> Embedder:
@@ -60,17 +63,13 @@ def open_chosen(config: Config | None, stored: str | None, *, documents: bool = 
 
     Raises `EmbedderUnavailable`; no other embedder is opened instead of one that somebody or the index chose.
     """
-    from findling.embedding import BUNDLED, open_embedder
-
-    if config is None and (stored is None or stored.startswith(f"{BUNDLED}/")):
+    if config is None and (stored is None or stored.startswith(f"{embedding.BUNDLED}/")):
         try:
-            return open_embedder(verify=False)  # what would be chosen, without importing the configuration
+            return embedding.open_embedder(verify=False)  # what would be chosen, without importing the configuration
         except errors.EmbedderUnavailable:
             if stored is not None:
                 raise
-    from findling.config import Config
-
-    config = config or Config()
+    config = config or settings.Config()
     choice = choose(config, stored, documents=documents)
     try:
         return _opened(choice, config)
@@ -84,11 +83,11 @@ def open_chosen(config: Config | None, stored: str | None, *, documents: bool = 
 
 
 def _opened(choice: ProviderChoice, config: Config) -> Embedder:
-    from findling.embedding import open_embedder
-
     if choice.provider is None:
         raise errors.EmbedderUnavailable(_OFF if choice.reason == "disabled" else "There is no embedding model.")
-    return open_embedder(choice.provider, choice.model, dimensions=choice.dimensions, verify=False, config=config)
+    return embedding.open_embedder(
+        choice.provider, choice.model, dimensions=choice.dimensions, verify=False, config=config
+    )
 
 
 def fetch_chosen(config: Config | None, stored: str | None) -> str:
@@ -116,9 +115,7 @@ def mismatch_of(config: Config | None, reader: IndexReader, fingerprint: Fingerp
     """Whether the index has vectors, none of which are of the embedder that somebody chose. Within a snapshot."""
     if config is None:
         return None
-    from findling.embedding import takes_documents
-
-    latest = reader.latest_model(docs=takes_documents(fingerprint))
+    latest = reader.latest_model(docs=embedding.takes_documents(fingerprint))
     stored = reader.model(latest) if latest is not None else None
     if stored is None or stored[0] == fingerprint.id:
         return None
@@ -132,9 +129,6 @@ class Semantics:
     """``problem`` says why there is no embedder, '' as long as none is missed."""
 
     def __init__(self, store: OpenStore) -> None:
-        from findling.embedding.lazy import LazyEmbedder
-        from findling.search.kept_channel import KeptChannel
-
         self._store = store
         self._lazy = LazyEmbedder(self._open, self._stored)
         self._for_documents = LazyEmbedder(self._open_for_documents, self._stored)
@@ -162,14 +156,11 @@ class Semantics:
             return self._lazy.opened.fingerprint
         if self._store.configuration.config is not None:
             return None
-        from findling.embedding import BUNDLED
-        from findling.embedding.bundled_files import MODEL_DIR, described
-
         stored = self._stored()
-        if stored is not None and not stored.startswith(f"{BUNDLED}/"):
+        if stored is not None and not stored.startswith(f"{embedding.BUNDLED}/"):
             return None
         try:
-            return described(MODEL_DIR, verify=False).fingerprint
+            return bundled_files.described(bundled_files.MODEL_DIR, verify=False).fingerprint
         except errors.EmbedderUnavailable:
             return None  # which another may stand in for
 
@@ -189,9 +180,7 @@ class Semantics:
         config = configuration.config
         if config is None or config.semantic.enabled is False or configuration.recipe is not None:
             return False
-        from findling.config.options import EXTERNAL_EMBEDDERS
-
-        return config.embedding.provider in EXTERNAL_EMBEDDERS and not config.embedder_blocked
+        return config.embedding.provider in settings.EXTERNAL_EMBEDDERS and not config.embedder_blocked
 
     def for_documents(self) -> Embedder | None:
         """The embedder of documents where these have their own; None where they have not, or it does not work."""
@@ -243,17 +232,14 @@ class Semantics:
 
     def trouble(self) -> EmbedderProblem | None:
         """What keeps questions from being answered by meaning; None when nothing does. May open the embedder."""
-        from findling.embedding import BUNDLED
-        from findling.model.types import EmbedderProblem
-
         if self.embedder() is not None:
             mismatch = self.mismatch()
-            return EmbedderProblem("mismatch", str(mismatch)) if mismatch else None
+            return types.EmbedderProblem("mismatch", str(mismatch)) if mismatch else None
         choice = choose(self._store.configuration.effective, self._stored())
-        if choice.provider in (None, BUNDLED) and choice.reason not in NAMED:
-            return EmbedderProblem("none", self.problem)  # nobody chose one, and none is there
+        if choice.provider in (None, embedding.BUNDLED) and choice.reason not in NAMED:
+            return types.EmbedderProblem("none", self.problem)  # nobody chose one, and none is there
         slow = self._lazy.failure is not None and self._lazy.failure.reason == "timeout"
-        return EmbedderProblem("slow" if slow else "down", self.problem)
+        return types.EmbedderProblem("slow" if slow else "down", self.problem)
 
     @property
     def opened(self) -> Fingerprint | None:

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 from findling.engine.store import OpenStore
 from findling.model.types import SkippedFile
 from findling.outbound.files import NotRead, stamp_of
+from findling.reading.decoding import Decoded, decode
+from findling.search.as_indexed import converted_text, is_as_indexed
+from findling.sources.contents import read_file
 
 if TYPE_CHECKING:
     from findling.store.rows import FileRow
@@ -50,10 +53,6 @@ class ShownText:
     def _read(self, file: FileRow) -> Sequence[str] | None:
         if file.converted:
             return self._converted(file)
-        from findling.reading.decoding import Decoded, decode
-        from findling.search.as_indexed import is_as_indexed
-        from findling.sources.contents import read_file
-
         state = self._store.reader.state_of(file.path)
         known = self._texts.get(file.path)
         with self._store.open_files() as files:
@@ -76,8 +75,6 @@ class ShownText:
 
     def _converted(self, file: FileRow) -> Sequence[str] | None:
         """The lines of the text that a document was converted to; only whether it has changed is asked of the disk."""
-        from findling.search.as_indexed import converted_text
-
         with self._store.open_files() as files:
             found = converted_text(self._store.reader, files, file)
         if isinstance(found, NotRead) or not found.unchanged:

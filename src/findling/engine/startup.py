@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from findling import config as settings
+from findling import embedding
 from findling.engine.semantics import NAMED, choose, mismatch_of
 from findling.engine.store import OpenStore
 from findling.model import errors
@@ -18,15 +20,12 @@ def check_model(store: OpenStore) -> list[str]:
 
     Raises `EmbedderUnavailable` where the configured dimensions are provably not the model's, and `ConfigError`.
     """
-    from findling.config.options import EXTERNAL_EMBEDDERS
-    from findling.embedding import open_embedder
-
     config = store.configuration.config
     if config is None or config.semantic.enabled is False:
         return []
     stored = _stored(store)
     choice = choose(config, stored)
-    if choice.reason not in NAMED or choice.provider is None or choice.provider in EXTERNAL_EMBEDDERS:
+    if choice.reason not in NAMED or choice.provider is None or choice.provider in settings.EXTERNAL_EMBEDDERS:
         return []
     hurried = replace(
         config,
@@ -34,7 +33,7 @@ def check_model(store: OpenStore) -> list[str]:
     )
     at_address = choice.provider == "ollama"
     try:
-        embedder = open_embedder(
+        embedder = embedding.open_embedder(
             choice.provider, choice.model, dimensions=choice.dimensions, verify=at_address, config=hurried
         )
     except errors.EmbedderUnavailable as error:

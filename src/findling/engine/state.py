@@ -6,12 +6,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from findling.engine.index_jobs import active_job
+from findling import sources
+from findling.engine import indexing
+from findling.engine.freshness import to_look_at
 from findling.engine.refs import RefStore, unlistable, up_to_date
 from findling.engine.store import OpenStore
 from findling.model import errors
 from findling.model.plurals import count
 from findling.model.types import Coverage, IndexingStatus, IndexReport, SkippedFile, Status
+from findling.store import layout, schema, soundness
+from findling.store.schema import IndexDamaged
 
 
 def coverage(store: OpenStore) -> Coverage:
@@ -45,7 +49,7 @@ def never_indexed(store: OpenStore, *, vectors_wanted: bool = False) -> Coverage
     if isinstance(store, RefStore):
         pending = store.file_count
     else:
-        job = active_job(store)
+        job = indexing.index_jobs.active_job(store)
         pending = job.pending if job else 0
     return Coverage(pending_files=pending, vectors_wanted=vectors_wanted)
 
@@ -59,9 +63,6 @@ def status(store: OpenStore, *, unlisted: bool = False) -> Status:
 
     ``unlisted``: with what git never mentions among what is left out.
     """
-    from findling.store import soundness
-    from findling.store.schema import IndexDamaged
-
     if not store.exists:
         return _not_indexed(store)
     try:
@@ -77,10 +78,6 @@ def status(store: OpenStore, *, unlisted: bool = False) -> Status:
 
 
 def _read_status(store: OpenStore) -> Status:
-    from findling.engine.freshness import to_look_at
-    from findling.sources import discovery
-    from findling.store import schema
-
     notes: list[str] = []
     reader = store.reader
     embedder = store.semantics.embedder()
@@ -99,7 +96,7 @@ def _read_status(store: OpenStore) -> Status:
         changed = int(not up_to_date(store))
         notes.append(f"This is {store.ref.name}: commit {store.ref.commit_id}.")
     else:
-        changes = discovery.check(store.root, known, store.configuration.wanted, None)
+        changes = sources.discovery.check(store.root, known, store.configuration.wanted, None)
         paths = to_look_at(store.root, changes, known)
         changed = len(paths)
         notes += [note for note in changes.notes if note not in store.notes]
@@ -152,9 +149,7 @@ def unmentioned(store: OpenStore, listed: Iterable[SkippedFile]) -> list[Skipped
 
     Where there is no time for it there is none, and a note in the store.
     """
-    from findling.sources.unlisted import unlisted
-
-    found = unlisted(store.root, UNLISTED_S)
+    found = sources.unlisted.unlisted(store.root, UNLISTED_S)
     if found is None:
         store.notes.append("What git ignores is not counted: git did not list it in time.")
         return []
@@ -205,9 +200,6 @@ def _on_the_way(path: str) -> Iterator[str]:
 
 
 def _no_status(store: OpenStore, indexing_status: IndexingStatus, notes: Sequence[str]) -> Status:
-    from findling.store import layout, soundness
-    from findling.store.schema import FORMAT_VERSION
-
     version = soundness.format_of(store.directory) if store.exists else None
 
     return Status(
@@ -215,7 +207,7 @@ def _no_status(store: OpenStore, indexing_status: IndexingStatus, notes: Sequenc
         store=str(store.directory),
         indexing_status=indexing_status,
         freshness="stale",
-        schema_version=FORMAT_VERSION if version is None else version,
+        schema_version=schema.FORMAT_VERSION if version is None else version,
         coverage=Coverage(),
         symbols=0,
         languages={},

@@ -11,16 +11,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from findling import search
 from findling.config import roots
 from findling.engine.configuration import Configuration, Recipe
 from findling.engine.semantics import Semantics
 from findling.model import errors
+from findling.outbound.files import RootFiles
+from findling.store import layout, rebuilding, soundness
+from findling.store.layout import DATABASE
+from findling.store.reader import IndexReader
 
 if TYPE_CHECKING:
     from findling.config import Config
     from findling.outbound.files import Files
-    from findling.search.indexed_files import IndexedFiles
-    from findling.store.reader import IndexReader
 
 WRITER_WAIT_S = 30.0
 """How long a command that was asked to index waits for another process that does."""
@@ -80,8 +83,6 @@ class OpenStore:
     def reader(self) -> IndexReader:
         """Opens the store when it is not open. Raises the index's errors."""
         if self._reader is None:
-            from findling.store.reader import IndexReader
-
             self._reader = IndexReader(self.directory, *self.manifest_key)
         return self._reader
 
@@ -106,19 +107,13 @@ class OpenStore:
 
     def new_files(self) -> Files:
         """The indexed files, for any one thread."""
-        from findling.outbound.files import RootFiles
-
         return RootFiles(self.root)
 
     @property
     def exists(self) -> bool:
         """Whether anything was ever indexed here."""
-        from findling.store.layout import DATABASE
-
         if (self.directory / DATABASE).exists():
             return True
-        from findling.store import rebuilding
-
         return rebuilding.comes(self.directory)
 
     @property
@@ -149,12 +144,10 @@ class OpenStore:
         for forget in self.on_close:
             forget()
 
-    def indexed_files(self, folder: str) -> IndexedFiles:
+    def indexed_files(self, folder: str) -> search.IndexedFiles:
         """The files below ``folder`` ('' for all) for an exact search."""
-        from findling.search.indexed_files import IndexedFiles
-
         most = self.configuration.wanted.max_bytes
-        return IndexedFiles(self.reader, self.open_files(), folder, max_bytes=most, lasting=self.lasting)
+        return search.IndexedFiles(self.reader, self.open_files(), folder, max_bytes=most, lasting=self.lasting)
 
     def take_notes(self) -> tuple[str, ...]:
         notes = tuple(self.notes)
@@ -178,8 +171,6 @@ class OpenStore:
             return
         if not self.exists:
             raise errors.IndexNotReady(f"{self.root} is not indexed.", remedy=_INDEX_IT)
-        from findling.store import soundness
-
         if problem := self.damage or soundness.problem(self.directory):
             raise self.unusable(problem)
 
@@ -199,8 +190,6 @@ class OpenStore:
 
     def repair(self) -> None:
         """Make sure that the store can be written: a damaged one is removed, with a note, and built anew."""
-        from findling.store import rebuilding, soundness
-
         self.close_if_replaced()
         if not self.directory.exists():
             if not self.root.is_dir():
@@ -219,8 +208,6 @@ class OpenStore:
     def start_over_from(self, damage: str, *, seen: bool = False) -> None:
         """Do away with what was met while the store was read, with a note, unless another process has meanwhile.
         ``seen``: it is what `soundness.problem` would say."""
-        from findling.store import soundness
-
         reader = self._reader
         self._begin_anew(damage)
         soundness.mend(
@@ -231,8 +218,6 @@ class OpenStore:
         )
 
     def _begin_anew(self, problem: str) -> None:
-        from findling.store import soundness
-
         self.close()
         self.begins_anew = True
         older = soundness.is_older(self.directory)
@@ -252,7 +237,6 @@ class OpenStore:
             self.close()  # only what nobody else has open can be prepared for many files
         if not otherwise:
             return False
-        from findling.store import soundness
 
         def settled() -> bool:
             """Whether another process has done it meanwhile."""
@@ -271,16 +255,12 @@ class OpenStore:
 
         Raises `IndexBusy` when another process writes for too long, and as `check_room`.
         """
-        from findling.store import soundness
-
         self.close()
         self.check_room()
         soundness.remove(self.directory, wait_s=WRITER_WAIT_S)
 
     def check_room(self) -> None:
         """Raises `StorageFull` where there is less room than the index takes."""
-        from findling.store import layout
-
         takes, free = layout.bytes_on_disk(self.directory), shutil.disk_usage(self.directory).free
         if free < takes:
             raise errors.StorageFull(

@@ -15,15 +15,17 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from findling import sources
 from findling.engine.freshness import SYNC_FILES
 from findling.engine.memory import give_back
 from findling.model import errors
 from findling.model.plurals import count
+from findling.store.layout import DATABASE, WATCHER
+from findling.store.lock import WriterLock
 
 if TYPE_CHECKING:
     from findling.engine.engine import Engine
     from findling.model.types import Progress
-    from findling.store.lock import WriterLock
 
 STANDBY_S = 2.0
 """How often a process asks whether the watching has become free, or an index has come to be."""
@@ -116,9 +118,6 @@ class Watcher:
 
     def _turn(self) -> None:
         """Watch for as long as there is an index and this process has the role."""
-        from findling.store.layout import DATABASE, WATCHER
-        from findling.store.lock import WriterLock
-
         with self._open_engine() as engine:  # nothing of the index is opened for that
             root, directory = engine.root, engine.store_dir
         if not (directory / DATABASE).exists():
@@ -138,23 +137,19 @@ class Watcher:
     # --- listening ------------------------------------------------------------------------------------------
 
     def _watch(self, root: Path, role: WriterLock) -> None:
-        from findling.sources.watching import CannotWatch, changes
-
         extra: set[str] = set()
         self._heard_until = time.time()
         while not self._stop.is_set() and role.stands:
             folders = self._folders(root) | {folder for folder in extra if (root / folder).is_dir()}
             try:
-                heard = changes(root, folders, self._stop)
+                heard = sources.watching.changes(root, folders, self._stop)
                 extra |= self._listen(root, heard, folders, role)
-            except CannotWatch as error:
+            except sources.watching.CannotWatch as error:
                 _log.warning("%s is looked at every few seconds instead of watched: %s", root, error)
                 self._poll(str(error), role)
 
     def _listen(self, root: Path, heard: Iterable[Mapping[str, bool]], folders: set[str], role: WriterLock) -> set[str]:
         """Take in what is heard until there are folders to listen to that are not; those."""
-        from findling.sources.watching import new_folders, unheard_folders
-
         first = True
         waiting: dict[str, bool] = {}
         since = last = time.monotonic()
@@ -165,7 +160,7 @@ class Watcher:
                 self.watch = Watch("watching", count(len(folders), "folder"))
                 self._take_in(root, None)  # what changed before anybody listened
                 missed = self._folders(root) - folders
-                if missed := missed | unheard_folders(root, folders, self._heard_until):
+                if missed := missed | sources.watching.unheard_folders(root, folders, self._heard_until):
                     return missed
             self._heard_until = time.time()
             if batch:
@@ -182,7 +177,9 @@ class Watcher:
             if not settled or now < self._free_at:
                 continue
             taken, waiting = waiting, {}
-            fresh = new_folders(root, [name for name, there in taken.items() if there and name not in folders])
+            fresh = sources.watching.new_folders(
+                root, [name for name, there in taken.items() if there and name not in folders]
+            )
             everything = bool(fresh) or _concerns_all(taken, folders)
             self._take_in(root, None if everything else list(taken))
             if everything:
@@ -201,9 +198,7 @@ class Watcher:
     # --- taking in ------------------------------------------------------------------------------------------
 
     def _folders(self, root: Path) -> set[str]:
-        from findling.sources.watching import folders_of
-
-        return folders_of(root, self._opened().known_paths())
+        return sources.watching.folders_of(root, self._opened().known_paths())
 
     def _opened(self) -> Engine:
         if self._engine is None:
@@ -229,8 +224,6 @@ class Watcher:
             _turns(self._at_once).release()
 
     def _bring_up_to_date(self, root: Path | None, paths: list[str] | None) -> None:
-        from findling.store.layout import DATABASE
-
         started = time.monotonic()
         try:
             if paths is None:
@@ -271,9 +264,7 @@ class Watcher:
 
 def _concerns_all(taken: Mapping[str, bool], folders: set[str]) -> bool:
     """Whether more than the files themselves may have changed: rules, folders, or how a name is written."""
-    from findling.sources.watching import RULE_FILES
-
-    if any(name in folders or name.rpartition("/")[2] in RULE_FILES for name in taken):
+    if any(name in folders or name.rpartition("/")[2] in sources.watching.RULE_FILES for name in taken):
         return True
     # Where upper and lower case are one, a renamed file still stands at its old name.
     return os.path.normcase("A") == "a" and not all(taken.values())

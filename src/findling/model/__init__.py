@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
+    from findling.model.languages import LANGUAGES, find_language
     from findling.model.tokenizer import squash
     from findling.model.types import MODES, SYMBOL_KINDS
 else:
     __getattr__ = front_door(
         __name__,
         {
+            "languages": "LANGUAGES find_language",
             "tokenizer": "squash",
             "types": "MODES SYMBOL_KINDS",
         },
     )
 
-__all__ = ["MODES", "SYMBOL_KINDS", "squash"]
+__all__ = ["LANGUAGES", "MODES", "SYMBOL_KINDS", "find_language", "squash"]

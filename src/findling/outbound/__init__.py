@@ -14,14 +14,16 @@ from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
     from findling.outbound import rerank
-    from findling.outbound.events import to_stderr
+    from findling.outbound.events import semantic_index, to_stderr
+    from findling.outbound.git import run_git
 else:
     __getattr__ = front_door(
         __name__,
         {
-            "events": "to_stderr",
+            "events": "semantic_index to_stderr",
+            "git": "run_git",
             "rerank": "",
         },
     )
 
-__all__ = ["rerank", "to_stderr"]
+__all__ = ["rerank", "run_git", "semantic_index", "to_stderr"]

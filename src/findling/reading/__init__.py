@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING
 from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
+    from findling.reading import prepare, syntax
+    from findling.reading.chunks import ChunkLimits
+    from findling.reading.doc_limits import DocLimits
+    from findling.reading.pool import Task, WorkerPool, start_ahead
     from findling.reading.syntax import supported_languages
     from findling.reading.syntax_grammars import GRAMMARS
     from findling.reading.syntax_tree import grammar, has_grammar
@@ -14,10 +18,26 @@ else:
     __getattr__ = front_door(
         __name__,
         {
-            "syntax": "supported_languages",
+            "chunks": "ChunkLimits",
+            "doc_limits": "DocLimits",
+            "pool": "Task WorkerPool start_ahead",
+            "prepare": "",
+            "syntax": "supported_languages syntax",
             "syntax_grammars": "GRAMMARS",
             "syntax_tree": "grammar has_grammar",
         },
     )
 
-__all__ = ["GRAMMARS", "grammar", "has_grammar", "supported_languages"]
+__all__ = [
+    "GRAMMARS",
+    "ChunkLimits",
+    "DocLimits",
+    "Task",
+    "WorkerPool",
+    "grammar",
+    "has_grammar",
+    "prepare",
+    "start_ahead",
+    "supported_languages",
+    "syntax",
+]

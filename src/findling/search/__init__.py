@@ -7,15 +7,51 @@ from typing import TYPE_CHECKING
 from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
-    from findling.search.answer import at_level, at_levels
+    from findling.search.answer import at_level, at_levels, make_result
+    from findling.search.confidence import judge
+    from findling.search.exact import Grep, GrepRequest, Scope
+    from findling.search.gate import needs_vectors
+    from findling.search.indexed_files import IndexedFiles, indexed_text
+    from findling.search.names import FileSymbols, References, definitions, references
+    from findling.search.query import split_target, validate
+    from findling.search.searcher import Searcher
     from findling.search.snippet import CHARS_PER_TOKEN, Sizes, cut_note, pack_sizes
 else:
     __getattr__ = front_door(
         __name__,
         {
-            "answer": "at_level at_levels",
+            "answer": "at_level at_levels make_result",
+            "confidence": "judge",
+            "exact": "Grep GrepRequest Scope",
+            "gate": "needs_vectors",
+            "indexed_files": "IndexedFiles indexed_text",
+            "names": "FileSymbols References definitions references",
+            "query": "split_target validate",
+            "searcher": "Searcher",
             "snippet": "CHARS_PER_TOKEN Sizes cut_note pack_sizes",
         },
     )
 
-__all__ = ["CHARS_PER_TOKEN", "Sizes", "at_level", "at_levels", "cut_note", "pack_sizes"]
+__all__ = [
+    "CHARS_PER_TOKEN",
+    "FileSymbols",
+    "Grep",
+    "GrepRequest",
+    "IndexedFiles",
+    "References",
+    "Scope",
+    "Searcher",
+    "Sizes",
+    "at_level",
+    "at_levels",
+    "cut_note",
+    "definitions",
+    "indexed_text",
+    "judge",
+    "make_result",
+    "needs_vectors",
+    "pack_sizes",
+    "references",
+    "split_target",
+    "validate",
+]

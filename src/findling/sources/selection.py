@@ -6,6 +6,7 @@ never contents.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 from collections.abc import Iterable
@@ -49,6 +50,11 @@ class DiscoveryOptions:
     most_files: int | None = None
     max_document_bytes: int = DEFAULT_MAX_DOCUMENT_BYTES
     pages: bool = False
+
+    @property
+    def id(self) -> str:
+        """Tells one word on files from another."""
+        return hashlib.sha256(repr(self).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     def limit(self, path: str) -> int:
         """The size that the file at ``path`` may have."""

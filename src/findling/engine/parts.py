@@ -1,0 +1,24 @@
+"""What the engine is made of, but for what every question takes: each part is loaded when it is first asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from findling.model.front_door import front_door
+
+if TYPE_CHECKING:
+    from findling.engine import answers, documents, explain, reembedding, startup, state
+else:
+    __getattr__ = front_door(
+        __name__,
+        {
+            "answers": "",
+            "documents": "",
+            "explain": "",
+            "reembedding": "",
+            "startup": "",
+            "state": "",
+        },
+    )
+
+__all__ = ["answers", "documents", "explain", "reembedding", "startup", "state"]
