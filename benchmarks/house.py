@@ -1,6 +1,7 @@
 """The size and shape of the package: files, lines of code, functions, late imports, circles, who imports the store.
 
     python benchmarks/house.py [PACKAGE_FOLDER]
+    python benchmarks/house.py --question "how are options parsed"     # in a folder with an index
 
 Lines of code are those with code on them: no blank lines, comments or docstrings. Late imports are those of findling's
 own modules inside functions. Circles count every import, late ones and those of a front door's names included, but not
@@ -15,9 +16,11 @@ import sys
 import tokenize
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from types import FrameType
 
 _NO_CODE = {
     tokenize.COMMENT,
@@ -136,7 +139,30 @@ def _imported(tree: ast.AST, modules: dict[str, Path], late: bool = False) -> It
         yield from _imported(node, modules, late or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
 
 
+def journey(question: str) -> tuple[int, int]:
+    """The files and functions of the package that a question on the command line runs through."""
+    from findling.faces.cli.main import main as command
+
+    called: set[tuple[str, str]] = set()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        code = frame.f_code
+        if event == "call" and "/findling/" in code.co_filename and not code.co_name.startswith("<"):
+            called.add((code.co_filename, code.co_qualname))
+
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        sys.setprofile(note)
+        try:
+            command(["search", question])
+        finally:
+            sys.setprofile(None)
+    return len({file for file, _ in called}), len(called)
+
+
 def main() -> None:
+    if sys.argv[1:2] == ["--question"]:
+        print("a warm question runs through {} files, {} functions".format(*journey(sys.argv[2])))
+        return
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent / "src" / "findling").resolve()
     house = count(folder)
     print(f"files                          {len(house.modules)}")
