@@ -15,7 +15,7 @@ from findling.engine.refs import RefStore
 from findling.engine.state import unmentioned
 from findling.engine.store import OpenStore
 from findling.model import errors
-from findling.model.reports import Explanation
+from findling.model.reports import NOT_YET, Explanation
 from findling.model.types import SkippedFile
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from findling.store.reader import IndexReader
     from findling.store.rows import FileRow
 
-NOT_YET = "not_indexed_yet"
 CHANGED = "changed"
 NO_FILES = "no_files"
 

@@ -9,30 +9,47 @@ their unit in the name.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
+
+from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
-    from findling.model.answer_types import Answer as Answer
-    from findling.model.answer_types import Confidence as Confidence
-    from findling.model.answer_types import Coverage as Coverage
-    from findling.model.answer_types import EmbedderProblem as EmbedderProblem
-    from findling.model.answer_types import Gate as Gate
-    from findling.model.answer_types import Grounds as Grounds
-    from findling.model.answer_types import Hit as Hit
-    from findling.model.answer_types import Meaning as Meaning
-    from findling.model.answer_types import Query as Query
-    from findling.model.answer_types import Reason as Reason
-    from findling.model.answer_types import SearchResult as SearchResult
-    from findling.model.answer_types import Skip as Skip
-    from findling.model.answer_types import Span as Span
-    from findling.model.answer_types import Status as Status
-    from findling.model.match_types import FileMatches as FileMatches
-    from findling.model.match_types import GrepResult as GrepResult
-    from findling.model.match_types import GrepStream as GrepStream
-    from findling.model.match_types import LineMatch as LineMatch
-    from findling.model.match_types import Reference as Reference
-    from findling.model.match_types import SymbolHit as SymbolHit
-    from findling.model.match_types import SymbolResult as SymbolResult
+    from findling.model.answer_types import (
+        Answer,
+        Confidence,
+        Coverage,
+        EmbedderProblem,
+        Gate,
+        Grounds,
+        Hit,
+        Meaning,
+        Query,
+        Reason,
+        SearchResult,
+        Skip,
+        Span,
+        Status,
+    )
+    from findling.model.match_types import (
+        FileMatches,
+        GrepResult,
+        GrepStream,
+        LineMatch,
+        Reference,
+        SymbolHit,
+        SymbolResult,
+    )
+else:  # made when one is asked for: a process that indexes needs none, a search half of them
+    __getattr__ = front_door(
+        __name__,
+        {
+            "answer_types": (
+                "Answer Confidence Coverage EmbedderProblem Gate Grounds Hit Meaning Query Reason SearchResult Skip "
+                "Span Status"
+            ),
+            "match_types": "FileMatches GrepResult GrepStream LineMatch Reference SymbolHit SymbolResult",
+        },
+    )
 
 __all__ = [
     "LOW_CONFIDENCE",
@@ -198,19 +215,3 @@ class IndexReport:
     complete: bool
     took_ms: float
     notes: tuple[str, ...] = ()
-
-
-# --- an answer ------------------------------------------------------------------------------------------------
-
-
-def __getattr__(name: str) -> Any:
-    """The types of answers, made when one is asked for: a process that indexes needs none, a search half of them."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from findling.model import answer_types
-
-    if hasattr(answer_types, name):
-        return getattr(answer_types, name)
-    from findling.model import match_types
-
-    return getattr(match_types, name)
