@@ -7,19 +7,23 @@ from typing import TYPE_CHECKING
 from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
+    from findling.config.table import Config
     from findling.engine.engine import Engine
     from findling.engine.library.library import Library
     from findling.model.errors import FindlingError
+    from findling.model.types import Answer, Query
 else:
     __getattr__ = front_door(
         __name__,
         {
             "engine.engine": "Engine",
             "engine.library.library": "Library",
+            "config.table": "Config",
             "model.errors": "FindlingError",
+            "model.types": "Answer Query",
         },
     )
 
 __version__ = "0.2.0.dev0"
 
-__all__ = ["Engine", "FindlingError", "Library", "__version__"]
+__all__ = ["Answer", "Config", "Engine", "FindlingError", "Library", "Query", "__version__"]

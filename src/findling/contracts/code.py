@@ -16,6 +16,7 @@ from findling.contracts.refs import check_ref
 from findling.contracts.symbols import file_symbols, outline
 from findling.contracts.workspace import WAIT_S
 from findling.engine.index_jobs import RunMode
+from findling.model.languages import LANGUAGES
 from findling.model.types import SYMBOL_KINDS, Reference, SymbolHit
 from findling.search.lexical import core_name
 
@@ -120,7 +121,7 @@ def _index_status(call: Call, given: Arguments) -> Reply:
     active = running.active_job(workspace)
     coverage = status.coverage
     facts: dict[str, Any] = {
-        "project_id": project_id(str(engine.root)),
+        "project_id": code_metadata.project_id(str(engine.root)),
         "repo_root": str(engine.root),
         "index_status": "indexing" if active else status.indexing_status,
         "schema_status": schema,
@@ -147,8 +148,6 @@ def _index_status(call: Call, given: Arguments) -> Reply:
 
 
 def _advice(languages: Any, files: int, latency_ms: float) -> dict[str, Any]:
-    from findling.model.languages import LANGUAGES
-
     code = sum(count for language, count in languages.items() if LANGUAGES[language].kind == "code")
     advice = decide.advise(files, latency_ms, code, sum(languages.values()))
     return {
@@ -156,13 +155,6 @@ def _advice(languages: Any, files: int, latency_ms: float) -> dict[str, Any]:
         "repo_size_bucket": advice.repo_size_bucket,
         "reason_codes": list(advice.reason_codes),
     }
-
-
-def project_id(root: str) -> str:
-    """The same for a folder as long as it stays where it is."""
-    import hashlib
-
-    return hashlib.sha256(root.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
 def _index_repo(call: Call, given: Arguments) -> Reply:
@@ -222,7 +214,7 @@ def _health_check(call: Call, given: Arguments) -> Reply:
         "active_job": active,
         "projects": [
             {
-                "project_id": project_id(str(engine.root)),
+                "project_id": code_metadata.project_id(str(engine.root)),
                 "repo_root": str(engine.root),
                 "index_status": "indexing" if active else status.indexing_status,
                 "ref": ref,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from findling import engine
 from findling.contracts import index_state
 from findling.contracts.code_decisions import ProtocolState, protocol_state
 from findling.contracts.refs import LIVE
@@ -112,11 +114,14 @@ def of_refusal(workspace: Workspace) -> dict[str, Any]:
     return fields(state, workspace.ref_name)
 
 
+def project_id(root: str) -> str:
+    """The same for a folder as long as it stays where it is."""
+    return hashlib.sha256(root.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
 def _shown(ref: str) -> str:
     """A name as it was typed, which may be none of a ref."""
-    from findling.engine.refs import MAX_REF_CHARS
-
-    return "".join(char if char.isprintable() else "\ufffd" for char in ref[:MAX_REF_CHARS])
+    return "".join(char if char.isprintable() else "\ufffd" for char in ref[: engine.MAX_REF_CHARS])
 
 
 def _ref(workspace: Workspace) -> str:

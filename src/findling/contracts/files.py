@@ -17,6 +17,7 @@ from findling.contracts.root_names import NamedRoots, Root
 from findling.contracts.workspace import WAIT_S
 from findling.model.format_names import format_of
 from findling.model.marks import left_out_by_name, looks_secret
+from findling.model.reports import NOT_YET
 from findling.outbound.files import Files, NotRead, read_regular_file
 from findling.reading.decoding import Decoded, decode
 from findling.sources.folders import NEVER_FOLDERS
@@ -110,8 +111,6 @@ def read_document(call: Call, path: str) -> TextFile | None:
         call.workspace.finish_in_background(call.workspace.ref_name)
     document = engine.document_text(relative)
     if document is None:
-        from findling.engine.explain import NOT_YET
-
         why = engine.why(relative)
         if why.reason == NOT_YET and freshness != "fresh":
             raise Refusal("invalid_input", f"file has no text yet (it is not indexed): {path}. Ask again in a moment.")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from findling import search
 from findling.contracts import budget, index_state, parameters
 from findling.contracts.files import line_range, read_document, read_text
 from findling.contracts.model import Arguments, Call, Reply, Tool, object_schema
@@ -132,10 +133,8 @@ def _search_keyword(call: Call, given: Arguments) -> Reply:
 
 def _is_expression(query: str) -> bool:
     """Whether a query can be taken as an expression; else it is meant to the letter."""
-    from findling.search.patterns import compile_pattern
-
     try:
-        compile_pattern(query, literal=False, ignore_case=False, word=False)
+        search.compile_pattern(query, literal=False, ignore_case=False, word=False)
     except InvalidPattern as error:
         # It is an expression, but too costly to run, or another tool's: its letters are not what was meant.
         if error.position is None or isinstance(error, OtherSyntax):

@@ -154,15 +154,13 @@ def _notes(workspaces: Workspaces, problems: Mapping[str, str]) -> list[str]:
 
 
 def _index_status(answers: Sequence[Answer]) -> Reply:
-    from findling.contracts.code import project_id
-
     every = [answer.facts for answer in answers]
     order = ("failed", "indexing", "not_indexed", "ready")
     schemas = ("corrupt_manifest", "reindex_required", "not_indexed", "compatible")
     roots = os.pathsep.join(facts["repo_root"] for facts in every)
     facts: Facts = {
         **every[0],
-        "project_id": project_id(roots),
+        "project_id": code_metadata.project_id(roots),
         "repo_root": roots,
         "index_status": min((facts["index_status"] for facts in every), key=order.index),
         "schema_status": min((facts["schema_status"] for facts in every), key=schemas.index),

@@ -10,6 +10,7 @@ from findling.contracts.files import check_file, inside
 from findling.contracts.model import Call, Refusal
 from findling.contracts.places import Lines
 from findling.contracts.workspace import WAIT_S
+from findling.model.reports import NOT_YET
 from findling.model.types import Freshness, SymbolHit
 
 if TYPE_CHECKING:
@@ -65,8 +66,6 @@ def file_symbols(call: Call, ref: str, path: str) -> tuple[FileSymbols, Freshnes
     if found is None:
         if on_disk:
             check_file(real, path)
-        from findling.engine.explain import NOT_YET
-
         why = engine.why(relative)
         waits = why.reason == NOT_YET and freshness != "fresh"
         said = "yet: ask again in a moment" if waits else why.detail or why.reason

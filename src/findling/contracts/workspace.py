@@ -12,6 +12,9 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from findling import engine
+from findling.contracts.refs import current_ref
+from findling.engine import library
 from findling.model.errors import FindlingError
 
 if TYPE_CHECKING:
@@ -78,9 +81,7 @@ class Workspace:
 
         Raises `RefNotIndexed`.
         """
-        from findling.engine.refs import find_ref
-
-        found = find_ref(self.engine.root, ref)
+        found = engine.find_ref(self.engine.root, ref)
         if found is None:
             return self
         workspace = self._at.pop(found.commit_id, None)
@@ -104,8 +105,6 @@ class Workspace:
     @property
     def ref_name(self) -> str:
         """What answers call the version of the files that is searched. Raises `errors.RootError`."""
-        from findling.contracts.refs import current_ref
-
         return self._ref_name or current_ref(self.engine.root)
 
     @property
@@ -128,28 +127,22 @@ class Workspace:
     @property
     def jobs(self) -> IndexJobs:
         if self._jobs is None:
-            from findling.engine.index_jobs import IndexJobs
-
-            self._jobs = IndexJobs(self._open_engine, self.engine.store_dir, self.engine.manifest_key)
+            self._jobs = engine.IndexJobs(self._open_engine, self.engine.store_dir, self.engine.manifest_key)
         return self._jobs
 
     @property
     def library(self) -> Library:
         """What was added to the library, whatever the root. Raises `errors.ConfigError`."""
         if self._library is None:
-            from findling.engine.library import Library
-
-            self._library = Library.open()
+            self._library = library.Library.open()
         return self._library
 
     @property
     def documents(self) -> Source:
         """The root's documents for a search of the library. Raises `errors.RootError`."""
         if self._documents is None:
-            from findling.engine.library.sources import Source
-
-            engine = self.engine
-            self._documents = Source(self._name or engine.root.name or str(engine.root), engine, kind="docs")
+            root = self.engine.root
+            self._documents = library.Source(self._name or root.name or str(root), self.engine, kind="docs")
         return self._documents
 
     def finish_in_background(self, ref: str) -> None:
@@ -175,22 +168,18 @@ class Workspace:
         """Whether nothing is known to be left, and all was looked at too short a time ago to be worth it again."""
         if not self.engine.only_unlooked:
             return False
-        from findling.engine.freshness import CHECK_PAUSE
-
         looks = [look for look in (self.engine.last_whole_look, self.jobs.last_run) if look is not None]
-        return any(time.monotonic() - ended < CHECK_PAUSE * cost for ended, cost in looks)
+        return any(time.monotonic() - ended < engine.freshness.CHECK_PAUSE * cost for ended, cost in looks)
 
     def watch(self) -> None:
         """Take in files as they are saved, unless that is not wanted. What is wrong is each call's to say."""
         try:
-            engine = self.engine
-            if not (engine.auto_index and engine.config.semantic.watch):
+            opened = self.engine
+            if not (opened.auto_index and opened.config.semantic.watch):
                 return
         except FindlingError:
             return
-        from findling.engine.watching import Watcher
-
-        self._watcher = Watcher(self._open_engine, at_once=engine.config.library.max_file_watcher_concurrency)
+        self._watcher = engine.Watcher(self._open_engine, at_once=opened.config.library.max_file_watcher_concurrency)
         self._watcher.start()
 
     @property
@@ -200,8 +189,6 @@ class Workspace:
 
     def index_in_background(self) -> None:
         """Bring the whole index up to date, unless a job runs already. Failures are the job's, or are logged."""
-        from findling.contracts.refs import current_ref
-
         try:
             self.jobs.start("full", force=False, ref=current_ref(self.engine.root))
         except FindlingError as error:
@@ -255,6 +242,6 @@ class Workspace:
         self.close()
 
     def _open_engine(self) -> Engine:
-        from findling.engine import Engine
-
-        return Engine.open(self._path, root=self._root, cache=self._cache, config=self._given, ref=self._ref or None)
+        return engine.Engine.open(
+            self._path, root=self._root, cache=self._cache, config=self._given, ref=self._ref or None
+        )

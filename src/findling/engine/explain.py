@@ -17,7 +17,7 @@ from findling.engine.state import unmentioned
 from findling.engine.store import OpenStore
 from findling.model import errors
 from findling.model.marks import classify
-from findling.model.reports import Explanation
+from findling.model.reports import NOT_YET, Explanation
 from findling.model.types import SkippedFile
 from findling.search.as_indexed import is_as_indexed
 from findling.sources.discovery import walked_instead
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from findling.store.reader import IndexReader
     from findling.store.rows import FileRow
 
-NOT_YET = "not_indexed_yet"
 CHANGED = "changed"
 NO_FILES = "no_files"
 

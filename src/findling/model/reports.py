@@ -9,6 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+NOT_YET = "not_indexed_yet"
+"""The reason of a file that the next look takes in."""
+
 
 @dataclass(frozen=True, slots=True)
 class Explanation:

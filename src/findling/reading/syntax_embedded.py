@@ -17,7 +17,8 @@ LANGUAGES = _SCRIPTED | _TAGGED.keys()
 
 _TAG = re.compile(rb"<%(?![%#!])[=|/_-]?(.*?)[-_=]?%>", re.DOTALL)
 
-_SCRIPT = re.compile(rb"<script\b((?:[^>\"']|\"[^\"]*\"|'[^']*')*)>(.*?)</script\s*>", re.IGNORECASE | re.DOTALL)
+_SCRIPT = re.compile(rb"<script\b((?:[^>\"']|\"[^\"]*\"|'[^']*')*)>", re.IGNORECASE)
+_SCRIPT_END = re.compile(rb"</script\s*>", re.IGNORECASE)
 _FRONTMATTER = re.compile(rb"\A\s*---[ \t]*\r?\n(.*?)^---[ \t]*\r?$", re.DOTALL | re.MULTILINE)
 _TYPESCRIPT = re.compile(rb"\blang\s*=\s*[\"']?(ts|tsx|typescript)\b", re.IGNORECASE)
 _NO_SCRIPT = re.compile(
@@ -53,10 +54,11 @@ def _scripts_only(text: bytes, language: str) -> tuple[bytes, str]:
         if match:
             spans.append(match.span(1))
             start = match.end()
-    for match in _SCRIPT.finditer(text, start):
-        if not _NO_SCRIPT.search(match.group(1)):
-            spans.append(match.span(2))
-            typed = typed or _TYPESCRIPT.search(match.group(1)) is not None
+    while (match := _SCRIPT.search(text, start)) and (end := _SCRIPT_END.search(text, match.end())):
+        if not _NO_SCRIPT.search(match[1]):
+            spans.append((match.end(), end.start()))
+            typed = typed or _TYPESCRIPT.search(match[1]) is not None
+        start = end.end()
     return _kept(text, spans), "typescript" if typed else "javascript"
 
 

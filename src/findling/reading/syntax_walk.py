@@ -12,6 +12,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import islice
 from operator import gt
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -127,7 +128,7 @@ class Walk:
             elif isinstance(action, Group):
                 self._group(item, action)
             else:
-                for definition in action(item.node, self._text, item.context.place):
+                for definition in islice(action(item.node, self._text, item.context.place), MAX_SYMBOLS):
                     self._add(item, definition)
         return self._found(problem)
 

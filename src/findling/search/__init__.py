@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from findling.search.gate import needs_vectors
     from findling.search.indexed_files import IndexedFiles, indexed_text
     from findling.search.names import FileSymbols, References, definitions, references
+    from findling.search.patterns import compile_pattern
     from findling.search.query import split_target, validate
     from findling.search.searcher import Searcher
     from findling.search.snippet import CHARS_PER_TOKEN, Sizes, cut_note, pack_sizes
@@ -26,6 +27,7 @@ else:
             "gate": "needs_vectors",
             "indexed_files": "IndexedFiles indexed_text",
             "names": "FileSymbols References definitions references",
+            "patterns": "compile_pattern",
             "query": "split_target validate",
             "searcher": "Searcher",
             "snippet": "CHARS_PER_TOKEN Sizes cut_note pack_sizes",
@@ -44,6 +46,7 @@ __all__ = [
     "Sizes",
     "at_level",
     "at_levels",
+    "compile_pattern",
     "cut_note",
     "definitions",
     "indexed_text",

@@ -65,7 +65,7 @@ def of_text(
 
 def of_names(reader: IndexReader, terms: QueryTerms, scope: Scope, most: int) -> list[Scored]:
     """Definitions of the names in a query. Words that are no name by their form count only when one is called so."""
-    names = [name.squashed for name in terms.names]
+    names = [name.squashed for name in terms.names][:MAX_NAMES]
     words = [tokenizer.squash(word) for word in (*terms.words, *terms.compounds)]
     asked = [key for key in dict.fromkeys((*names, *words)) if key][:MAX_NAMES]
     only = OnlyThese(scope.blobs)

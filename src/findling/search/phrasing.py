@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 
 _BEFORE = re.compile(
-    r"[¿¡]?(?:(?:hi|hello|hey)\b[\s,.!]*)?"
+    r"[¿¡]?(?:(?:hi|hello|hey)[,!.]*\s+(?=(?:can|could|give|find|please|show|tell|will|would)\b))?"
     r"(?:(?:(?:can|could|would|will) you\s+)?(?:"
-    r"(?:please\s+)?(?:show|tell|give|find)\s+me\b(?:\s+please\b)?[\s:,]+"
-    r"|please[\s:,]+(?=(?:explain|find|how|list|show|what|when|where|which|who|why)\b)"
+    r"(?:please,?\s+)?(?:show|tell|give|find)\s+me\b(?:\s+please\b)?[\s:,]+"
+    r"|please(?:[:,]\s+|\s+(?=(?:explain|find|how|list|show|what|when|where|which|who|why)\b))"
     r"))?",
     re.IGNORECASE,
 )
 """Begins what somebody asks politely. A program's message may begin with "Please" as well, so a verb has to follow."""
 
 _AFTER = re.compile(
-    r"(?:[\s,;.!?-]+(?:please|pls)|[,;.!?\n-]\s*(?:thanks(?: a lot| in advance)?|thank you(?: very much)?|thx))?"
-    r"[\s.!?？。！]*$",
+    r"(?:[,;.!?]*\s+(?:please|pls)|[,;.!?]\s*\s(?:thanks(?: a lot| in advance)?|thank you(?: very much)?|thx))?"
+    r"[\s.!?？。！…]*$",
     re.IGNORECASE,
 )
 

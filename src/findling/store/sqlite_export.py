@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import secrets
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -76,7 +78,7 @@ def export(reader: IndexReader, text_of: TextOf, target: Path) -> Exported:
 
     Raises `InvalidInput` where something else stands than such an export or nothing can be written, and `StorageFull`.
     """
-    if target.is_symlink() or (target.exists() and not _is_export(target)):
+    if os.path.islink(target) or (os.path.exists(target) and not _is_export(target)):  # noqa: PTH110, PTH114 - of any name
         raise errors.InvalidInput(
             f"{target} is there already, and no export of findling's.", remedy="Name another file, or remove it."
         )
@@ -86,10 +88,11 @@ def export(reader: IndexReader, text_of: TextOf, target: Path) -> Exported:
         part.replace(target)
     except apsw.FullError as error:
         raise schema.full(target.parent) from error
-    except (apsw.CantOpenError, apsw.ReadOnlyError, OSError) as error:
+    except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.IOError, OSError) as error:
         raise errors.InvalidInput(f"{target} cannot be written.", remedy="Name a file in a folder of yours.") from error
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):  # of a place where nothing can stand, nothing is left
+            part.unlink(missing_ok=True)
     return found
 
 
@@ -107,11 +110,12 @@ def _write(reader: IndexReader, text_of: TextOf, part: Path) -> Exported:
     try:
         database.execute("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF")
         database.execute(_TABLES)
-        with database:
-            passages = sum(_write_embeddings(database, reader, model) for model in models(reader))
-            latest = reader.latest_model_of_documents()
-            of_documents = [model for model in models(reader) if model.model_id == latest]
-            changed = [path for model in of_documents for path in _write_documents(database, reader, text_of, model)]
+        database.execute("BEGIN")  # without a journal nothing is rolled back: a failed part is removed
+        passages = sum(_write_embeddings(database, reader, model) for model in models(reader))
+        latest = reader.latest_model_of_documents()
+        of_documents = [model for model in models(reader) if model.model_id == latest]
+        changed = [path for model in of_documents for path in _write_documents(database, reader, text_of, model)]
+        database.execute("COMMIT")
         database.execute(_INDEXES)
         embeddings, documents = _count(database, "embeddings"), _count(database, "doc_embeddings")
     finally:

@@ -262,10 +262,11 @@ class RunningJob:
         try:
             result = work()
         except BaseException as error:
-            if isinstance(error, Cancelled | KeyboardInterrupt | SystemExit):
-                self.end("cancelled", error=CANCELLED)
-            else:
-                self.end("failed", error=words(error))
+            with suppress(FindlingError):  # that it cannot be recorded is less than what failed
+                if isinstance(error, Cancelled | KeyboardInterrupt | SystemExit):
+                    self.end("cancelled", error=CANCELLED)
+                else:
+                    self.end("failed", error=words(error))
             raise
         self.end("done", result=result)
         return result
@@ -275,16 +276,19 @@ class RunningJob:
         self.job = replace(
             self.job, state=state, updated=now, ended=now, error=error[:TEXT_CHARS], result=result and dict(result)
         )
-        if self.kept:
-            self.record()
-        else:
-            self._remove("json")
-        if self._lock is not None:
-            self._lock.release()
-            self._remove("lock", "cancel")
-        if self.kept or self._lock is not None:
+        locked = self._lock is not None
+        try:
+            if self.kept:
+                self.record()
+            else:
+                self._remove("json")
+        finally:  # whoever looks at what could not be recorded sees that nobody runs it
+            if self._lock is not None:
+                self._lock.release()
+                self._lock = None
+                self._remove("lock", "cancel")
+        if self.kept or locked:
             self._records.forget_oldest()
-        self._lock = None
         return self.job
 
     def record(self) -> None:

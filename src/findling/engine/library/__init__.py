@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from findling.engine.library.collections import Collection
     from findling.engine.library.library import Library
     from findling.engine.library.results import CollectionStatus, FilePassages, Indexed, LibraryStatistics, Removed
+    from findling.engine.library.sources import Source
 else:
     __getattr__ = front_door(
         __name__,
@@ -22,7 +23,17 @@ else:
             "collections": "Collection",
             "library": "Library",
             "results": "CollectionStatus FilePassages Indexed LibraryStatistics Removed",
+            "sources": "Source",
         },
     )
 
-__all__ = ["Collection", "CollectionStatus", "FilePassages", "Indexed", "Library", "LibraryStatistics", "Removed"]
+__all__ = [
+    "Collection",
+    "CollectionStatus",
+    "FilePassages",
+    "Indexed",
+    "Library",
+    "LibraryStatistics",
+    "Removed",
+    "Source",
+]

@@ -82,6 +82,7 @@ async def serve_on(listening: Listening, server: Server[Any], *, stop: Callable[
         ws="none",
         lifespan="on",
         log_config=None,
+        log_level="error",  # a line for each broken request would be a stranger's to write, into a pipe nobody may read
         access_log=False,
         server_header=False,
         proxy_headers=False,

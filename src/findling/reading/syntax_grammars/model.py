@@ -222,15 +222,17 @@ class Define:
         if place == FUNCTION and not self.local:
             return
         ones = self._declared(node) if self.each else (node,)
+        kind = ""
         for one in ones:
             at = way(self.name)(one)
             if at is not None:
-                kind = self.kind
-                if self.constant and re.search(self.constant, text[node.start_byte : at.start_byte], re.DOTALL):
-                    kind = "constant"
+                kind = kind or self._kind(text[node.start_byte : at.start_byte])  # the first name's is that of all
                 name, body = text_of(at, text).strip(self.strip), way(self.body)(one)
                 inside = place_inside(kind) if self.inside else None
                 yield Definition(kind, name, at, body=body, place=inside, extent=one if len(ones) > 1 else None)
+
+    def _kind(self, before: bytes) -> str:
+        return "constant" if self.constant and re.search(self.constant, before, re.DOTALL) else self.kind
 
     def _declared(self, node: Node) -> Sequence[Node]:
         before, _, last = self.each.rpartition("/")
