@@ -22,7 +22,7 @@ from typing import Any
 from unittest import mock
 
 from findling.contracts import Workspace, call
-from findling.engine import freshness
+from findling.engine import engine as engine_module
 from findling.search.searcher import Searcher
 from findling.store.fulltext import FulltextReader
 
@@ -104,7 +104,7 @@ def counted() -> Iterator[Counter[str]]:
     done: Counter[str] = Counter()
     with (
         _counting(Searcher, "search", done, "passes"),
-        _counting(freshness, "freshen", done, "looks"),
+        _counting(engine_module, "freshen", done, "looks"),
         _counting(FulltextReader, "search", done, "full text"),
     ):
         yield done

@@ -10,11 +10,14 @@ from typing import Any
 import pytest
 
 from findling.contracts import Workspace, call
-from findling.engine import Engine, freshness
+from findling.engine import Engine
+from findling.engine import engine as engine_module
 from findling.model.errors import EmbedderUnavailable, InvalidInput
 from findling.model.types import Gate, Query
+from findling.search.channel_lists import MAX_NAMES
 from findling.search.searcher import Searcher
 from findling.store.fulltext import FulltextReader
+from findling.store.reader import IndexReader
 
 QUESTION = "how is a failed request sent again"
 FILES = {
@@ -58,7 +61,7 @@ def done(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         monkeypatch.setattr(owner, name, counting)
 
     count(Searcher, "search", "passes")
-    count(freshness, "freshen", "looks")
+    count(engine_module, "freshen", "looks")
     count(FulltextReader, "search", "full text")
     return counts
 
@@ -183,3 +186,17 @@ def test_mixed_lists_are_normalised_over_those_that_ran(engine: Engine) -> None:
 def test_a_query_that_is_none_is_refused(query: Query, engine: Engine) -> None:
     with pytest.raises(InvalidInput):
         engine.ask(query)
+
+
+def test_of_a_text_of_many_names_few_are_looked_up(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_up = Counter[str]()
+    named_like = IndexReader.named_like
+
+    def counted(self: IndexReader, name: str, **options: Any) -> Any:
+        looked_up[name] += 1
+        return named_like(self, name, **options)
+
+    monkeypatch.setattr(IndexReader, "named_like", counted)
+    text = " ".join(f"retry_number_{number}" for number in range(1000))
+    engine.ask(Query(text, mode="hybrid", weights={"keyword": 1, "symbol": 1, "semantic": 1}))
+    assert 0 < len(looked_up) <= MAX_NAMES

@@ -7,6 +7,7 @@ import errno
 import hashlib
 import json
 import sqlite3
+import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -238,3 +239,27 @@ def test_without_vectors_the_tables_are_empty(tmp_path: Path, capsys: pytest.Cap
     assert main(["export", "--sqlite", str(tmp_path / "plain.db"), str(root)]) == 1
     assert "'findling embed' makes them" in capsys.readouterr().err
     assert [rows(tmp_path / "plain.db", f"SELECT * FROM {name}") for name in COLUMNS] == [[], [], []]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="bounds the size of files")
+def test_where_there_is_no_room_it_says_so_and_leaves_nothing(database: Path, tmp_path: Path) -> None:
+    before = database.read_bytes()
+    script = (
+        "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        "from findling.faces.cli.main import main; from findling import Engine; "
+        "engine = Engine.open(root=sys.argv[1]); engine.sync(); engine.close(); "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000)); "
+        "sys.exit(main(['export', '--sqlite', sys.argv[2], sys.argv[1]]))"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path / "project"), str(database)]
+    ran = subprocess.run(command, capture_output=True, text=True)
+    assert ran.returncode == 2 and "unexpected" not in ran.stderr and "Traceback" not in ran.stderr, ran.stderr
+    assert database.read_bytes() == before
+    assert {path.name for path in tmp_path.iterdir()} == {"project", "plain.db"}
+
+
+def test_names_that_no_system_takes_are_refused(database: Path, tmp_path: Path) -> None:
+    with Engine.open(root=tmp_path / "project") as engine:
+        for target in (tmp_path / ("a" * 300), database / "inside.db"):
+            with pytest.raises(errors.InvalidInput):
+                engine.export(target)

@@ -17,7 +17,7 @@ from findling.engine.jobs.records import CANCELLED, ENDED, STARTING_S
 from findling.engine.jobs.turns import Turns
 from findling.engine.library import Library
 from findling.engine.library.results import iso_date, job_facts
-from findling.model.errors import Cancelled, NotFound
+from findling.model.errors import Cancelled, NotFound, StorageFull
 from findling.model.types import Progress
 
 
@@ -167,3 +167,18 @@ def test_a_record_that_is_not_whole_is_no_job(tmp_path: Path) -> None:
             records.get(job.id)
     path.write_text(whole)
     assert records.all() == [job]
+
+
+def test_a_job_that_cannot_be_recorded_keeps_its_own_error_and_frees_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = Library(tmp_path).jobs.start("fetch", "fetch_repo")
+    monkeypatch.setattr(Records, "write", lambda *_: (_ for _ in ()).throw(StorageFull("full")))
+
+    def work() -> None:
+        raise ValueError("of the work")
+
+    with pytest.raises(ValueError, match="of the work"):
+        job.carry_out(work)
+    monkeypatch.undo()
+    assert Library(tmp_path).jobs.get(job.job.id).status == "failed"
