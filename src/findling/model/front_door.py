@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from typing import Any
 
 
@@ -23,7 +22,9 @@ def front_door(door: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
         if name not in places:
             raise AttributeError(f"module {door!r} has no attribute {name!r}")
         own = sys.modules[door]
-        module = import_module(f"{own.__package__}.{places[name]}")
+        path = f"{own.__package__}.{places[name]}"
+        __import__(path)  # unlike import_module it is seen by -X importtime
+        module = sys.modules[path]
         value = module if name == places[name] else getattr(module, name)
         setattr(own, name, value)  # from now on it is found without asking here
         return value
