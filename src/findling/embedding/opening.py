@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from findling.config import Config
+from typing import TYPE_CHECKING
+
+from findling import config as settings
 from findling.embedding import providers
 from findling.embedding.bundled import BundledEmbedder, shared
 from findling.embedding.embedder import BUNDLED, Embedder
 from findling.model.errors import EmbedderUnavailable
+
+if TYPE_CHECKING:
+    from findling.config import Config
 
 
 def open_embedder(
@@ -27,7 +32,7 @@ def open_embedder(
     """
     if provider == BUNDLED:
         return _open_bundled(dimensions, verify)
-    config = config or Config()
+    config = config or settings.Config()
     if provider == "ollama":
         return providers.open_ollama(model, config, dimensions=dimensions, verify=verify)
     if provider == "local":
