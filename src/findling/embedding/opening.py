@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from findling import config as settings
 from findling.embedding import providers
-from findling.embedding.bundled import BundledEmbedder, shared
 from findling.embedding.embedder import BUNDLED, Embedder
 from findling.model.errors import EmbedderUnavailable
 
@@ -46,6 +45,8 @@ def open_embedder(
 
 
 def _open_bundled(dimensions: int | None, verify: bool) -> Embedder:
+    from findling.embedding.bundled import BundledEmbedder, shared  # numpy, which no other provider's questions need
+
     embedder = BundledEmbedder.open() if verify else shared()
     made = embedder.fingerprint.dimensions
     if dimensions not in (None, made):
