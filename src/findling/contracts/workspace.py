@@ -156,7 +156,7 @@ class Workspace:
     def wait_for_text(self, wait_s: float | None, progress: Callable[[Progress], None] | None = None) -> float | None:
         """Before a question that text and names answer: wait for those that a job takes in just now, at most so long.
 
-        What is left of the time, for the question. ``progress`` as for `tools.model.Call`.
+        What is left of the time, for the question. ``progress`` as for `contracts.model.Call`.
         """
         if self._jobs is None or wait_s is None:
             return wait_s

@@ -29,8 +29,6 @@ from findling.model.types import Progress
 from findling.store.schema import IndexDamaged, TextIndexLost
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from findling.config import Config
     from findling.embedding import Embedder, Fingerprint
     from findling.engine.answers import Answers
@@ -207,7 +205,6 @@ class Engine:
         It takes the id of the fingerprint of the index's vectors (None without any), which counts where the
         configuration names no model, and raises `EmbedderUnavailable`, also where searching by meaning is off.
         """
-        from functools import partial
 
         configuration = self._store.configuration
         return partial(open_chosen, configuration.config, documents=documents or configuration.recipe is not None)

@@ -13,7 +13,7 @@ from findling.store.reader import IndexReader
 from findling.store.rows import FileRow
 
 _MARK_NS = 1
-"""How a file is remembered that was read too soon after it was written: a nanosecond off (`ingest.reading`)."""
+"""How a file is remembered that was read too soon after it was written: a nanosecond off (`sources.contents`)."""
 
 
 def is_as_indexed(state: tuple[int, int] | None, size: int, stamp: int) -> bool:

@@ -1,4 +1,4 @@
-"""What is known of one content, as plain values: made by `ingest.prepare.read`, kept by the store, asked by searches.
+"""What is known of one content, as plain values: made by `reading.prepare`, kept by the store, asked by searches.
 
 Light: whoever only waits for a reading need not know how it is made or packed (`parts`).
 """

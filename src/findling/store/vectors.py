@@ -80,15 +80,6 @@ def top_by_bits(bits: NDArray[Any], query_bits: NDArray[np.uint8], k: int) -> ND
     return _nearest(hamming(bits, query_bits), k)
 
 
-def top_by_value(values: NDArray[np.floating[Any]], k: int) -> NDArray[np.int64]:
-    """The ``k`` rows of largest finite value (fewer if there are not as many), by falling value, then by row."""
-    k = min(k, len(values))
-    if k <= 0:
-        return np.empty(0, np.int64)
-    negated = -values
-    return _cut(negated, np.partition(negated, k - 1)[k - 1], k)
-
-
 def cosines_int8(rows: NDArray[np.int8], query: NDArray[np.float32]) -> NDArray[np.float32]:
     """Cosines in [-1, 1] between ``rows`` (m, d), as quantised, and a float query (d,) of any length: (m,).
 
