@@ -9,7 +9,7 @@ _BEFORE = re.compile(
     r"(?:(?:(?:can|could|would|will) you\s+)?(?:"
     r"(?:please,?\s+)?(?:show|tell|give|find)\s+me\b(?:\s+please\b)?[\s:,]+"
     r"|please(?:[:,]\s+|\s+(?=(?:explain|find|how|list|show|what|when|where|which|who|why)\b))"
-    r"))?",
+    r"))?[¿¡]?",
     re.IGNORECASE,
 )
 """Begins what somebody asks politely. A program's message may begin with "Please" as well, so a verb has to follow."""
