@@ -12,7 +12,8 @@ _BEFORE = re.compile(
     r"))?[¿¡]?",
     re.IGNORECASE,
 )
-"""Begins what somebody asks politely. A program's message may begin with "Please" as well, so a verb has to follow."""
+"""Begins what somebody asks politely. A program's message may begin with "Please" as well, so a mark or a verb of
+asking has to follow."""
 
 _AFTER = re.compile(
     r"(?:[,;.!?]*\s+(?:please|pls)|[,;.!?]\s*\s(?:thanks(?: a lot| in advance)?|thank you(?: very much)?|thx))?"
