@@ -94,6 +94,7 @@ def test_adjacent_words_may_be_one_name() -> None:
         ("Wie ändere ich das Passwort", {"advice"}),
         ("comment supprimer un répertoire", {"advice"}),
         ("comment of a line", set()),
+        ("I see that it stops. " * 30, set()),
         ("where do we retry failed requests?", set()),
         ("where do we put our keys so that I can log in", {"advice"}),
         ("如何配置服务器", {"advice"}),

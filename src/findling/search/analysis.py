@@ -79,6 +79,9 @@ _FOREIGN_QUESTION = re.compile(
 )
 """Likewise in German, Spanish or French, of a text that is in such a language."""
 
+MAX_QUESTION = 500
+"""Characters of what may be a question; in longer texts, which are pasted, everybody says "I"."""
+
 _OF_OUR_CODE = re.compile(r"\s*where\b(?!.*\b(?:i|my|me|you|your)\b).*\b(?:we|our)\b", re.IGNORECASE | re.DOTALL)
 """But "where do we retry" is asked by those whose code it is, of the code."""
 
@@ -171,7 +174,8 @@ def analyse(text: str, *, own_name: str = "") -> QueryTerms:
     wants = frozenset(kind for kind, markers in _WANTS.items() if lower & markers)
     if any(_VERSION.fullmatch(word) for word in words):
         wants |= {"superseded"}
-    if (_ADVICE.search(text) and not _OF_OUR_CODE.match(text)) or (english and _FOREIGN_QUESTION.search(text)):
+    asks_for_advice = _ADVICE.search(text) and not _OF_OUR_CODE.match(text)
+    if len(text) <= MAX_QUESTION and (asks_for_advice or (english and _FOREIGN_QUESTION.search(text))):
         wants |= {"advice"}
     return QueryTerms(
         text=text,
