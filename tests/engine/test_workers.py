@@ -21,6 +21,7 @@ from findling.engine.indexer import Indexer
 from findling.faces.cli.main import main
 from findling.model.types import FileState, Progress, SkippedFile
 from findling.reading import pool as pool_module
+from findling.reading import worker_process
 from findling.reading.pool import Task, WorkerPool
 from findling.store.reader import IndexReader
 from findling.store.reading import Reading
@@ -177,7 +178,7 @@ def test_an_answer_cut_off_in_the_middle_counts_as_a_death(monkeypatch: pytest.M
         "import sys, os, pickle, struct, pathlib\n"
         f"flag = pathlib.Path({str(flag)!r})\n"
         "if flag.exists():\n"
-        f"    os.execv({sys.executable!r}, [{sys.executable!r}, '-m', 'findling.reading.worker'])\n"
+        f"    os.execv({sys.executable!r}, [{sys.executable!r}, '-c', {worker_process.PROGRAM!r}])\n"
         "flag.touch()\n"
         "sys.stdin.buffer.read(4)\n"
         "body = pickle.dumps(['x' * 1000])\n"

@@ -49,7 +49,8 @@ class Answers:
         with self._shown.answer():
             found = self._open_searcher().search(query, scope_path=self._folder)
         meaning = self._meaning(query, found)
-        result = self._result(query, found, freshness, stale_reason, started, meaning.note)
+        confidence = search.judge(found.ranked)
+        result = self._result(query, found, confidence.value, freshness, stale_reason, started, meaning.note)
         return Answer(
             query=query,
             result=result,
@@ -58,7 +59,7 @@ class Answers:
             intent_hint=found.intent.hint,
             ran=found.ran,
             meaning=meaning,
-            confidence=search.judge(found.ranked),
+            confidence=confidence,
             text_confidence=found.text_confidence,
             timings_ms={"freshness": (fresh - started) * 1000, "search": (time.monotonic() - fresh) * 1000},
         )
@@ -109,16 +110,25 @@ class Answers:
             found = self._open_searcher().similar(file, line=line, query=query, scope_path="")
         if not found.hits and self._store.semantics.problem:
             self._store.semantics.required()
-        note = self._meaning(query, found).note
-        return self._result(query, found, freshness, stale_reason, started, note)
+        note, confidence = self._meaning(query, found).note, search.judge(found.ranked).value
+        return self._result(query, found, confidence, freshness, stale_reason, started, note)
 
     def _result(
-        self, query: Query, found: Found, freshness: Freshness, stale_reason: str, started: float, note: str
+        self,
+        query: Query,
+        found: Found,
+        confidence: float,
+        freshness: Freshness,
+        stale_reason: str,
+        started: float,
+        note: str,
     ) -> SearchResult:
         notes = [*query.notes, *self._store.take_notes(), *([note] if note else ())]
         covered = coverage(self._store)
         notes += _not_searched(self._store, covered)
-        return search.make_result(query, found, covered, freshness, stale_reason, notes, started, self._shown.stale)
+        return search.make_result(
+            query, found, confidence, covered, freshness, stale_reason, notes, started, self._shown.stale
+        )
 
     def grep(self, request: GrepRequest, freshness: Freshness, stale_reason: str) -> search.Grep:
         """The candidates are listed; their files are read as the answer is iterated over."""

@@ -30,12 +30,11 @@ def _answering(asked: str) -> Callable[[str, bytes, bool], object]:
     return lambda path, data, with_syntax: prepare(path, data, with_syntax=with_syntax, limits=limits)
 
 
-def main() -> None:
-    """Serve until standard input ends."""
+def main(out: int) -> None:
+    """Serve until standard input ends; answers go to the descriptor ``out``."""
     gc.disable()  # nothing here makes cycles, and the remembered words would be gone through again and again
     inlet = sys.stdin.buffer
-    outlet = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever a library prints goes to stderr, not into the frames
+    outlet = os.fdopen(out, "wb")
     limit_memory()
     answering = cache(_answering)
     while (task := cast("Task | None", read_frame(inlet))) is not None:
@@ -51,7 +50,3 @@ def main() -> None:
             write_frame(outlet, answers)
         except BrokenPipeError:
             os._exit(0)  # the parent is gone; nothing is left to say or to flush
-
-
-if __name__ == "__main__":
-    main()

@@ -8,8 +8,9 @@ import sys
 from contextlib import suppress
 from typing import Any, Final
 
-_PROGRAM: Final = "from findling.reading.worker import main; main()"
-"""Not ``-m``, which imports what finds modules first."""
+PROGRAM: Final = "import os; out = os.dup(1); os.dup2(2, 1); from findling.reading.worker import main; main(out)"
+"""Whatever a library prints, when it is imported too, goes to stderr and not into the frames. Not ``-m``, which imports
+what finds modules first."""
 
 _APART: Final[dict[str, Any]] = {"process_group": 0} if os.name == "posix" else {}
 """Ctrl-C is for the parent, which ends its workers itself."""
@@ -28,7 +29,7 @@ def start() -> subprocess.Popen[bytes]:
     """A worker and pipes to it. Raises OSError."""
     return subprocess.Popen(
         # -P: the working folder is the user's project, and what lies in it is no module of ours
-        [sys.executable, "-P", "-c", _PROGRAM],
+        [sys.executable, "-P", "-c", PROGRAM],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=environment(),

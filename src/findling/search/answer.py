@@ -7,7 +7,6 @@ from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from findling.model.types import Completeness, Coverage, Freshness, Hit, Query, SearchResult, Span
-from findling.search.confidence import judge
 from findling.search.gate import WITHOUT_VECTORS
 from findling.search.searcher import Found
 from findling.search.snippet import Level, Place, pack
@@ -16,6 +15,7 @@ from findling.search.snippet import Level, Place, pack
 def make_result(
     query: Query,
     found: Found,
+    confidence: float,
     coverage: Coverage,
     freshness: Freshness,
     stale_reason: str,
@@ -41,7 +41,7 @@ def make_result(
         total=found.total,
         intent=found.intent.intent,
         mode=query.mode,
-        confidence=judge(found.ranked).value,
+        confidence=confidence,
         freshness=freshness,
         completeness=completeness,
         coverage=coverage,
