@@ -172,7 +172,7 @@ class Answers:
         started: float,
     ) -> types.SymbolResult:
         """Definitions of a name, and its uses. ``language`` is an id."""
-        reader = self._store.reader
+        reader = self._store.index
         with reader.snapshot():
             definitions = search.definitions(
                 reader,
@@ -238,9 +238,9 @@ class Answers:
         )
 
     def _open_searcher(self) -> search.Searcher:
-        if self._searcher is None:
+        if self._searcher is None or self._searcher.index is not self._store.index:
             self._searcher = search.Searcher(
-                self._store.reader,
+                self._store.index,
                 self._shown.lines,
                 own_name=roots.own_name(self._store.root),
                 semantic=self._store.semantics.channel,
