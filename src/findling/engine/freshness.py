@@ -7,17 +7,19 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Mapping, Set
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from findling import sources
+from findling import store as stored
 from findling.engine import indexing
 from findling.engine.refs import RefStore, up_to_date
 from findling.engine.runs import OnProgress, add_vectors, run
 from findling.engine.store import WRITER_WAIT_S, OpenStore
 from findling.model import errors
 from findling.model.plurals import count
-from findling.model.types import Freshness
+from findling.model.types import Freshness, TreeState
 from findling.store.schema import FAILED, UNREAD
 
 if TYPE_CHECKING:
@@ -121,21 +123,20 @@ def _freshen(
         store.ready_to_read()
         return NOT_ASKED
     store.ready()
-    reader = store.reader
     started = time.monotonic()
-    known = _known_files(store)
+    known, tree = _known_files(store)
     if known is None:
         deadline = None if wait_s is None else started + wait_s
         return _first_run(store, deadline, progress, query, embed=not text_only or deadline is not None)
-    changes, changed = _look(store, known, None if look_at_all else wait_s)
+    changes, changed = _look(store, known, tree, None if look_at_all else wait_s)
     unlisted = changes.skipped if changes.complete else None
-    with reader.snapshot():
-        left_out = reader.unlisted()
-    same = unlisted is None or {(file.path, file.reason) for file in unlisted} == left_out
+    same = unlisted is None or {(file.path, file.reason) for file in unlisted} == _left_out(store)
     embed = embed and store.semantics.mismatch() is None
     deadline = None if wait_s is None else started + SYNC_S
     if not changed and same:
         began = time.monotonic()
+        if changes.tree is not None:
+            _note_tree(store, changes.tree)
         if embed:
             fill_in_vectors(store, progress, deadline)
         return _after(began) if changes.complete else NOT_CHECKED
@@ -150,6 +151,7 @@ def _freshen(
             wait_s=writer_wait_s(None if wait_s is None else started + wait_s, BUSY_WAIT_S),
             deadline=deadline,
             unlisted=unlisted,
+            tree=changes.tree,
         )
     except errors.IndexBusy:
         return BUSY
@@ -222,10 +224,10 @@ def _only_look(store: OpenStore, wait_s: float | None) -> tuple[Freshness, str]:
         raise errors.IndexNotReady(f"{store.root} is not indexed, and {OFF}.", remedy="Run 'findling index'.")
     if wait_s == 0:
         return NOT_ASKED
-    known = _known_files(store)
+    known, tree = _known_files(store)
     if known is None:
         return "stale", f"not all files are indexed as they should be, and {OFF}"
-    changes, changed = _look(store, known, wait_s)
+    changes, changed = _look(store, known, tree, wait_s)
     if changed:
         return "stale", f"{count(len(changed), 'file')} changed, and {OFF}"
     return ("fresh", "") if changes.complete else NOT_CHECKED
@@ -240,17 +242,37 @@ def nothing_indexed(store: OpenStore) -> bool:
         return store.reader.manifest is None
 
 
-def _known_files(store: OpenStore) -> dict[str, tuple[int, int]] | None:
-    """path -> (size, `files.stamp_of`) of what is indexed; None where a run over the whole root must come first."""
+def _known_files(store: OpenStore) -> tuple[dict[str, tuple[int, int]] | None, TreeState | None]:
+    """path -> (size, `files.stamp_of`) of what is indexed, None where a run over the whole root must come first; and
+    what the listing depended on that this comes from, where that is known."""
     reader = store.reader
     with reader.snapshot():
         manifest = reader.manifest
         if manifest is None or not manifest.complete or store.cut_otherwise:
-            return None
-        return reader.known_files()
+            return None, None
+        return reader.known_files(), reader.tree()
 
 
-def _look(store: OpenStore, known: Mapping[str, tuple[int, int]], wait_s: float | None) -> tuple[Changes, list[str]]:
+def _left_out(store: OpenStore) -> Set[tuple[str, str]]:
+    """(path, reason) of what the last listing left out."""
+    with store.reader.snapshot():
+        return store.reader.unlisted()
+
+
+def _note_tree(store: OpenStore, tree: TreeState) -> None:
+    """Write down what a listing depended on that found nothing new: else every question lists everything, too. Where
+    that cannot be now (another process writes, nobody may, or the disk is full), the next question tries again."""
+    with suppress(errors.IndexBusy, errors.IndexUnavailable, errors.StorageFull):
+        writer = stored.IndexWriter(store.directory)
+        try:
+            writer.note_tree(writer.manifest(*store.manifest_key), tree)
+        finally:
+            writer.close()
+
+
+def _look(
+    store: OpenStore, known: Mapping[str, tuple[int, int]], tree: TreeState | None, wait_s: float | None
+) -> tuple[Changes, list[str]]:
     """What differs on disk, and the paths of it to look at."""
     started = time.monotonic()
     ended, cost = store.last_look
@@ -261,7 +283,7 @@ def _look(store: OpenStore, known: Mapping[str, tuple[int, int]], wait_s: float 
         budget = SMALL_CHECK_S
     elif started - ended >= CHECK_PAUSE * cost:
         budget = WHOLE_CHECK_S
-    changes = sources.discovery.check(store.root, known, store.configuration.wanted, budget)
+    changes = sources.discovery.check(store.root, known, store.configuration.wanted, budget, tree=tree)
     _note(store, changes.notes)
     if budget != CHECK_S:
         now = time.monotonic()

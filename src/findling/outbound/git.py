@@ -254,13 +254,17 @@ class GitDialogue:
 
 
 def _git_environment() -> dict[str, str]:
-    environment = {
+    others = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    return {**others, **kept_git_variables(), **_GIT_ENVIRONMENT}
+
+
+def kept_git_variables() -> dict[str, str]:
+    """The variables of git's own that it is run with: the caller's configuration."""
+    return {
         key: value
         for key, value in os.environ.items()
-        if not key.startswith("GIT_") or key in _KEPT_GIT_VARIABLES or key.startswith(_KEPT_GIT_PREFIXES)
+        if key in _KEPT_GIT_VARIABLES or key.startswith(_KEPT_GIT_PREFIXES)
     }
-    environment.update(_GIT_ENVIRONMENT)
-    return environment
 
 
 def _find_program(name: str) -> str | None:

@@ -27,12 +27,13 @@ from typing import Literal, NamedTuple
 
 from findling.config.roots import is_bare
 from findling.model.marks import classify, content_marks, looks_secret
-from findling.model.types import SkippedFile
+from findling.model.types import SkippedFile, TreeState
 from findling.outbound.files import STAMP_BITS, TIMELESS
 from findling.sources.git_listing import GitListing, Listed, ListingFailed, find_git_top, is_repository
 from findling.sources.ignore_files import IgnoreTree
 from findling.sources.named_paths import Looked, look_at
 from findling.sources.selection import DiscoveryOptions, Found, Selection, judge_all, own_rules, wanted
+from findling.sources.tree_state import TreeRecorder, is_as_it_was
 from findling.sources.walking import Walked, rules_for_walk, walk
 
 __all__ = [
@@ -57,28 +58,32 @@ _KIND_BITS = 0o170000
 
 
 class Discovery(NamedTuple):
-    """Everything in a root. ``notes`` are sentences for people, such as why git could not be asked."""
+    """Everything in a root. ``notes`` are sentences for people, such as why git could not be asked; ``tree`` as in
+    `Changes`."""
 
     files: list[Found]
     skipped: list[SkippedFile]
     method: Method
     notes: tuple[str, ...] = ()
+    tree: TreeState | None = None
 
 
 class Changes(NamedTuple):
     """What differs from what was known.
 
     Unless ``complete``, the budget ran out first: what is listed is true, but there may be more, and ``added`` and
-    ``skipped`` are empty.
+    ``skipped`` are empty. ``skipped`` is None where what is left out is as it was. ``tree``: of a whole listing, for
+    the next `check`, once what differs was taken in.
     """
 
     added: list[Found]
     changed: list[Found]
     removed: list[str]
     complete: bool
-    skipped: list[SkippedFile]
+    skipped: list[SkippedFile] | None
     method: Method
     notes: tuple[str, ...] = ()
+    tree: TreeState | None = None
 
 
 def begin(root: Path, options: DiscoveryOptions | None = None) -> GitListing | None:
@@ -104,18 +109,20 @@ def _discover(selection: Selection, begun: GitListing | None = None) -> Discover
         named = _named(selection)
         return Discovery(named.files, named.skipped, "walk")
     top = find_git_top(selection.root)
+    recorder = TreeRecorder(selection, top)
     notes: tuple[str, ...] = ()
     if top is not None:
         try:
-            found = _discover_with_git(selection, begun or GitListing(selection.root, top), top)
+            found = _discover_with_git(selection, begun or GitListing(selection.root, top), top, recorder)
         except ListingFailed as failure:
             notes = _said_of(failure, top)
+            recorder.spoil()
         else:
             if found is not None:
                 return found
             top = None
-    walked = _walked(selection, top, None)
-    return Discovery(walked.files, walked.skipped, "walk", notes)
+    walked = _walked(selection, top, None, recorder)
+    return Discovery(walked.files, walked.skipped, "walk", notes, recorder.state(walked.skipped))
 
 
 WALKED_INSTEAD = "git could not list this folder, so it was walked"
@@ -139,25 +146,27 @@ def _named(selection: Selection) -> Walked:
     return Walked(files, skipped, True)
 
 
-def _walked(selection: Selection, top: str | None, deadline: float | None) -> Walked:
+def _walked(selection: Selection, top: str | None, deadline: float | None, recorder: TreeRecorder) -> Walked:
     """What a walk finds; nothing in a repository without a work tree, whose folder is git's own."""
     if is_bare(Path(selection.root)):
         return Walked([], [], True)
-    return walk(selection, rules_for_walk(selection.root, top), deadline=deadline)
+    rules = rules_for_walk(selection.root, top, recorder.settings)
+    return walk(selection, rules, deadline=deadline, recorder=recorder)
 
 
 def _cut(listing: Discovery, most: int) -> Discovery:
     """The first ``most`` files by path; the others are left out."""
     files = sorted(listing.files)
     left_out = [SkippedFile(path, "too_many", f"more than {most:,} files") for path, _, _ in files[most:]]
-    return listing._replace(files=files[:most], skipped=[*listing.skipped, *left_out])
+    return listing._replace(files=files[:most], skipped=[*listing.skipped, *left_out], tree=None)
 
 
-def _discover_with_git(selection: Selection, begun: GitListing, top: str) -> Discovery | None:
+def _discover_with_git(selection: Selection, begun: GitListing, top: str, recorder: TreeRecorder) -> Discovery | None:
     """None when the root has to be walked because git ignores it as a whole."""
     files: list[Found] = []
     skipped: list[SkippedFile] = []
     with begun as listing:
+        recorder.walk(rules_for_walk(selection.root, top, recorder.settings), None)
         if listing.root_is_ignored():
             return None
         tracked = listing.tracked()
@@ -174,7 +183,8 @@ def _discover_with_git(selection: Selection, begun: GitListing, top: str) -> Dis
         skipped += listing.unreadable
     if not (tracked.paths or untracked.paths) and top != selection.root:
         return None
-    return Discovery(files, skipped, "git")
+    recorder.note_above([*tracked.paths, *untracked.paths])
+    return Discovery(files, skipped, "git", (), recorder.state(skipped))
 
 
 def _select(
@@ -198,15 +208,17 @@ def check(
     options: DiscoveryOptions | None = None,
     budget_s: float | None = None,
     *,
+    tree: TreeState | None = None,
     begun: GitListing | None = None,
     on_change: Callable[[], None] = lambda: None,
 ) -> Changes:
     """What differs from ``known``: path -> (size, `files.stamp_of`).
 
     ``known`` holds every path that was handed out before, also those whose contents turned out not to be wanted;
-    else these are found anew each time. With ``budget_s`` the check ends about then, ``complete`` or not. ``begun``:
-    what `begin` gave for the same root and options, not before ``known`` was settled. ``on_change`` is called once, as
-    soon as a known file with another status is met.
+    else these are found anew each time. With ``budget_s`` the check ends about then, ``complete`` or not. ``tree``:
+    that of the listing that ``known`` comes from; where it still holds, nothing is listed. ``begun``: what `begin` gave
+    for the same root and options, not before ``known`` was settled. ``on_change`` is called once, as soon as a known
+    file with another status is met.
     """
     deadline = None if budget_s is None else time.monotonic() + budget_s
     selection = Selection(os.path.realpath(root), options or DiscoveryOptions())
@@ -216,22 +228,44 @@ def check(
         whole = discover(root, options, begun=begun)
         return _compare(Walked(whole.files, whole.skipped, True), known, whole.notes)
     top = find_git_top(selection.root)
+    if tree is not None and is_as_it_was(selection, top, tree, deadline):
+        changes = _check_contents(selection, known, deadline)
+        if changes is not None:
+            return changes
+    recorder = TreeRecorder(selection, top)
     notes: tuple[str, ...] = ()
     if top is not None:
         try:
             listing = begun or GitListing(selection.root, top, deadline)
-            changes = _check_with_git(selection, listing, top, known, deadline, on_change)
+            changes = _check_with_git(selection, listing, top, known, deadline, on_change, recorder)
         except ListingFailed as failure:
             notes = _said_of(failure, top)
+            recorder.spoil()
         else:
             if changes is not None:
                 return changes
             top = None
-    walked = _walked(selection, top, deadline)
-    return _compare(walked, known, notes)
+    walked = _walked(selection, top, deadline, recorder)
+    return _compare(walked, known, notes, recorder)
 
 
-def _compare(walked: Walked, known: Mapping[str, tuple[int, int]], notes: tuple[str, ...]) -> Changes:
+def _check_contents(
+    selection: Selection, known: Mapping[str, tuple[int, int]], deadline: float | None
+) -> Changes | None:
+    """What differs where no name came or went; None where more does."""
+    differing, missing, all_seen = _differing(selection, known, deadline, lambda: None)
+    changed = [judged for judged in map(selection.look, differing) if isinstance(judged, tuple)]
+    if missing or len(changed) < len(differing):
+        return None
+    return Changes([], changed, [], all_seen, None, "walk")
+
+
+def _compare(
+    walked: Walked,
+    known: Mapping[str, tuple[int, int]],
+    notes: tuple[str, ...],
+    recorder: TreeRecorder | None = None,
+) -> Changes:
     added: list[Found] = []
     changed: list[Found] = []
     for found in walked.files:
@@ -244,7 +278,8 @@ def _compare(walked: Walked, known: Mapping[str, tuple[int, int]], notes: tuple[
         return Changes([], changed, [], False, [], "walk", notes)
     listed = {path for path, _, _ in walked.files}
     removed = [path for path in known if path not in listed]
-    return Changes(added, changed, removed, True, walked.skipped, "walk", notes)
+    tree = recorder.state(walked.skipped) if recorder is not None else None
+    return Changes(added, changed, removed, True, walked.skipped, "walk", notes, tree)
 
 
 def _check_with_git(
@@ -254,9 +289,11 @@ def _check_with_git(
     known: Mapping[str, tuple[int, int]],
     deadline: float | None,
     on_change: Callable[[], None],
+    recorder: TreeRecorder,
 ) -> Changes | None:
-    """None when the root has to be walked. The status of known files is read while git lists."""
+    """None when the root has to be walked. Folders and the status of known files are read while git lists."""
     with begun as listing:
+        recorder.walk(rules_for_walk(selection.root, top, recorder.settings), deadline)
         differing, missing, all_seen = _differing(selection, known, deadline, on_change)
         if not all_seen:
             return _partial(selection, differing, missing)
@@ -274,8 +311,10 @@ def _check_with_git(
     skipped: list[SkippedFile] = []
     rules = own_rules(selection.root, tracked.joined, untracked.joined)
     if rules is None and not selection.filters:
-        # Then tracked files that are known are wanted: nothing that judges them can have changed but their status.
+        # Then tracked files that are known are wanted: nothing that judges them can have changed but their status, and
+        # what the folders above them are.
         listed = set(tracked.paths)
+        differing += [path for path in known if not selection.lies_in_real_folders(path)]
         unknown = listed.difference(known)
         new = [path for path in tracked.paths if path in unknown]
         kept = wanted(selection, new, tracked.text_only, True, None, skipped)
@@ -301,7 +340,8 @@ def _check_with_git(
                 if judged is not None:
                     skipped.append(judged)
     removed = [path for path in known if path not in listed and path not in gone]
-    return Changes(added, changed, [*removed, *gone], True, skipped, "git")
+    recorder.note_above([*tracked.paths, *untracked.paths])
+    return Changes(added, changed, [*removed, *gone], True, skipped, "git", (), recorder.state(skipped))
 
 
 def _filtered(selection: Selection, path: str, skipped: list[SkippedFile]) -> bool:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 
 from findling.config.roots import LIVE
-from findling.store import schema
+from findling.model.types import TreeState
+from findling.store import manifests, parts, schema
 from findling.store.rows import (
     FILE_FROM_ENTRY_SQL,
     FILE_SQL,
@@ -76,6 +77,20 @@ class ManifestReader(SnapshotReader):
                     known[path] = (size, mtime_ns)
             self._known = known
         return self._known
+
+    def tree(self) -> TreeState | None:
+        """What the listing depended on that the manifest comes from; None where that is not known.
+
+        A manifest with another number of files by now, or a record that is damaged, only costs a listing.
+        """
+        packed = self._value("SELECT value FROM meta WHERE key=?", manifests.tree_key(self._manifest_id))
+        if packed is None:
+            return None
+        try:
+            files, tree = parts.tree(packed)
+        except (ValueError, TypeError):
+            return None
+        return tree if files == len(self.known_files()) else None
 
     def state_of(self, path: str) -> tuple[int, int] | None:
         """(size, `files.stamp_of`) that the index knows of a path."""

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import msgspec
 
+from findling.model.types import TreeState
 from findling.store.reading import ChunkRow, Symbol
 
 pack = msgspec.msgpack.Encoder().encode
-"""A part in bytes: a list of symbols, or of chunks."""
+"""A part in bytes: a list of symbols, or of chunks; or a manifest's `TreeState`, after the number of its files."""
 
 NOTHING = pack([])
 
 symbols = msgspec.msgpack.Decoder(list[Symbol]).decode
 chunks = msgspec.msgpack.Decoder(list[ChunkRow]).decode
+tree = msgspec.msgpack.Decoder(tuple[int, TreeState]).decode
