@@ -37,6 +37,12 @@ CHECK_PAUSE = 10
 SMALL_TREE = 12_000
 SMALL_CHECK_S = 0.5
 
+HOLD_S = 0.1
+"""A look that found nothing to do is good for other questions that come so soon after it began."""
+
+HELD_FILES = 1_000
+"""Of fewer files a look takes a few milliseconds, and every question looks."""
+
 UNREAD_PAUSE_S = 60.0
 """How long a file that cannot be read is left alone: each try is a run of the indexer."""
 
@@ -275,6 +281,9 @@ def _look(
 ) -> tuple[Changes, list[str]]:
     """What differs on disk, and the paths of it to look at."""
     started = time.monotonic()
+    found_as_it_was, looked_at = store.unchanged or (None, 0.0)
+    if found_as_it_was is known and _holds(len(known), started - looked_at, wait_s):
+        return sources.discovery.AS_IT_WAS, []
     ended, cost = store.last_look
     budget: float | None = CHECK_S
     if wait_s is None:
@@ -283,7 +292,16 @@ def _look(
         budget = SMALL_CHECK_S
     elif started - ended >= CHECK_PAUSE * cost:
         budget = WHOLE_CHECK_S
-    changes = sources.discovery.check(store.root, known, store.configuration.wanted, budget, tree=tree)
+    heard = store.heard(tree.folders) if tree is not None else None
+    changes = sources.discovery.check(
+        store.root,
+        known,
+        store.configuration.wanted,
+        budget,
+        tree=tree,
+        heard=heard if found_as_it_was is known else None,
+    )
+    store.unchanged = (known, started) if changes == sources.discovery.AS_IT_WAS else None
     _note(store, changes.notes)
     if budget != CHECK_S:
         now = time.monotonic()
@@ -293,6 +311,11 @@ def _look(
     paths = to_look_at(store.root, changes, known)
     tried = _tried_lately(store, set(paths).difference(changes.removed), known)
     return changes, [path for path in paths if path not in tried] if tried else paths
+
+
+def _holds(files: int, age_s: float, wait_s: float | None) -> bool:
+    """Whether a look of that age, which found nothing, is good enough for a question."""
+    return wait_s is not None and files >= HELD_FILES and age_s < HOLD_S
 
 
 def _note(store: OpenStore, notes: Iterable[str]) -> None:

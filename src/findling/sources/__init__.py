@@ -9,6 +9,7 @@ from findling.model.front_door import front_door
 if TYPE_CHECKING:
     from findling.sources import discovery, unlisted, watching
     from findling.sources.file_order import by_query
+    from findling.sources.folder_events import FolderEvents
     from findling.sources.git_listing import find_git_top, why_it_failed
     from findling.sources.git_objects import (
         RefFiles,
@@ -25,6 +26,7 @@ else:
         {
             "discovery": "",
             "file_order": "by_query",
+            "folder_events": "FolderEvents",
             "git_listing": "find_git_top why_it_failed",
             "git_objects": "RefFiles check_listable git_arguments holds list_tree objects_changed_at",
             "selection": "DiscoveryOptions",
@@ -35,6 +37,7 @@ else:
 
 __all__ = [
     "DiscoveryOptions",
+    "FolderEvents",
     "RefFiles",
     "by_query",
     "check_listable",

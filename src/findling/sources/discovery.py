@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -84,6 +84,10 @@ class Changes(NamedTuple):
     method: Method
     notes: tuple[str, ...] = ()
     tree: TreeState | None = None
+
+
+AS_IT_WAS = Changes([], [], [], True, None, "walk")
+"""Nothing differs."""
 
 
 def begin(root: Path, options: DiscoveryOptions | None = None) -> GitListing | None:
@@ -209,6 +213,7 @@ def check(
     budget_s: float | None = None,
     *,
     tree: TreeState | None = None,
+    heard: Collection[str] | None = None,
     begun: GitListing | None = None,
     on_change: Callable[[], None] = lambda: None,
 ) -> Changes:
@@ -216,7 +221,8 @@ def check(
 
     ``known`` holds every path that was handed out before, also those whose contents turned out not to be wanted;
     else these are found anew each time. With ``budget_s`` the check ends about then, ``complete`` or not. ``tree``:
-    that of the listing that ``known`` comes from; where it still holds, nothing is listed. ``begun``: what `begin` gave
+    that of the listing that ``known`` comes from; where it still holds, nothing is listed. ``heard``: the only files of
+    its folders that anything happened to since a check with both found no difference. ``begun``: what `begin` gave
     for the same root and options, not before ``known`` was settled. ``on_change`` is called once, as soon as a known
     file with another status is met.
     """
@@ -228,8 +234,9 @@ def check(
         whole = discover(root, options, begun=begun)
         return _compare(Walked(whole.files, whole.skipped, True), known, whole.notes)
     top = find_git_top(selection.root)
-    if tree is not None and is_as_it_was(selection, top, tree, deadline):
-        changes = _check_contents(selection, known, deadline)
+    if tree is not None and is_as_it_was(selection, top, tree, deadline, files_only=heard is not None):
+        concerned = known if heard is None else {path: known[path] for path in heard if path in known}
+        changes = _check_contents(selection, concerned, deadline)
         if changes is not None:
             return changes
     recorder = TreeRecorder(selection, top)

@@ -177,13 +177,20 @@ class TreeRecorder:
         self._files[path] = _file_stamp(status) if settled else _NEVER_THE_SAME
 
 
-def is_as_it_was(selection: Selection, top: str | None, state: TreeState, deadline: float | None) -> bool:
-    """Whether a whole listing would find the files that it found then, whatever became of their contents."""
+def is_as_it_was(
+    selection: Selection, top: str | None, state: TreeState, deadline: float | None, *, files_only: bool = False
+) -> bool:
+    """Whether a whole listing would find the files that it found then, whatever became of their contents.
+
+    ``files_only``: nothing came or went in folders, as is known from elsewhere.
+    """
     if state.world != _world(selection, top):
         return False
     for path, before in state.files.items():
         if _file_stamp(_status(selection, path)) != before:
             return False
+    if files_only:
+        return True
     root, prefix, lstat = selection.root, selection.prefix, os.lstat
     count = 0
     for folder, (before, shape) in state.folders.items():

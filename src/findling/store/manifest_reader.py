@@ -36,6 +36,8 @@ class ManifestReader(SnapshotReader):
         """Entries that the manifest is known to have."""
         self._listing: list[FileRow] | None = None
         self._known: dict[str, tuple[int, int]] | None = None
+        self._tree: tuple[bytes, int, TreeState] | None = None
+        """As it was read last, packed and unpacked."""
         self._crowding: float | None = None
         self._others: list[int] | None = None
         self._unlisted: frozenset[tuple[str, str]] | None = None
@@ -86,10 +88,12 @@ class ManifestReader(SnapshotReader):
         packed = self._value("SELECT value FROM meta WHERE key=?", manifests.tree_key(self._manifest_id))
         if packed is None:
             return None
-        try:
-            files, tree = parts.tree(packed)
-        except (ValueError, TypeError):
-            return None
+        if self._tree is None or self._tree[0] != packed:
+            try:
+                self._tree = (packed, *parts.tree(packed))
+            except (ValueError, TypeError):
+                return None
+        _, files, tree = self._tree
         return tree if files == len(self.known_files()) else None
 
     def state_of(self, path: str) -> tuple[int, int] | None:
