@@ -23,7 +23,7 @@ from findling.model.types import Freshness, TreeState
 from findling.store.schema import FAILED, UNREAD
 
 if TYPE_CHECKING:
-    from findling.sources.discovery import Changes
+    from findling.sources.looking import Changes
 
 CHECK_S = 0.05
 """Time for looking at the disk before a question in a large tree that was opened or looked at whole a moment ago."""
@@ -283,7 +283,7 @@ def _look(
     started = time.monotonic()
     found_as_it_was, looked_at = store.unchanged or (None, 0.0)
     if found_as_it_was is known and _holds(len(known), started - looked_at, wait_s):
-        return sources.discovery.AS_IT_WAS, []
+        return sources.looking.AS_IT_WAS, []
     ended, cost = store.last_look
     budget: float | None = CHECK_S
     if wait_s is None:
@@ -292,16 +292,15 @@ def _look(
         budget = SMALL_CHECK_S
     elif started - ended >= CHECK_PAUSE * cost:
         budget = WHOLE_CHECK_S
-    heard = store.heard(tree.folders) if tree is not None else None
-    changes = sources.discovery.check(
-        store.root,
-        known,
-        store.configuration.wanted,
-        budget,
-        tree=tree,
-        heard=heard if found_as_it_was is known else None,
-    )
-    store.unchanged = (known, started) if changes == sources.discovery.AS_IT_WAS else None
+    changes, wanted = None, store.configuration.wanted
+    if tree is not None:
+        heard = store.heard(tree.folders)
+        if found_as_it_was is not known:
+            heard = None
+        changes = sources.looking.look_again(store.root, known, wanted, tree, budget, heard=heard)
+    if changes is None:
+        changes = sources.discovery.check(store.root, known, wanted, budget)
+    store.unchanged = (known, started) if changes == sources.looking.AS_IT_WAS else None
     _note(store, changes.notes)
     if budget != CHECK_S:
         now = time.monotonic()

@@ -21,19 +21,20 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from findling.config.roots import is_bare
 from findling.model.marks import classify, content_marks, looks_secret
 from findling.model.types import SkippedFile, TreeState
-from findling.outbound.files import STAMP_BITS, TIMELESS
-from findling.sources.git_listing import GitListing, Listed, ListingFailed, find_git_top, is_repository
+from findling.sources.git_listing import GitListing, Listed, ListingFailed, is_repository
+from findling.sources.git_top import find_git_top
 from findling.sources.ignore_files import IgnoreTree
+from findling.sources.looking import Changes, Method, differing
 from findling.sources.named_paths import Looked, look_at
 from findling.sources.selection import DiscoveryOptions, Found, Selection, judge_all, own_rules, wanted
-from findling.sources.tree_state import TreeRecorder, is_as_it_was
+from findling.sources.tree_recorder import TreeRecorder
 from findling.sources.walking import Walked, rules_for_walk, walk
 
 __all__ = [
@@ -50,12 +51,6 @@ __all__ = [
     "looks_secret",
 ]
 
-Method = Literal["git", "walk"]
-
-_CLOCK_EVERY = 256  # files between two looks at the clock: about half a millisecond
-_REGULAR = 0o100000
-_KIND_BITS = 0o170000
-
 
 class Discovery(NamedTuple):
     """Everything in a root. ``notes`` are sentences for people, such as why git could not be asked; ``tree`` as in
@@ -66,28 +61,6 @@ class Discovery(NamedTuple):
     method: Method
     notes: tuple[str, ...] = ()
     tree: TreeState | None = None
-
-
-class Changes(NamedTuple):
-    """What differs from what was known.
-
-    Unless ``complete``, the budget ran out first: what is listed is true, but there may be more, and ``added`` and
-    ``skipped`` are empty. ``skipped`` is None where what is left out is as it was. ``tree``: of a whole listing, for
-    the next `check`, once what differs was taken in.
-    """
-
-    added: list[Found]
-    changed: list[Found]
-    removed: list[str]
-    complete: bool
-    skipped: list[SkippedFile] | None
-    method: Method
-    notes: tuple[str, ...] = ()
-    tree: TreeState | None = None
-
-
-AS_IT_WAS = Changes([], [], [], True, None, "walk")
-"""Nothing differs."""
 
 
 def begin(root: Path, options: DiscoveryOptions | None = None) -> GitListing | None:
@@ -212,19 +185,15 @@ def check(
     options: DiscoveryOptions | None = None,
     budget_s: float | None = None,
     *,
-    tree: TreeState | None = None,
-    heard: Collection[str] | None = None,
     begun: GitListing | None = None,
     on_change: Callable[[], None] = lambda: None,
 ) -> Changes:
     """What differs from ``known``: path -> (size, `files.stamp_of`).
 
     ``known`` holds every path that was handed out before, also those whose contents turned out not to be wanted;
-    else these are found anew each time. With ``budget_s`` the check ends about then, ``complete`` or not. ``tree``:
-    that of the listing that ``known`` comes from; where it still holds, nothing is listed. ``heard``: the only files of
-    its folders that anything happened to since a check with both found no difference. ``begun``: what `begin` gave
-    for the same root and options, not before ``known`` was settled. ``on_change`` is called once, as soon as a known
-    file with another status is met.
+    else these are found anew each time. With ``budget_s`` the check ends about then, ``complete`` or not. ``begun``:
+    what `begin` gave for the same root and options, not before ``known`` was settled. ``on_change`` is called once, as
+    soon as a known file with another status is met.
     """
     deadline = None if budget_s is None else time.monotonic() + budget_s
     selection = Selection(os.path.realpath(root), options or DiscoveryOptions())
@@ -234,11 +203,6 @@ def check(
         whole = discover(root, options, begun=begun)
         return _compare(Walked(whole.files, whole.skipped, True), known, whole.notes)
     top = find_git_top(selection.root)
-    if tree is not None and is_as_it_was(selection, top, tree, deadline, files_only=heard is not None):
-        concerned = known if heard is None else {path: known[path] for path in heard if path in known}
-        changes = _check_contents(selection, concerned, deadline)
-        if changes is not None:
-            return changes
     recorder = TreeRecorder(selection, top)
     notes: tuple[str, ...] = ()
     if top is not None:
@@ -254,17 +218,6 @@ def check(
             top = None
     walked = _walked(selection, top, deadline, recorder)
     return _compare(walked, known, notes, recorder)
-
-
-def _check_contents(
-    selection: Selection, known: Mapping[str, tuple[int, int]], deadline: float | None
-) -> Changes | None:
-    """What differs where no name came or went; None where more does."""
-    differing, missing, all_seen = _differing(selection, known, deadline, lambda: None)
-    changed = [judged for judged in map(selection.look, differing) if isinstance(judged, tuple)]
-    if missing or len(changed) < len(differing):
-        return None
-    return Changes([], changed, [], all_seen, None, "walk")
 
 
 def _compare(
@@ -301,16 +254,16 @@ def _check_with_git(
     """None when the root has to be walked. Folders and the status of known files are read while git lists."""
     with begun as listing:
         recorder.walk(rules_for_walk(selection.root, top, recorder.settings), deadline)
-        differing, missing, all_seen = _differing(selection, known, deadline, on_change)
+        differs, missing, all_seen = differing(selection, known, deadline, on_change)
         if not all_seen:
-            return _partial(selection, differing, missing)
+            return _partial(selection, differs, missing)
         try:
             if listing.root_is_ignored():
                 return None
             tracked, untracked = listing.tracked(), listing.untracked()
         except ListingFailed as failure:
             if failure.out_of_time:
-                return _partial(selection, differing, missing)
+                return _partial(selection, differs, missing)
             raise
         unreadable = listing.unreadable
     if not (tracked.paths or untracked.paths) and top != selection.root:
@@ -321,7 +274,7 @@ def _check_with_git(
         # Then tracked files that are known are wanted: nothing that judges them can have changed but their status, and
         # what the folders above them are.
         listed = set(tracked.paths)
-        differing += [path for path in known if not selection.lies_in_real_folders(path)]
+        differs += [path for path in known if not selection.lies_in_real_folders(path)]
         unknown = listed.difference(known)
         new = [path for path in tracked.paths if path in unknown]
         kept = wanted(selection, new, tracked.text_only, True, None, skipped)
@@ -337,7 +290,7 @@ def _check_with_git(
     skipped += unreadable
     changed: list[Found] = []
     gone = set(missing)
-    for path in differing:
+    for path in differs:
         if path in listed:
             judged = selection.look(path)
             if isinstance(judged, tuple):
@@ -362,40 +315,3 @@ def _filtered(selection: Selection, path: str, skipped: list[SkippedFile]) -> bo
 def _partial(selection: Selection, differing: list[str], missing: list[str]) -> Changes:
     changed = [judged for judged in map(selection.look, differing) if isinstance(judged, tuple)]
     return Changes([], changed, missing, False, [], "git")
-
-
-def _differing(
-    selection: Selection,
-    known: Mapping[str, tuple[int, int]],
-    deadline: float | None,
-    on_change: Callable[[], None],
-) -> tuple[list[str], list[str], bool]:
-    """Known files whose status is not as it was, those that are not there, and whether there was time for all."""
-    prefix, limit = selection.prefix, selection.options.max_bytes
-    differing: list[str] = []
-    missing: list[str] = []
-    lstat, monotonic = os.lstat, time.monotonic
-    count = 0
-    for path, (size, stamp) in known.items():
-        if deadline is not None:
-            count += 1
-            if not count % _CLOCK_EVERY and monotonic() > deadline:
-                return differing, missing, False
-        try:
-            status = lstat(prefix + path)
-        except (FileNotFoundError, NotADirectoryError):
-            missing.append(path)
-            continue
-        except OSError:
-            differing.append(path)  # judged again below, with its reason
-            continue
-        if (
-            (hash((status.st_mtime_ns, status.st_ctime_ns)) ^ TIMELESS) & STAMP_BITS != stamp  # as `files.stamp_of`
-            or status.st_size != size
-            or (size > limit and size > selection.options.limit(path))
-            or status.st_mode & _KIND_BITS != _REGULAR
-        ):
-            if not differing:
-                on_change()
-            differing.append(path)
-    return differing, missing, True

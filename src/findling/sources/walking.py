@@ -13,7 +13,7 @@ from findling.sources.git_settings import Setting, excludes_file, git_settings
 from findling.sources.ignore_files import ALL_IGNORE_FILES, GIT_IGNORE_FILES, IgnoreTree, read_small_text
 from findling.sources.ignore_rules import IgnoreRules, RuleSet
 from findling.sources.selection import Found, Selection, is_text, shown
-from findling.sources.tree_state import TreeRecorder
+from findling.sources.tree_recorder import TreeRecorder
 
 # ruff: noqa: PTH112, PTH114, PTH117, PTH118, PTH208 - plain strings, as in selection
 

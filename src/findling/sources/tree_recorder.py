@@ -1,19 +1,14 @@
-"""What a listing of a folder tree depended on, so that the next look needs one stat for each file and each folder.
-
-A folder's times tell whether names came or went in it. One whose times differ is listed again; where its names are as
-they were, nothing is new there. Rules of every kind, what git tracks and how git is configured are known by the stamps
-of the files that say so. Whatever else differs, or cannot be told from what was there, calls for a whole listing.
+"""What a listing of a folder tree depends on, noted while it goes on, so that the next look need not list (`looking`).
 
 Times prove nothing within a step of the clock that writes them: what changed less than a step before the listing began
 is not vouched for, nor is a folder without times (the root of a FAT volume).
 
-In a git work tree no look is taken at folders of which git tracks nothing and nothing is ever indexed: ignored ones,
+In a git work tree no note is taken of folders of which git tracks nothing and nothing is ever indexed: ignored ones,
 installed packages, hidden ones. What is left out in them is as the last whole listing said.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 import time
@@ -23,14 +18,13 @@ from pathlib import Path
 
 from findling.config import roots
 from findling.model.types import SkippedFile, TreeState
-from findling.outbound.files import STAMP_BITS
-from findling.outbound.git import kept_git_variables
 from findling.sources.folders import CACHE_TAG, NEVER_FOLDERS, untracked_folder_reason
 from findling.sources.git_settings import Setting, excludes_file, git_settings, settings_files, user_folder
 from findling.sources.ignore_files import ALL_IGNORE_FILES, GIT_IGNORE_FILES, IgnoreTree
+from findling.sources.looking import file_stamp, shape_of, stamp, status_of, world
 from findling.sources.selection import Selection
 
-# ruff: noqa: PTH111, PTH115, PTH116, PTH118 - plain strings, as in selection
+# ruff: noqa: PTH111, PTH118 - plain strings, as in selection
 
 _STEP_NS = 20_000_000
 """No file system that keeps parts of a second has a coarser clock."""
@@ -43,24 +37,9 @@ _SECOND_NS = 1_000_000_000
 _NEVER_THE_SAME = -1
 """In place of a stamp that proves nothing."""
 
-_NO_FILE = 0
-
 _RULE_FILES = frozenset((*ALL_IGNORE_FILES, CACHE_TAG))
 
 _CLOCK_EVERY = 64  # folders between two looks at the clock
-
-
-def stamp(status: os.stat_result) -> int:
-    """A number that tells a file or folder from another at its place and from itself at another time; never 0."""
-    times = (status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev)
-    return hash(times) & STAMP_BITS or 1
-
-
-def is_settled(status: os.stat_result, began_ns: int) -> bool:
-    """Whether every later change shows in the times of what has this status, read at ``began_ns`` or later."""
-    changed = status.st_ctime_ns if os.name == "posix" else status.st_mtime_ns
-    step = _STEP_NS if changed % _SECOND_NS else _COARSE_STEP_NS
-    return 0 < changed < began_ns - step
 
 
 class TreeRecorder:
@@ -86,11 +65,11 @@ class TreeRecorder:
         entries = list(entries)
         try:
             status = os.lstat(self._place(folder))
-            shape = _shape(entries)
+            shape = shape_of(entries)
         except OSError:
             self._sound = False
             return
-        settled = is_settled(status, self._began_ns)
+        settled = _is_settled(status, self._began_ns)
         self._folders[folder] = (stamp(status), shape) if settled else (_NEVER_THE_SAME, _NEVER_THE_SAME)
         prefix = f"{folder}/" if folder else ""
         for entry in entries:
@@ -166,83 +145,22 @@ class TreeRecorder:
             return None
         for path in (excludes_file(self.settings), *settings_files(self.settings)):
             self._note_file(path)
-        return TreeState(_world(self._selection, self._top), self._files, self._folders)
+        return TreeState(world(self._selection, self._top), self._files, self._folders)
 
     def _place(self, folder: str) -> str:
         return self._selection.prefix + folder if folder else self._selection.root
 
     def _note_file(self, path: str) -> None:
-        status = _status(self._selection, path)
-        settled = status is None or is_settled(status, self._began_ns)
-        self._files[path] = _file_stamp(status) if settled else _NEVER_THE_SAME
+        status = status_of(self._selection, path)
+        settled = status is None or _is_settled(status, self._began_ns)
+        self._files[path] = file_stamp(status) if settled else _NEVER_THE_SAME
 
 
-def is_as_it_was(
-    selection: Selection, top: str | None, state: TreeState, deadline: float | None, *, files_only: bool = False
-) -> bool:
-    """Whether a whole listing would find the files that it found then, whatever became of their contents.
-
-    ``files_only``: nothing came or went in folders, as is known from elsewhere.
-    """
-    if state.world != _world(selection, top):
-        return False
-    for path, before in state.files.items():
-        if _file_stamp(_status(selection, path)) != before:
-            return False
-    if files_only:
-        return True
-    root, prefix, lstat = selection.root, selection.prefix, os.lstat
-    count = 0
-    for folder, (before, shape) in state.folders.items():
-        count += 1
-        if deadline is not None and not count % _CLOCK_EVERY and time.monotonic() > deadline:
-            return False
-        place = prefix + folder if folder else root
-        try:
-            status = lstat(place)
-            times = (status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev)
-            if (hash(times) & STAMP_BITS or 1) == before:  # as `stamp`, without a call
-                continue
-            with os.scandir(place) as entries:
-                if not stat.S_ISDIR(status.st_mode) or _shape(entries) != shape:
-                    return False
-        except OSError:
-            return False
-    return True
-
-
-def _shape(entries: Iterable[os.DirEntry[str]]) -> int:
-    """A number for the names in a folder, and for what each of them is."""
-    names: list[str] = []
-    for entry in entries:
-        if entry.is_file(follow_symlinks=False):
-            names.append(entry.name)
-        elif entry.is_dir(follow_symlinks=False):
-            names.append(f"{entry.name}/")
-        else:
-            names.append(f"{entry.name}//{os.readlink(entry.path) if entry.is_symlink() else ''}")
-    names.sort()
-    digest = hashlib.blake2b(os.fsencode("\0".join(names)), digest_size=7)
-    return int.from_bytes(digest.digest())
-
-
-def _status(selection: Selection, path: str) -> os.stat_result | None:
-    """Of a file of the tree, where a link counts as such, or of any file by its absolute path."""
-    try:
-        return os.stat(path) if os.path.isabs(path) else os.lstat(selection.prefix + path)  # noqa: PTH117
-    except OSError:
-        return None
-
-
-def _file_stamp(status: os.stat_result | None) -> int:
-    return _NO_FILE if status is None else stamp(status) ^ status.st_size
-
-
-def _world(selection: Selection, top: str | None) -> str:
-    """Everything that a listing depends on and that is in no file."""
-    variables = {name: os.environ.get(name) for name in ("HOME", "XDG_CONFIG_HOME")}
-    told = repr((selection.options.id, top, sorted({**variables, **kept_git_variables()}.items(), key=str)))
-    return hashlib.blake2b(os.fsencode(told), digest_size=8).hexdigest()
+def _is_settled(status: os.stat_result, began_ns: int) -> bool:
+    """Whether every later change shows in the times of what has this status, read at ``began_ns`` or later."""
+    changed = status.st_ctime_ns if os.name == "posix" else status.st_mtime_ns
+    step = _STEP_NS if changed % _SECOND_NS else _COARSE_STEP_NS
+    return 0 < changed < began_ns - step
 
 
 def _git_files(root: str, top: str | None) -> Iterator[str]:

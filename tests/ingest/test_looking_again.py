@@ -15,6 +15,7 @@ import pytest
 from findling.model.types import SkippedFile, TreeState
 from findling.outbound import git as outbound_git
 from findling.sources.discovery import Changes, DiscoveryOptions, check, discover
+from findling.sources.looking import AS_IT_WAS, look_again
 
 STEP_S = 0.03
 """More than a step of any clock that keeps parts of a second: what is older is vouched for."""
@@ -53,7 +54,7 @@ class Index:
     """What is known of a folder, kept as an index keeps it: looked at, taken in, looked at again."""
 
     def __init__(self, root: Path, options: DiscoveryOptions | None = None) -> None:
-        self.root, self.options = root, options
+        self.root, self.options = root, options or DiscoveryOptions()
         self.known: dict[str, tuple[int, int]] = {}
         self.skipped: list[SkippedFile] = []
         self.tree: TreeState | None = None
@@ -62,7 +63,11 @@ class Index:
 
     def look(self) -> Changes:
         """Take in what a look finds. Whatever it went by, it has found what a listing from scratch finds."""
-        changes = check(self.root, self.known, self.options, tree=self.tree)
+        changes = None
+        if self.tree is not None:
+            changes = look_again(self.root, self.known, self.options, self.tree)
+        if changes is None:
+            changes = check(self.root, self.known, self.options)
         self.known.update({path: (size, stamp) for path, size, stamp in (*changes.added, *changes.changed)})
         for path in changes.removed:
             del self.known[path]
@@ -125,10 +130,11 @@ def test_what_is_known_is_looked_at_without_git_and_without_listing(
     with monkeypatch.context() as patch:
         patch.setattr(outbound_git.subprocess, "Popen", never)
         patch.setattr(os, "scandir", never)
-        nothing = check(root, index.known, tree=index.tree)
-        assert (nothing.added, nothing.changed, nothing.removed) == ([], [], [])
+        assert index.tree is not None
+        assert look_again(root, index.known, index.options, index.tree) == AS_IT_WAS
         (root / "a.py").write_text("y\n")
-        assert [path for path, _, _ in check(root, index.known, tree=index.tree).changed] == ["a.py"]
+        changes = look_again(root, index.known, index.options, index.tree)
+        assert changes is not None and [path for path, _, _ in changes.changed] == ["a.py"]
 
 
 def saved_by_an_editor(root: Path) -> None:
