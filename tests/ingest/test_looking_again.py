@@ -336,6 +336,20 @@ def test_a_folder_without_times_is_listed_each_time(root: Path, monkeypatch: pyt
     assert "src/new.py" in index.known
 
 
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is closed to root")
+def test_a_folder_that_cannot_be_listed_is_known_by_its_times(root: Path) -> None:
+    """Other users' folders (a database's files) are no reason to list everything at each question."""
+    closed = root / "loose"
+    before = closed.stat().st_mode
+    closed.chmod(0)
+    index = Index(root)
+    assert ("loose/", "unreadable") in told(index.skipped)
+    assert not index.whole()
+    closed.chmod(before)
+    index.look()
+    assert "loose/f.py" in index.known
+
+
 def test_other_options_and_variables_are_another_world(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     index = Index(root)
     index.options = DiscoveryOptions(exclude=("docs/",))

@@ -35,6 +35,11 @@ _OVERFLOW: Final = 0x4000
 _EVENT: Final = struct.Struct("iIII")
 _READ_BYTES: Final = 1 << 18
 
+_SHARE: Final = 16
+"""Of the folders that the system lets a user listen to, we take at most one in so many: others listen, too."""
+
+_LIMIT: Final = "/proc/sys/fs/inotify/max_user_watches"
+
 _LOCAL: Final = frozenset(("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "zfs", "bcachefs", "tmpfs", "overlay"))
 """File systems that nobody changes behind this system's back."""
 
@@ -53,6 +58,7 @@ class FolderEvents:
         if self._queue < 0:
             raise CannotWatch(os.strerror(ctypes.get_errno()))
         self.close = weakref.finalize(self, os.close, self._queue)
+        self._most = _most_folders()
         self._folders: dict[str, int] = {}
         self._names: dict[int, str] = {}
 
@@ -63,6 +69,8 @@ class FolderEvents:
         something was missed. Raises `CannotWatch`.
         """
         unheard = [folder for folder in folders if folder not in self._folders]
+        if len(self._folders) + len(unheard) > self._most:
+            raise CannotWatch("these are too many folders")
         for folder in unheard:
             self._listen(folder)
         more = bool(unheard)
@@ -107,6 +115,14 @@ class FolderEvents:
             else:
                 more = True  # the folder's own rights
         return more
+
+
+def _most_folders() -> int:
+    try:
+        with open(_LIMIT, encoding="ascii") as file:  # noqa: PTH123
+            return int(file.read()) // _SHARE
+    except (OSError, ValueError):
+        return 0
 
 
 def _is_local(root: str) -> bool:

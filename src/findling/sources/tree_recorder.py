@@ -69,12 +69,22 @@ class TreeRecorder:
         except OSError:
             self._sound = False
             return
-        settled = _is_settled(status, self._began_ns)
-        self._folders[folder] = (stamp(status), shape) if settled else (_NEVER_THE_SAME, _NEVER_THE_SAME)
+        self._keep(folder, status, shape)
         prefix = f"{folder}/" if folder else ""
         for entry in entries:
             if entry.name in _RULE_FILES:
                 self._note_file(prefix + entry.name)
+
+    def note_unreadable(self, folder: str) -> None:
+        """Keep that a folder could not be listed: other rights change its times."""
+        try:
+            self._keep(folder, os.lstat(self._place(folder)), _NEVER_THE_SAME)
+        except OSError:
+            self._sound = False
+
+    def _keep(self, folder: str, status: os.stat_result, shape: int) -> None:
+        settled = _is_settled(status, self._began_ns)
+        self._folders[folder] = (stamp(status), shape) if settled else (_NEVER_THE_SAME, _NEVER_THE_SAME)
 
     def spoil(self) -> None:
         """Say that the listing depends on what cannot be told: there is no state of it."""
@@ -118,7 +128,7 @@ class TreeRecorder:
         except FileNotFoundError:
             return None
         except OSError:
-            self._sound = False
+            self.note_unreadable(folder)
             return None
         self.note(folder, entries)
         return entries
@@ -140,7 +150,7 @@ class TreeRecorder:
         for skip in skipped:
             if skip.reason == "too_large":
                 self._note_file(skip.path)
-            self._sound &= skip.reason != "unreadable"
+            self._sound &= skip.reason != "unreadable" or skip.path.endswith("/")
         if not self._sound:
             return None
         for path in (excludes_file(self.settings), *settings_files(self.settings)):

@@ -62,6 +62,8 @@ def _folder(
             entries = sorted(listing, key=_name)
     except OSError as error:
         skipped.append(SkippedFile(folder + "/", "unreadable", error.strerror or str(error)))
+        if recorder is not None:
+            recorder.note_unreadable(folder)
         return []
     if recorder is not None:
         recorder.note(folder, entries)
