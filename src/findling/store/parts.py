@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import msgspec
 
+from findling.model.reading import ChunkRow, Symbol
 from findling.model.types import TreeState
-from findling.store.reading import ChunkRow, Symbol
 
 pack = msgspec.msgpack.Encoder().encode
 """A part in bytes: a list of symbols, or of chunks; or a manifest's `TreeState`, after the number of its files."""
