@@ -258,6 +258,11 @@ class Engine:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def listen(self) -> None:
+        """Look only where the system says that something happened, where it tells of everything: for a process that
+        stays, as it takes a moment to begin with."""
+        self._store.listens = True
+
     # --- indexing -------------------------------------------------------------------------------------------
 
     @_rebuilds

@@ -7,21 +7,23 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Mapping, Set
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from findling import sources
+from findling import store as stored
 from findling.engine import indexing
 from findling.engine.refs import RefStore, up_to_date
 from findling.engine.runs import OnProgress, add_vectors, run
 from findling.engine.store import WRITER_WAIT_S, OpenStore
 from findling.model import errors
 from findling.model.plurals import count
-from findling.model.types import Freshness
+from findling.model.types import Freshness, TreeState
 from findling.store.schema import FAILED, UNREAD
 
 if TYPE_CHECKING:
-    from findling.sources.discovery import Changes
+    from findling.sources.looking import Changes
     from findling.sources.selection import Found
 
 CHECK_S = 0.05
@@ -35,6 +37,12 @@ CHECK_PAUSE = 10
 
 SMALL_TREE = 12_000
 SMALL_CHECK_S = 0.5
+
+HOLD_S = 0.1
+"""A look that found nothing to do is good for other questions that come so soon after it began."""
+
+HELD_FILES = 1_000
+"""Of fewer files a look takes a few milliseconds, and every question looks."""
 
 UNREAD_PAUSE_S = 60.0
 """How long a file that cannot be read is left alone: each try is a run of the indexer."""
@@ -126,21 +134,20 @@ def _freshen(
         store.ready_to_read()
         return NOT_ASKED
     store.ready()
-    reader = store.reader
     started = time.monotonic()
-    known = _known_files(store)
+    known, tree = _known_files(store)
     if known is None:
         deadline = None if wait_s is None else started + wait_s
         return _first_run(store, deadline, progress, query, embed=not text_only or deadline is not None)
-    changes, changed = _look(store, known, None if look_at_all else wait_s)
+    changes, changed = _look(store, known, tree, None if look_at_all else wait_s)
     unlisted = changes.skipped if changes.complete else None
-    with reader.snapshot():
-        left_out = reader.unlisted()
-    same = unlisted is None or {(file.path, file.reason) for file in unlisted} == left_out
+    same = unlisted is None or {(file.path, file.reason) for file in unlisted} == _left_out(store)
     embed = embed and store.semantics.mismatch() is None
     deadline = None if wait_s is None else started + SYNC_S
     if not changed and same:
         began = time.monotonic()
+        if changes.tree is not None:
+            _note_tree(store, changes.tree)
         if embed:
             fill_in_vectors(store, progress, deadline)
         return _after(began) if changes.complete else NOT_CHECKED
@@ -155,6 +162,7 @@ def _freshen(
             wait_s=writer_wait_s(None if wait_s is None else started + wait_s, BUSY_WAIT_S),
             deadline=deadline,
             unlisted=unlisted,
+            tree=changes.tree,
         )
     except errors.IndexBusy:
         return BUSY
@@ -227,10 +235,10 @@ def _only_look(store: OpenStore, wait_s: float | None) -> tuple[Freshness, str]:
         raise errors.IndexNotReady(f"{store.root} is not indexed, and {OFF}.", remedy="Run 'findling index'.")
     if wait_s == 0:
         return NOT_ASKED
-    known = _known_files(store)
+    known, tree = _known_files(store)
     if known is None:
         return "stale", f"not all files are indexed as they should be, and {OFF}"
-    changes, changed = _look(store, known, wait_s)
+    changes, changed = _look(store, known, tree, wait_s)
     if changed:
         return "stale", f"{count(len(changed), 'file')} changed, and {OFF}"
     return ("fresh", "") if changes.complete else NOT_CHECKED
@@ -245,19 +253,42 @@ def nothing_indexed(store: OpenStore) -> bool:
         return store.reader.manifest is None
 
 
-def _known_files(store: OpenStore) -> dict[str, tuple[int, int]] | None:
-    """path -> (size, `files.stamp_of`) of what is indexed; None where a run over the whole root must come first."""
+def _known_files(store: OpenStore) -> tuple[dict[str, tuple[int, int]] | None, TreeState | None]:
+    """path -> (size, `files.stamp_of`) of what is indexed, None where a run over the whole root must come first; and
+    what the listing depended on that this comes from, where that is known."""
     reader = store.reader
     with reader.snapshot():
         manifest = reader.manifest
         if manifest is None or not manifest.complete or store.cut_otherwise:
-            return None
-        return reader.known_files()
+            return None, None
+        return reader.known_files(), reader.tree()
 
 
-def _look(store: OpenStore, known: Mapping[str, tuple[int, int]], wait_s: float | None) -> tuple[Changes, list[str]]:
+def _left_out(store: OpenStore) -> Set[tuple[str, str]]:
+    """(path, reason) of what the last listing left out."""
+    with store.reader.snapshot():
+        return store.reader.unlisted()
+
+
+def _note_tree(store: OpenStore, tree: TreeState) -> None:
+    """Write down what a listing depended on that found nothing new: else every question lists everything, too. Where
+    that cannot be now (another process writes, nobody may, or the disk is full), the next question tries again."""
+    with suppress(errors.IndexBusy, errors.IndexUnavailable, errors.StorageFull):
+        writer = stored.IndexWriter(store.directory)
+        try:
+            writer.note_tree(writer.manifest(*store.manifest_key), tree)
+        finally:
+            writer.close()
+
+
+def _look(
+    store: OpenStore, known: Mapping[str, tuple[int, int]], tree: TreeState | None, wait_s: float | None
+) -> tuple[Changes, list[str]]:
     """What differs on disk, and the paths of it to look at."""
     started = time.monotonic()
+    found_as_it_was, looked_at = store.unchanged or (None, 0.0)
+    if found_as_it_was is known and _holds(len(known), started - looked_at, wait_s):
+        return sources.looking.AS_IT_WAS, []
     ended, cost = store.last_look
     budget: float | None = CHECK_S
     if wait_s is None:
@@ -266,7 +297,15 @@ def _look(store: OpenStore, known: Mapping[str, tuple[int, int]], wait_s: float 
         budget = SMALL_CHECK_S
     elif started - ended >= CHECK_PAUSE * cost:
         budget = WHOLE_CHECK_S
-    changes = sources.discovery.check(store.root, known, store.configuration.wanted, budget)
+    changes, wanted = None, store.configuration.wanted
+    if tree is not None:
+        heard = store.heard(tree.folders)
+        if found_as_it_was is not known:
+            heard = None
+        changes = sources.looking.look_again(store.root, known, wanted, tree, budget, heard=heard)
+    if changes is None:
+        changes = sources.discovery.check(store.root, known, wanted, budget)
+    store.unchanged = (known, started) if changes == sources.looking.AS_IT_WAS else None
     _note(store, changes.notes)
     if budget != CHECK_S:
         now = time.monotonic()
@@ -276,6 +315,11 @@ def _look(store: OpenStore, known: Mapping[str, tuple[int, int]], wait_s: float 
     paths = to_look_at(store.root, changes, known)
     tried = _tried_lately(store, set(paths).difference(changes.removed), known)
     return changes, [path for path in paths if path not in tried] if tried else paths
+
+
+def _holds(files: int, age_s: float, wait_s: float | None) -> bool:
+    """Whether a look of that age, which found nothing, is good enough for a question."""
+    return wait_s is not None and files >= HELD_FILES and age_s < HOLD_S
 
 
 def _note(store: OpenStore, notes: Iterable[str]) -> None:

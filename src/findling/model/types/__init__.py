@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         Progress,
         SkippedFile,
         Symbol,
+        TreeState,
     )
     from findling.model.types.matches import (
         FileMatches,
@@ -67,7 +68,7 @@ else:
             ),
             "basic": (
                 "LOW_CONFIDENCE MODES SYMBOL_KINDS UNREAD Channel Chunk Completeness FileState Freshness "
-                "IndexReport IndexingStatus Intent Kind Mode Progress SkippedFile Symbol"
+                "IndexReport IndexingStatus Intent Kind Mode Progress SkippedFile Symbol TreeState"
             ),
             "matches": "FileMatches GrepResult GrepStream LineMatch Reference SymbolHit SymbolResult",
         },
@@ -112,4 +113,5 @@ __all__ = [
     "Symbol",
     "SymbolHit",
     "SymbolResult",
+    "TreeState",
 ]
