@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from findling import config as settings
 from findling import embedding
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
 _OFF = "Searching by meaning is off: semantic.enabled is false."
 
 
-@dataclass(frozen=True, slots=True)
-class Mismatch:
+class Mismatch(NamedTuple):
     """A model that somebody chose, and an index whose vectors are all another's."""
 
     model: str

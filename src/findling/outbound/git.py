@@ -14,9 +14,8 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from findling.outbound.certificates import git_variables
 from findling.outbound.process import READ_BYTES, REAP_S, GitProcess
@@ -55,8 +54,7 @@ _KEPT_GIT_VARIABLES = frozenset(
 _KEPT_GIT_PREFIXES = ("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_")
 
 
-@dataclass(frozen=True, slots=True)
-class GitServer:
+class GitServer(NamedTuple):
     """The one server that git may ask: ``addresses`` are those that its name was found to stand for."""
 
     scheme: Literal["http", "https"]
