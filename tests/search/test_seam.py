@@ -32,6 +32,7 @@ from findling.model.trigram_plan import require_text
 from findling.model.types import Query
 from findling.search.searcher import Searcher
 from findling.search.semantic import SemanticChannel
+from findling.store.joined import JoinedIndex, Part
 from findling.store.memory import MemoryIndex
 from findling.store.protocols import CHUNK_BITS, FILE_UNIT, Index
 from findling.store.reader import IndexReader
@@ -300,6 +301,66 @@ def test_an_answer_is_the_same_from_disk_and_from_memory(project: Path, embedder
                 same.hits(Query(question, mode=mode, limit=20))
         assert same.hits(Query(QUESTIONS[0], path_globs=("*.py",)))
         assert same.hits(Query(QUESTIONS[0], kind="docs"))
+
+
+def in_memory(files: Mapping[str, bytes], embedder: Embedder, like: MemoryIndex | None = None) -> MemoryIndex:
+    """``like``: an index by whose mean lengths this one weighs, too."""
+    fields = like._fields.items() if like else ()
+    index = MemoryIndex(mean_lengths={name: field.total / like._units for name, field in fields if like})
+    take_in(index, files.items(), embedder=embedder)
+    return index
+
+
+def told_of(index: Index, root: Path, embedder: Embedder, query: Query) -> list[tuple[str, int, int]]:
+    def lines(file: FileRow) -> list[str]:
+        return (root / file.path).read_text(encoding="utf-8", errors="replace").split("\n")
+
+    channel = SemanticChannel(index, embedder, MODEL)
+    searcher = Searcher(index, lines, own_name=root.name, semantic=lambda: channel)
+    return [(hit.path, hit.start_line, hit.end_line) for hit in searcher.search(query).hits]
+
+
+@pytest.mark.parametrize("parts", [1, 2, 5])
+def test_a_folder_in_parts_answers_as_a_whole(project: Path, embedder: Embedder, parts: int) -> None:
+    files = texts_of(project)
+    whole = in_memory(files, embedder)
+    paths = sorted(files)
+    apart = [in_memory({path: files[path] for path in paths[at::parts]}, embedder, whole) for at in range(parts)]
+    joined = JoinedIndex([Part(index, model_id=MODEL) for index in apart])
+    for mode in ("auto", "keyword", "hybrid", "semantic", "symbol"):
+        for question in (*QUESTIONS, "skerry/retry.py", "retry.py"):
+            query = Query(question, mode=mode, limit=20)
+            assert told_of(joined, project, embedder, query) == told_of(whole, project, embedder, query)
+    scoped = Query(QUESTIONS[0], path_globs=("*.py",), limit=20)
+    assert told_of(joined, project, embedder, scoped) == told_of(whole, project, embedder, scoped)
+
+
+def test_of_a_file_that_two_parts_have_the_later_one_counts() -> None:
+    old, new = MemoryIndex(), MemoryIndex()
+    take_in(old, [("a.py", b"def first(): pass\n"), ("b.py", b"def second(): pass\n")])
+    take_in(new, [("a.py", b"def third(): pass\n")])
+    joined = JoinedIndex([Part(old), Part(new)])
+    with joined.snapshot():
+        assert [file.path for file in joined.listing()] == ["a.py", "b.py"]
+        found = {
+            name: joined.files_of_blobs([row.blob_id for row in joined.named([name], 9)]) for name in ("first", "third")
+        }
+        assert not found["first"] and [file.path for file in found["third"]] == ["a.py"]
+        file = joined.file_at("a.py")
+        assert file is not None and [symbol.name for symbol in joined.symbols(file.blob_id)] == ["third"]
+
+
+def test_named_parts_have_their_name_before_each_path() -> None:
+    one, other = MemoryIndex(), MemoryIndex()
+    take_in(one, [("src/a.py", b"def first(): pass\n")])
+    take_in(other, [("src/a.py", b"def second(): pass\n")])
+    joined = JoinedIndex([Part(one, "one"), Part(other, "other")])
+    with joined.snapshot():
+        assert [file.path for file in joined.listing()] == ["one/src/a.py", "other/src/a.py"]
+        assert [file.path for file in joined.all_files(prefix="other/src")] == ["other/src/a.py"]
+        assert [file.path for file in joined.all_files(prefix="one")] == ["one/src/a.py"]
+        assert joined.paths_ending("/a.py") == ["one/src/a.py", "other/src/a.py"]
+        assert joined.file_at("src/a.py") is None and joined.file_at("one/src/a.py") is not None
 
 
 @pytest.mark.faults
