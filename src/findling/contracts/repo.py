@@ -248,6 +248,7 @@ TOOLS: tuple[Tool, ...] = (
         "Returns path, lines, snippet, score and which of keyword, symbol and semantic found each place.",
         object_schema({"query": parameters.query(_QUERY), "top_k": _TOP_K, **_SEARCH}, ("query",)),
         hybrid_search,
+        first=True,
     ),
     Tool(
         "search_keyword",

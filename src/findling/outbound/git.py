@@ -14,9 +14,8 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from findling.outbound.certificates import git_variables
 from findling.outbound.git_variables import kept_git_variables
@@ -49,8 +48,7 @@ _GIT_ENVIRONMENT = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class GitServer:
+class GitServer(NamedTuple):
     """The one server that git may ask: ``addresses`` are those that its name was found to stand for."""
 
     scheme: Literal["http", "https"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from findling.model.rows import FileRow
 from findling.model.types import Query
@@ -18,8 +18,7 @@ FEW = 3000
 """Up to this many files all their vectors are compared."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(NamedTuple):
     """The ``allowed`` entries and their contents, ``blobs``; both None when nothing restricts."""
 
     allowed: frozenset[int] | None = None
