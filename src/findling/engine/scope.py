@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from findling.store.rows import FileRow
 
 
+NOTHING_CHECKED_OUT = "This is a bare repository, in which nothing is checked out: name a branch or tag ('--ref')."
+
 _NAME_BYTES = 255
 """Of one name in a path: file systems take no more."""
 

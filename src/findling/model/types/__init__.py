@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     )
     from findling.model.types.matches import (
         FileMatches,
+        GrepOptions,
         GrepResult,
         GrepStream,
         LineMatch,
@@ -69,7 +70,7 @@ else:
                 "LOW_CONFIDENCE MODES SYMBOL_KINDS UNREAD Channel Chunk Completeness FileState Freshness "
                 "IndexReport IndexingStatus Intent Kind Mode Progress SkippedFile Symbol"
             ),
-            "matches": "FileMatches GrepResult GrepStream LineMatch Reference SymbolHit SymbolResult",
+            "matches": "FileMatches GrepOptions GrepResult GrepStream LineMatch Reference SymbolHit SymbolResult",
         },
     )
 
@@ -89,6 +90,7 @@ __all__ = [
     "FileState",
     "Freshness",
     "Gate",
+    "GrepOptions",
     "GrepResult",
     "GrepStream",
     "Grounds",
