@@ -320,6 +320,80 @@ def test_grep_options(run: Run) -> None:
     assert run("grep", "-F", "--", "-> ", "src").returncode == 1
 
 
+def test_grep_searches_the_current_folder_and_shows_paths_from_there(copy: Path, home: Path) -> None:
+    (copy / ".findlingignore").write_text("")
+    below = copy / "src"
+    ran = findling("grep", "-l", "retry", cwd=below, home=home)
+    assert ran.returncode == 0, ran.stderr
+    inside = ran.stdout.splitlines()
+    assert inside and not any(path.startswith("..") for path in inside)
+    assert findling("grep", "-l", "retry", "..", cwd=below, home=home).stdout.splitlines() >= inside
+    assert findling("grep", "-l", "retry", "-g", "billing/*.py", cwd=below, home=home).stdout.splitlines() == [
+        path for path in inside if path.startswith("billing/")
+    ]
+    several = findling("grep", "-c", "-e", "import", "src/main.py", "-e", "class", "docs", cwd=copy, home=home)
+    assert several.returncode == 0 and "src/main.py:" in several.stdout, several.stderr
+    wrong = findling("grep", "-e", "class", "import", cwd=copy, home=home)
+    assert wrong.returncode == 2 and "no file or folder 'import'" in wrong.stderr
+
+
+def test_grep_searches_several_projects_one_after_another(tmp_path: Path, home: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name / ".git").mkdir(parents=True)
+        (tmp_path / name / "a.py").write_text("needle = 1\n")
+    ran = findling("grep", "needle", "one", "two", cwd=tmp_path, home=home)
+    assert (ran.returncode, ran.stdout) == (0, "one/a.py:1:needle = 1\ntwo/a.py:1:needle = 1\n"), ran.stderr
+    assert findling("grep", "needle", "one", "two", "--json", cwd=tmp_path, home=home).returncode == 2
+    assert findling("grep", "needle", "one", "three", cwd=tmp_path, home=home).returncode == 2
+    assert not (tmp_path / "one" / ".findling").exists()
+
+
+def test_grep_shows_the_definition_around_a_match_once(tmp_path: Path, home: Path) -> None:
+    (tmp_path / "a.py").write_text(
+        "TOP = needle\n\n\ndef outer():\n    x = needle\n    y = needle\n    return x\n\n\ndef other():\n    pass\n"
+    )
+    ran = findling("grep", "-W", "needle", cwd=tmp_path, home=home)
+    assert ran.stdout.splitlines() == [
+        "a.py:1:TOP = needle",
+        "--",
+        "a.py-4-def outer():",
+        "a.py:5:    x = needle",
+        "a.py:6:    y = needle",
+        "a.py-7-    return x",
+    ]
+
+
+def test_grep_as_ripgreps_events(tmp_path: Path, home: Path) -> None:
+    (tmp_path / "a.txt").write_text("naïve needle, needle\nnext\n")
+    ran = findling("grep", "needle", "--json-events", "-A1", "-r", "x", cwd=tmp_path, home=home)
+    begin, match, context, end, summary = map(json.loads, ran.stdout.splitlines())
+    path = {"text": "a.txt"}
+    assert begin == {"type": "begin", "data": {"path": path}}
+    assert match["type"] == "match" and match["data"] == {
+        "path": path,
+        "lines": {"text": "naïve needle, needle\n"},
+        "line_number": 1,
+        "absolute_offset": 0,
+        "submatches": [
+            {"match": {"text": "needle"}, "replacement": {"text": "x"}, "start": 7, "end": 13},
+            {"match": {"text": "needle"}, "replacement": {"text": "x"}, "start": 15, "end": 21},
+        ],
+    }
+    assert (context["data"]["absolute_offset"], context["data"]["submatches"]) == (22, [])
+    assert end["data"]["stats"]["matches"] == 2 and summary["data"]["stats"]["matched_lines"] == 1
+
+
+def test_grep_colours_where_it_is_told_to(tmp_path: Path, home: Path) -> None:
+    (tmp_path / "a.txt").write_text("a needle\n")
+    assert "\x1b[1;31mneedle" in findling("grep", "needle", "--color", "always", cwd=tmp_path, home=home).stdout
+    assert "\x1b" not in findling("grep", "needle", "--color", "never", cwd=tmp_path, home=home).stdout
+
+
+def test_grep_without_a_pattern_is_an_error(tmp_path: Path, home: Path) -> None:
+    ran = findling("grep", cwd=tmp_path, home=home)
+    assert (ran.returncode, ran.stderr) == (2, "findling: REGEX is missing. See 'findling grep --help'.\n")
+
+
 def test_a_wrong_pattern_names_the_position(run: Run) -> None:
     ran = run("grep", "abc(def")
     assert (ran.returncode, ran.stdout) == (2, "")
