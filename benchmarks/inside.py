@@ -108,7 +108,7 @@ def measure_grep(root: Path, expressions: Sequence[str], *, cache: bool) -> dict
         for expression in expressions:
             ignore_case = expression.startswith("(?i)")
             plain = expression.removeprefix("(?i)")
-            result = engine.grep(plain, ignore_case=ignore_case, wait_s=0.0)
+            result = engine.grep(plain, ignore_case=ignore_case)
             times: dict[int, list[float]] = {FIRST_LINES: [], 0: []}
             for _ in range(ROUNDS):
                 for limit, found in times.items():

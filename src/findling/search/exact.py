@@ -401,6 +401,8 @@ class Grep:
             return replace(self._wanted, lines=1, stop_when_full=True)
         if request.shape == "counts":
             return replace(self._wanted, lines=per_file or 0, stop_when_full=per_file is not None)
+        if not (request.limit or per_file or request.definitions):
+            return self._wanted
         left = request.limit - self._returned if request.limit else None
         most = min((number for number in (left, per_file) if number is not None), default=None)
         stops = request.stop_at_limit or most == per_file
