@@ -15,8 +15,8 @@ from findling.model.types import SkippedFile
 from findling.search.scope import glob_matcher, lies_in
 
 if TYPE_CHECKING:
+    from findling.model.rows import FileRow
     from findling.model.typed_paths import StrPath
-    from findling.store.rows import FileRow
 
 
 NOTHING_CHECKED_OUT = "This is a bare repository, in which nothing is checked out: name a branch or tag ('--ref')."

@@ -22,11 +22,11 @@ from findling.store.schema import IndexDamaged
 
 if TYPE_CHECKING:
     from findling.engine.store import OpenStore
+    from findling.model.trigram_plan import TrigramPlan
     from findling.outbound.files import Files
     from findling.search.exact import FileRef, Scope
     from findling.sources.discovery import Found
     from findling.store.reader import IndexReader
-    from findling.store.trigram_plan import TrigramPlan
 
 NOT_INDEXED: Final = -1
 """The blob of a file that no index has as it is now."""

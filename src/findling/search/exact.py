@@ -15,11 +15,11 @@ from typing import Literal, Protocol, Self
 
 from findling.model.errors import InvalidInput
 from findling.model.plurals import count
+from findling.model.trigram_plan import ALL, TrigramPlan
 from findling.model.types import FileMatches, GrepResult, SkippedFile
 from findling.search.file_scan import MAX_SPANS, Reach, Wanted, scan
 from findling.search.patterns import CompiledPattern, compile_pattern, one_of
 from findling.search.scope import glob_matcher, lies_in
-from findling.store.trigram_plan import ALL, TrigramPlan
 
 #: A whole search over half a gigabyte without any help from the index takes a quarter of this.
 DEFAULT_TIME_LIMIT_S = 30.0
