@@ -14,6 +14,7 @@ from findling import reading, search
 from findling.config import roots
 from findling.engine import scope as scopes
 from findling.engine.refs import RefStore
+from findling.engine.scope import NOTHING_CHECKED_OUT
 from findling.engine.shown import ShownText
 from findling.engine.state import coverage, never_indexed
 from findling.engine.store import OpenStore
@@ -24,10 +25,7 @@ from findling.search.gate import WITHOUT_VECTORS
 
 if TYPE_CHECKING:
     from findling.model.types import EmbedderProblem
-    from findling.search.exact import GrepRequest
     from findling.search.searcher import Found, Searcher
-
-NOTHING_CHECKED_OUT = "This is a bare repository, in which nothing is checked out: name a branch or tag ('--ref')."
 
 _FAILURES: Mapping[str, Skip] = {"timeout": "slow", "unreachable": "down"}
 """What is called so of an embedder that failed at a question."""
@@ -129,23 +127,6 @@ class Answers:
         return search.make_result(
             query, found, confidence, covered, freshness, stale_reason, notes, started, self._shown.stale
         )
-
-    def grep(self, request: GrepRequest, freshness: Freshness, stale_reason: str) -> search.Grep:
-        """The candidates are listed; their files are read as the answer is iterated over."""
-        with self._store.reader.snapshot():
-            manifest = self._store.reader.manifest
-            nothing_here = _nothing_here(self._store, manifest.files if manifest else 0)
-            found = search.Grep(
-                self._store.indexed_files(self._folder),
-                request,
-                freshness=freshness,
-                stale_reason=stale_reason,
-                left_out=scopes.left_out(self._store, self._folder, request.scope.path_globs),
-                notes_before=(*self._store.take_notes(), *nothing_here),
-                notes_after=(f"The index is not fresh: {stale_reason}.",) if stale_reason else (),
-            )
-            found.list_candidates()
-        return found
 
     def file_symbols(self, path: str) -> search.FileSymbols | None:
         """The definitions of a file; None when it is not in the index."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +21,8 @@ from findling.model import errors
 from findling.model.plurals import count
 from findling.model.types import Freshness, TreeState
 from findling.store.schema import FAILED, UNREAD
+
+Within = Callable[[str], bool]
 
 if TYPE_CHECKING:
     from findling.sources.looking import Changes
@@ -88,18 +90,30 @@ def freshen(
     embed: bool = True,
     text_only: bool = False,
     look_at_all: bool = False,
+    within: Within | None = None,
 ) -> tuple[Freshness, str]:
     """Index what is new if that is quick; the freshness of what will be searched, and why it is not fresh.
 
     ``wait_s``: 0 looks at nothing, None waits for everything. ``query`` decides what is indexed first, at first.
     ``embed``: whether it needs vectors; ``text_only``: it does not even wait for those of an index that is begun.
-    ``look_at_all``: however long it takes to look at all files. Raises `IndexNotReady` where there is no index and a
-    question may not make it, `IndexUnavailable` where there is one that it may not build anew.
+    ``within``: which paths the question is about, where it can be answered from files that are not indexed
+    (`OpenStore.first_answer`). ``look_at_all``: however long it takes to look at all files. Raises `IndexNotReady`
+    where there is no index and a question may not make it, `IndexUnavailable` where there is one that it may not build
+    anew.
     """
     store.first_answer = None
     for _ in range(ROUNDS):
         try:
-            found = _freshen(store, wait_s, progress, query, embed=embed, text_only=text_only, look_at_all=look_at_all)
+            found = _freshen(
+                store,
+                wait_s,
+                progress,
+                query,
+                embed=embed,
+                text_only=text_only,
+                look_at_all=look_at_all,
+                within=within,
+            )
         except errors.StorageFull:
             if nothing_indexed(store):
                 raise
@@ -125,6 +139,7 @@ def _freshen(
     embed: bool,
     text_only: bool,
     look_at_all: bool,
+    within: Within | None,
 ) -> tuple[Freshness, str]:
     if isinstance(store, RefStore):
         return _freshen_ref(store, wait_s, progress, query, embed=embed)
@@ -138,7 +153,7 @@ def _freshen(
     known, tree = _known_files(store)
     if known is None:
         deadline = None if wait_s is None else started + wait_s
-        return _first_run(store, deadline, progress, query, embed=not text_only or deadline is not None)
+        return _first_run(store, deadline, progress, query, within, embed=not text_only or deadline is not None)
     changes, changed = _look(store, known, tree, None if look_at_all else wait_s)
     unlisted = changes.skipped if changes.complete else None
     same = unlisted is None or {(file.path, file.reason) for file in unlisted} == _left_out(store)
@@ -351,10 +366,16 @@ def to_look_at(root: Path, changes: Changes, known: Mapping[str, tuple[int, int]
 
 
 def _first_run(
-    store: OpenStore, deadline: float | None, progress: OnProgress | None, query: str, *, embed: bool
+    store: OpenStore,
+    deadline: float | None,
+    progress: OnProgress | None,
+    query: str,
+    within: Within | None,
+    *,
+    embed: bool,
 ) -> tuple[Freshness, str]:
     began = time.monotonic()
-    if deadline is not None and query and (waiting := _not_indexed_yet(store)) is not None:
+    if deadline is not None and within is not None and (waiting := _not_indexed_yet(store, within)) is not None:
         store.first_answer = indexing.first_answers.first_answer(store, query, waiting, embed=embed)
         goes_on = indexing.background.start(store)
         store.notes.append(store.first_answer.note(goes_on=goes_on))
@@ -372,11 +393,15 @@ def _first_run(
     except errors.IndexBusy:
         return BUSY
     _note(store, report.notes)
-    return _after(began) if report.complete else ("stale", "not all files are indexed yet")
+    if report.complete:
+        return _after(began)
+    indexing.background.start(store)
+    return "stale", "not all files are indexed yet"
 
 
-def _not_indexed_yet(store: OpenStore) -> list[Found] | None:
-    """The files that the index lacks, where these are more than a question has the time to take in; else None."""
+def _not_indexed_yet(store: OpenStore, within: Within) -> list[Found] | None:
+    """The files that a question is about and the index lacks, where it lacks more than there is time to take in; else
+    None."""
     listing = sources.discovery.discover(store.root, store.configuration.wanted)
     known: Mapping[str, tuple[int, int]] = {}
     if store.exists:
@@ -386,7 +411,7 @@ def _not_indexed_yet(store: OpenStore) -> list[Found] | None:
     if len(waiting) <= FEW_FILES and sum(size for _, size, _ in waiting) <= FEW_BYTES:
         return None
     _note(store, listing.notes)
-    return waiting
+    return [file for file in waiting if within(file[0])]
 
 
 def fill_in_vectors(store: OpenStore, progress: OnProgress | None, deadline: float | None) -> None:

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     )
     from findling.model.types.matches import (
         FileMatches,
+        GrepOptions,
         GrepResult,
         GrepStream,
         LineMatch,
@@ -70,7 +71,7 @@ else:
                 "LOW_CONFIDENCE MODES SYMBOL_KINDS UNREAD Channel Chunk Completeness FileState Freshness "
                 "IndexReport IndexingStatus Intent Kind Mode Progress SkippedFile Symbol TreeState"
             ),
-            "matches": "FileMatches GrepResult GrepStream LineMatch Reference SymbolHit SymbolResult",
+            "matches": "FileMatches GrepOptions GrepResult GrepStream LineMatch Reference SymbolHit SymbolResult",
         },
     )
 
@@ -90,6 +91,7 @@ __all__ = [
     "FileState",
     "Freshness",
     "Gate",
+    "GrepOptions",
     "GrepResult",
     "GrepStream",
     "Grounds",
