@@ -18,11 +18,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from findling import embedding
 from findling.model.errors import EmbedderUnavailable, InvalidInput
 from findling.model.plurals import count
-from findling.model.types import Channel, Grounds, Hit, Query, Skip
+from findling.model.types import Absent, Channel, Grounds, Hit, Query, Skip
 from findling.search import asked_path, channel_lists, gate, keyword, messages, places, readings, symbol
+from findling.search.absence import ALL_READ, Absence, Unread, Verdict
 from findling.search.analysis import QueryTerms, analyse
+from findling.search.claims import NONE, claims, to_the_letter
 from findling.search.fusion import Merged, Scored, as_they_are, fuse_weighted
 from findling.search.intent import IntentGuess, classify
+from findling.search.phrasing import without_form
 from findling.search.planner import Plan, plan
 from findling.search.ranking import Evidence, RankedFile, formula, rank
 from findling.search.ranking.said import Nearness
@@ -69,7 +72,8 @@ ReadLines = Callable[[FileRow], Sequence[str] | None]
 class Found:
     """A finished search. ``total`` counts the files that any channel proposed within the scope, or the places of all
     lists; ``ranked`` are the files in the order that decided. ``skip``: why meaning had no part in it, ``ratio`` what
-    it weighed; ``failed``: what the embedder said."""
+    it weighed; ``failed``: what the embedder said. ``absent``: what of the question does not occur; ``notes``: what
+    else there is to say of it."""
 
     intent: IntentGuess
     plan: Plan
@@ -82,6 +86,8 @@ class Found:
     failed: EmbedderUnavailable | None = None
     ratio: float = 0.0
     text_confidence: float = 0.0
+    absent: tuple[Absent, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class _Candidates:
@@ -127,18 +133,51 @@ class Searcher:
         self._exact_files = exact_files
         self._meanings: _Meanings | None = None
 
-    def search(self, query: Query, *, scope_path: str = "") -> Found:
-        """The answer to a validated query, within a folder when ``scope_path`` names one."""
+    def search(self, query: Query, *, unread: Unread = ALL_READ, scope_path: str = "") -> Found:
+        """The answer to a validated query, within a folder when ``scope_path`` names one. ``unread``: what is there
+        beside the index, which is looked at before anything is called absent."""
         guess = classify(query.text)
-        terms = analyse(query.text, own_name=self._own_name)
-        chosen = plan(query.mode, guess.intent, query.text if query.mode == "exact" else terms.text)
         with self._reader.snapshot():
             if self._reader.manifest is None:
-                return Found(guess, chosen)
+                return Found(guess, self._plan(query, guess))
             scope = resolve(self._reader, query, scope_path)
-            if query.weights is not None:
-                return self._mix(query, query.weights, terms, guess, chosen, scope)
-            return self._ranked(query, terms, guess, chosen, scope)
+            if query.mode == "exact":
+                found = self._found(query, scope)
+                verdict = (
+                    Verdict() if found.hits else self._absence(unread, scope).of(query.text, to_the_letter(query.text))
+                )
+            else:
+                verdict = self._absent(query, guess, unread, scope)
+                instead = replace(query, text=verdict.instead or query.text)
+                found = Found(guess, self._plan(query, guess)) if verdict.ends else self._found(instead, scope)
+        return replace(found, intent=guess, absent=verdict.absent, notes=verdict.notes)
+
+    def _plan(self, query: Query, guess: IntentGuess) -> Plan:
+        return plan(query.mode, guess.intent, query.text if query.mode == "exact" else without_form(query.text))
+
+    def _absent(self, query: Query, guess: IntentGuess, unread: Unread, scope: Scope) -> Verdict:
+        """What of a question does not occur."""
+        text = without_form(query.text)
+        asked = claims(text, guess.intent, self._is_word) if query.mode != "semantic" else NONE
+        return self._absence(unread, scope).of(text, asked) if asked.these else Verdict()
+
+    def _absence(self, unread: Unread, scope: Scope) -> Absence:
+        return Absence(self._reader, self._read_lines, self._exact_files, unread, scope)
+
+    @staticmethod
+    def _is_word(text: str) -> bool:
+        """Whether the bundled model, which has seen many texts, knows all that a text is made of."""
+        try:
+            return embedding.shared().knows(text)
+        except EmbedderUnavailable:
+            return True
+
+    def _found(self, query: Query, scope: Scope) -> Found:
+        guess = classify(query.text)
+        terms = analyse(query.text, own_name=self._own_name)
+        if query.weights is not None:
+            return self._mix(query, query.weights, terms, guess, self._plan(query, guess), scope)
+        return self._ranked(query, terms, guess, self._plan(query, guess), scope)
 
     def _ranked(self, query: Query, terms: QueryTerms, guess: IntentGuess, chosen: Plan, scope: Scope) -> Found:
         """The best files, a place of each; where the query has a gate, text decides first whether meaning is asked."""

@@ -63,7 +63,8 @@ def search(args: Namespace, session: Session) -> int:
             )
 
         def answer(result: SearchResult, how_to_finish: str) -> None:
-            nothing = words.NOTHING_FOUND if result.total else _nothing(args, session, engine, kind=args.kind)
+            told = result.total or result.is_absent
+            nothing = words.NOTHING_FOUND if told else _nothing(args, session, engine, kind=args.kind)
             if args.json and nothing != words.NOTHING_FOUND:
                 result = replace(result, notes=(*result.notes, nothing))
             if args.max_tokens:
@@ -88,7 +89,7 @@ def search(args: Namespace, session: Session) -> int:
             else:
                 session.notes(["the index is complete; now the answer is:"])
                 answer(result, "run 'findling index' to finish it")
-        return FOUND if result.total else NOTHING
+        return FOUND if result.total and not result.is_absent else NOTHING
 
 
 def _finish(engine: Engine, session: Session) -> bool:
@@ -128,6 +129,10 @@ def grep(args: Namespace, session: Session) -> int:
         totals = found.totals
         # JSON has been written by now; it says what was searched in fields of its own.
         nothing = words.NOTHING_FOUND if totals.total_files or args.json else _nothing(args, session, engine)
+        if nothing == words.NOTHING_FOUND and not totals.total_files and (args.fixed or words.is_plain(args.pattern)):
+            globs = tuple(args.path_globs)
+            asked = engine.search(args.pattern, mode="exact", language=args.language, path_globs=globs, wait_s=0)
+            nothing = "; ".join(words.absent_notes(asked.absent)) or nothing
         session.notes(words.grep_notes(totals, nothing=nothing, cut=not (totals.counts_exact or session.reader_left)))
         return FOUND if totals.total_files else NOTHING
 
@@ -165,7 +170,7 @@ def symbol(args: Namespace, session: Session) -> int:
                 progress=progress,
             )
         found = bool(result.definitions or result.references)
-        nothing = words.NOTHING_FOUND if found else _nothing(args, session, engine)
+        nothing = words.NOTHING_FOUND if found or result.absent else _nothing(args, session, engine)
         if args.json and nothing != words.NOTHING_FOUND:
             result = replace(result, notes=(*result.notes, nothing))
         with session.printing():
