@@ -279,6 +279,22 @@ def test_of_a_slip_of_the_pen_what_was_meant_is_shown(run: Run) -> None:
     assert found["absent"][0]["nearest"][0]["text"] == "retry_failed"
 
 
+def test_a_pasted_text_from_stdin(project: Path, home: Path) -> None:
+    text = "It fails\n\nSince today.\n\nsrc/http/client.py:5: in retry_failed\n" + "more words\n" * 20_000
+    ran = subprocess.run(
+        [sys.executable, "-m", "findling", "search", "-"],
+        cwd=project,
+        input=text,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "HOME": str(home)},
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert re.search(r"^  by .*trace at line 5", ran.stdout, re.MULTILINE)
+    assert "only the first 100,000 were searched for" in ran.stderr
+
+
 def test_the_first_search_indexes(tmp_path: Path, home: Path) -> None:
     folder = write(tmp_path.resolve() / "new", FILES)
     ran = findling("search", "retry_failed", "--wait", "all", cwd=folder, home=home)

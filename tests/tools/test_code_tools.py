@@ -553,3 +553,16 @@ def test_a_question_in_words_keeps_its_results(workspace: Workspace) -> None:
     found = search(workspace, "how does FooBarManager send a request again")
     assert found["results"]
     assert [absent["text"] for absent in found["absent"]] == ["FooBarManager"]
+
+
+def test_a_pasted_text_says_which_part_led_where(workspace: Workspace) -> None:
+    text = (
+        "It fails\n\nSince today.\n\n```\nsrc/http/client.py:14: in retry_failed\nE   ConnectionError: gave up\n```\n"
+    )
+    first = search(workspace, text)["results"][0]
+    assert first["path"] == "src/http/client.py"
+    assert first["line_start"] <= 14 <= first["line_end"]
+    assert "trace at line 14" in first["led_by"]
+    assert "led_by" not in search(workspace, "retry_failed")["results"][0]
+    for tool in ("hybrid_search", "search_semantic", "search_docs", "query_docs", "semantic_search"):
+        assert not call(tool, {"query": text * 50}, workspace).is_error

@@ -363,6 +363,8 @@ def result_facts(item: Found, score: float, detail: str, intent: str) -> dict[st
         facts["symbol_id"] = symbol_id(hit.path, hit.qualified_name, hit.start_line)
         if hit.signature:
             facts["signature"] = hit.signature
+    if hit.parts:
+        facts["led_by"] = list(hit.parts)
     if detail == "context":
         facts["body"] = item.text.rstrip("\r\n")
     return facts

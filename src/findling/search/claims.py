@@ -102,16 +102,20 @@ def _of_one(word: str, intent: Intent, is_word: Callable[[str], bool]) -> Claims
     return NONE if len(name) < LEAST_CHARS or is_word(name) else Claims((Claim("symbol", name, True),), True)
 
 
+def _is_path(word: str) -> bool:
+    separated = "/" in word or "\\" in word
+    return _is_one(word) and separated and ends_located(word) and asked_path.asked(word) is not None
+
+
 def _in_sentence(text: str) -> list[Claim]:
     """What is quoted, and what is written as a name or as a path."""
-    found = [
-        Claim("text", inside) for quoted in QUOTED.finditer(text) if len(inside := quoted[1].strip()) > LEAST_CHARS
-    ]
+    quotations = (quoted[1].strip() for quoted in QUOTED.finditer(text))
+    found = [Claim("path" if _is_path(one) else "text", one) for one in quotations if len(one) > LEAST_CHARS]
     for token in QUOTED.sub(" ", text).split():
         word = token.strip(_AROUND)
         if not word.isascii() or "://" in word or len(word) <= LEAST_CHARS or word.lower() in STOP_WORDS:
             continue
-        if ("/" in word or "\\" in word) and ends_located(word) and asked_path.asked(word):
+        if _is_path(word):
             found.append(Claim("path", word))
         elif _NAME_IN_SENTENCE.fullmatch(word):
             found.append(Claim("symbol", word))

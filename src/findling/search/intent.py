@@ -116,20 +116,20 @@ def _has_separator(word: str) -> bool:
     return "/" in word or "\\" in word
 
 
-def _is_extension(ending: str) -> bool:
+def is_extension(ending: str) -> bool:
     """``.py`` and ``.PY`` are, ``.Json`` is a namespace's last part."""
     return ending in _EXTENSIONS or (ending.isupper() and ending.lower() in _EXTENSIONS)
 
 
 def _names_a_file(word: str) -> bool:
     _, dot, ending = word.rpartition(".")
-    return bool(dot and _is_extension(ending)) or word.lower() in _FILE_WORDS or word in _FILE_NAMES
+    return bool(dot and is_extension(ending)) or word.lower() in _FILE_WORDS or word in _FILE_NAMES
 
 
 def ends_located(word: str) -> bool:
     """Whether a word ends as a path does, perhaps with a line."""
     found = _LOCATED.search(word)
-    return found is not None and _is_extension(found[1])
+    return found is not None and is_extension(found[1])
 
 
 def is_quoted(text: str) -> bool:

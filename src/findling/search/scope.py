@@ -31,6 +31,10 @@ class Scope:
     over_fetch: int
     blobs: frozenset[int] | None = None
 
+    def has(self, entry: int) -> bool:
+        """Whether an entry of the manifest is in the scope."""
+        return self.allowed is None or entry in self.allowed
+
     def own(self, reader: IndexReader, entries: Set[int]) -> Set[int]:
         """Those of some entries that belong to the manifest and the scope."""
         return reader.own(entries) if self.allowed is None else self.allowed & entries

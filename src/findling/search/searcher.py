@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from findling import embedding
 from findling.model.errors import EmbedderUnavailable, InvalidInput
 from findling.model.plurals import count
-from findling.model.types import Absent, Channel, Grounds, Hit, Query, Skip
-from findling.search import asked_path, channel_lists, gate, keyword, messages, places, readings, symbol
+from findling.model.types import Absent, Channel, Grounds, Hit, Mode, Query, Skip
+from findling.search import asked_path, channel_lists, gate, keyword, messages, parts, places, readings, symbol
 from findling.search.absence import ALL_READ, Absence, Unread, Verdict
 from findling.search.analysis import QueryTerms, analyse
 from findling.search.claims import NONE, claims, to_the_letter
 from findling.search.fusion import Merged, Scored, as_they_are, fuse_weighted
 from findling.search.intent import IntentGuess, classify
+from findling.search.pasted import Pasted, frames_in, is_pasted, take_apart
 from findling.search.phrasing import without_form
 from findling.search.planner import Plan, plan
 from findling.search.ranking import Evidence, RankedFile, formula, rank
@@ -53,6 +54,9 @@ NAME_FILES = 20
 EXACT_FILES = 40
 SYMBOL_FILES = 30
 """Of those, the files that go on to the ranking, from the top of each channel's list."""
+
+WHOLE_TEXTS: frozenset[Mode] = frozenset(("auto", "hybrid", "keyword"))
+"""Modes in which a pasted text is taken apart; the others ask for one thing."""
 
 ENOUGH_VECTORS = 0.5
 """While fewer of the candidates have vectors, the few that do would win by having them; text alone decides then."""
@@ -172,15 +176,25 @@ class Searcher:
         except EmbedderUnavailable:
             return True
 
-    def _found(self, query: Query, scope: Scope) -> Found:
-        guess = classify(query.text)
-        terms = analyse(query.text, own_name=self._own_name)
-        if query.weights is not None:
-            return self._mix(query, query.weights, terms, guess, self._plan(query, guess), scope)
-        return self._ranked(query, terms, guess, self._plan(query, guess), scope)
+    def _analyse(self, text: str) -> QueryTerms:
+        return analyse(text, own_name=self._own_name)
 
-    def _ranked(self, query: Query, terms: QueryTerms, guess: IntentGuess, chosen: Plan, scope: Scope) -> Found:
-        """The best files, a place of each; where the query has a gate, text decides first whether meaning is asked."""
+    def _found(self, query: Query, scope: Scope) -> Found:
+        guess, pasted = classify(query.text), None
+        if query.mode in WHOLE_TEXTS and is_pasted(query.text):
+            pasted = take_apart(query.text)
+            query = replace(query, text=pasted.title or query.text)
+        terms = self._analyse(query.text)
+        chosen = self._plan(query, classify(query.text) if pasted else guess)
+        if query.weights is not None:
+            return self._mix(query, query.weights, terms, guess, chosen, scope)
+        return self._ranked(query, terms, guess, chosen, scope, pasted)
+
+    def _ranked(
+        self, query: Query, terms: QueryTerms, guess: IntentGuess, chosen: Plan, scope: Scope, pasted: Pasted | None
+    ) -> Found:
+        """The best files, a place of each; where the query has a gate, text decides first whether meaning is asked.
+        ``pasted``: the text that the query is the title of; its other parts lead to files, too."""
         candidates = self._propose_by_text(terms, chosen, scope)
         text: TextOrder | None = None
         skip: Skip | None = None
@@ -190,18 +204,28 @@ class Searcher:
             ranked = self._rank(terms, chosen, candidates, query.limit)
             text = text_order(self._reader, terms, guess.intent, ranked, by_text)
             skip = gate.skipped(query.gate, guess.intent, text.confidence)
+        titled = set(candidates.entries)
+        led = self._led(query, pasted, scope, candidates, by_meaning=skip is None) if pasted else None
         if skip is None and "semantic" in chosen.channels:
             skip, failed = self._propose_by_meaning(terms, chosen, candidates)
-        if text is not None and skip is not None:
+            titled.update(candidates.near)
+        if text is not None and skip is not None and led is None:
             ranked, ratio = text.ranked, 0.0
         else:
-            ranked, ratio = self._rank(terms, chosen, candidates, query.limit), gate.EVEN
+            ranked, ratio = self._rank(terms, chosen, candidates, query.limit), gate.EVEN if skip is None else 0.0
+        if led is not None:
+            led.weigh(ranked)
         read = self._readings(terms, ranked)
         if query.gate is not None and text is not None and skip is None:
             ratio = gate.ratio(query.gate, guess.intent, text.confidence)
             _weigh_meaning(ranked, ratio)
         shown = ranked[: query.limit]
         hits = places.hits(self._reader, self._read_lines, terms, shown, candidates.proposed, query, read)
+        if led is not None:
+            hits = [
+                replace(hit, parts=led.parts(item, item.file.entry_id in titled))
+                for hit, item in zip(hits, shown, strict=True)
+            ]
         return Found(
             guess,
             chosen,
@@ -215,6 +239,27 @@ class Searcher:
             ratio,
             text.confidence if text else 0.0,
         )
+
+    def _led(
+        self, query: Query, pasted: Pasted, scope: Scope, candidates: _Candidates, *, by_meaning: bool
+    ) -> parts.Led:
+        """Where the other parts of a pasted text lead; these files become candidates of its title."""
+        led = parts.lookup(self._reader, self._read_lines, pasted, scope, list(candidates.entries))
+        if pasted.prose:
+            terms = self._analyse(pasted.prose)
+            chosen = plan(query.mode, "natural_language", "")
+            found = self._propose_by_text(terms, chosen, scope)
+            if by_meaning and "semantic" in chosen.channels:
+                self._propose_by_meaning(terms, chosen, found)
+            ranked = self._rank(terms, chosen, found, query.limit)[: parts.PROSE_FILES]
+            best = max((item.rank_value for item in ranked), default=0.0)
+            for item in ranked:
+                if item.rank_value > 0:
+                    led.note(item.file.entry_id, "prose", item.rank_value / best)
+        candidates.take("exact", led.by("frame", "quoted_there"), EXACT_FILES)
+        candidates.take("symbol", led.by("named_there"), SYMBOL_FILES)
+        candidates.take("keyword", led.by("prose"), parts.PROSE_FILES)
+        return led
 
     def _rank(self, terms: QueryTerms, chosen: Plan, candidates: _Candidates, most: int) -> list[RankedFile]:
         evidence = candidates.evidence
@@ -432,17 +477,15 @@ class Searcher:
         return (None, None) if near else ("nothing", None)
 
     def _asked_paths(self, text: str, scope: Scope) -> dict[int, int]:
-        """Entry -> the line that was asked for, of the files whose path the query is, or its end."""
-        asked = asked_path.asked(text)
-        if asked is None:
-            return {}
-        path, line = asked
-        files = map(self._reader.file_at, asked_path.meant(path, self._reader.known_files().keys()))
-        return {
-            file.entry_id: min(line, file.lines)
-            for file in files
-            if file is not None and (scope.allowed is None or file.entry_id in scope.allowed)
-        }
+        """Entry -> the line that was asked for, of the files whose path the query is, or its end; else of those that it
+        names with a line."""
+        path, line = asked_path.asked(text) or ("", 0)
+        meant = asked_path.meant(path, self._reader.known_files().keys()) if path else []
+        if not meant:
+            named = [frame for row in text.split("\n") for frame in frames_in(row)]
+            return {file.entry_id: at for file, at in parts.frames(self._reader, named, scope)}
+        files = map(self._reader.file_at, meant)
+        return {file.entry_id: min(line, file.lines) for file in files if file is not None and scope.has(file.entry_id)}
 
     def _exact(self, wanted: str, scope: Scope) -> dict[int, int]:
         """Entry -> first line where a text stands, in path order, for the first files that hold it."""

@@ -44,13 +44,14 @@ WITH_BODIES: Final = MAX_TOKENS
 
 
 def search(args: Namespace, session: Session) -> int:
+    query = _read_stdin() if args.query == "-" else args.query
     with session.open(args.path) as opened:
         engine = opened.at(args.ref)
         view = session.view(engine)
 
         def ask(wait_s: float | None, progress: Callable[[Progress], None] | None = None) -> SearchResult:
             return engine.search(
-                args.query,
+                query,
                 limit=args.limit,
                 mode=args.mode,
                 language=args.language,
@@ -310,13 +311,17 @@ def serve(args: Namespace, session: Session) -> int:
     return FOUND
 
 
+def _read_stdin() -> str:
+    try:
+        return sys.stdin.read()
+    except OSError as error:
+        raise InvalidInput(f"stdin cannot be read: {error.strerror or error}.") from error
+
+
 def tool(args: Namespace, session: Session) -> int:
     import json
 
-    try:
-        text = sys.stdin.read() if args.arguments == "-" else args.arguments
-    except OSError as error:
-        raise InvalidInput(f"stdin cannot be read: {error.strerror or error}.") from error
+    text = _read_stdin() if args.arguments == "-" else args.arguments
     try:
         arguments = json.loads(text) if text is not None else {}
     except ValueError as error:

@@ -87,7 +87,8 @@ class Hit:
 
     ``rank_value`` is the sum that orders the list; ``score`` is its exposed form in [0, 1]. ``snippet`` holds
     the lines from ``snippet_start_line`` on, verbatim; ``matches`` are (line, first column, end column)
-    of query words in it (0-based columns, end exclusive). ``sources`` names the channels that found it.
+    of query words in it (0-based columns, end exclusive). ``sources`` names the channels that found it; ``parts`` those
+    of a pasted text that led there, with what they found: title, prose, trace, names, message.
     """
 
     path: str
@@ -108,6 +109,7 @@ class Hit:
     others: tuple[Span, ...] = ()
     reasons: tuple[Reason, ...] = ()
     stale: bool = False
+    parts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
