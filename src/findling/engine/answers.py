@@ -69,9 +69,10 @@ class Answers:
 
     def _unread(self, freshness: Freshness, wait_s: float | None) -> UnreadFiles:
         """What an answer's index lacks. A question that is not to look at the disk takes a whole index as it is."""
-        with self._store.reader.snapshot():
-            manifest = self._store.reader.manifest
+        with self._store.index.snapshot():
+            manifest = self._store.index.manifest
             whole = manifest is not None and manifest.complete and not manifest.pending
+        whole = whole and self._store.first_answer is None
         looks = wait_s != 0
         return UnreadFiles(self._store, current=whole and (freshness == "fresh" or not looks), may_list=looks)
 
@@ -184,7 +185,7 @@ class Answers:
         wait_s: float | None,
     ) -> types.SymbolResult:
         """Definitions of a name, and its uses. ``language`` is an id, ``wait_s`` the question's."""
-        reader, unread = self._store.reader, self._unread(freshness, wait_s)
+        reader, unread = self._store.index, self._unread(freshness, wait_s)
         with reader.snapshot():
             definitions = search.definitions(
                 reader,
@@ -262,9 +263,9 @@ class Answers:
         )
 
     def _open_searcher(self) -> search.Searcher:
-        if self._searcher is None:
+        if self._searcher is None or self._searcher.index is not self._store.index:
             self._searcher = search.Searcher(
-                self._store.reader,
+                self._store.index,
                 self._shown.lines,
                 own_name=roots.own_name(self._store.root),
                 semantic=self._store.semantics.channel,

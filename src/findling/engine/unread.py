@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import cached_property
 
 from findling import sources
@@ -24,7 +24,7 @@ _PRESENT = frozenset(("not_found", "outside_root", "no_files"))
 
 
 class UnreadFiles:
-    """Of one store, for one question, within the reader's snapshot. ``current``: the index has every file as it is."""
+    """Of one store, for one question, within its index's snapshot. ``current``: the index has every file as it is."""
 
     def __init__(self, store: OpenStore, *, current: bool, may_list: bool) -> None:
         """``may_list``: whether the folder may be listed."""
@@ -47,15 +47,20 @@ class UnreadFiles:
                 listed = sources.discovery.discover(store.root, store.configuration.wanted).files
         except errors.RefNotIndexed:
             return None
-        known = store.reader.known_files()
+        known = self._known
         return [path for path, size, stamp in listed if known.get(path) != (size, stamp)]
 
+    @cached_property
+    def _known(self) -> Mapping[str, tuple[int, int]]:
+        """(size, `files.stamp_of`) of what the index on disk has, by path."""
+        return self._store.reader.known_files() if self._store.exists else {}
+
     def files(self) -> int | None:
-        """How many files the index lacks; None where nobody can tell."""
+        """How many files the index lacks and does not count; None where nobody can tell."""
         if self._paths is None:
             return None
-        known = self._store.reader.known_files()
-        return sum(path not in known for path in self._paths)
+        counted = self._store.first_answer is not None  # it has gone through all of them
+        return 0 if counted else sum(path not in self._known for path in self._paths)
 
     def paths(self) -> Collection[str]:
         return self._paths or ()
@@ -77,7 +82,7 @@ class UnreadFiles:
     def left_out(self, path: str) -> SkippedFile | None:
         """Why a path is there and not searched; None where that is not so."""
         end = f"/{path.lstrip('/')}"
-        for known, reason, detail in self._store.reader.skipped():
+        for known, reason, detail in self._store.reader.skipped() if self._store.exists else ():
             if f"/{known.rstrip('/')}".endswith(end):
                 return SkippedFile(known, reason, detail)
         if isinstance(self._store, RefStore) or not self._may_list or path.startswith("/"):

@@ -15,6 +15,8 @@ from heapq import nsmallest
 from typing import Protocol
 
 from findling.model import tokenizer
+from findling.model.rows import FileRow
+from findling.model.trigram_plan import all_of, require_text
 from findling.model.types import Absent, Near, SkippedFile
 from findling.search import asked_path, messages
 from findling.search.claims import LEAST_CHARS, SURE_NAME, Claim, Claims
@@ -26,10 +28,7 @@ from findling.search.planner import PLACEHOLDER
 from findling.search.ranking.priors import OF_PLACES, path_flags
 from findling.search.scope import Scope
 from findling.search.symbol import KIND_WEIGHTS
-from findling.store.reader import IndexReader, OnlyThese
-from findling.store.rows import FileRow
-from findling.store.schema import CHUNK_BITS
-from findling.store.trigram_plan import all_of, require_text
+from findling.store.protocols import CHUNK_BITS, Index, OnlyThese
 
 LOOK_S = 3.0
 """For looking through files; what takes longer is not known to be absent."""
@@ -120,7 +119,7 @@ class Absence:
 
     def __init__(
         self,
-        reader: IndexReader,
+        reader: Index,
         read_lines: Callable[[FileRow], Sequence[str] | None],
         files: Callable[[], ExactSource] | None,
         unread: Unread,
@@ -211,21 +210,17 @@ class Absence:
 
     def _with_terms(self, terms: Iterable[str]) -> list[int]:
         """The entries that have most of some terms, the best first."""
-        scope, fields = self._scope, (*CHUNK_FIELDS, *FILE_FIELDS)
-        weighted = [(term, 1.0) for term in dict.fromkeys(terms)]
-        most = _PROPOSED * scope.over_fetch
-        units = self._reader.fulltext.search(weighted, fields, most, scope.entries, self._reader.others)
-        entries = dict.fromkeys(unit >> CHUNK_BITS for unit, _ in units)
-        own = scope.own(self._reader, entries.keys())
-        return [entry for entry in entries if entry in own]
+        weights = {(field, term): 1.0 for term in terms for field in (*CHUNK_FIELDS, *FILE_FIELDS)}
+        units = self._reader.lexical(weights, _PROPOSED, self._scope.allowed)
+        return list(dict.fromkeys(unit >> CHUNK_BITS for unit, _ in units))
 
     def _missing_path(self, text: str) -> str | None:
         asked = asked_path.asked(text)
         if asked is None:
             return None
         path = asked[0]
-        known = self._reader.known_files().keys()
-        if asked_path.meant(path, known) or _like_a_known_path(path, (*known, *self._unread.paths())):
+        known = (*(file.path for file in self._reader.listing()), *self._unread.paths())
+        if asked_path.meant(path, self._reader) or _like_a_known_path(path, known):
             return None
         left_out = self._unread.left_out(path)
         if left_out is not None:
@@ -309,7 +304,7 @@ class Absence:
     def _nearest_paths(self, path: str) -> list[tuple[float, Near]]:
         asked = path.lower().strip("/")
         parts = asked.count("/") + 1
-        known = self._reader.known_files().keys()
+        known = [file.path for file in self._reader.listing()]
 
         def end(path: str) -> str:
             """As many parts of a path as were asked for."""

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from findling.model import tokenizer
+from findling.model.rows import FileRow
 from findling.search import messages
 from findling.search.pasted import Frame, Pasted
 from findling.search.ranking import RankedFile, formula
 from findling.search.ranking.priors import OF_PLACES, path_flags
 from findling.search.scope import Scope
-from findling.store.reader import IndexReader, OnlyThese
-from findling.store.rows import FileRow
+from findling.store.protocols import Index, OnlyThese
 
 MOST_FILES = 3
 """That define a name which tells them from others."""
@@ -91,7 +91,7 @@ class Led:
 
 
 def lookup(
-    reader: IndexReader,
+    reader: Index,
     read_lines: Callable[[FileRow], Sequence[str] | None],
     pasted: Pasted,
     scope: Scope,
@@ -114,17 +114,17 @@ def lookup(
     return led
 
 
-def frames(reader: IndexReader, named: Sequence[Frame], scope: Scope) -> list[tuple[FileRow, int]]:
+def frames(reader: Index, named: Sequence[Frame], scope: Scope) -> list[tuple[FileRow, int]]:
     """The files of the index that frames name, each once, with the line, in the frames' order; of a path without a
     line only what is a file of code."""
-    if not named:
-        return []
     called: dict[str, list[str]] = {}
-    for path in reader.known_files():
-        called.setdefault(path.rpartition("/")[2], []).append(path)
     found: dict[int, tuple[FileRow, int]] = {}
     for frame in named:
-        path = _same_end(frame.path, called.get(frame.path.rpartition("/")[2], ()))
+        name = frame.path.rpartition("/")[2]
+        if name not in called:
+            at_root = [name] if reader.file_at(name) is not None else []
+            called[name] = [*at_root, *reader.paths_ending(f"/{name}")]
+        path = _same_end(frame.path, called[name])
         file = reader.file_at(path) if path else None
         if file is None or not scope.has(file.entry_id) or frame.line > file.lines:
             continue
@@ -150,7 +150,7 @@ def _same_end(path: str, known: Sequence[str]) -> str:
     return ends[0][1]
 
 
-def _definitions(reader: IndexReader, names: Sequence[str], scope: Scope, led: Led) -> None:
+def _definitions(reader: Index, names: Sequence[str], scope: Scope, led: Led) -> None:
     """Note the files that define one of a few names of the same spelling, tests and examples aside."""
     last = dict.fromkeys(name.rpartition(".")[2].rpartition("::")[2] for name in names)
     asked = {tokenizer.squash(name): name for name in last if len(name) >= LEAST_LETTERS}

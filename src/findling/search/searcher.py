@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from findling import embedding
 from findling.model.errors import EmbedderUnavailable, InvalidInput
 from findling.model.plurals import count
+from findling.model.rows import FileRow
 from findling.model.types import Absent, Channel, Grounds, Hit, Mode, Query, Skip
 from findling.search import asked_path, channel_lists, gate, keyword, messages, parts, places, readings, symbol
 from findling.search.absence import ALL_READ, Absence, Unread, Verdict
@@ -33,8 +34,7 @@ from findling.search.ranking.said import Nearness
 from findling.search.scope import Scope, resolve
 from findling.search.snippet import make_snippet
 from findling.search.text_order import TextOrder, text_order
-from findling.store.reader import IndexReader, OnlyThese
-from findling.store.rows import FileRow
+from findling.store.protocols import Index, OnlyThese
 
 if TYPE_CHECKING:
     import numpy as np
@@ -97,7 +97,7 @@ class Found:
 class _Candidates:
     """The files that channels propose within a scope, and what speaks for them."""
 
-    def __init__(self, reader: IndexReader, scope: Scope) -> None:
+    def __init__(self, reader: Index, scope: Scope) -> None:
         self._reader = reader
         self.scope = scope
         self.proposed: dict[Channel, set[int]] = {}
@@ -123,14 +123,14 @@ class Searcher:
 
     def __init__(
         self,
-        reader: IndexReader,
+        reader: Index,
         read_lines: ReadLines,
         *,
         own_name: str = "",
         semantic: Callable[[], SemanticChannel | None] = lambda: None,
         exact_files: Callable[[], ExactSource] | None = None,
     ) -> None:
-        self._reader = reader
+        self.index = self._reader = reader
         self._read_lines = read_lines
         self._own_name = own_name
         self._semantic = semantic
@@ -480,12 +480,11 @@ class Searcher:
         """Entry -> the line that was asked for, of the files whose path the query is, or its end; else of those that it
         names with a line."""
         path, line = asked_path.asked(text) or ("", 0)
-        meant = asked_path.meant(path, self._reader.known_files().keys()) if path else []
+        meant = asked_path.meant(path, self._reader) if path else []
         if not meant:
             named = [frame for row in text.split("\n") for frame in frames_in(row)]
             return {file.entry_id: at for file, at in parts.frames(self._reader, named, scope)}
-        files = map(self._reader.file_at, meant)
-        return {file.entry_id: min(line, file.lines) for file in files if file is not None and scope.has(file.entry_id)}
+        return {file.entry_id: min(line, file.lines) for file in meant if scope.has(file.entry_id)}
 
     def _exact(self, wanted: str, scope: Scope) -> dict[int, int]:
         """Entry -> first line where a text stands, in path order, for the first files that hold it."""
@@ -504,10 +503,9 @@ class Searcher:
 
     def _near(self, channel: SemanticChannel, vector: NDArray[np.float32], scope: Scope) -> dict[int, float]:
         """Entries near a vector and how near: among the scope's own when these are few, else by the bits of all."""
-        if scope.entries is None:
-            own = partial(scope.own, self._reader)
-            return channel.propose(vector, SEMANTIC_CANDIDATES, own, scope.over_fetch, files=SEMANTIC_FILES)
-        cosines = channel.cosines(vector, scope.entries)
+        if scope.few is None:
+            return channel.propose(vector, SEMANTIC_CANDIDATES, scope.allowed, files=SEMANTIC_FILES)
+        cosines = channel.cosines(vector, sorted(scope.few))
         return {entry: float(found.own.max()) for entry, found in cosines.items() if len(found.own)}
 
     def similar(self, file: FileRow, *, line: int | None, query: Query, scope_path: str = "") -> Found:
@@ -538,7 +536,7 @@ class Searcher:
         return Found(guess, chosen, tuple(hits), total=len(ranked), ranked=tuple(ranked), ran=frozenset(("semantic",)))
 
 
-def chunks_at(reader: IndexReader, file: FileRow, line: int | None) -> tuple[int, int | None]:
+def chunks_at(reader: Index, file: FileRow, line: int | None) -> tuple[int, int | None]:
     """The range of a file's chunks that touch a line; all of them without one. Raises `InvalidInput`."""
     if line is None:
         return 0, None
