@@ -255,7 +255,44 @@ def test_a_token_budget_is_kept_and_said(run: Run) -> None:
 def test_nothing_found(run: Run) -> None:
     ran = run("search", "xyzzyplugh", "--mode", "keyword")
     assert (ran.returncode, ran.stdout) == (1, "")
-    assert "nothing found" in ran.stderr
+    assert "'xyzzyplugh' does not occur in the 6 files searched" in ran.stderr
+
+
+def test_what_does_not_occur_is_said_and_a_status(run: Run) -> None:
+    for command in ("search", "symbol", "grep"):
+        ran = run(command, "zz_parse_none")
+        assert (ran.returncode, ran.stdout) == (1, "")
+        assert "'zz_parse_none' does not occur in the 6 files searched" in ran.stderr
+        assert "nothing found" not in ran.stderr
+    assert "does not occur" not in run("grep", "zz_parse.none").stderr  # an expression is no text
+
+
+def test_of_a_slip_of_the_pen_what_was_meant_is_shown(run: Run) -> None:
+    ran = run("search", "retry_faled")
+    assert "retry_failed" in ran.stdout
+    assert ran.returncode == 1
+    assert "did you mean retry_failed (src/" in ran.stderr.splitlines()[-1]
+    found = json.loads(run("search", "retry_faled", "--json").stdout)
+    assert found["hits"][0]["name"] == "retry_failed"
+    assert found["low_confidence"] is False
+    assert found["absent"][0]["meant"] == "retry_failed"
+    assert found["absent"][0]["nearest"][0]["text"] == "retry_failed"
+
+
+def test_a_pasted_text_from_stdin(project: Path, home: Path) -> None:
+    text = "It fails\n\nSince today.\n\nsrc/http/client.py:5: in retry_failed\n" + "more words\n" * 20_000
+    ran = subprocess.run(
+        [sys.executable, "-m", "findling", "search", "-"],
+        cwd=project,
+        input=text,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "HOME": str(home)},
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert re.search(r"^  by .*trace at line 5", ran.stdout, re.MULTILINE)
+    assert "only the first 100,000 were searched for" in ran.stderr
 
 
 def test_the_first_search_indexes(tmp_path: Path, home: Path) -> None:

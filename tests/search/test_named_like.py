@@ -148,7 +148,7 @@ def test_a_file_is_found_by_what_its_names_mean(folder: Path) -> None:
         "purge credentials",
         "keys::store::purge_credentials",
         "src/old/keys.py",
-        "KeyError: could not throw away the password",
+        "KeyError: rows are plotted and popped",
     ],
     ids=["advice", "two words", "a qualified name", "a path", "an error"],
 )

@@ -491,3 +491,78 @@ def test_health_check_sees_a_lost_text_index(project: Path) -> None:
     with Workspace(project, root=project) as workspace:
         found = facts(call("health_check", {}, workspace))
     assert (found["status"], found["sqlite_ok"], found["fts_ok"]) == ("error", True, False)
+
+
+# --- what does not occur ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("query", "kind", "nearest", "action"),
+    [
+        ("retry_dellay", "symbol", "retry_delay", "Try search_code with broader query: 'retry_dellay'"),
+        ("zz_no_such_name", "symbol", None, "Try search_code with broader query: 'zz_no_such_name'"),
+        (
+            "src/http/clientt.py",
+            "path",
+            "src/http/client.py",
+            "Check file path spelling or try search_code with filename",
+        ),
+        (
+            "ConnectionError: gave up before all attempts",
+            "message",
+            "gave up after all attempts",
+            "No results found. Try broader search terms or check index status.",
+        ),
+    ],
+)
+def test_what_does_not_occur_has_no_results(
+    workspace: Workspace, query: str, kind: str, nearest: str | None, action: str
+) -> None:
+    """S2-24, S2-37, S2-39, S2-40: the nearest stands in a field of its own."""
+    found = search(workspace, query, confidence_threshold=0)
+    assert found["results"] == []
+    assert found["total_candidates"] == 0
+    (absent,) = found["absent"]
+    assert absent["kind"] == kind
+    assert absent["files_searched"] > 5
+    assert [near["name"] for near in found["nearest"]][:1] == ([nearest] if nearest else [])
+    assert found["metadata"]["low_confidence"] is True
+    assert found["metadata"]["suggested_action"] == action
+    assert found["metadata"]["top_score"] == 0
+    first = found["suggested_next_actions"][0]
+    assert first["tool"] == ("search_code" if nearest else "index_status")
+    if nearest:
+        assert facts(call(first["tool"], first["arguments"], workspace))["results"]
+
+
+def test_every_tool_that_looks_for_a_name_says_that_there_is_none(workspace: Workspace) -> None:
+    for tool, argument, results in (
+        ("locate_symbol", "name", "results"),
+        ("find_symbol", "name", "symbols"),
+        ("hybrid_search", "query", "results"),
+        ("search_keyword", "query", "results"),
+    ):
+        found = facts(call(tool, {argument: "retry_dellay"}, workspace))
+        assert found[results] == []
+        assert found["absent"][0]["text"] == "retry_dellay"
+        assert found["nearest"][0] == {"name": "retry_delay", "path": "src/http/retry_policy.py", "line": 6}
+        assert "absent" not in facts(call(tool, {argument: "retry_delay"}, workspace))
+
+
+def test_a_question_in_words_keeps_its_results(workspace: Workspace) -> None:
+    found = search(workspace, "how does FooBarManager send a request again")
+    assert found["results"]
+    assert [absent["text"] for absent in found["absent"]] == ["FooBarManager"]
+
+
+def test_a_pasted_text_says_which_part_led_where(workspace: Workspace) -> None:
+    text = (
+        "It fails\n\nSince today.\n\n```\nsrc/http/client.py:14: in retry_failed\nE   ConnectionError: gave up\n```\n"
+    )
+    first = search(workspace, text)["results"][0]
+    assert first["path"] == "src/http/client.py"
+    assert first["line_start"] <= 14 <= first["line_end"]
+    assert "trace at line 14" in first["led_by"]
+    assert "led_by" not in search(workspace, "retry_failed")["results"][0]
+    for tool in ("hybrid_search", "search_semantic", "search_docs", "query_docs", "semantic_search"):
+        assert not call(tool, {"query": text * 50}, workspace).is_error

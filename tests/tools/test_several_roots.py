@@ -167,6 +167,20 @@ def test_counts_are_of_all_roots(both: Workspaces, indexed: Path, shop: Path) ->
     assert (metadata["result_completeness"], metadata["freshness_status"]) == ("complete", "fresh")
 
 
+def test_what_one_root_lacks_another_has_and_what_all_lack_is_absent(both: Workspaces) -> None:
+    found = facts(both, "search_code", query="add_article")
+    assert found["results"]
+    assert "absent" not in found
+    assert len({path.partition("/")[0] for path in paths(found)}) == 1
+    for tool, argument, results in (("search_code", "query", "results"), ("locate_symbol", "name", "results")):
+        found = facts(both, tool, **{argument: "add_artikle"})
+        assert found[results] == []
+        assert found["absent"][0]["files_searched"] > len(SHOP)
+        assert found["nearest"][0]["name"] == "add_article"
+        assert found["nearest"][0]["path"].endswith("/src/basket.py")
+        assert not found["nearest"][0]["path"].startswith("src/")
+
+
 def test_search_code_decides_on_the_list_that_it_shows(both: Workspaces) -> None:
     found = facts(both, "search_code", query="how is a failed request sent again", limit=3)
     metadata = found["metadata"]

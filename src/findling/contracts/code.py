@@ -6,8 +6,8 @@ import time
 from typing import Any
 
 from findling import __version__
+from findling.contracts import absence, code_metadata, parameters, running
 from findling.contracts import code_decisions as decide
-from findling.contracts import code_metadata, parameters, running
 from findling.contracts.code_health import grammars, missing_folder, required_version, schema_status, store_problem
 from findling.contracts.code_search import BODY_LINES, known_language, search_code, symbol_id
 from findling.contracts.model import Arguments, Call, Refusal, Reply, Tool, object_schema
@@ -61,6 +61,7 @@ def _locate_symbol(call: Call, given: Arguments) -> Reply:
     facts = {
         "results": results,
         "total_candidates": found.total_definitions + found.total_references,
+        **absence.fields(found.absent),
         "metadata": metadata,
     }
     return Reply(facts, "results")

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from findling.contracts import absence, code_metadata
 from findling.contracts import code_decisions as decide
-from findling.contracts import code_metadata
 from findling.contracts.code_rerank import Rerank, reranked, reranker
 from findling.contracts.model import Arguments, Call, Refusal, Reply
 from findling.contracts.parameters import MAX_NAME, MAX_REPEATED
@@ -100,7 +100,9 @@ def mode_of(answer: Answer, config: Config) -> SemanticMode:
 
 
 def placed(answer: Answer) -> list[Found]:
-    """The answer's places as results, in its order."""
+    """The answer's places as results, in its order; none where what was asked for does not occur."""
+    if answer.result.is_absent:
+        return []
     return [_found(answer, hit, grounds) for hit, grounds in answer.places]
 
 
@@ -116,7 +118,7 @@ def facts(
     result = answer.result
     shown = found[: given["limit"]]
     scores = decide.exposed_scores((item.provenance, item.lexical, item.similarity) for item in shown)
-    total = result.total
+    total = 0 if result.is_absent else result.total
     said = {**metadata, **_semantic_fields(config, answer, found, _fan_out(given)), **_rerank_fields(rerank)}
     said |= _confidence_fields(given, config, answer, shown, scores)
     # What answered is an index that this version can read; a question without one has begun to make it.
@@ -130,7 +132,8 @@ def facts(
         ],
         "query_intent": result.intent,
         "total_candidates": total,
-        "suggested_next_actions": _next_actions(given, result.intent, shown, low=said["low_confidence"], total=total),
+        **absence.fields(result.absent),
+        "suggested_next_actions": _next_actions(given, answer, shown, low=said["low_confidence"], total=total),
         "metadata": said,
     }
 
@@ -261,7 +264,7 @@ def _confidence_fields(
 ) -> dict[str, Any]:
     threshold = given.get("confidence_threshold", config.semantic.confidence_threshold)
     worth = decide.lead(scores, [item.provenance for item in shown])
-    low = answer.result.confidence < threshold
+    low = answer.result.is_absent or answer.result.confidence < threshold
     intent, query = answer.result.intent, given["query"]
     return {
         "low_confidence": low,
@@ -290,16 +293,20 @@ def _name_for(query: str, intent: Intent, shown: Sequence[Found]) -> str:
 
 
 def _next_actions(
-    given: Arguments, intent: Intent, shown: Sequence[Found], *, low: bool, total: int
+    given: Arguments, answer: Answer, shown: Sequence[Found], *, low: bool, total: int
 ) -> list[dict[str, Any]]:
     """Calls that are worth making now, the likeliest first, all of them of the ``ref`` that was asked for."""
     at = {} if given.get("ref") is None else {"ref": given["ref"]}
+    intent = answer.result.intent
     actions: list[dict[str, Any]] = []
-    if not shown:
+    if answer.result.is_absent and answer.nearest:
+        nearest = {"query": answer.nearest[0].text, **at}
+        actions.append({"tool": "search_code", "arguments": nearest, "reason": "ask for the nearest there is"})
+    elif not shown:
         actions.append({"tool": "index_status", "arguments": at, "reason": "nothing was found: see what is indexed"})
     name = _name_for(given["query"], intent, shown)
     asks_for_one = intent == "symbol" or (intent == "natural_language" and decide.looks_like_a_name(name))
-    if low and name and asks_for_one:
+    if low and name and asks_for_one and not answer.result.is_absent:
         actions.append(
             {"tool": "locate_symbol", "arguments": {"name": name, **at}, "reason": "look the name up among definitions"}
         )
@@ -356,6 +363,8 @@ def result_facts(item: Found, score: float, detail: str, intent: str) -> dict[st
         facts["symbol_id"] = symbol_id(hit.path, hit.qualified_name, hit.start_line)
         if hit.signature:
             facts["signature"] = hit.signature
+    if hit.parts:
+        facts["led_by"] = list(hit.parts)
     if detail == "context":
         facts["body"] = item.text.rstrip("\r\n")
     return facts

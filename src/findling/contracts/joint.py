@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from findling.contracts.root_names import NamedRoots
 from findling.model.errors import Cancelled, FindlingError, InvalidInput
 from findling.model.types import (
+    Absent,
     Answer,
     Completeness,
     Coverage,
@@ -81,29 +82,34 @@ class JointEngine:
             query.wait_s, lambda engine, wait: engine.ask(replace(query, wait_s=wait), progress=progress)
         )
         every = [answer.result for answer in answers.values()]
-        surest = max(result.confidence for result in every)
+        absent = _absent({name: answer.absent for name, answer in answers.items()})
+        having = answers  # what is absent from some roots only is answered by the others
+        if not any(each.whole for each in absent):
+            having = {name: answer for name, answer in answers.items() if not answer.result.is_absent}
+        surest = max(answer.result.confidence for answer in having.values())
         cosines = query.weights is not None and query.mode == "semantic"  # which mean the same in every root
         places = [
             (_weighed(hit, name, 1.0 if cosines or not surest else answer.result.confidence / surest), grounds)
-            for name, answer in answers.items()
+            for name, answer in having.items()
             for hit, grounds in answer.places
         ]
         places.sort(key=lambda place: (-place[0].rank_value, place[0].path, place[0].start_line))
         del places[query.limit :]
-        first = answers[places[0][0].path.partition("/")[0] if places else next(iter(answers))]
+        first = having[places[0][0].path.partition("/")[0] if places else next(iter(having))]
         return replace(
             first,
             query=query,
             result=replace(
                 first.result,
                 hits=tuple(hit for hit, _ in places),
-                total=sum(result.total for result in every),
+                total=sum(answer.result.total for answer in having.values()),
                 freshness=_freshness(result.freshness for result in every),
                 completeness=_completeness(result.completeness for result in every),
                 coverage=_coverage(result.coverage for result in every),
                 took_ms=(time.monotonic() - started) * 1000,
                 notes=_notes({name: _without_meaning(answer) for name, answer in answers.items()}),
                 stale_reason=_stale_reason({name: answer.result for name, answer in answers.items()}),
+                absent=absent,
             ),
             grounds=tuple(grounds for _, grounds in places),
             ran=frozenset().union(*(answer.ran for answer in answers.values())),
@@ -140,6 +146,7 @@ class JointEngine:
             took_ms=(time.monotonic() - started) * 1000,
             notes=_notes(answers),
             stale_reason=_stale_reason(answers),
+            absent=_absent({name: answer.absent for name, answer in answers.items()}),
         )
 
     def grep(self, pattern: str, **asked: Any) -> GrepResult:
@@ -239,6 +246,21 @@ def _meaning(found: Sequence[Meaning]) -> Meaning:
         model_version=next((meaning.model_version for meaning in found if meaning.model_version), None),
         note="",
     )
+
+
+def _absent(answers: Mapping[str, Sequence[Absent]]) -> tuple[Absent, ...]:
+    """What is absent from every root, with the nearest of each."""
+    first, *others = [{(each.kind, each.text): each for each in absent} for absent in answers.values()]
+    found = []
+    for key, each in first.items():
+        same = [each, *(other[key] for other in others if key in other)]
+        if len(same) < len(answers):
+            continue
+        # as good as the same in some root, then the others
+        roots = sorted(zip(answers, same, strict=True), key=lambda root: not root[1].meant)
+        nearest = tuple(replace(near, path=f"{name}/{near.path}") for name, root in roots for near in root.nearest)
+        found.append(replace(roots[0][1], files=sum(one.files for one in same), nearest=nearest))
+    return tuple(found)
 
 
 def _without_meaning(answer: Answer) -> SearchResult:

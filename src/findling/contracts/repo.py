@@ -5,11 +5,12 @@ Field names and formulas are the contract of these tools; finding is the engine'
 
 from __future__ import annotations
 
+import re
 import time
 from typing import Any
 
 from findling import search
-from findling.contracts import budget, index_state, parameters
+from findling.contracts import absence, budget, index_state, parameters
 from findling.contracts.files import line_range, read_document, read_text
 from findling.contracts.model import Arguments, Call, Reply, Tool, object_schema
 from findling.contracts.places import Lines, clipped
@@ -127,6 +128,9 @@ def _search_keyword(call: Call, given: Arguments) -> Reply:
     }
     if len(result.skipped) > len(skipped):
         facts["skipped_total"] = len(result.skipped)
+    if literal or re.escape(query) == query:
+        asked = Query(query, mode="exact", wait_s=0.0)
+        facts |= absence.fields(() if result.total_files else engine.ask(asked).absent)
     return Reply(facts | index_state.of_text(call, ref, result), "results")
 
 
@@ -168,7 +172,7 @@ def _find_symbol(call: Call, given: Arguments) -> Reply:
     total = len(hits) if wanted else found.total_definitions
     if total > len(facts["symbols"]):
         facts["total"] = total
-    return Reply(facts | index_state.of_names(call, ref, found), "symbols")
+    return Reply(facts | absence.fields(found.absent) | index_state.of_names(call, ref, found), "symbols")
 
 
 def _list_defs_in_file(call: Call, given: Arguments) -> Reply:

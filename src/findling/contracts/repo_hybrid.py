@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from findling.contracts import index_state
+from findling.contracts import absence, index_state
 from findling.contracts.model import Arguments, Call, Reply
 from findling.contracts.places import clipped
 from findling.contracts.refs import check_ref
@@ -60,7 +60,7 @@ def question(given: Arguments, config: Config) -> Query:
 
 
 def facts(answer: Answer) -> dict[str, Any]:
-    """What is said of an answer."""
+    """What is said of an answer; what does not occur has no results."""
     results = [
         {
             "path": hit.path,
@@ -70,6 +70,6 @@ def facts(answer: Answer) -> dict[str, Any]:
             "score": round(hit.score, 6),
             "sources": list(hit.sources),
         }
-        for hit, grounds in answer.places
+        for hit, grounds in (() if answer.result.is_absent else answer.places)
     ]
-    return {"results": results, **index_state.of_answer(answer)}
+    return {"results": results, **absence.fields(answer.absent), **index_state.of_answer(answer)}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from findling import reading, search
@@ -18,6 +19,7 @@ from findling.engine.scope import NOTHING_CHECKED_OUT
 from findling.engine.shown import ShownText
 from findling.engine.state import coverage, never_indexed
 from findling.engine.store import OpenStore
+from findling.engine.unread import UnreadFiles
 from findling.model import errors, types
 from findling.model.plurals import count
 from findling.model.types import Answer, Coverage, Freshness, Meaning, Mode, Query, SearchResult, Skip
@@ -45,7 +47,8 @@ class Answers:
         """The answer to a validated query. ``started``: when it was asked, on the monotonic clock."""
         fresh = time.monotonic()
         with self._shown.answer():
-            found = self._open_searcher().search(query, scope_path=self._folder)
+            unread = self._unread(freshness, query.wait_s)
+            found = self._open_searcher().search(query, unread=unread, scope_path=self._folder)
         meaning = self._meaning(query, found)
         confidence = search.judge(found.ranked)
         result = self._result(query, found, confidence.value, freshness, stale_reason, started, meaning.note)
@@ -61,6 +64,15 @@ class Answers:
             text_confidence=found.text_confidence,
             timings_ms={"freshness": (fresh - started) * 1000, "search": (time.monotonic() - fresh) * 1000},
         )
+
+    def _unread(self, freshness: Freshness, wait_s: float | None) -> UnreadFiles:
+        """What an answer's index lacks. A question that is not to look at the disk takes a whole index as it is."""
+        with self._store.index.snapshot():
+            manifest = self._store.index.manifest
+            whole = manifest is not None and manifest.complete and not manifest.pending
+        whole = whole and self._store.first_answer is None
+        looks = wait_s != 0
+        return UnreadFiles(self._store, current=whole and (freshness == "fresh" or not looks), may_list=looks)
 
     def _meaning(self, query: Query, found: Found) -> Meaning:
         """What became of the semantic side of a question."""
@@ -121,7 +133,7 @@ class Answers:
         started: float,
         note: str,
     ) -> SearchResult:
-        notes = [*query.notes, *self._store.take_notes(), *([note] if note else ())]
+        notes = [*query.notes, *found.notes, *self._store.take_notes(), *([note] if note else ())]
         covered = coverage(self._store)
         notes += _not_searched(self._store, covered)
         return search.make_result(
@@ -151,9 +163,10 @@ class Answers:
         freshness: Freshness,
         stale_reason: str,
         started: float,
+        wait_s: float | None,
     ) -> types.SymbolResult:
-        """Definitions of a name, and its uses. ``language`` is an id."""
-        reader = self._store.index
+        """Definitions of a name, and its uses. ``language`` is an id, ``wait_s`` the question's."""
+        reader, unread = self._store.index, self._unread(freshness, wait_s)
         with reader.snapshot():
             definitions = search.definitions(
                 reader,
@@ -170,6 +183,9 @@ class Answers:
                 uses = search.references(
                     source, name, reading.syntax.references, languages=with_uses, language=language, limit=limit
                 )
+            absent: tuple[types.Absent, ...] = ()
+            if not definitions.total and not uses.total:
+                absent = self._absent_name(name, language, unread)
             covered = self._coverage_of_names(uses.unread)
         notes = (*self._store.take_notes(), *_not_searched(self._store, covered))
         if definitions.unqualified:
@@ -191,7 +207,16 @@ class Answers:
             took_ms=(time.monotonic() - started) * 1000,
             notes=notes,
             stale_reason=stale_reason,
+            absent=absent,
         )
+
+    def _absent_name(self, name: str, language: str | None, unread: UnreadFiles) -> tuple[types.Absent, ...]:
+        """That a name which nothing is defined as occurs nowhere either, where that is so."""
+        reader = self._store.reader
+        with self._shown.answer():
+            scope = search.resolve(reader, Query(name, language=language), self._folder)
+            files = partial(self._store.indexed_files, "")
+            return search.Absence(reader, self._shown.lines, files, unread, scope).of_name(name)
 
     def _coverage_of_names(self, unread: Sequence[str]) -> Coverage:
         """Of an answer in this folder. ``unread``: files that could not be read when they were asked for a name.
@@ -225,7 +250,7 @@ class Answers:
                 self._shown.lines,
                 own_name=roots.own_name(self._store.root),
                 semantic=self._store.semantics.channel,
-                exact_files=lambda: self._store.indexed_files(""),
+                exact_files=partial(self._store.indexed_files, ""),
             )
         return self._searcher
 

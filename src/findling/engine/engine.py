@@ -551,6 +551,7 @@ class Engine:
             freshness=freshness,
             stale_reason=why,
             started=started,
+            wait_s=wait_s,
         )
 
     def status(self, *, ref: str | None = None, unlisted: bool = False) -> Status:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
+    from findling.search.absence import Absence
     from findling.search.answer import at_level, at_levels, make_result
     from findling.search.confidence import judge
     from findling.search.exact import FileRef, Grep, GrepRequest, Scope
@@ -15,12 +16,14 @@ if TYPE_CHECKING:
     from findling.search.names import FileSymbols, References, definitions, references
     from findling.search.patterns import compile_pattern
     from findling.search.query import split_target, validate
+    from findling.search.scope import resolve
     from findling.search.searcher import Searcher
     from findling.search.snippet import CHARS_PER_TOKEN, Sizes, cut_note, pack_sizes
 else:
     __getattr__ = front_door(
         __name__,
         {
+            "absence": "Absence",
             "answer": "at_level at_levels make_result",
             "confidence": "judge",
             "exact": "FileRef Grep GrepRequest Scope",
@@ -29,6 +32,7 @@ else:
             "names": "FileSymbols References definitions references",
             "patterns": "compile_pattern",
             "query": "split_target validate",
+            "scope": "resolve",
             "searcher": "Searcher",
             "snippet": "CHARS_PER_TOKEN Sizes cut_note pack_sizes",
         },
@@ -36,6 +40,7 @@ else:
 
 __all__ = [
     "CHARS_PER_TOKEN",
+    "Absence",
     "FileRef",
     "FileSymbols",
     "Grep",
@@ -56,6 +61,7 @@ __all__ = [
     "needs_vectors",
     "pack_sizes",
     "references",
+    "resolve",
     "split_target",
     "validate",
 ]

@@ -48,6 +48,7 @@ def make_result(
         took_ms=(time.monotonic() - started) * 1000,
         notes=tuple(said),
         stale_reason=stale_reason,
+        absent=found.absent,
     )
 
 

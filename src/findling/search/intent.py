@@ -100,11 +100,11 @@ def _classify(text: str, words: list[str]) -> tuple[Intent, float]:
             return "path", 0.95
         if _names_a_file(text):
             return "path", 0.85
-    if _ERROR_WORD.search(text) or _STACK_FRAME.search(text) or _is_quoted(text):
+    if _ERROR_WORD.search(text) or _STACK_FRAME.search(text) or is_quoted(text):
         return "error", 0.90
-    if len(words) in (2, 3) and any(_has_separator(word) and _ends_located(word) for word in words):
+    if len(words) in (2, 3) and any(_has_separator(word) and ends_located(word) for word in words):
         return "path", 0.80
-    if len(words) == 1 and text.isascii() and (confidence := _name_confidence(text)):
+    if len(words) == 1 and text.isascii() and (confidence := name_confidence(text)):
         return "symbol", confidence
     if len(words) == 2 and _is_declaration(*words):
         return "symbol", 0.76
@@ -115,22 +115,23 @@ def _has_separator(word: str) -> bool:
     return "/" in word or "\\" in word
 
 
-def _is_extension(ending: str) -> bool:
+def is_extension(ending: str) -> bool:
     """``.py`` and ``.PY`` are, ``.Json`` is a namespace's last part."""
     return ending in _EXTENSIONS or (ending.isupper() and ending.lower() in _EXTENSIONS)
 
 
 def _names_a_file(word: str) -> bool:
     _, dot, ending = word.rpartition(".")
-    return bool(dot and _is_extension(ending)) or word.lower() in _FILE_WORDS or word in _FILE_NAMES
+    return bool(dot and is_extension(ending)) or word.lower() in _FILE_WORDS or word in _FILE_NAMES
 
 
-def _ends_located(word: str) -> bool:
+def ends_located(word: str) -> bool:
+    """Whether a word ends as a path does, perhaps with a line."""
     found = _LOCATED.search(word)
-    return found is not None and _is_extension(found[1])
+    return found is not None and is_extension(found[1])
 
 
-def _is_quoted(text: str) -> bool:
+def is_quoted(text: str) -> bool:
     """One pair of quotation marks around everything: ``"a" or "b"`` is a sentence with two quotations."""
     mark = text[:1]
     if mark not in ('"', "`") or len(text) < 2 or text[-1] != mark:
@@ -139,7 +140,7 @@ def _is_quoted(text: str) -> bool:
     return bool(inside.strip()) and mark not in inside.replace(f"\\{mark}", "")
 
 
-def _name_confidence(word: str) -> float:
+def name_confidence(word: str) -> float:
     """How surely one ASCII word is a name, 0.0 if nothing but letters of one case says so."""
     if "::" in word or "->" in word or "." in word.strip(".") or word.endswith("()") or word[0] in "$@":
         return 0.90

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterator, Sequence
+from difflib import SequenceMatcher
+from itertools import chain, pairwise
 from math import log
 from typing import NamedTuple
 
@@ -47,6 +48,12 @@ LEAST_SAID, LEAST_SAID_OF_PLAIN = 0.25, 0.6
 """Of the message that the line says: where it is written as messages are, with what looks filled in; and of plain
 words, which most questions are."""
 
+ENOUGH_WORDS = 3
+"""Of a quoted text that may be what a message is made of; of a short message half of its words."""
+
+LEAST_ALIKE = 0.6
+"""Of the letters of a message, that a quoted text shares with it to be shown as like it."""
+
 _QUESTION = frozenset(
     "how where what which who whom whose why when is are was does do did can could should would will may".split()
 )
@@ -63,10 +70,13 @@ _FILE = re.compile(
 )
 """An absolute path, or a quoted name with a dot or slash in it. Bounded, so that no text takes long."""
 _QUOTED = re.compile(r"\\.|\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'|`((?:[^`\\]|\\.)*)`")
-_FILLED_IN = re.compile(
-    r"%[-+#0-9.*]*(?:\([^)]*\))?(?:hh|h|ll|l|z|j|t|q)?[a-zA-Z]|[$#]?\{[^{}]*\}|\$\([^()]*\)|\$\w+|\\\([^()]*\)|\\."
-)
+_PUT = r"%[-+#0-9.*]*(?:\([^)]*\))?(?:hh|h|ll|l|z|j|t|q)?[a-zA-Z]|[$#]?\{[^{}]*\}|\$\([^()]*\)|\$\w+|\\\([^()]*\)"
+_FILLED_IN = re.compile(rf"{_PUT}|\\.")
 """Where a program puts something: ``%d``, ``{}``, ``{name}``, ``${name}``, ``#{name}``, ``$name``, ``\\(name)``."""
+
+
+_BESIDE_FILLED_IN = re.compile(rf"\w*(?:{_PUT})\w*|\\.")
+"""The same with the letters that are one word with it: ``{name}s``."""
 
 
 class Said(NamedTuple):
@@ -157,6 +167,65 @@ def runs(message: str) -> list[str]:
     return sorted((run for run in pairs if not _NO_TEXT.search(run)), key=lambda run: (-len(run), run))
 
 
+class Like(NamedTuple):
+    """A quoted text that is like a message, or of which the message may be made (``fits``), and where it stands.
+    ``likeness``: how much of their letters both share, in [0, 1]."""
+
+    likeness: float
+    fits: bool
+    path: str
+    line: int
+    text: str
+
+
+def alike(
+    reader: Index,
+    read_lines: Callable[[FileRow], Sequence[str] | None],
+    message: str,
+    scope: Scope,
+    proposed: Sequence[int],
+) -> list[Like]:
+    """The quoted texts of source files that are like a message, the most alike first. Within the reader's snapshot;
+    ``proposed`` as for `find`."""
+    asked, words = [run.lower() for run in runs(message)], _WORD.findall(message.lower())[:MOST_WORDS]
+    matcher = SequenceMatcher(b=message.lower(), autojunk=False)
+    found: dict[str, Like] = {}
+    for file in _likely(reader, runs(message), scope, proposed):
+        lines = read_lines(file)
+        for text, line in _texts_near(lines, asked) if lines is not None else ():
+            if text not in found and (like := _like(words, matcher, text)) is not None:
+                found[text] = Like(*like, file.path, line, text)
+    return sorted(found.values(), key=lambda like: (-like.likeness, like.path, like.line))
+
+
+def _texts_near(lines: Sequence[str], asked: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """Each quoted text on the lines where a run stands and beside them, with its line; and what all of a line, and of
+    two, come to."""
+    for at in sorted(_lines_with(asked, "\n".join(lines).lower())):
+        near = [(_quoted(lines[line]), line + 1) for line in range(max(0, at - 1), min(at + 2, len(lines)))]
+        for texts, line in near:
+            yield from ((text, line) for text in texts)
+        together = [("".join(texts), line) for texts, line in near]
+        yield from together
+        yield from ((first + then, line) for (first, line), (then, _) in pairwise(together))
+
+
+def _like(words: Sequence[str], matcher: SequenceMatcher[str], text: str) -> tuple[float, bool] | None:
+    """How alike a text is to the message of these words, and whether it may be made of it; None where neither."""
+    fixed = _WORD.findall(_BESIDE_FILLED_IN.sub(" ", text.lower()))
+    shared = len(set(words).intersection(fixed))
+    if not fixed or 2 * shared < min(len(set(words)), len(set(fixed))):
+        return None
+    enough = min(ENOUGH_WORDS, (len(words) + 1) // 2)
+    fits = enough <= len(fixed) <= len(words) and shared == len(set(fixed)) and _in_order(words, fixed) == len(fixed)
+    likeness = 0.0
+    for form in {text, _FILLED_IN.sub("", text)}:  # a long name of what is filled in says nothing
+        matcher.set_seq1(form.lower()[:MOST_LINE_CHARS])
+        if fits or matcher.quick_ratio() >= LEAST_ALIKE:
+            likeness = max(likeness, matcher.ratio())
+    return (likeness, fits) if fits or likeness >= LEAST_ALIKE else None
+
+
 def best_line(lines: Sequence[str], words: Sequence[str], asked: Sequence[str]) -> Said | None:
     """The line whose quoted text, with that of the next line where it goes on there, says most of a message and least
     else, among those where a run stands. ``words``: of `words_of`, ``asked``: of `runs`, lower case."""
@@ -198,13 +267,15 @@ def _share(words: Sequence[str], fixed: Sequence[str]) -> float:
 
 def _fixed_words(line: str) -> list[str]:
     """The words of a line's quoted texts that no running program fills in."""
-    fixed: list[str] = []
+    return list(chain.from_iterable(_WORD.findall(_FILLED_IN.sub(" ", text.lower())) for text in _quoted(line)))
+
+
+def _quoted(line: str) -> list[str]:
+    """A line's quoted texts."""
     if not ('"' in line or "'" in line or "`" in line):
-        return fixed
-    for found in _QUOTED.finditer(line[:MOST_LINE_CHARS]):
-        if found.lastindex is not None:
-            fixed += _WORD.findall(_FILLED_IN.sub(" ", found[found.lastindex].lower()))
-    return fixed
+        return []
+    quoted = _QUOTED.finditer(line[:MOST_LINE_CHARS])
+    return [found[found.lastindex] for found in quoted if found.lastindex is not None]
 
 
 def _in_order(words: Sequence[str], others: Sequence[str]) -> int:

@@ -20,7 +20,7 @@ _CHANNELS: dict[Mode, frozenset[Channel]] = {
 _SEMANTIC_SIGNALS = frozenset(("window",))
 _SYMBOL_SIGNALS = formula.OF_NAMES
 
-_QUOTED = re.compile(r"[\"`\u201c]([^\"`\u201d]{0,200})[\"`\u201d]")
+QUOTED = re.compile(r"[\"`\u201c]([^\"`\u201d]{0,200})[\"`\u201d]")
 _MIN_QUOTED = 3
 _IN_NO_LINE = re.compile(r"[\n\0\ud800-\udfff]")
 LABEL = re.compile(
@@ -28,7 +28,7 @@ LABEL = re.compile(
 )
 """What is put before a message: its class, its level. The source has it elsewhere, if at all."""
 
-_PLACEHOLDER = re.compile(
+PLACEHOLDER = re.compile(
     r"[\n\0\ud800-\udfff]|Traceback \([^)\n]{0,100}\):|(?:0x)?\d[\w.:]*|[/\\]\S+|"
     r"'[^']{0,200}'|<[^>]{0,200}>|%\w|\{[^}]{0,200}\}"
 )
@@ -72,12 +72,12 @@ def plan(mode: Mode, intent: Intent, text: str) -> Plan:
 
 def literal_part(text: str, intent: Intent) -> str:
     """What of a query probably stands in the source as it is: a quotation, or the fixed part of an error message."""
-    for quoted in _QUOTED.finditer(text):
+    for quoted in QUOTED.finditer(text):
         inside = quoted[1].strip()
         if len(inside) >= _MIN_QUOTED and not _IN_NO_LINE.search(inside):
             return inside
     if intent != "error":
         return ""
-    pieces = [piece.strip(" :,.;()[]") for piece in _PLACEHOLDER.split(LABEL.sub("", text))]
+    pieces = [piece.strip(" :,.;()[]") for piece in PLACEHOLDER.split(LABEL.sub("", text))]
     longest = max(pieces, key=len, default="")
     return longest[:_MAX_MESSAGE].rstrip() if len(longest) >= _MIN_MESSAGE else ""

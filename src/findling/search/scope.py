@@ -24,6 +24,10 @@ class Scope(NamedTuple):
     allowed: frozenset[int] | None = None
     blobs: frozenset[int] | None = None
 
+    def has(self, entry: int) -> bool:
+        """Whether an entry of the manifest is in the scope."""
+        return self.allowed is None or entry in self.allowed
+
     @property
     def few(self) -> frozenset[int] | None:
         """The allowed entries where they are few enough to be looked at one by one."""

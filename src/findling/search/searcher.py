@@ -19,11 +19,15 @@ from findling import embedding
 from findling.model.errors import EmbedderUnavailable, InvalidInput
 from findling.model.plurals import count
 from findling.model.rows import FileRow
-from findling.model.types import Channel, Grounds, Hit, Query, Skip
-from findling.search import asked_path, channel_lists, gate, keyword, messages, places, readings, symbol
+from findling.model.types import Absent, Channel, Grounds, Hit, Mode, Query, Skip
+from findling.search import asked_path, channel_lists, gate, keyword, messages, parts, places, readings, symbol
+from findling.search.absence import ALL_READ, Absence, Unread, Verdict
 from findling.search.analysis import QueryTerms, analyse
+from findling.search.claims import NONE, claims, to_the_letter
 from findling.search.fusion import Merged, Scored, as_they_are, fuse_weighted
 from findling.search.intent import IntentGuess, classify
+from findling.search.pasted import Pasted, frames_in, is_pasted, take_apart
+from findling.search.phrasing import without_form
 from findling.search.planner import Plan, plan
 from findling.search.ranking import Evidence, RankedFile, formula, rank
 from findling.search.ranking.said import Nearness
@@ -51,6 +55,9 @@ EXACT_FILES = 40
 SYMBOL_FILES = 30
 """Of those, the files that go on to the ranking, from the top of each channel's list."""
 
+WHOLE_TEXTS: frozenset[Mode] = frozenset(("auto", "hybrid", "keyword"))
+"""Modes in which a pasted text is taken apart; the others ask for one thing."""
+
 ENOUGH_VECTORS = 0.5
 """While fewer of the candidates have vectors, the few that do would win by having them; text alone decides then."""
 
@@ -68,7 +75,8 @@ ReadLines = Callable[[FileRow], Sequence[str] | None]
 class Found(NamedTuple):
     """A finished search. ``total`` counts the files that any channel proposed within the scope, or the places of all
     lists; ``ranked`` are the files in the order that decided. ``skip``: why meaning had no part in it, ``ratio`` what
-    it weighed; ``failed``: what the embedder said."""
+    it weighed; ``failed``: what the embedder said. ``absent``: what of the question does not occur; ``notes``: what
+    else there is to say of it."""
 
     intent: IntentGuess
     plan: Plan
@@ -81,6 +89,8 @@ class Found(NamedTuple):
     failed: EmbedderUnavailable | None = None
     ratio: float = 0.0
     text_confidence: float = 0.0
+    absent: tuple[Absent, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class _Candidates:
@@ -126,21 +136,64 @@ class Searcher:
         self._exact_files = exact_files
         self._meanings: _Meanings | None = None
 
-    def search(self, query: Query, *, scope_path: str = "") -> Found:
-        """The answer to a validated query, within a folder when ``scope_path`` names one."""
+    def search(self, query: Query, *, unread: Unread = ALL_READ, scope_path: str = "") -> Found:
+        """The answer to a validated query, within a folder when ``scope_path`` names one. ``unread``: what is there
+        beside the index, which is looked at before anything is called absent."""
         guess = classify(query.text)
-        terms = analyse(query.text, own_name=self._own_name)
-        chosen = plan(query.mode, guess.intent, query.text if query.mode == "exact" else terms.text)
         with self._reader.snapshot():
             if self._reader.manifest is None:
-                return Found(guess, chosen)
+                return Found(guess, self._plan(query, guess))
             scope = resolve(self._reader, query, scope_path)
-            if query.weights is not None:
-                return self._mix(query, query.weights, terms, guess, chosen, scope)
-            return self._ranked(query, terms, guess, chosen, scope)
+            if query.mode == "exact":
+                found = self._found(query, scope)
+                verdict = (
+                    Verdict() if found.hits else self._absence(unread, scope).of(query.text, to_the_letter(query.text))
+                )
+            else:
+                verdict = self._absent(query, guess, unread, scope)
+                instead = replace(query, text=verdict.instead or query.text)
+                found = Found(guess, self._plan(query, guess)) if verdict.ends else self._found(instead, scope)
+        return replace(found, intent=guess, absent=verdict.absent, notes=verdict.notes)
 
-    def _ranked(self, query: Query, terms: QueryTerms, guess: IntentGuess, chosen: Plan, scope: Scope) -> Found:
-        """The best files, a place of each; where the query has a gate, text decides first whether meaning is asked."""
+    def _plan(self, query: Query, guess: IntentGuess) -> Plan:
+        return plan(query.mode, guess.intent, query.text if query.mode == "exact" else without_form(query.text))
+
+    def _absent(self, query: Query, guess: IntentGuess, unread: Unread, scope: Scope) -> Verdict:
+        """What of a question does not occur."""
+        text = without_form(query.text)
+        asked = claims(text, guess.intent, self._is_word) if query.mode != "semantic" else NONE
+        return self._absence(unread, scope).of(text, asked) if asked.these else Verdict()
+
+    def _absence(self, unread: Unread, scope: Scope) -> Absence:
+        return Absence(self._reader, self._read_lines, self._exact_files, unread, scope)
+
+    @staticmethod
+    def _is_word(text: str) -> bool:
+        """Whether the bundled model, which has seen many texts, knows all that a text is made of."""
+        try:
+            return embedding.shared().knows(text)
+        except EmbedderUnavailable:
+            return True
+
+    def _analyse(self, text: str) -> QueryTerms:
+        return analyse(text, own_name=self._own_name)
+
+    def _found(self, query: Query, scope: Scope) -> Found:
+        guess, pasted = classify(query.text), None
+        if query.mode in WHOLE_TEXTS and is_pasted(query.text):
+            pasted = take_apart(query.text)
+            query = replace(query, text=pasted.title or query.text)
+        terms = self._analyse(query.text)
+        chosen = self._plan(query, classify(query.text) if pasted else guess)
+        if query.weights is not None:
+            return self._mix(query, query.weights, terms, guess, chosen, scope)
+        return self._ranked(query, terms, guess, chosen, scope, pasted)
+
+    def _ranked(
+        self, query: Query, terms: QueryTerms, guess: IntentGuess, chosen: Plan, scope: Scope, pasted: Pasted | None
+    ) -> Found:
+        """The best files, a place of each; where the query has a gate, text decides first whether meaning is asked.
+        ``pasted``: the text that the query is the title of; its other parts lead to files, too."""
         candidates = self._propose_by_text(terms, chosen, scope)
         text: TextOrder | None = None
         skip: Skip | None = None
@@ -150,18 +203,28 @@ class Searcher:
             ranked = self._rank(terms, chosen, candidates, query.limit)
             text = text_order(self._reader, terms, guess.intent, ranked, by_text)
             skip = gate.skipped(query.gate, guess.intent, text.confidence)
+        titled = set(candidates.entries)
+        led = self._led(query, pasted, scope, candidates, by_meaning=skip is None) if pasted else None
         if skip is None and "semantic" in chosen.channels:
             skip, failed = self._propose_by_meaning(terms, chosen, candidates)
-        if text is not None and skip is not None:
+            titled.update(candidates.near)
+        if text is not None and skip is not None and led is None:
             ranked, ratio = text.ranked, 0.0
         else:
-            ranked, ratio = self._rank(terms, chosen, candidates, query.limit), gate.EVEN
+            ranked, ratio = self._rank(terms, chosen, candidates, query.limit), gate.EVEN if skip is None else 0.0
+        if led is not None:
+            led.weigh(ranked)
         read = self._readings(terms, ranked)
         if query.gate is not None and text is not None and skip is None:
             ratio = gate.ratio(query.gate, guess.intent, text.confidence)
             _weigh_meaning(ranked, ratio)
         shown = ranked[: query.limit]
         hits = places.hits(self._reader, self._read_lines, terms, shown, candidates.proposed, query, read)
+        if led is not None:
+            hits = [
+                replace(hit, parts=led.parts(item, item.file.entry_id in titled))
+                for hit, item in zip(hits, shown, strict=True)
+            ]
         return Found(
             guess,
             chosen,
@@ -175,6 +238,27 @@ class Searcher:
             ratio,
             text.confidence if text else 0.0,
         )
+
+    def _led(
+        self, query: Query, pasted: Pasted, scope: Scope, candidates: _Candidates, *, by_meaning: bool
+    ) -> parts.Led:
+        """Where the other parts of a pasted text lead; these files become candidates of its title."""
+        led = parts.lookup(self._reader, self._read_lines, pasted, scope, list(candidates.entries))
+        if pasted.prose:
+            terms = self._analyse(pasted.prose)
+            chosen = plan(query.mode, "natural_language", "")
+            found = self._propose_by_text(terms, chosen, scope)
+            if by_meaning and "semantic" in chosen.channels:
+                self._propose_by_meaning(terms, chosen, found)
+            ranked = self._rank(terms, chosen, found, query.limit)[: parts.PROSE_FILES]
+            best = max((item.rank_value for item in ranked), default=0.0)
+            for item in ranked:
+                if item.rank_value > 0:
+                    led.note(item.file.entry_id, "prose", item.rank_value / best)
+        candidates.take("exact", led.by("frame", "quoted_there"), EXACT_FILES)
+        candidates.take("symbol", led.by("named_there"), SYMBOL_FILES)
+        candidates.take("keyword", led.by("prose"), parts.PROSE_FILES)
+        return led
 
     def _rank(self, terms: QueryTerms, chosen: Plan, candidates: _Candidates, most: int) -> list[RankedFile]:
         evidence = candidates.evidence
@@ -392,17 +476,14 @@ class Searcher:
         return (None, None) if near else ("nothing", None)
 
     def _asked_paths(self, text: str, scope: Scope) -> dict[int, int]:
-        """Entry -> the line that was asked for, of the files whose path the query is, or its end."""
-        asked = asked_path.asked(text)
-        if asked is None:
-            return {}
-        path, line = asked
-        files = asked_path.meant(path, self._reader)
-        return {
-            file.entry_id: min(line, file.lines)
-            for file in files
-            if scope.allowed is None or file.entry_id in scope.allowed
-        }
+        """Entry -> the line that was asked for, of the files whose path the query is, or its end; else of those that it
+        names with a line."""
+        path, line = asked_path.asked(text) or ("", 0)
+        meant = asked_path.meant(path, self._reader) if path else []
+        if not meant:
+            named = [frame for row in text.split("\n") for frame in frames_in(row)]
+            return {file.entry_id: at for file, at in parts.frames(self._reader, named, scope)}
+        return {file.entry_id: min(line, file.lines) for file in meant if scope.has(file.entry_id)}
 
     def _exact(self, wanted: str, scope: Scope) -> dict[int, int]:
         """Entry -> first line where a text stands, in path order, for the first files that hold it."""

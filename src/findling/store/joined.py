@@ -267,6 +267,9 @@ class JoinedIndex:
         found.sort(key=lambda each: (sign * each[1], each[0]))
         return proposed(lambda count: found[:count], lambda entries: entries, limit, 1)
 
+    def names(self) -> Collection[str]:
+        return {name for part in self._parts for name in part.index.names()}
+
     def named(self, squashed: Iterable[str], limit: int, only: OnlyThese = ANY) -> list[SymbolRow]:
         wanted = list(squashed)
         return self._definitions(lambda index, own: index.named(wanted, limit, own), only)

@@ -331,6 +331,9 @@ class MemoryIndex:
         own = self._files.keys() if allowed is None else allowed
         return proposed(lambda wanted: ordered[:wanted], lambda entries: own & entries, limit, 1)
 
+    def names(self) -> Collection[str]:
+        return {name for content in self._contents.values() for name in content.squashed}
+
     def named(self, squashed: Iterable[str], limit: int, only: OnlyThese = ANY) -> list[SymbolRow]:
         wanted = set(squashed)
         return self._defined(wanted.__contains__, limit, only)

@@ -134,6 +134,9 @@ class Proposals(Protocol):
     ) -> list[tuple[int, int]]:
         """At most ``limit`` (unit, sign bits of its vector that differ from the query's)."""
 
+    def names(self) -> Collection[str]:
+        """Every squashed name that is defined, each once."""
+
     def named(self, squashed: Iterable[str], limit: int, only: OnlyThese = ANY) -> list[SymbolRow]:
         """Definitions whose squashed name is one of these, at most about ``limit``."""
 

@@ -228,6 +228,12 @@ class IndexReader(VectorReader):
         fits = set(wanted).__contains__
         return self._defined(f"d.squashed IN ({marks})", wanted, fits, limit, only) if wanted else []
 
+    def names(self) -> Collection[str]:
+        """The squashed names that the manifest's contents define, each once."""
+        return [
+            row[0] for row in self._db.execute(f"SELECT DISTINCT d.squashed FROM definitions d WHERE 1 {self._ours}")
+        ]
+
     def named_like(self, squashed: str, *, prefix: bool, limit: int, only: OnlyThese = ANY) -> list[SymbolRow]:
         """Definitions whose squashed name begins with (``prefix``) or contains a text; at most about ``limit``."""
         if prefix:

@@ -137,7 +137,7 @@ _PATH: Final = Operand(
 COMMANDS: Final[dict[str, Command]] = {
     "search": Command(
         "Find places by text, name and meaning",
-        (Operand("query", "QUERY", "1", "words, a name, a path, an error message or a question"), _PATH),
+        (Operand("query", "QUERY", "1", "words, a name, a path, an error or a question; - reads stdin"), _PATH),
         search_options,
         "commands:search",
     ),

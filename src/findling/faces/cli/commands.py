@@ -44,13 +44,14 @@ WITH_BODIES: Final = MAX_TOKENS
 
 
 def search(args: Namespace, session: Session) -> int:
+    query = _read_stdin() if args.query == "-" else args.query
     with session.open(args.path) as opened:
         engine = opened.at(args.ref)
         view = session.view(engine)
 
         def ask(wait_s: float | None, progress: Callable[[Progress], None] | None = None) -> SearchResult:
             return engine.search(
-                args.query,
+                query,
                 limit=args.limit,
                 mode=args.mode,
                 language=args.language,
@@ -63,7 +64,8 @@ def search(args: Namespace, session: Session) -> int:
             )
 
         def answer(result: SearchResult, how_to_finish: str) -> None:
-            nothing = words.NOTHING_FOUND if result.total else _nothing(args, session, engine, kind=args.kind)
+            told = result.total or result.is_absent
+            nothing = words.NOTHING_FOUND if told else _nothing(args, session, engine, kind=args.kind)
             if args.json and nothing != words.NOTHING_FOUND:
                 result = replace(result, notes=(*result.notes, nothing))
             if args.max_tokens:
@@ -77,7 +79,7 @@ def search(args: Namespace, session: Session) -> int:
             wait_s = 0.0 if args.no_sync else args.wait if args.wait is None else max(args.wait, LEAST_WAIT_S)
             result = ask(wait_s, progress)
         answer(result, "finish it with 'findling index' or --wait all")
-        return FOUND if result.total else NOTHING
+        return FOUND if result.total and not result.is_absent else NOTHING
 
 
 def _nothing(args: Namespace, session: Session, engine: Engine, *, kind: str | None = None) -> str:
@@ -110,7 +112,7 @@ def symbol(args: Namespace, session: Session) -> int:
                 progress=progress,
             )
         found = bool(result.definitions or result.references)
-        nothing = words.NOTHING_FOUND if found else _nothing(args, session, engine)
+        nothing = words.NOTHING_FOUND if found or result.absent else _nothing(args, session, engine)
         if args.json and nothing != words.NOTHING_FOUND:
             result = replace(result, notes=(*result.notes, nothing))
         with session.printing():
@@ -258,13 +260,17 @@ def serve(args: Namespace, session: Session) -> int:
     return FOUND
 
 
+def _read_stdin() -> str:
+    try:
+        return sys.stdin.read()
+    except OSError as error:
+        raise InvalidInput(f"stdin cannot be read: {error.strerror or error}.") from error
+
+
 def tool(args: Namespace, session: Session) -> int:
     import json
 
-    try:
-        text = sys.stdin.read() if args.arguments == "-" else args.arguments
-    except OSError as error:
-        raise InvalidInput(f"stdin cannot be read: {error.strerror or error}.") from error
+    text = _read_stdin() if args.arguments == "-" else args.arguments
     try:
         arguments = json.loads(text) if text is not None else {}
     except ValueError as error:

@@ -14,6 +14,7 @@ from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
     from findling.model.types.answers import (
+        Absent,
         Answer,
         Confidence,
         Coverage,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
         Grounds,
         Hit,
         Meaning,
+        Near,
         Query,
         Reason,
         SearchResult,
@@ -64,8 +66,8 @@ else:
         __name__,
         {
             "answers": (
-                "Answer Confidence Coverage EmbedderProblem Gate Grounds Hit Meaning Query Reason SearchResult "
-                "Skip Span Status"
+                "Absent Answer Confidence Coverage EmbedderProblem Gate Grounds Hit Meaning Near Query Reason "
+                "SearchResult Skip Span Status"
             ),
             "basic": (
                 "LOW_CONFIDENCE MODES SYMBOL_KINDS UNREAD Channel Chunk Completeness FileState Freshness "
@@ -80,6 +82,7 @@ __all__ = [
     "MODES",
     "SYMBOL_KINDS",
     "UNREAD",
+    "Absent",
     "Answer",
     "Channel",
     "Chunk",
@@ -103,6 +106,7 @@ __all__ = [
     "LineMatch",
     "Meaning",
     "Mode",
+    "Near",
     "Progress",
     "Query",
     "Reason",

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from findling.model.plurals import count
 from findling.model.types.basic import (
     LOW_CONFIDENCE,
     UNREAD,
@@ -86,7 +87,8 @@ class Hit:
 
     ``rank_value`` is the sum that orders the list; ``score`` is its exposed form in [0, 1]. ``snippet`` holds
     the lines from ``snippet_start_line`` on, verbatim; ``matches`` are (line, first column, end column)
-    of query words in it (0-based columns, end exclusive). ``sources`` names the channels that found it.
+    of query words in it (0-based columns, end exclusive). ``sources`` names the channels that found it; ``parts`` those
+    of a pasted text that led there, with what they found: title, prose, trace, names, message.
     """
 
     path: str
@@ -107,6 +109,7 @@ class Hit:
     others: tuple[Span, ...] = ()
     reasons: tuple[Reason, ...] = ()
     stale: bool = False
+    parts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,11 +148,52 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True)
+class Near:
+    """A name, a path or a line of text that is like one that does not occur, and where it stands."""
+
+    text: str
+    path: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """Something asked for to the letter that none of the ``files`` searched has: not as a name, a path or a text.
+
+    ``whole``: nothing else was asked. ``nearest``: the nearest there is, the first one first. ``meant``: what was asked
+    for instead, the nearest where it is as good as the same; '' where nothing is.
+    """
+
+    kind: Literal["symbol", "path", "message", "text"]
+    text: str
+    files: int
+    nearest: tuple[Near, ...] = ()
+    meant: str = ""
+    whole: bool = True
+
+    @property
+    def words(self) -> str:
+        """The sentence that says so."""
+        shown = self.text if len(self.text) <= _SHOWN_CHARS else f"{self.text[: _SHOWN_CHARS - 1]}…"
+        said = f"{shown!r} does not occur in the {count(self.files, 'file')} searched"
+        places = [f"{near.text} ({near.path}:{near.line})" for near in self.nearest]
+        if self.meant:
+            return f"{said}; did you mean {places[0]}?"
+        return f"{said}; nearest: {', '.join(places)}" if places else said
+
+
+_SHOWN_CHARS = 120
+"""Of a text that does not occur, in a sentence about it."""
+
+
+@dataclass(frozen=True, slots=True)
 class SearchResult:
     """An answer: hits in order, and what it is worth.
 
     ``total`` counts distinct files that matched before the cut to ``limit``. ``confidence`` is in [0, 1];
-    ``notes`` are sentences for people: what was cut, what was skipped, what a channel could not do.
+    ``notes`` are sentences for people: what was cut, what was skipped, what a channel could not do. ``absent``: what of
+    the question is known not to occur. Where that is all of it (`is_absent`), the hits are of what was meant instead,
+    and there are none where nothing is near enough.
     """
 
     query: str
@@ -164,6 +208,17 @@ class SearchResult:
     took_ms: float
     notes: tuple[str, ...] = ()
     stale_reason: str = ""
+    absent: tuple[Absent, ...] = ()
+
+    @property
+    def is_absent(self) -> bool:
+        """Whether all that was asked for is known not to occur."""
+        return any(each.whole for each in self.absent)
+
+    @property
+    def nearest(self) -> tuple[Near, ...]:
+        """What is nearest to what does not occur."""
+        return tuple(near for each in self.absent for near in each.nearest)
 
     @property
     def low_confidence(self) -> bool:
@@ -261,6 +316,16 @@ class Answer:
     confidence: Confidence = Confidence()
     text_confidence: float = 0.0
     timings_ms: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def absent(self) -> tuple[Absent, ...]:
+        """What of the question is known not to occur."""
+        return self.result.absent
+
+    @property
+    def nearest(self) -> tuple[Near, ...]:
+        """What is nearest to that."""
+        return self.result.nearest
 
     @property
     def places(self) -> Iterator[tuple[Hit, Grounds]]:

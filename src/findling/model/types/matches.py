@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, Self, TypedDict
 from findling.model.types.basic import Completeness, Freshness, SkippedFile
 
 if TYPE_CHECKING:
-    from findling.model.types.answers import Coverage
+    from findling.model.types.answers import Absent, Coverage
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,8 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class SymbolResult:
-    """Definitions and uses of a name. ``coverage``: of the asked folder what was left out, and no vectors."""
+    """Definitions and uses of a name. ``coverage``: of the asked folder what was left out, and no vectors. ``absent``:
+    that the name occurs nowhere, where that is known."""
 
     name: str
     definitions: tuple[SymbolHit, ...]
@@ -168,3 +169,4 @@ class SymbolResult:
     took_ms: float
     notes: tuple[str, ...] = ()
     stale_reason: str = ""
+    absent: tuple[Absent, ...] = ()

@@ -59,7 +59,15 @@ SIGNALS: Mapping[str, Signal] = {
     "changes": Signal(-HELD_BACK, "it is a history of changes, a licence or the like, and none was asked for"),
     "init": Signal(-0.5, "it only gathers what others define"),
     "generated": Signal(-1.0, "it is generated"),
+    "prose": Signal(3.0, "the pasted prose leads to it, {share} of what to the first one"),
+    "frame": Signal(6.0, "the pasted text names a place in it{what}, the less the further from where it happened"),
+    "named_there": Signal(6.0, "it defines names of the pasted text{what}"),
+    "quoted_there": Signal(6.0, "it has a line that says {share} of a pasted message{what}"),
+    "document": Signal(-4.0, "it is a document, and what was pasted reports on a program"),
 }
+
+OF_PASTED = frozenset(("prose", "frame", "named_there", "quoted_there", "document"))
+"""What counts only where a text was taken apart: how its other parts lead to a file that its title is asked of."""
 
 NAMES_ALONE = frozenset(("named", "alike"))
 """What counts only where names alone are searched: beside any other evidence these would decide everything."""
@@ -67,8 +75,8 @@ NAMES_ALONE = frozenset(("named", "alike"))
 OF_NAMES = NAMES_ALONE | {"definition", "file", "stem", "test", "example", "legacy", "platform", "generated"}
 """What counts there."""
 
-WITH_VECTORS = frozenset(SIGNALS) - {"passages"} - NAMES_ALONE
-TEXT_ONLY = frozenset(SIGNALS) - {"window", "said"} - NAMES_ALONE
+WITH_VECTORS = frozenset(SIGNALS) - {"passages"} - NAMES_ALONE - OF_PASTED
+TEXT_ONLY = frozenset(SIGNALS) - {"window", "said"} - NAMES_ALONE - OF_PASTED
 
 _ALWAYS = ("window", "passage", "file", "coverage", "votes", "stem", "path", "definition", "name")
 MAXIMUM = sum(SIGNALS[name].weight for name in _ALWAYS)
@@ -88,7 +96,7 @@ def weights_in_use(use: frozenset[str]) -> Mapping[str, float]:
     return {name: signal.weight for name, signal in SIGNALS.items() if name in use}
 
 
-_UNSAID: Mapping[str, str] = {"exact": "", "message": ""}
+_UNSAID: Mapping[str, str] = dict.fromkeys(("exact", "message", *OF_PASTED), "")
 _SOMETHING = "a name in the query"
 """What was found, where nobody says it."""
 

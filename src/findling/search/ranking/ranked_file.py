@@ -36,8 +36,9 @@ class RankedFile:
     ``rare_coverage``: the share of the query that it holds, rare terms above all; ``names_a_term``: a term of the query
     stands in a name that it defines. ``texts`` are BM25 shares by chunk ordinal; ``cosines`` are of all chunks,
     ``highest`` the best of any file, ``best_cosine`` this one's; ``window_cosine`` is what the signal of that name is
-    made from. ``names``: how near names that it defines are to the query, where that was looked at;
-    ``asked_line``: where it defines the name that is all that was asked.
+    made from. ``names``: how near names that it defines are to the query, where that was looked at; ``found_there``:
+    what parts of a pasted text found, by their signal; ``asked_line``: where it defines the name that is all that was
+    asked.
     """
 
     file: FileRow
@@ -55,6 +56,7 @@ class RankedFile:
     first_line: int = 0
     asked_line: int = 0
     names: Mapping[str, float] = field(default_factory=dict)
+    found_there: Mapping[str, str] = field(default_factory=dict)
     use: frozenset[str] = frozenset()
 
     def chunk_values(self) -> dict[int, float]:
@@ -76,7 +78,8 @@ class RankedFile:
 
     def _found(self) -> dict[str, str]:
         """What the signals of definitions and of quotations found, in words."""
-        found = {"exact": f", first on line {self.first_line}"} if self.first_line else {}
+        found = {name: f": {what}" for name, what in self.found_there.items() if what}
+        found |= {"exact": f", first on line {self.first_line}"} if self.first_line else {}
         if self.exact_line:
             found["message"] = f", on line {self.exact_line}"
         for signals_of, alike in ((("definition", "asked", "named"), False), (("alike",), True)):

@@ -2,6 +2,7 @@
 
     search, similar   path:start-end  symbol  [channel,channel]     ("-" where there is no symbol)
                         10  a line of the snippet, with its number
+                      by title, trace at line 12         (what of a pasted text led there)
                       also 40-48 Other.place, 90-95
                       rank 1.2500, then one indented line for each reason (--explain)
                     one block for each file, an empty line between blocks
@@ -137,6 +138,8 @@ class PlainView:
         width = len(str(lines[-1].number)) if lines else 0
         for line in lines:
             self._line(f"  {line.number:>{width}}  {self._content(line.text)}".rstrip())
+        if hit.parts:
+            self._line(f"  by {self._label(', '.join(hit.parts))}")
         if hit.others:
             self._line(f"  also {self._label(words.others(hit.others))}")
         if explain:

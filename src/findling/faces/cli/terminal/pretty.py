@@ -149,6 +149,8 @@ class PrettyView:
         width = len(str(lines[-1].number)) if lines else 0
         for line in lines:
             self._print(self._numbered(line, width))
+        if hit.parts:
+            self._print(Text(f"  by {visible(', '.join(hit.parts))}", _QUIET))
         if hit.others:
             self._print(Text(f"  also {visible(words.others(hit.others))}", _QUIET))
         if explain:

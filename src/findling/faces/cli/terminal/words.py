@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from findling.config import Loaded
     from findling.model.reports import Check, Explanation
     from findling.model.types import (
+        Absent,
         Coverage,
         GrepResult,
         Hit,
@@ -62,10 +63,10 @@ UNSURE = "nothing here looks like an answer"
 def search_notes(
     result: SearchResult, *, how_to_finish: str = "", nothing: str = NOTHING_FOUND, doubted: bool = False
 ) -> list[str]:
-    """``nothing``: the sentence for an answer without any place. ``doubted``: whether an unsure answer is called so, by
-    the last note, which is what a terminal still shows."""
+    """``nothing``: the sentence for an answer without any place. ``doubted``: whether an unsure answer is called so.
+    What is known to be absent, and that, are the last notes, which is what a terminal still shows."""
     notes = []
-    if not result.hits:
+    if not result.hits and not result.is_absent:
         matched = f"{count(result.total, 'file')} matched, but no place fits into --max-tokens"
         notes.append(matched if result.total else nothing)
     notes += list(result.notes)
@@ -77,6 +78,14 @@ def search_notes(
         )
     if doubted and result.hits and result.low_confidence:
         notes.append(UNSURE)
+    return notes + absent_notes(result.absent, result.coverage)
+
+
+def absent_notes(absent: Sequence[Absent], coverage: Coverage | None = None) -> list[str]:
+    """What is known not to occur; of a ``coverage`` the last says how many files were not searched."""
+    notes = [each.words for each in absent]
+    if notes and coverage is not None and coverage.skipped:
+        notes[-1] += f" ({_not_searched(coverage.skipped)})"
     return notes
 
 
@@ -115,18 +124,18 @@ def grep_total(result: GrepResult) -> str:
 
 
 def symbol_notes(result: SymbolResult, *, references_asked: bool, nothing: str = NOTHING_FOUND) -> list[str]:
-    notes = [] if result.definitions or result.references else [nothing]
+    notes = [] if result.definitions or result.references or result.absent else [nothing]
     notes += list(result.notes)
     if len(result.definitions) < result.total_definitions:
         notes.append(f"{len(result.definitions)} of {count(result.total_definitions, 'definition')} shown; see --limit")
     if references_asked and len(result.references) < result.total_references:
         notes.append(f"{len(result.references)} of {count(result.total_references, 'use')} shown; see --limit")
-    if result.coverage.skipped:
+    if result.coverage.skipped and not result.absent:
         notes.append(_not_searched(result.coverage.skipped))
     if result.coverage.unfinished:
         notes.append("the index is partial; 'findling index' finishes it")
     notes += _freshness(result)
-    return notes
+    return notes + absent_notes(result.absent, result.coverage)
 
 
 def match_of(found: SymbolHit, asked: str) -> str:

@@ -1,0 +1,358 @@
+"""What does not occur: which claims of a question nothing in the files bears out, and what is nearest to them.
+
+Told only when it is known: the index proposes, the files decide, also those that are not indexed yet. Where time is
+too short for that nothing is said.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from heapq import nsmallest
+from typing import Protocol
+
+from findling.model import tokenizer
+from findling.model.rows import FileRow
+from findling.model.trigram_plan import all_of, require_text
+from findling.model.types import Absent, Near, SkippedFile
+from findling.search import asked_path, messages
+from findling.search.claims import LEAST_CHARS, SURE_NAME, Claim, Claims
+from findling.search.exact import ExactSource
+from findling.search.exact import Scope as Anywhere
+from findling.search.intent import name_confidence
+from findling.search.keyword import CHUNK_FIELDS, FILE_FIELDS
+from findling.search.planner import PLACEHOLDER
+from findling.search.ranking.priors import OF_PLACES, path_flags
+from findling.search.scope import Scope
+from findling.search.symbol import KIND_WEIGHTS
+from findling.store.protocols import CHUNK_BITS, Index, OnlyThese
+
+LOOK_S = 3.0
+"""For looking through files; what takes longer is not known to be absent."""
+
+NEAREST = 3
+"""Names, paths or lines that are shown beside what does not occur."""
+
+ALIKE, AS_GOOD = 0.7, 0.85
+"""How much of their letters two names, paths or messages share at least: names and paths to be shown; all three to be
+taken for a slip of the pen."""
+
+MORE_ALIKE = 0.1
+"""A message that so much more is like a text which it does not fit than like one which it does is a changed one."""
+
+_COMPARED = 400
+"""Names or paths that are compared letter by letter; the others have other letters or lengths."""
+
+_PROPOSED = 50
+"""Passages that have most of a message's words."""
+
+_SHOWN_FROM = 3 * NEAREST
+"""Names of which those are shown that stand in the scope."""
+
+_DEFINITIONS = 50
+"""Of a near name, among which the one that is shown is chosen."""
+
+_PARTS = re.compile(r"::|->|[.#/\\:]")
+_BETWEEN_WORDS = rb"[\s#*/;\"'+\\]+"
+"""What stands between words of a text that goes on in the next line: of a comment, or of a string in two pieces."""
+
+_BETWEEN_PARTS = rb"[-_]{0,2}"
+"""The same of the parts of a name: ``max_attempts``, ``maxAttempts``, ``max-attempts``."""
+
+
+class Unread(Protocol):
+    """What is there beside the index."""
+
+    def files(self) -> int | None:
+        """How many files it lacks; None where nobody can tell."""
+        ...
+
+    def paths(self) -> Collection[str]: ...
+
+    def hold(self, pattern: re.Pattern[bytes], until: float) -> bool | None:
+        """Whether one of them has a text; None where there was no time to see, until then (monotonic seconds)."""
+        ...
+
+    def left_out(self, path: str) -> SkippedFile | None:
+        """Why a path is there and not searched; None where that is not so."""
+        ...
+
+
+class _AllRead:
+    """Of an index that has everything."""
+
+    def files(self) -> int:
+        return 0
+
+    def paths(self) -> Collection[str]:
+        return ()
+
+    def hold(self, pattern: re.Pattern[bytes], until: float) -> bool:
+        return False
+
+    def left_out(self, path: str) -> None:
+        return None
+
+
+ALL_READ: Unread = _AllRead()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """``instead``: the question with what was meant in the place of what does not occur; '' where nothing is."""
+
+    absent: tuple[Absent, ...] = ()
+    instead: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def ends(self) -> bool:
+        """Whether there is nothing to search for."""
+        return any(each.whole for each in self.absent) and not any(each.meant for each in self.absent)
+
+
+class Absence:
+    """For one question, within the reader's snapshot. Without ``files`` nothing is known to be absent from texts."""
+
+    def __init__(
+        self,
+        reader: Index,
+        read_lines: Callable[[FileRow], Sequence[str] | None],
+        files: Callable[[], ExactSource] | None,
+        unread: Unread,
+        scope: Scope,
+    ) -> None:
+        self._reader = reader
+        self._read_lines = read_lines
+        self._files = files
+        self._unread = unread
+        self._scope = scope
+        self._until = time.monotonic() + LOOK_S
+        self._notes: list[str] = []
+
+    def of(self, text: str, asked: Claims) -> Verdict:
+        """What of a question is absent."""
+        found = [absent for claim in asked.these if (absent := self._absent(claim)) is not None]
+        whole = asked.whole and len(found) == len(asked.these)
+        instead = text
+        for each, missing in found:
+            if each.meant:
+                instead = instead.replace(missing, each.meant)
+        return Verdict(
+            tuple(replace(each, whole=whole) for each, _ in found),
+            instead if instead != text else "",
+            tuple(self._notes),
+        )
+
+    def of_name(self, name: str) -> tuple[Absent, ...]:
+        """Of a name that nothing is defined as."""
+        found = self._absent(Claim("symbol", name)) if len(name) >= LEAST_CHARS else None
+        return (found[0],) if found else ()
+
+    def _absent(self, claim: Claim) -> tuple[Absent, str] | None:
+        """The claim where it is known to be absent, and what of its text is missing."""
+        like: Sequence[messages.Like] = ()
+        if claim.kind == "symbol":
+            missing = self._missing_part(claim.text, inflected=claim.inflected)
+        elif claim.kind == "path":
+            missing = self._missing_path(claim.text)
+        else:
+            missing = claim.text if self._lacks(claim.text) else None
+            like = self._like(claim.text) if missing else ()
+            if claim.kind == "message" and missing and self._may_be_said(claim.text, like):
+                return None
+        unread = self._unread.files() if missing else None
+        if missing is None or unread is None or not self._searched + unread:
+            return None
+        if claim.kind == "symbol" or (not like and missing.isidentifier()):
+            nearest = self._nearest_names(missing)
+        elif claim.kind == "path":
+            nearest = self._nearest_paths(missing)
+        else:
+            nearest = [(each.likeness, Near(each.text, each.path, each.line)) for each in like[:NEAREST]]
+        return Absent(
+            claim.kind,
+            claim.text,
+            self._searched + unread,
+            tuple(near for _, near in nearest),
+            nearest[0][1].text if nearest and nearest[0][0] >= AS_GOOD else "",
+        ), missing
+
+    @property
+    def _searched(self) -> int:
+        if self._scope.allowed is not None:
+            return len(self._scope.allowed)
+        manifest = self._reader.manifest
+        return manifest.files if manifest else 0
+
+    # --- whether it occurs ----------------------------------------------------------------------------------------
+
+    def _missing_part(self, name: str, *, inflected: bool) -> str | None:
+        """What of a name occurs nowhere: its last part, or what surely names a thing before it; None where nothing is
+        missing, or nobody can tell. Other parts may be packages, which need not be here."""
+        parts = [part.strip("()*&$@-!?") for part in _PARTS.split(name)]
+        parts = [part for part in parts if len(tokenizer.squash(part)) >= LEAST_CHARS]
+        asked = [*parts[-1:], *(part for part in parts[:-1] if name_confidence(part) >= SURE_NAME)]
+        missing = (part for part in asked if not self._is_named(part, inflected=inflected))
+        return next((part for part in missing if self._lacks_name(part, inside=len(parts) == 1)), None)
+
+    def _is_named(self, part: str, *, inflected: bool) -> bool:
+        """Whether something is called so in any spelling, or with ``inflected`` some text has the word in any form."""
+        reader = self._reader
+        if reader.named([tokenizer.squash(part)], 1, OnlyThese(self._scope.blobs)):
+            return True
+        terms = tokenizer.terms_of(part) if inflected else ()
+        counted = len(terms) == 1 and any(reader.term_counts([tokenizer.term_key(terms[0])]).values())
+        return counted and bool(self._with_terms(terms))  # keys may meet: that one is counted proves nothing
+
+    def _with_terms(self, terms: Iterable[str]) -> list[int]:
+        """The entries that have most of some terms, the best first."""
+        weights = {(field, term): 1.0 for term in terms for field in (*CHUNK_FIELDS, *FILE_FIELDS)}
+        units = self._reader.lexical(weights, _PROPOSED, self._scope.allowed)
+        return list(dict.fromkeys(unit >> CHUNK_BITS for unit, _ in units))
+
+    def _missing_path(self, text: str) -> str | None:
+        asked = asked_path.asked(text)
+        if asked is None:
+            return None
+        path = asked[0]
+        known = (*(file.path for file in self._reader.listing()), *self._unread.paths())
+        if asked_path.meant(path, self._reader) or _like_a_known_path(path, known):
+            return None
+        left_out = self._unread.left_out(path)
+        if left_out is not None:
+            why = f"{left_out.reason}{f' ({left_out.detail})' if left_out.detail else ''}"
+            self._notes.append(f"{left_out.path} is there, but not searched: {why}.")
+            return None
+        return path if self._lacks(path) else None
+
+    def _may_be_said(self, message: str, like: Sequence[messages.Like]) -> bool:
+        """Whether a program may say a message: it can be made of a text, and is no more like one of which it cannot."""
+        fitting = max((each.likeness for each in like if each.fits), default=0.0)
+        other = max((each.likeness for each in like if not each.fits), default=0.0)
+        if other >= max(AS_GOOD, fitting) or other > fitting + MORE_ALIKE:
+            return False
+        pieces = [piece.strip(" :,.;()[]") for piece in PLACEHOLDER.split(message)]
+        fixed = [piece for piece in pieces if len(piece.split()) > 1]
+        return fitting > 0 or bool(fixed and fixed != [message] and not any(map(self._lacks, fixed)))
+
+    def _lacks(self, text: str) -> bool:
+        """Whether it is known that no file has a text, in any case, also over the ends of lines."""
+        words = [word.encode() for word in text.split()]
+        return len(text) >= LEAST_CHARS and self._lack(words, _BETWEEN_WORDS.join(map(re.escape, words)))
+
+    def _lacks_name(self, name: str, *, inside: bool) -> bool:
+        """The same of a name in any spelling. ``inside``: it may be part of a longer one."""
+        parts = [part.encode() for part in tokenizer.parts(name) or [name]]
+        wanted = _BETWEEN_PARTS.join(map(re.escape, parts))
+        return self._lack(parts, wanted if inside else rb"\b" + wanted + rb"\b")
+
+    def _lack(self, words: Sequence[bytes], wanted: bytes) -> bool:
+        """Whether it is known that no file has an expression, which has all these words in it."""
+        if not words or self._files is None:
+            return False
+        pattern = re.compile(wanted, re.IGNORECASE)
+        for data in self._candidates(self._files(), words):
+            if data is None or pattern.search(data):
+                return False
+        return self._unread.hold(pattern, self._until) is False
+
+    def _candidates(self, files: ExactSource, words: Iterable[bytes]) -> Iterator[bytes | None]:
+        """The files in scope that may have all these words; None when the time is over."""
+        for ref in files.candidate_files(all_of(map(require_text, words)), Anywhere()):
+            if time.monotonic() > self._until:
+                yield None
+                return
+            if self._scope.allowed is not None:
+                file = self._reader.file_at(ref.path)
+                if file is None or file.entry_id not in self._scope.allowed:
+                    continue
+            try:
+                data = files.read(ref)
+            except OSError:
+                continue  # counted among the files that are not searched
+            if data is not None:
+                yield data
+
+    # --- what is nearest ------------------------------------------------------------------------------------------
+
+    def _like(self, text: str) -> list[messages.Like]:
+        proposed = self._with_terms(tokenizer.terms(text))
+        return messages.alike(self._reader, self._read_lines, text, self._scope, proposed)
+
+    def _nearest_names(self, name: str) -> list[tuple[float, Near]]:
+        alike = _most_alike(tokenizer.squash(name), self._reader.names(), str)
+        return [(likeness, near) for likeness, key in alike if (near := self._place_of(key)) is not None][:NEAREST]
+
+    def _place_of(self, squashed: str) -> Near | None:
+        """Where a name is defined, no test and no example before others."""
+        symbols = self._reader.named([squashed], _DEFINITIONS, OnlyThese(self._scope.blobs))
+        files = {file.blob_id: file for file in self._reader.files_of_blobs({each.blob_id for each in symbols})}
+        places = [
+            (bool(path_flags(file.path) & OF_PLACES), -KIND_WEIGHTS.get(each.kind, 0.0), file.path, each)
+            for each in symbols
+            if (file := files.get(each.blob_id)) is not None
+        ]
+        if not places:
+            return None
+        _, _, path, symbol = min(places, key=lambda place: (*place[:3], place[3].name_line))
+        return Near(symbol.name, path, symbol.name_line)
+
+    def _nearest_paths(self, path: str) -> list[tuple[float, Near]]:
+        asked = path.lower().strip("/")
+        parts = asked.count("/") + 1
+        known = [file.path for file in self._reader.listing()]
+
+        def end(path: str) -> str:
+            """As many parts of a path as were asked for."""
+            return "/".join(path.lower().split("/")[-parts:])
+
+        name = f"/{asked.rpartition('/')[2]}"
+        same = sorted(path for path in known if f"/{path.lower()}".endswith(name))
+        alike = dict.fromkeys(same, AS_GOOD if len(same) == 1 else ALIKE)
+        for likeness, near in _most_alike(asked, known, end):
+            alike[near] = max(likeness, alike.get(near, 0.0))
+        first = nsmallest(NEAREST, alike, key=lambda near: (-alike[near], near))
+        return [(alike[near], Near(near, near, 1)) for near in first]
+
+
+def _like_a_known_path(path: str, known: Collection[str]) -> bool:
+    """Whether a path is a folder, or one without its ending, or differs in case alone."""
+    rest = path.lstrip("/").lower()
+    while rest.startswith("../"):
+        rest = rest[3:]
+    for other in known:
+        lowered = f"/{other.lower()}"
+        if f"/{rest}/" in lowered or lowered.endswith(f"/{rest}"):
+            return True
+        if lowered.rpartition(".")[0].endswith(f"/{rest}"):
+            return True
+    return False
+
+
+def _most_alike(asked: str, known: Collection[str], shown: Callable[[str], str]) -> list[tuple[float, str]]:
+    """(likeness, which) of those that share most letters with what was asked for, the best first. ``shown``: what of
+    each is compared."""
+    letters = set(asked)
+    likely = nsmallest(
+        _COMPARED,
+        (
+            (len(letters.symmetric_difference(text)) + abs(len(text) - len(asked)), text, each)
+            for each in known
+            if (text := shown(each))
+        ),
+    )
+    matcher = SequenceMatcher(b=asked, autojunk=False)
+    found = []
+    for _, text, each in likely:
+        matcher.set_seq1(text)
+        if (
+            matcher.real_quick_ratio() >= ALIKE
+            and matcher.quick_ratio() >= ALIKE
+            and (alike := matcher.ratio()) >= ALIKE
+        ):
+            found.append((alike, each))
+    return nsmallest(_SHOWN_FROM, found, key=lambda each: (-each[0], each[1]))
