@@ -74,7 +74,7 @@ bench: $(INSTALLED_DEV) ## measure: ROOT=DIR for speed; CORPORA=DIR QUERIES=FILE
 	$(if $(and $(CORPORA),$(QUERIES)),$(PY) benchmarks/quality.py $(CORPORA) --queries $(QUERIES) --run $(RUN))
 
 faults: $(INSTALLED_DEV) ## break writes and processes on purpose
-	$(PY) -m pytest -m faults $(ARGS)
+	FINDLING_SEAM_FILES=2000 $(PY) -m pytest -m faults $(ARGS)
 
 e2e: $(INSTALLED_DEV) $(NODE_PACKAGES)/.installed ## ask the server with clients nobody here wrote; needs npm
 	FINDLING_E2E_NODE=$(NODE_PACKAGES)/node_modules/.bin $(PY) -m pytest -m e2e tests/e2e $(ARGS)

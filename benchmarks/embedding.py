@@ -34,11 +34,12 @@ from findling.config import Config
 from findling.embedding import Batch, Embedder, Fingerprint, open_embedder
 from findling.engine import Engine
 from findling.engine.embedding_pass import embed
+from findling.engine.open_index import OpenIndex
 from findling.engine.store import WRITER_WAIT_S
 from findling.search.channel_lists import NEAR_LEAST, of_vectors
-from findling.search.open_index import OpenIndex
+from findling.search.cosines import cosines_int8
 from findling.search.scope import EVERYWHERE
-from findling.store import vectors
+from findling.store import hamming
 from findling.store.writer import IndexWriter
 
 CHUNK_CHARS = 1500
@@ -218,10 +219,9 @@ def ask(engine: Engine, embedder: Instant, rows: NDArray[np.float32]) -> dict[st
             near_one = rows[dice.integers(len(rows))] + SPREAD / 2 * unit(dice.standard_normal((1, rows.shape[1])))[0]
             embedder.query = unit(near_one[np.newaxis].astype(np.float32))[0]
             at = time.perf_counter()
-            candidates = vectors.top_by_bits(bits, np.packbits(embedder.query >= 0), NEAR_LEAST)
-            by_arrays = candidates[
-                vectors.top_by_value(vectors.cosines_int8(whole_rows[candidates], embedder.query), NEAREST)
-            ]
+            candidates = hamming.top_by_bits(bits, np.packbits(embedder.query >= 0), NEAR_LEAST)
+            near = cosines_int8(whole_rows[candidates], embedder.query)
+            by_arrays = candidates[np.argsort(-near, kind="stable")[:NEAREST]]
             between = time.perf_counter()
             with reader.snapshot():
                 found = of_vectors(reader, channel, channel.encode(f"question {turn}"), EVERYWHERE, NEAREST)

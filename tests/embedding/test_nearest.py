@@ -11,8 +11,8 @@ from project import make
 
 from findling.embedding import open_embedder
 from findling.engine import Engine
+from findling.engine.open_index import OpenIndex
 from findling.model.types import Hit, Query
-from findling.search.open_index import OpenIndex
 
 QUESTION = "the sum of all lines with tax"
 

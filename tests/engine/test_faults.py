@@ -22,12 +22,12 @@ from indexes import SMALL, contents, integrity, make, places, write
 from findling import Engine
 from findling.engine import indexer
 from findling.model import errors
+from findling.model.reading import Reading
 from findling.model.types import SearchResult, SkippedFile
 from findling.reading import pool
 from findling.reading.prepare import prepare
 from findling.store import checksums, fulltext
 from findling.store.lock import WriterLock
-from findling.store.reading import Reading
 
 QUERIES = ("RetryPolicy", "where are failed requests retried", "start the server")
 

@@ -19,12 +19,12 @@ from findling import Engine
 from findling.engine import indexer
 from findling.engine.indexer import Indexer
 from findling.faces.cli.main import main
+from findling.model.reading import Reading
 from findling.model.types import FileState, Progress, SkippedFile
 from findling.reading import pool as pool_module
 from findling.reading import worker_process
 from findling.reading.pool import Task, WorkerPool
 from findling.store.reader import IndexReader
-from findling.store.reading import Reading
 from findling.store.writer import IndexWriter
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="looks at /proc")

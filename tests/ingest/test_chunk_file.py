@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from findling.model.reading import Reading
 from findling.model.types import Chunk, SkippedFile, Symbol
 from findling.reading.chunks import DocLimits, chunk_file, readable, too_many
 from findling.reading.notebooks import notebook_cells, readable_json
 from findling.reading.prepare import prepare
 from findling.reading.regions import embedded_regions
-from findling.store.reading import Reading
 
 
 def raw_of(text: str, chunk: Chunk) -> str:

@@ -12,13 +12,13 @@ from contextlib import suppress
 import pytest
 from office import DRAWING, OFFICE, SLIDES, WORD, archive, docx, epub, paragraph, pdf, pptx, relations, xlsx
 
+from findling.model.reading import Reading
 from findling.model.types import SkippedFile
 from findling.reading.chunks import LIBRARY, ChunkLimits
 from findling.reading.converting import convert
 from findling.reading.formats import package, xml
 from findling.reading.formats.model import NotConverted
 from findling.reading.pool import Answer, Task, WorkerPool
-from findling.store.reading import Reading
 
 BOMB = (
     '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">'

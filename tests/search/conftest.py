@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 from findling import Engine
+from findling.embedding import open_embedder
+from findling.engine.in_memory import take_in
+from findling.store.memory import MemoryIndex
 
 CORPUS = Path(__file__).parent / "golden" / "corpus"
 
@@ -31,3 +34,14 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def engine(project: Path) -> Iterator[Engine]:
     with Engine.open(root=project) as opened:
         yield opened
+
+
+@pytest.fixture(scope="session")
+def index(project: Path) -> MemoryIndex:
+    """The project in memory, with vectors."""
+    files = (path for path in sorted(project.rglob("*")) if path.is_file() and ".findling" not in path.parts)
+    held = MemoryIndex()
+    take_in(
+        held, ((path.relative_to(project).as_posix(), path.read_bytes()) for path in files), embedder=open_embedder()
+    )
+    return held

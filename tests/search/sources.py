@@ -8,10 +8,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from findling.model.text_encodings import as_utf8
+from findling.model.trigram_plan import TrigramPlan
 from findling.outbound.files import RootFiles
 from findling.search.exact import FileRef, Scope
 from findling.search.indexed_files import read_indexed
-from findling.store.trigram_plan import TrigramPlan
 from findling.store.trigrams import TrigramIndex
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from findling import Engine
 from findling.search.asked_path import MOST, asked, meant
+from in_memory import index_of
 
 FILES = {
     "api/utils.py": "def utils_of_api(security):\n    return security\n",
@@ -22,6 +23,7 @@ FILES = {
     "Makefile": "all:\n\techo all\n",
     "plugins/ps/Makefile": "all: # Makefile of ps, the Makefile of all Makefiles\n\techo Makefile\n",
 }
+INDEX = index_of(FILES)
 
 
 @pytest.mark.parametrize(
@@ -68,17 +70,18 @@ def test_what_is_a_path(text: str, expected: tuple[str, int] | None) -> None:
     ],
 )
 def test_which_files_it_means(path: str, expected: list[str]) -> None:
-    assert meant(path, FILES) == expected
+    assert [file.path for file in meant(path, INDEX)] == expected
 
 
 def test_the_end_of_very_many_paths_means_the_first_of_them() -> None:
-    assert len(meant("index.js", {f"{number:03}/index.js" for number in range(100)})) == MOST
+    many = index_of({f"{number:03}/index.js": "export {}\n" for number in range(100)})
+    assert [file.path for file in meant("index.js", many)] == [f"{number:03}/index.js" for number in range(MOST)]
 
 
 @given(st.text(max_size=40))
 def test_any_text_is_a_path_or_none(text: str) -> None:
     found = asked(text)
-    assert found is None or set(meant(found[0], FILES)) <= set(FILES)
+    assert found is None or {file.path for file in meant(found[0], INDEX)} <= set(FILES)
 
 
 @pytest.fixture(scope="module")

@@ -17,12 +17,13 @@ from sources import FolderSource, MemorySource
 from findling.model.errors import InvalidInput, InvalidPattern
 from findling.model.types import GrepResult, LineMatch
 from findling.outbound.files import RootFiles
+from findling.reading.trigrams import file_trigrams
 from findling.search import exact
 from findling.search.exact import FileRef, GrepRequest, Scope, grep, grep_files
 from findling.search.file_scan import MAX_SPANS
 from findling.search.indexed_files import read_indexed
 from findling.search.names import references
-from findling.store.trigrams import TrigramIndex, file_trigrams
+from findling.store.trigrams import TrigramIndex
 
 Lines = list[tuple[str, int, str, tuple[tuple[int, int], ...]]]
 

@@ -9,13 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from findling.model import tokenizer
+from findling.model import term_rows, tokenizer
+from findling.model.reading import Symbol
+from findling.model.rows import NO_NAMES, DefinedNames
 from findling.model.types import SYMBOL_KINDS
 from findling.search.ranking import mention_arrays, mentions
 from findling.search.ranking.votes import KINDS, MAX_DEFINERS, MIN_NAME, voters, votes
-from findling.store import term_rows
-from findling.store.reading import Symbol
-from findling.store.rows import NO_NAMES, DefinedNames
 
 NAMES = ("retryPolicy", "RetryPolicy", "retry", "retries", "Delay", "open_it", "HTTPServer2", "get", "a_b_c", "grüßen")
 KIND_NAMES = ("class", "fn", "variable")

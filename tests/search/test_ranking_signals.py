@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from findling.model.term_rows import IN_NAMES, IN_TOP_NAMES
 from findling.model.tokenizer import stem, term_key, words
 from findling.search.ranking import formula, priors
 from findling.search.ranking.phrase import Phrase
@@ -22,13 +23,12 @@ from findling.search.ranking.signals import (
     StemMatcher,
     bm25f,
     held,
-    inverse_document_frequency,
     path_words,
     rare_coverage,
     with_synonyms,
 )
 from findling.search.ranking.votes import votes
-from findling.store.term_rows import IN_NAMES, IN_TOP_NAMES
+from findling.search.rarity import inverse_document_frequency
 
 MEANS = Lengths(100.0, 10.0)
 

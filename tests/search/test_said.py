@@ -15,6 +15,7 @@ from findling.embedding import bundled
 from findling.embedding.bundled import BundledEmbedder
 from findling.embedding.word_nearness import nearness
 from findling.model.errors import EmbedderUnavailable
+from findling.model.rows import FileRow
 from findling.model.tokenizer import words
 from findling.search import places
 from findling.search.analysis import analyse
@@ -22,7 +23,6 @@ from findling.search.ranking import RankedFile, ranker
 from findling.search.ranking.said import Nearness, Said
 from findling.search.readings import Reading
 from findling.search.semantic_types import FileCosines
-from findling.store.rows import FileRow
 
 QUESTION = "how do we refuse a stale Token"
 WEIGHTS = {"refus": 3.0, "stal": 2.0, "token": 1.0}

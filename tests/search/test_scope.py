@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import fnmatch
 import random
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from findling import Engine
 from findling.model.types import Query
-from findling.search.scope import FEW, Scope, glob_matcher, resolve
-from findling.store.reader import IndexReader
+from findling.search.scope import Scope, glob_matcher, resolve
+from findling.store.memory import MemoryIndex
 
 
 @pytest.mark.parametrize(
@@ -124,47 +122,34 @@ def test_many_stars_end() -> None:
     assert not glob_matcher(["**/a/" * 30 + "b"])("a/" * 100 + "c")
 
 
-def test_few_allowed_files_are_listed_and_many_are_not(project: Path) -> None:
-    with Engine.open(root=project) as engine:
-        reader = IndexReader(engine.store_dir, str(project))
-        with reader.snapshot():
-            everything = {file.path: file.entry_id for file in reader.all_files()}
-            assert resolve(reader, Query("x"), "") == Scope(None, None, 1)
-            go = resolve(reader, Query("x", path_globs=("*.go",)), "")
-            assert go.allowed == frozenset(entry for path, entry in everything.items() if path.endswith(".go"))
-            assert go.entries == tuple(sorted(go.allowed))
-            assert 1 < go.over_fetch <= 20
-            assert len(go.allowed) <= FEW
-            one = resolve(reader, Query("x"), "skerry/retry.py")
-            assert one.entries == (everything["skerry/retry.py"],)
-            folder = resolve(reader, Query("x", language="python"), "skerry/auth")
-            assert len(folder.entries or ()) == 3
-            none = resolve(reader, Query("x", kind="docs"), "gateway")
-            assert none.entries == ()
-            docs = resolve(reader, Query("x", kind="docs"), "").allowed or frozenset()
-            code = resolve(reader, Query("x", kind="code"), "").allowed or frozenset()
-            assert docs | code == frozenset(everything.values())
-            assert not docs & code
-            proposals = [*sorted(everything.values(), reverse=True), 10**9]
-            assert go.keep(reader, proposals, 2) == [entry for entry in proposals if entry in go.allowed][:2]
-            assert Scope(None, None, 1).keep(reader, [10**9, proposals[0], proposals[0]], 5) == [proposals[0]]
-        reader.close()
+def test_what_a_query_may_look_at(index: MemoryIndex) -> None:
+    everything = {file.path: file.entry_id for file in index.all_files()}
+    assert resolve(index, Query("x"), "") == Scope()
+    go = resolve(index, Query("x", path_globs=("*.go",)), "")
+    assert go.allowed == frozenset(entry for path, entry in everything.items() if path.endswith(".go"))
+    assert go.few == go.allowed
+    one = resolve(index, Query("x"), "skerry/retry.py")
+    assert one.allowed == {everything["skerry/retry.py"]}
+    folder = resolve(index, Query("x", language="python"), "skerry/auth")
+    assert len(folder.allowed or ()) == 3
+    none = resolve(index, Query("x", kind="docs"), "gateway")
+    assert none.allowed == frozenset()
+    docs = resolve(index, Query("x", kind="docs"), "").allowed or frozenset()
+    code = resolve(index, Query("x", kind="code"), "").allowed or frozenset()
+    assert docs | code == frozenset(everything.values())
+    assert not docs & code
+    proposals = [*sorted(everything.values(), reverse=True), 10**9]
+    assert go.keep(index, proposals, 2) == [entry for entry in proposals if entry in go.allowed][:2]
+    assert Scope().keep(index, [10**9, proposals[0], proposals[0]], 5) == [proposals[0]]
 
 
 @given(scores=st.lists(st.integers(-3, 0), max_size=60), most=st.integers(1, 9), seed=st.randoms(use_true_random=False))
-def test_the_best_proposals_are_kept(project: Path, scores: list[int], most: int, seed: random.Random) -> None:
-    with Engine.open(root=project) as engine:
-        reader = IndexReader(engine.store_dir, str(project))
-    try:
-        with reader.snapshot():
-            paths = {file.entry_id: file.path for file in reader.all_files()}
-            entries = [*paths, *range(900_000, 900_020)]  # some of no file
-            seed.shuffle(entries)
-            proposals = {entry: float(score) for entry, score in zip(entries, scores, strict=False)}
-            ours = [entry for entry in proposals if entry in paths]
-            wanted = Scope(None, None, 8)  # looks at all of them
-            best = sorted(ours, key=lambda entry: (-proposals[entry], paths[entry]))
-            assert wanted.keep(reader, proposals, most) == best[:most]
-            assert wanted.keep(reader, list(proposals), most) == ours[:most]
-    finally:
-        reader.close()
+def test_the_best_proposals_are_kept(index: MemoryIndex, scores: list[int], most: int, seed: random.Random) -> None:
+    paths = {file.entry_id: file.path for file in index.all_files()}
+    entries = [*paths, *range(900_000, 900_020)]  # some of no file
+    seed.shuffle(entries)
+    proposals = {entry: float(score) for entry, score in zip(entries, scores, strict=False)}
+    ours = [entry for entry in proposals if entry in paths]
+    best = sorted(ours, key=lambda entry: (-proposals[entry], paths[entry]))
+    assert Scope().keep(index, proposals, most) == best[:most]
+    assert Scope().keep(index, list(proposals), most) == ours[:most]

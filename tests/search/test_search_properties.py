@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from findling import Engine
 from findling.embedding import open_embedder
+from findling.engine.in_memory import MODEL, take_in
 from findling.model.errors import InvalidPattern
 from findling.model.tokenizer import stem, term_key
 from findling.model.types import MODES, Query, SearchResult
@@ -27,6 +28,7 @@ from findling.search.pattern_syntax import MAX_PATTERN_CHARS
 from findling.search.ranking import Evidence, RankedFile, formula, names, rank
 from findling.search.searcher import Searcher
 from findling.search.semantic import SemanticChannel
+from findling.store.memory import MemoryIndex
 from findling.store.reader import IndexReader
 
 CORPUS = Path(__file__).parent / "golden" / "corpus"
@@ -180,21 +182,13 @@ def test_a_channel_that_found_nothing_changes_nothing(reader: IndexReader, query
         assert order(rank(reader, terms, files, empty, use=formula.TEXT_ONLY, most=len(files))) == text_only()
 
 
-def test_without_vectors_and_with_a_channel_that_has_none_the_answer_is_the_same(reader: IndexReader) -> None:
-    class Empty:
-        def __init__(self, real: object) -> None:
-            self.encode = real.encode  # type: ignore[attr-defined]
-
-        def propose(self, query: object, count: int, own: object, share: int, *, files: int) -> list[int]:
-            return []
-
-        def cosines(self, query: object, entries: object) -> dict[int, object]:
-            return {}
-
-    with reader.snapshot():
-        empty = Empty(semantic_channel(reader))
-    with_none = Searcher(reader, lambda file: None, semantic=lambda: empty)  # type: ignore[arg-type,return-value]
-    without = Searcher(reader, lambda file: None)
+def test_without_vectors_and_with_a_channel_that_has_none_the_answer_is_the_same() -> None:
+    corpus = {path.relative_to(CORPUS).as_posix(): path for path in sorted(CORPUS.rglob("*")) if path.is_file()}
+    index = MemoryIndex()
+    take_in(index, ((path, file.read_bytes()) for path, file in corpus.items()))
+    empty = SemanticChannel(index, open_embedder(), MODEL)
+    with_none = Searcher(index, lambda file: None, semantic=lambda: empty)
+    without = Searcher(index, lambda file: None)
     for query in QUERIES:
         one, other = with_none.search(Query(query)), without.search(Query(query))
         assert one.hits == other.hits

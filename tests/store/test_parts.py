@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from findling.model.reading import ChunkRow, Symbol
+from findling.model.rows import DefinedNames
 from findling.model.types import SYMBOL_KINDS
 from findling.store import parts
-from findling.store.reading import ChunkRow, Symbol
-from findling.store.rows import DefinedNames
 
 NUMBERS = st.integers(0, 1 << 40)
 NAMES = st.text(st.characters(blacklist_characters="\n", blacklist_categories=["Cs"]), max_size=9)

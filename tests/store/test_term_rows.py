@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from findling.store.term_rows import IN_NAMES, IN_TOP_NAMES, LEVELS, keys, lookup, pack, unpack
+from findling.model.term_rows import IN_NAMES, IN_TOP_NAMES, LEVELS, keys, lookup, pack, unpack
 
 KEYS = st.integers(0, (1 << 24) - 1)
 COUNTS = st.dictionaries(KEYS, st.one_of(st.integers(1, 100), st.integers(1, 10**9)), max_size=40)

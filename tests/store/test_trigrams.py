@@ -14,10 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from findling.model.errors import StorageFull
+from findling.model.trigram_plan import ALL, TrigramPlan, all_of, any_of, require_text, trigram_codes
+from findling.reading.trigrams import file_trigrams
 from findling.store import trigrams as trigrams_module
-from findling.store.trigram_plan import ALL, TrigramPlan, all_of, any_of, require_text, trigram_codes
 from findling.store.trigram_segment import BLOCK_BYTES, MAX_SEGMENT_BLOBS
-from findling.store.trigrams import TrigramIndex, file_trigrams
+from findling.store.trigrams import TrigramIndex
 
 
 def codes_of(data: bytes) -> set[int]:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from findling.store import vector_codes, vectors
+from findling.search import cosines
+from findling.store import vector_codes
 
 DIMENSIONS = 256
 
@@ -41,7 +42,7 @@ def test_signs_survive_and_so_do_rows_without_a_vector(unit_rows: NDArray[np.flo
     assert not decoded[3].any()
     known = np.delete(np.arange(400), 3)
     assert ((decoded[known] >= 0) == (unit_rows[known] >= 0)).all()
-    assert vectors.cosines_int8(decoded, unit_rows[0])[3] == 0
+    assert cosines.cosines_int8(decoded, unit_rows[0])[3] == 0
 
 
 def test_data_of_another_length_is_refused() -> None:

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from findling.store import vectors
+from findling.search import cosines
+from findling.store import hamming
 
 SIZES = st.tuples(st.integers(0, 60), st.sampled_from([8, 24, 64, 256]))
 FROM_SEED = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -20,10 +21,10 @@ FROM_SEED = settings(deadline=None, suppress_health_check=[HealthCheck.function_
 @pytest.fixture(params=["simsimd", "numpy"])
 def backend(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> ModuleType | None:
     if request.param == "numpy":
-        monkeypatch.setattr(vectors, "simsimd", None)
-    elif vectors.simsimd is None:
+        monkeypatch.setattr(cosines, "simsimd", None)
+    elif cosines.simsimd is None:
         pytest.skip("simsimd is not installed")
-    return vectors.simsimd
+    return cosines.simsimd
 
 
 def unit(rng: np.random.Generator, count: int, dimensions: int) -> np.ndarray:
@@ -65,11 +66,11 @@ def test_top_by_bits_is_the_sorted_scan(seed: int, size: tuple[int, int], k: int
     query = rng.integers(0, 256, size[1] // 8, np.uint8)
     distances = np.unpackbits(bits ^ query, axis=1).sum(axis=1)
     expected = np.argsort(distances, kind="stable").tolist()
-    assert np.array_equal(vectors.hamming(bits, query), distances)
-    assert vectors.top_by_bits(bits, query, k).tolist() == expected[:k]
-    columns = vectors.in_columns(bits)
-    assert np.array_equal(vectors.hamming(columns, query), distances)
-    assert vectors.top_by_bits(columns, query, k).tolist() == expected[:k]
+    assert np.array_equal(hamming.hamming(bits, query), distances)
+    assert hamming.top_by_bits(bits, query, k).tolist() == expected[:k]
+    columns = hamming.in_columns(bits)
+    assert np.array_equal(hamming.hamming(columns, query), distances)
+    assert hamming.top_by_bits(columns, query, k).tolist() == expected[:k]
 
 
 @FROM_SEED
@@ -80,7 +81,7 @@ def test_cosines_are_those_of_the_whole_numbers(backend: ModuleType | None, seed
     rows = rng.integers(-128, 128, size, np.int8)
     rows[::7] = 0
     query = unit(rng, 1, size[1])[0] * np.float32(3)
-    found = vectors.cosines_int8(rows, query)
+    found = cosines.cosines_int8(rows, query)
     assert found.dtype == np.float32
     assert np.allclose(found, plain_cosines(rows.astype(np.float64), rounded(query)), atol=1e-7)
     assert not found[::7].any()
@@ -90,7 +91,7 @@ def test_cosines_are_near_those_before_quantising(backend: ModuleType | None) ->
     rng = np.random.default_rng(5)
     rows = unit(rng, 5000, 256)
     query = rows[0] + rows[1]
-    error = vectors.cosines_int8(quantise(rows), query) - plain_cosines(rows.astype(np.float64), query)
+    error = cosines.cosines_int8(quantise(rows), query) - plain_cosines(rows.astype(np.float64), query)
     assert np.abs(error).max() < 0.015 and error.std() < 0.003
 
 
@@ -109,51 +110,51 @@ def test_windows_are_sums_within_their_file(
     neighbours: int,
     block: int,
 ) -> None:
-    monkeypatch.setattr(vectors, "_BLOCK_ROWS", block)
+    monkeypatch.setattr(cosines, "_BLOCK_ROWS", block)
     rng = np.random.default_rng(seed)
     offsets = np.cumsum([0, *sizes])
     rows = rng.integers(-127, 128, (offsets[-1], 16), np.int8)
     rows[::3] = 0
     query = unit(rng, 1, 16)[0]
     sums = plain_windows(rows, offsets, neighbours)
-    norms = vectors.window_norms(rows, offsets, neighbours)
+    norms = cosines.window_norms(rows, offsets, neighbours)
     assert np.allclose(norms, np.linalg.norm(sums, axis=1), rtol=1e-6)
     expected = plain_cosines(sums.astype(np.float64), rounded(query))
-    assert np.allclose(vectors.window_cosines(rows, query, offsets, neighbours=neighbours), expected, atol=1e-6)
-    stored = vectors.window_cosines(rows, query, offsets, norms=norms, neighbours=neighbours)
+    assert np.allclose(cosines.window_cosines(rows, query, offsets, neighbours=neighbours), expected, atol=1e-6)
+    stored = cosines.window_cosines(rows, query, offsets, norms=norms, neighbours=neighbours)
     assert np.allclose(stored, expected, atol=1e-6)
 
 
 def test_both_backends_give_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    if vectors.simsimd is None:
+    if cosines.simsimd is None:
         pytest.skip("simsimd is not installed")
     rng = np.random.default_rng(1)
     rows, query, offsets = quantise(unit(rng, 5000, 256)), unit(rng, 1, 256)[0], np.array([0, 4, 3000, 3000, 5000])
 
     def answers() -> list[bytes]:
         return [
-            vectors.cosines_int8(rows, query).tobytes(),
-            vectors.window_cosines(rows, query, offsets).tobytes(),
+            cosines.cosines_int8(rows, query).tobytes(),
+            cosines.window_cosines(rows, query, offsets).tobytes(),
         ]
 
     fast = answers()
-    monkeypatch.setattr(vectors, "simsimd", None)
+    monkeypatch.setattr(cosines, "simsimd", None)
     assert answers() == fast
 
 
 def test_wide_rows_are_exact_without_simsimd(monkeypatch: pytest.MonkeyPatch) -> None:
     """At 2,000 dimensions the sums no longer fit float32."""
-    monkeypatch.setattr(vectors, "simsimd", None)
+    monkeypatch.setattr(cosines, "simsimd", None)
     rows = np.full((2, 2000), -128, np.int8)
     rows[1, 0] = -127
-    assert vectors._squares(rows).tolist() == [2000 * 128**2, 1999 * 128**2 + 127**2]
+    assert cosines._squares(rows).tolist() == [2000 * 128**2, 1999 * 128**2 + 127**2]
 
 
 def test_a_query_of_zeros_is_like_nothing(backend: ModuleType | None) -> None:
     rows = np.ones((3, 8), np.int8)
     nothing = np.zeros(8, np.float32)
-    assert vectors.cosines_int8(rows, nothing).tolist() == [0, 0, 0]
-    assert vectors.window_cosines(rows, nothing, np.array([0, 3])).tolist() == [0, 0, 0]
+    assert cosines.cosines_int8(rows, nothing).tolist() == [0, 0, 0]
+    assert cosines.window_cosines(rows, nothing, np.array([0, 3])).tolist() == [0, 0, 0]
 
 
 def test_read_only_mapped_files_can_be_searched(backend: ModuleType | None, tmp_path: Path) -> None:
@@ -164,10 +165,10 @@ def test_read_only_mapped_files_can_be_searched(backend: ModuleType | None, tmp_
     mapped = np.memmap(tmp_path / "rows", np.int8, "r", shape=(300, 64))
     bits = np.memmap(tmp_path / "bits", np.uint8, "r", shape=(300, 8))
     query = rows[17].astype(np.float32)
-    assert vectors.top_by_bits(bits, sign_bits(query), 1).tolist() == [17]
-    assert vectors.cosines_int8(mapped, query).argmax() == 17
-    assert vectors.cosines_int8(mapped[::2], query).tobytes() == vectors.cosines_int8(rows[::2], query).tobytes()
-    assert len(vectors.window_cosines(mapped, query, np.array([0, 300]))) == 300
+    assert hamming.top_by_bits(bits, sign_bits(query), 1).tolist() == [17]
+    assert cosines.cosines_int8(mapped, query).argmax() == 17
+    assert cosines.cosines_int8(mapped[::2], query).tobytes() == cosines.cosines_int8(rows[::2], query).tobytes()
+    assert len(cosines.window_cosines(mapped, query, np.array([0, 300]))) == 300
 
 
 def test_the_exact_neighbour_is_among_the_candidates_by_bits() -> None:
@@ -179,5 +180,5 @@ def test_the_exact_neighbour_is_among_the_candidates_by_bits() -> None:
     found = 0
     for target in range(50):
         query = rows[target] + np.float32(0.7) * noise[target]
-        found += target in vectors.top_by_bits(bits, sign_bits(query), 100).tolist()
+        found += target in hamming.top_by_bits(bits, sign_bits(query), 100).tolist()
     assert found == 50

@@ -10,9 +10,10 @@ import pytest
 
 from findling.contracts import Workspace, call
 from findling.contracts.docs_answer import answered_by
+from findling.model.reading import ChunkRow
+from findling.model.rows import FileRow
 from findling.search.extract import Excerpt
 from findling.search.passages import Passage
-from findling.store.rows import ChunkRow, FileRow
 
 DOCUMENTS: Mapping[str, str] = {
     "README.md": "# Porter\n\nPorter carries parcels between warehouses. Start with the guide.\n",

@@ -18,7 +18,8 @@ from findling.search.analysis import analyse
 from findling.search.confidence import TYPICAL_COSINE
 from findling.search.extract import Excerpt, PassageText, extract
 from findling.search.extract_units import cut_between_words
-from findling.search.ranking.signals import STANDS_IN, inverse_document_frequency
+from findling.search.ranking.signals import STANDS_IN
+from findling.search.rarity import inverse_document_frequency
 
 if TYPE_CHECKING:
     from collections.abc import Sequence, Set

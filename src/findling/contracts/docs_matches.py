@@ -19,7 +19,7 @@ from findling.search.text_matches import Matches
 if TYPE_CHECKING:
     from findling.engine.document_texts import DocumentText
     from findling.engine.documents import OpenDocuments
-    from findling.store.rows import FileRow
+    from findling.model.rows import FileRow
 
 PROPOSED_CHUNKS = 2_000
 """Chunks with the query's words that are looked at; their documents are read in the order of their best chunk."""

@@ -27,7 +27,8 @@ from findling.search.similar_documents import similar_documents
 
 if TYPE_CHECKING:
     from findling.engine.documents import OpenDocuments
-    from findling.store.rows import ChunkRow, FileRow
+    from findling.model.reading import ChunkRow
+    from findling.model.rows import FileRow
 
 PREVIEW_CHARS = 200
 """Of a similar document's beginning."""

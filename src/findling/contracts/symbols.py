@@ -14,8 +14,8 @@ from findling.model.reports import NOT_YET
 from findling.model.types import Freshness, SymbolHit
 
 if TYPE_CHECKING:
+    from findling.model.rows import SymbolRow
     from findling.search.names import FileSymbols
-    from findling.store.reader import SymbolRow
 
 KINDS = ("function", "type", "class", "struct", "interface", "variable", "constant")
 """The kinds that find_symbol can be asked for."""

@@ -8,18 +8,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
+from findling.engine.as_indexed import converted_text, is_as_indexed
 from findling.model.format_names import outlined_as
+from findling.model.reading import ChunkRow
+from findling.model.rows import FileRow
 from findling.model.types import Chunk
 from findling.outbound.files import Files, NotRead, stamp_of
 from findling.reading.chunks import readable
 from findling.reading.decoding import Decoded, decode
 from findling.reading.outline import outline
 from findling.reading.paragraphs import Paragraphs
-from findling.search.as_indexed import converted_text, is_as_indexed
 from findling.search.extract import Paragraph
 from findling.search.front_matter import HEAD_CHARS, FrontMatter, front_matter
 from findling.store.reader import IndexReader
-from findling.store.rows import ChunkRow, FileRow
 
 HEAD_BYTES = 4 * HEAD_CHARS
 """In which a document's head ends, whatever its characters take."""

@@ -15,10 +15,10 @@ from findling.store.schema import IndexDamaged
 if TYPE_CHECKING:
     from findling.embedding import Fingerprint
     from findling.engine.store import OpenStore
+    from findling.model.rows import FileRow
     from findling.search.documents import DocumentScope
     from findling.search.semantic import SemanticChannel
     from findling.store.reader import IndexReader
-    from findling.store.rows import FileRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def _without_vectors(store: OpenStore, files: list[FileRow] | None) -> int:
     unembedded = reader.count_unembedded(model_id)
     if not unembedded or files is None:
         return unembedded
-    known = reader.vectors((file.entry_id for file in files), model_id)
+    known = reader.stored_vectors((file.entry_id for file in files), model_id)
     return sum(1 for file in files if file.entry_id not in known and reader.chunks(file.blob_id))
 
 

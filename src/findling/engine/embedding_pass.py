@@ -23,14 +23,15 @@ from findling.embedding import BUNDLED, Embedder, Fingerprint, takes_documents
 from findling.model import errors, plurals
 from findling.model.format_names import outlined_as
 from findling.model.languages import LANGUAGES
+from findling.model.reading import ChunkRow
+from findling.model.rows import SymbolRow
 from findling.model.types import Chunk, Progress
 from findling.outbound.files import Files, RootFiles
 from findling.reading.decoding import Decoded, decode
 from findling.reading.marked_up import readable
 from findling.sources.contents import read_file
 from findling.store import vector_codes
-from findling.store.reader import IndexReader, SymbolRow
-from findling.store.rows import ChunkRow
+from findling.store.reader import IndexReader
 from findling.store.schema import FLOAT16, FOUR_BITS, HASH_BYTES, Coding
 from findling.store.writer import IndexWriter
 
@@ -386,9 +387,16 @@ def _texts(
         return None
     if file and file.converted:
         language = outlined_as(language, converted=True)
-    context = _Context(path, language, reader.symbols(blob_id))
+    return embedded_texts(path, language, reader.symbols(blob_id), reader.chunks(blob_id), raw)
+
+
+def embedded_texts(
+    path: str, language: str, symbols: Sequence[SymbolRow], chunks: Sequence[ChunkRow], raw: str | bytes
+) -> list[str]:
+    """The text that is embedded for each chunk of a file. ``raw``: the file's text, as bytes unless it is ASCII."""
+    context = _Context(path, language, symbols)
     found = []
-    for chunk in reader.chunks(blob_id):
+    for chunk in chunks:
         piece = raw[chunk.start_byte : chunk.end_byte]
         piece = piece if isinstance(piece, str) else piece.decode("utf-8", "surrogatepass")
         as_chunk = Chunk(chunk.start_line, chunk.end_line, chunk.start_byte, chunk.end_byte, chunk.kind)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from findling.engine.as_indexed import is_as_indexed
 from findling.engine.explained_paths import content_refusal, from_root, judge
 from findling.engine.refs import RefStore
 from findling.engine.state import unmentioned
@@ -19,7 +20,6 @@ from findling.model import errors
 from findling.model.marks import classify
 from findling.model.reports import NOT_YET, Explanation
 from findling.model.types import SkippedFile
-from findling.search.as_indexed import is_as_indexed
 from findling.sources.discovery import walked_instead
 from findling.sources.git_listing import listing_problem
 from findling.store import soundness
@@ -27,8 +27,8 @@ from findling.store.schema import IndexDamaged
 
 if TYPE_CHECKING:
     from findling.engine.explained_paths import Verdict
+    from findling.model.rows import FileRow
     from findling.store.reader import IndexReader
-    from findling.store.rows import FileRow
 
 CHANGED = "changed"
 NO_FILES = "no_files"

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from findling.engine.adoption import adopt, is_another
 from findling.model.plurals import count
+from findling.model.reading import Reading
+from findling.model.text_encodings import CONVERTED
 from findling.model.types import FileState, IndexReport, Progress, SkippedFile
 from findling.outbound.files import Files, RootFiles
 from findling.reading.pool import Answer, Task, Worker, WorkerPool
@@ -29,8 +31,7 @@ from findling.sources.checkout import Checkout
 from findling.sources.contents import read_file
 from findling.sources.file_order import Order
 from findling.sources.git_objects import ObjectFormat, RefFiles, content_id, list_tree, object_format
-from findling.store.reading import Reading
-from findling.store.schema import CONVERTED, FAILED, UNREAD
+from findling.store.schema import FAILED, UNREAD
 from findling.store.writer import IndexWriter
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from findling.model.types import SkippedFile
 from findling.search.scope import glob_matcher, lies_in
 
 if TYPE_CHECKING:
+    from findling.model.rows import FileRow
     from findling.model.typed_paths import StrPath
-    from findling.store.rows import FileRow
 
 
 _NAME_BYTES = 255

@@ -9,8 +9,8 @@ from findling import config as settings
 from findling import embedding
 from findling.embedding import bundled_files
 from findling.embedding.lazy import LazyEmbedder
+from findling.engine.kept_channel import KeptChannel
 from findling.model import errors, types
-from findling.search.kept_channel import KeptChannel
 
 if TYPE_CHECKING:
     from findling.config import Config, ProviderChoice

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from findling.engine.as_indexed import converted_text, is_as_indexed
 from findling.engine.store import OpenStore
 from findling.model.types import SkippedFile
 from findling.outbound.files import NotRead, stamp_of
 from findling.reading.decoding import Decoded, decode
-from findling.search.as_indexed import converted_text, is_as_indexed
 from findling.sources.contents import read_file
 
 if TYPE_CHECKING:
-    from findling.store.rows import FileRow
+    from findling.model.rows import FileRow
 
 TEXT_BYTES = 2_000_000
 """Text of files shown lately that is kept, so that asking on does not read them again. In one piece: cut into lines

@@ -7,6 +7,9 @@ from typing import Final
 
 UTF8: Final = "utf-8"
 
+CONVERTED: Final = "converted"
+"""In place of an encoding: the file's bytes are no text, and its reading has the only one that there is."""
+
 WIDE: Final = frozenset(("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"))
 """Those whose ASCII characters have zero bytes beside them."""
 

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from findling.model.format_names import format_of
+from findling.model.reading import Reading
 from findling.model.types import SkippedFile
 from findling.reading import worker_process
 from findling.reading.frames import COMMENTS, DOCUMENTED, read_frame, write_frame
-from findling.store.reading import Reading
 
 if TYPE_CHECKING:
     import subprocess

@@ -11,11 +11,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from findling.model import tokenizer
+from findling.model import reading, term_rows, tokenizer
 from findling.model.format_names import format_of, outlined_as
 from findling.model.languages import Language, language_of
 from findling.model.marks import content_marks, secret_in
-from findling.model.text_encodings import UTF8, as_utf8
+from findling.model.reading import Reading
+from findling.model.text_encodings import CONVERTED, UTF8, as_utf8
 from findling.model.types import Chunk, SkippedFile, Symbol
 from findling.reading import chunks as chunking
 from findling.reading.converting import convert
@@ -23,10 +24,7 @@ from findling.reading.decoding import Decoded, decode
 from findling.reading.formats.model import NotConverted
 from findling.reading.notebooks import notebook_cells
 from findling.reading.syntax import parse
-from findling.store import reading, term_rows
-from findling.store.reading import Reading
-from findling.store.schema import CONVERTED
-from findling.store.trigrams import file_trigrams
+from findling.reading.trigrams import file_trigrams
 
 HEAD_BYTES = 4096
 """How much of a file language and content marks are judged by."""

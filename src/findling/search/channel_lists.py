@@ -6,17 +6,17 @@ Works on rows of the index and on vectors; reads no files. Within the reader's s
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from findling.model import tokenizer
+from findling.model.rows import SymbolRow
 from findling.search import places
 from findling.search.analysis import QueryTerms
 from findling.search.fusion import Scored
 from findling.search.ranking import RankedFile
 from findling.search.readings import Reading
 from findling.search.scope import Scope
-from findling.store.reader import IndexReader, OnlyThese, SymbolRow
+from findling.store.protocols import Index, OnlyThese
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,7 +50,7 @@ def fan_out(limit: int) -> int:
 
 
 def of_text(
-    reader: IndexReader,
+    reader: Index,
     terms: QueryTerms,
     ranked: Sequence[RankedFile],
     readings: Mapping[int, Mapping[int, Reading]],
@@ -63,7 +63,7 @@ def of_text(
     return found
 
 
-def of_names(reader: IndexReader, terms: QueryTerms, scope: Scope, most: int) -> list[Scored]:
+def of_names(reader: Index, terms: QueryTerms, scope: Scope, most: int) -> list[Scored]:
     """Definitions of the names in a query. Words that are no name by their form count only when one is called so."""
     names = [name.squashed for name in terms.names][:MAX_NAMES]
     words = [tokenizer.squash(word) for word in (*terms.words, *terms.compounds)]
@@ -97,17 +97,17 @@ def _end(found: SymbolRow) -> int:
 
 
 def of_vectors(
-    reader: IndexReader, channel: SemanticChannel, vector: NDArray[np.float32], scope: Scope, most: int
+    reader: Index, channel: SemanticChannel, vector: NDArray[np.float32], scope: Scope, most: int
 ) -> list[Scored]:
     """The ``most`` chunks nearest to a vector, by their cosines."""
     if not vector.any():
         return []
     chunks: Mapping[int, Sequence[int] | None]
-    if scope.entries is not None:
-        chunks = dict.fromkeys(scope.entries)
+    if scope.few is not None:
+        chunks = dict.fromkeys(sorted(scope.few))
     else:
         count = max(NEAR_LEAST, NEAR_FACTOR * most)
-        chunks = channel.propose_chunks(vector, count, partial(scope.own, reader), scope.over_fetch)
+        chunks = channel.propose_chunks(vector, count, scope.allowed)
     files = reader.files(chunks)
     found = []
     for cosine, entry, place in channel.nearest(vector, {entry: chunks[entry] for entry in files}, most):

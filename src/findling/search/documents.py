@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from findling.model.errors import InvalidInput
 from findling.model.remembered import remembered
+from findling.model.rows import FileRow
 from findling.search.front_matter import normal_tag
 from findling.search.scope import lies_in
-from findling.store.rows import FileRow
 
 PLANS = "plans"
 """The folder of plans; each is a folder in it whose name begins with the plan's number."""

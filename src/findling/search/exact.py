@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol, Self
 
 from findling.model.errors import InvalidInput
+from findling.model.trigram_plan import TrigramPlan
 from findling.model.types import FileMatches, Freshness, GrepResult, SkippedFile
 from findling.search.file_scan import scan
 from findling.search.patterns import compile_pattern
-from findling.store.trigram_plan import TrigramPlan
 
 #: A whole search over half a gigabyte without any help from the index takes a quarter of this.
 DEFAULT_TIME_LIMIT_S = 30.0

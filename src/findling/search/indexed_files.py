@@ -8,14 +8,13 @@ from __future__ import annotations
 import errno
 from collections.abc import Callable, Iterable, Iterator
 
-from findling.model.text_encodings import UTF8, as_utf8
+from findling.model.rows import FileRow
+from findling.model.text_encodings import CONVERTED, UTF8, as_utf8
+from findling.model.trigram_plan import TrigramPlan
 from findling.outbound.files import Files, NotRead
 from findling.search.exact import FileRef, Scope
 from findling.search.scope import glob_matcher, lies_in
-from findling.store.reader import IndexReader
-from findling.store.rows import FileRow
-from findling.store.schema import CONVERTED
-from findling.store.trigram_plan import TrigramPlan
+from findling.store.protocols import Index
 
 _MANY = 400
 """From this many candidate contents on, going through the remembered listing is quicker than asking for each."""
@@ -34,7 +33,7 @@ def read_indexed(files: Files, path: str, max_bytes: int, encoding: str = UTF8) 
     return None
 
 
-def indexed_text(reader: IndexReader, files: Files, file: FileRow, *, max_bytes: int) -> bytes | None:
+def indexed_text(reader: Index, files: Files, file: FileRow, *, max_bytes: int) -> bytes | None:
     """The text of a file of the manifest as it is by now, in the form that was indexed; None where there is none.
 
     Of a document that was converted it is the index's own. Within the reader's snapshot.
@@ -53,9 +52,7 @@ class IndexedFiles:
     ``lasting``: they cannot vanish, as a commit's cannot; one that is not there could not be read.
     """
 
-    def __init__(
-        self, reader: IndexReader, files: Files, folder: str, *, max_bytes: int, lasting: bool = False
-    ) -> None:
+    def __init__(self, reader: Index, files: Files, folder: str, *, max_bytes: int, lasting: bool = False) -> None:
         self._reader = reader
         self._files = files
         self._folder = folder
@@ -87,7 +84,7 @@ class IndexedFiles:
         if plan.admits_everything:
             yield from reader.listing()
             return
-        wanted = set(reader.trigrams.candidates(plan))
+        wanted = set(reader.containing(plan))
         wanted.update(reader.uncovered_blobs())
         if len(wanted) > _MANY:
             yield from (file for file in reader.listing() if file.blob_id in wanted)

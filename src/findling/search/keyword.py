@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
+from itertools import islice
 
 from findling.search.analysis import QueryTerms
+from findling.search.rarity import inverse_document_frequency
 from findling.search.scope import EVERYWHERE, Scope
-from findling.store.proposals import proposed
-from findling.store.reader import IndexReader
-from findling.store.schema import CHUNK_BITS
+from findling.store.protocols import CHUNK_BITS, Index
 
-CHUNK_FIELDS = (("body", 1.0), ("context", 0.6))
-FILE_FIELDS = (("path", 1.0),)
+CHUNK_FIELDS = {"body": 1.0, "context": 0.6}
+FILE_FIELDS = {"path": 1.0}
 
 COMPOUND_WEIGHT = 0.5
 """Two words of the query that stand as one name. Such names are rare, so their idf already weighs a lot."""
@@ -34,7 +33,7 @@ class KeywordHits:
 
 
 def search(
-    reader: IndexReader,
+    reader: Index,
     query: QueryTerms,
     *,
     chunk_limit: int,
@@ -42,19 +41,19 @@ def search(
     scope: Scope = EVERYWHERE,
 ) -> KeywordHits:
     """The best chunks and files by text, of those in the scope."""
-    weighted = list(query.terms.items())[:_MAX_TERMS]
-    weighted += [
-        (compound, COMPOUND_WEIGHT) for compound in query.compounds[:_MAX_TERMS] if compound not in query.terms
-    ]
-    weighted += list(_synonyms(query).items())[:_MAX_TERMS]
+    weights: dict[str, float] = {}
+    compounds = {compound: COMPOUND_WEIGHT for compound in query.compounds if compound not in query.terms}
+    for terms in (query.terms, compounds, _synonyms(query)):
+        for term, weight in islice(terms.items(), _MAX_TERMS):
+            weights[term] = weights.get(term, 0.0) + weight
+
+    def best(fields: Mapping[str, float], limit: int) -> list[tuple[int, float]]:
+        found = reader.frequencies([(field, term) for term in weights for field in fields])
+        rare = {key: inverse_document_frequency(found.units, holding) for key, holding in found.holding.items()}
+        weighted = {(field, term): weights[term] * fields[field] * rarity for (field, term), rarity in rare.items()}
+        return reader.lexical(weighted, limit, scope.allowed)
+
     chunks: dict[int, dict[int, float]] = {}
-
-    def best(fields: Sequence[tuple[str, float]], count: int) -> list[tuple[int, float]]:
-        def find(wanted: int) -> list[tuple[int, float]]:
-            return reader.fulltext.search(weighted, fields, wanted, scope.entries, reader.others)
-
-        return proposed(find, partial(scope.own, reader), count, 1 if scope.entries is not None else scope.over_fetch)
-
     for unit, score in best(CHUNK_FIELDS, chunk_limit):
         chunks.setdefault(unit >> CHUNK_BITS, {})[unit & ((1 << CHUNK_BITS) - 1)] = score
     files = {unit >> CHUNK_BITS: score for unit, score in best(FILE_FIELDS, file_limit)}

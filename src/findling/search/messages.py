@@ -14,12 +14,12 @@ from itertools import pairwise
 from math import log
 from typing import NamedTuple
 
+from findling.model.rows import FileRow
+from findling.model.trigram_plan import require_text
 from findling.search.planner import LABEL
 from findling.search.ranking.priors import OF_PLACES, path_flags
 from findling.search.scope import Scope
-from findling.store.reader import IndexReader
-from findling.store.rows import FileRow
-from findling.store.trigram_plan import require_text
+from findling.store.protocols import Index
 
 LEAST_WORDS = 3
 MOST_WORDS = 40
@@ -97,7 +97,7 @@ def words_of(message: str) -> list[str]:
 
 
 def find(
-    reader: IndexReader,
+    reader: Index,
     read_lines: Callable[[FileRow], Sequence[str] | None],
     text: str,
     scope: Scope,
@@ -123,7 +123,7 @@ def find(
     return {entry: said for entry, said in found.items() if said.share == best}
 
 
-def _first(reader: IndexReader, entries: Sequence[int]) -> list[FileRow]:
+def _first(reader: Index, entries: Sequence[int]) -> list[FileRow]:
     """Those of the entries that may say a message, in their order: source files, but no tests and examples, which
     repeat what the program says with everything filled in."""
     rows = reader.files(entries)
@@ -131,12 +131,12 @@ def _first(reader: IndexReader, entries: Sequence[int]) -> list[FileRow]:
     return [file for file in files if file.kind == "code" and not path_flags(file.path) & OF_PLACES]
 
 
-def _likely(reader: IndexReader, asked: Sequence[str], scope: Scope, proposed: Sequence[int]) -> list[FileRow]:
+def _likely(reader: Index, asked: Sequence[str], scope: Scope, proposed: Sequence[int]) -> list[FileRow]:
     """Source files that have most of the message's words or of its runs of words, rare ones above all."""
     weights: Counter[int] = Counter()
-    total = max(1, len(reader.trigrams.covered))
+    total = max(1, reader.covered)
     for run in asked:
-        contents = reader.trigrams.candidates(require_text(run.encode()))
+        contents = reader.containing(require_text(run.encode()))
         if len(contents) <= MOST_FILES:
             weights.update(dict.fromkeys(contents, log(1 + total / max(1, len(contents)))))
     holders = reader.files_of_blobs(blob_id for blob_id, _ in weights.most_common(MOST_FILES))

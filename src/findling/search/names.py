@@ -12,12 +12,12 @@ from typing import Literal
 from findling.model import tokenizer
 from findling.model.errors import InvalidInput
 from findling.model.plurals import count
+from findling.model.rows import FileRow, SymbolRow
 from findling.model.types import SYMBOL_KINDS, Reference, SymbolHit
 from findling.search.exact import ExactSource, FileRef, Scope
 from findling.search.patterns import compile_pattern
 from findling.search.scope import lies_in
-from findling.store.reader import IndexReader, OnlyThese, SymbolRow
-from findling.store.rows import FileRow
+from findling.store.protocols import Index, OnlyThese
 
 _MOST_EXACT = 100_000
 _MOST_DEFINITIONS = 5_000
@@ -92,7 +92,7 @@ class Definitions:
 
 
 def definitions(
-    reader: IndexReader,
+    reader: Index,
     name: str,
     *,
     kind: str | None,

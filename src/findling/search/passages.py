@@ -9,16 +9,16 @@ from __future__ import annotations
 import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from findling.model import tokenizer
+from findling.model.reading import ChunkRow
+from findling.model.rows import FileRow
 from findling.search import keyword
 from findling.search.documents import prefix_order
 from findling.search.ranking.priors import path_flags
-from findling.search.scope import FEW, Scope
-from findling.store.reader import IndexReader
-from findling.store.rows import ChunkRow, FileRow
+from findling.search.scope import Scope
+from findling.store.protocols import Index
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,9 +44,7 @@ HELD_BACK = 0.6
 question speaks of nothing like that."""
 
 PROPOSED = 300
-MOST_PROPOSED = 20
-"""Chunks that sign bits propose where there are too many files to compare all; times how thin the files are spread,
-up to so many times."""
+"""Chunks that sign bits propose where there are too many files to compare all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +75,7 @@ class Near:
 
 
 def near(
-    reader: IndexReader,
+    reader: Index,
     channel: SemanticChannel,
     query: str,
     files: Sequence[FileRow],
@@ -87,7 +85,7 @@ def near(
 ) -> Near:
     """The ``limit`` chunks of these files nearest to a text whose cosine is at least ``least``. Within a snapshot.
 
-    Up to `FEW` files every chunk is compared; of more only the files that sign bits propose.
+    Up to `scope.FEW` files every chunk is compared; of more only the files that sign bits propose.
     """
     vector = channel.encode(query)
     if not vector.any():
@@ -102,11 +100,11 @@ def near(
 
 
 def by_text(
-    reader: IndexReader, terms: QueryTerms, files: Sequence[FileRow], *, limit: int = TEXT_CANDIDATES
+    reader: Index, terms: QueryTerms, files: Sequence[FileRow], *, limit: int = TEXT_CANDIDATES
 ) -> list[Passage]:
     """Chunks of these files that have the query's words, best first; ``value`` is the share of the best one's BM25."""
     by_entry = {file.entry_id: file for file in files}
-    scope = _scope(reader, by_entry)
+    scope = Scope(frozenset(by_entry))
     found = keyword.search(reader, terms, chunk_limit=limit, file_limit=0, scope=scope)
     scores = {
         (entry, ordinal): score
@@ -125,7 +123,7 @@ def by_text(
 
 
 def blended(
-    reader: IndexReader,
+    reader: Index,
     terms: QueryTerms,
     files: Sequence[FileRow],
     channel: SemanticChannel | None,
@@ -180,7 +178,7 @@ def _with_cosine(passage: Passage, cosines: Mapping[int, FileCosines], best: flo
 
 
 def _nearest(
-    reader: IndexReader,
+    reader: Index,
     by_entry: Mapping[int, FileRow],
     cosines: Mapping[int, FileCosines],
     limit: int,
@@ -205,19 +203,11 @@ def _nearest(
     return passages
 
 
-def _scope(reader: IndexReader, by_entry: Mapping[int, FileRow]) -> Scope:
-    manifest = reader.manifest
-    total = manifest.files if manifest else 0
-    spread = round(max(1, total) / max(1, len(by_entry)))
-    entries = tuple(sorted(by_entry)) if len(by_entry) <= FEW else None
-    return Scope(frozenset(by_entry), entries, min(MOST_PROPOSED, max(1, spread)))
-
-
 def entries_to_compare(
-    reader: IndexReader, channel: SemanticChannel, vector: NDArray[np.float32], by_entry: Mapping[int, FileRow]
+    reader: Index, channel: SemanticChannel, vector: NDArray[np.float32], by_entry: Mapping[int, FileRow]
 ) -> Sequence[int]:
-    """The entries whose vectors are compared one by one: all up to `FEW`, else what sign bits propose."""
-    scope = _scope(reader, by_entry)
-    if scope.entries is not None:
-        return scope.entries
-    return list(channel.propose(vector, PROPOSED, partial(scope.own, reader), scope.over_fetch))
+    """The entries whose vectors are compared one by one: all up to `scope.FEW`, else what sign bits propose."""
+    scope = Scope(frozenset(by_entry))
+    if scope.few is not None:
+        return sorted(scope.few)
+    return list(channel.propose(vector, PROPOSED, scope.allowed))

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from re import _constants as ops  # type: ignore[attr-defined]
 from typing import Any
 
+from findling.model.trigram_plan import ALL, TrigramPlan, all_of, any_of, require_text
 from findling.search.pattern_syntax import REPEATS, Nodes
-from findling.store.trigram_plan import ALL, TrigramPlan, all_of, any_of, require_text
 
 #: More alternatives than this make a plan slower without making it more selective.
 MAX_TEXTS = 24

@@ -15,6 +15,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from findling.model.errors import InvalidPattern
+from findling.model.trigram_plan import TrigramPlan
 from findling.search.pattern_cost import longest_safe_line
 from findling.search.pattern_plan import needles, trigram_plan
 from findling.search.pattern_syntax import (
@@ -26,7 +27,6 @@ from findling.search.pattern_syntax import (
     word_class,
     write,
 )
-from findling.store.trigram_plan import TrigramPlan
 
 #: Patterns kept compiled; a long-lived process sees the same few again.
 _CACHED_PATTERNS = 64

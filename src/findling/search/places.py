@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
+from findling.model.reading import ChunkRow
+from findling.model.rows import FileRow, SymbolRow
 from findling.model.types import Channel, Hit, Query, Span
 from findling.search.analysis import QueryTerms
 from findling.search.ranking import RankedFile, formula, ranked_file
 from findling.search.readings import Reading
 from findling.search.snippet import Snippet, make_snippet
-from findling.store.reader import IndexReader, SymbolRow
-from findling.store.rows import ChunkRow, FileRow
+from findling.store.protocols import Index
 
 MAX_OTHERS = 3
 OTHER_SHARE = 0.6
@@ -24,7 +25,7 @@ TEST_MODULES = frozenset(("test", "tests"))
 
 
 def hits(
-    reader: IndexReader,
+    reader: Index,
     read_lines: Callable[[FileRow], Sequence[str] | None],
     terms: QueryTerms,
     ranked: Sequence[RankedFile],
@@ -63,9 +64,7 @@ class Place:
 _NOTHING_READ: Mapping[int, Reading] = {}
 
 
-def choose(
-    reader: IndexReader, terms: QueryTerms, item: RankedFile, read: Mapping[int, Reading] = _NOTHING_READ
-) -> Place:
+def choose(reader: Index, terms: QueryTerms, item: RankedFile, read: Mapping[int, Reading] = _NOTHING_READ) -> Place:
     """The best place of a ranked file; ``read``: what was read of some of its chunks, by ordinal. Reads no file."""
     chunks = reader.chunks(item.file.blob_id)
     symbols = reader.symbols(item.file.blob_id)
@@ -81,7 +80,7 @@ def choose(
 
 
 def _hit(
-    reader: IndexReader,
+    reader: Index,
     read_lines: Callable[[FileRow], Sequence[str] | None],
     terms: QueryTerms,
     item: RankedFile,

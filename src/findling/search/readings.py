@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from findling.model import tokenizer
+from findling.model.rows import FileRow
 from findling.search.analysis import QueryTerms
 from findling.search.ranking import RankedFile, formula, ranker
 from findling.search.ranking.phrase import Phrase
 from findling.search.ranking.said import Nearness, Said
-from findling.store.reader import IndexReader
-from findling.store.rows import FileRow
+from findling.store.protocols import Index
 
 READ_FILES, READ_CHUNKS = 5, 3
 """How many files are read, and how many places of each. The right place is among the first three of its file in nine
@@ -33,7 +33,7 @@ class Reading:
 
 
 def read(
-    reader: IndexReader,
+    reader: Index,
     read_lines: Callable[[FileRow], Sequence[str] | None],
     query: QueryTerms,
     ranked: Sequence[RankedFile],

@@ -1,41 +1,36 @@
 """Where a query may look: a folder, path globs, a language, a kind of content; decided inside retrieval.
 
-A scope of few files restricts the text index itself and lets its files compete among themselves only; a wide one
-takes more proposals and filters them. So a small scope is never crowded out by a large tree around it.
+The index proposes only what is allowed, so a small scope is never crowded out by a large tree around it.
 """
 
 from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from findling.model.rows import FileRow
 from findling.model.types import Query
-from findling.store.reader import IndexReader
-from findling.store.rows import FileRow
+from findling.store.protocols import Index
 
 FEW = 3000
-"""Up to this many files the text index is asked for them by id; a longer list costs more than it saves."""
-
-_MAX_OVER_FETCH = 20
+"""Up to this many files all their vectors are compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """``entries`` is None when nothing restricts, or when too many files are allowed to list; ``blobs`` are the
-    contents of the ``allowed`` files."""
+    """The ``allowed`` entries and their contents, ``blobs``; both None when nothing restricts."""
 
-    allowed: frozenset[int] | None
-    entries: tuple[int, ...] | None
-    over_fetch: int
+    allowed: frozenset[int] | None = None
     blobs: frozenset[int] | None = None
 
-    def own(self, reader: IndexReader, entries: Set[int]) -> Set[int]:
-        """Those of some entries that belong to the manifest and the scope."""
-        return reader.own(entries) if self.allowed is None else self.allowed & entries
+    @property
+    def few(self) -> frozenset[int] | None:
+        """The allowed entries where they are few enough to be looked at one by one."""
+        return self.allowed if self.allowed is not None and len(self.allowed) <= FEW else None
 
-    def keep(self, reader: IndexReader, proposals: Mapping[int, float] | Iterable[int], most: int) -> list[int]:
+    def keep(self, reader: Index, proposals: Mapping[int, float] | Iterable[int], most: int) -> list[int]:
         """The first ``most`` proposals that belong to the manifest and the scope.
 
         Proposals with a score are put in its order, equals by path: ids tell how the index came about.
@@ -58,7 +53,7 @@ class Scope:
         return kept[:most]
 
 
-EVERYWHERE = Scope(None, None, 1)
+EVERYWHERE = Scope()
 
 
 def lies_in(path: str, folder: str) -> bool:
@@ -66,12 +61,11 @@ def lies_in(path: str, folder: str) -> bool:
     return not folder or path == folder or path.startswith(f"{folder}/")
 
 
-def resolve(reader: IndexReader, query: Query, scope_path: str) -> Scope:
+def resolve(reader: Index, query: Query, scope_path: str) -> Scope:
     """The files that a query may look at."""
     if not (scope_path or query.path_globs or query.language or query.kind):
-        return Scope(None, None, over_fetch(reader.crowding))
+        return EVERYWHERE
     matches = glob_matcher(query.path_globs)
-    total = 0
     allowed: dict[int, int] = {}
     for file in reader.all_files(prefix=scope_path):
         if _allows(file, query) and matches(file.path):
@@ -79,16 +73,7 @@ def resolve(reader: IndexReader, query: Query, scope_path: str) -> Scope:
     exact = reader.file_at(scope_path) if scope_path and not allowed else None
     if exact is not None and _allows(exact, query):
         allowed[exact.entry_id] = exact.blob_id
-    manifest = reader.manifest
-    total = manifest.files if manifest else 0
-    entries = tuple(sorted(allowed)) if len(allowed) <= FEW else None
-    share = max(1, total) / max(1, len(allowed))
-    return Scope(frozenset(allowed), entries, over_fetch(share * reader.crowding), frozenset(allowed.values()))
-
-
-def over_fetch(share: float) -> int:
-    """How many times as many proposals are taken where one in ``share`` of what is proposed is wanted."""
-    return min(_MAX_OVER_FETCH, max(1, round(share)))
+    return Scope(frozenset(allowed), frozenset(allowed.values()))
 
 
 def _allows(file: FileRow, query: Query) -> bool:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from findling import embedding
 from findling.model.errors import EmbedderUnavailable, InvalidInput
 from findling.model.plurals import count
+from findling.model.rows import FileRow
 from findling.model.types import Channel, Grounds, Hit, Query, Skip
 from findling.search import asked_path, channel_lists, gate, keyword, messages, places, readings, symbol
 from findling.search.analysis import QueryTerms, analyse
@@ -29,8 +30,7 @@ from findling.search.ranking.said import Nearness
 from findling.search.scope import Scope, resolve
 from findling.search.snippet import make_snippet
 from findling.search.text_order import TextOrder, text_order
-from findling.store.reader import IndexReader, OnlyThese
-from findling.store.rows import FileRow
+from findling.store.protocols import Index, OnlyThese
 
 if TYPE_CHECKING:
     import numpy as np
@@ -87,7 +87,7 @@ class Found:
 class _Candidates:
     """The files that channels propose within a scope, and what speaks for them."""
 
-    def __init__(self, reader: IndexReader, scope: Scope) -> None:
+    def __init__(self, reader: Index, scope: Scope) -> None:
         self._reader = reader
         self.scope = scope
         self.proposed: dict[Channel, set[int]] = {}
@@ -113,7 +113,7 @@ class Searcher:
 
     def __init__(
         self,
-        reader: IndexReader,
+        reader: Index,
         read_lines: ReadLines,
         *,
         own_name: str = "",
@@ -398,11 +398,11 @@ class Searcher:
         if asked is None:
             return {}
         path, line = asked
-        files = map(self._reader.file_at, asked_path.meant(path, self._reader.known_files().keys()))
+        files = asked_path.meant(path, self._reader)
         return {
             file.entry_id: min(line, file.lines)
             for file in files
-            if file is not None and (scope.allowed is None or file.entry_id in scope.allowed)
+            if scope.allowed is None or file.entry_id in scope.allowed
         }
 
     def _exact(self, wanted: str, scope: Scope) -> dict[int, int]:
@@ -422,10 +422,9 @@ class Searcher:
 
     def _near(self, channel: SemanticChannel, vector: NDArray[np.float32], scope: Scope) -> dict[int, float]:
         """Entries near a vector and how near: among the scope's own when these are few, else by the bits of all."""
-        if scope.entries is None:
-            own = partial(scope.own, self._reader)
-            return channel.propose(vector, SEMANTIC_CANDIDATES, own, scope.over_fetch, files=SEMANTIC_FILES)
-        cosines = channel.cosines(vector, scope.entries)
+        if scope.few is None:
+            return channel.propose(vector, SEMANTIC_CANDIDATES, scope.allowed, files=SEMANTIC_FILES)
+        cosines = channel.cosines(vector, sorted(scope.few))
         return {entry: float(found.own.max()) for entry, found in cosines.items() if len(found.own)}
 
     def similar(self, file: FileRow, *, line: int | None, query: Query, scope_path: str = "") -> Found:
@@ -456,7 +455,7 @@ class Searcher:
         return Found(guess, chosen, tuple(hits), total=len(ranked), ranked=tuple(ranked), ran=frozenset(("semantic",)))
 
 
-def chunks_at(reader: IndexReader, file: FileRow, line: int | None) -> tuple[int, int | None]:
+def chunks_at(reader: Index, file: FileRow, line: int | None) -> tuple[int, int | None]:
     """The range of a file's chunks that touch a line; all of them without one. Raises `InvalidInput`."""
     if line is None:
         return 0, None

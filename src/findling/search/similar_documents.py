@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from findling.model.rows import FileRow
 from findling.search.documents import prefix_order
 from findling.search.passages import entries_to_compare
-from findling.store.reader import IndexReader
-from findling.store.rows import FileRow
+from findling.store.protocols import Index
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,7 +31,7 @@ class SimilarDocument:
 
 
 def similar_documents(
-    reader: IndexReader,
+    reader: Index,
     channel: SemanticChannel,
     source: FileRow,
     files: Sequence[FileRow],

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from findling.model import tokenizer
+from findling.model.rows import SymbolRow
 from findling.search.analysis import QueryTerms
-from findling.store.reader import IndexReader, OnlyThese, SymbolRow
+from findling.store.protocols import Index, OnlyThese
 
 KIND_WEIGHTS = {
     "class": 1.0,
@@ -76,7 +77,7 @@ class Definition:
         return self.fit == 0.0
 
 
-def search(reader: IndexReader, query: QueryTerms, *, scoped: bool = False) -> dict[int, list[Definition]]:
+def search(reader: Index, query: QueryTerms, *, scoped: bool = False) -> dict[int, list[Definition]]:
     """Definitions by blob for the names in a query, and for its words taken together, strongest first.
 
     ``scoped``: the caller keeps only some files' definitions, so that all must be looked at.
@@ -114,7 +115,7 @@ def search(reader: IndexReader, query: QueryTerms, *, scoped: bool = False) -> d
     return found
 
 
-def search_alike(reader: IndexReader, query: QueryTerms, only: OnlyThese) -> dict[int, list[Definition]]:
+def search_alike(reader: Index, query: QueryTerms, only: OnlyThese) -> dict[int, list[Definition]]:
     """Definitions by blob whose names begin with a word of the query or contain it, but are none that `search` finds.
 
     ``strength`` in (0, 1) grows with the share of the query's words that are in the name and of the name that they are.

@@ -9,7 +9,7 @@ from findling.model.types import Intent
 from findling.search import lexical, places
 from findling.search.analysis import STOP_WORDS, QueryTerms
 from findling.search.ranking import RankedFile, formula
-from findling.store.reader import IndexReader
+from findling.store.protocols import Index
 
 LOOKED_AT = 5
 """Files whose places tell how sure text is: what is called as the query is comes first."""
@@ -27,7 +27,7 @@ class TextOrder:
 
 
 def text_order(
-    reader: IndexReader, terms: QueryTerms, intent: Intent, ranked: list[RankedFile], by_text: Set[int]
+    reader: Index, terms: QueryTerms, intent: Intent, ranked: list[RankedFile], by_text: Set[int]
 ) -> TextOrder:
     """Of files in their order; ``by_text``: the entries that words or a quotation found."""
     lists = {
@@ -44,7 +44,7 @@ def text_order(
     return TextOrder(ranked, ranks, parts, max(sure, default=0.0))
 
 
-def _confidence(reader: IndexReader, terms: QueryTerms, item: RankedFile, parts: Mapping[str, float]) -> float:
+def _confidence(reader: Index, terms: QueryTerms, item: RankedFile, parts: Mapping[str, float]) -> float:
     """How far a file, and what its best place is called, are what the query asks for."""
     place, path = places.choose(reader, terms, item), item.file.path
     found = lexical.evidence(

@@ -13,7 +13,8 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from findling.store import connections, fulltext, fulltext_files, layout, manifests, schema, term_rows
+from findling.model import term_rows
+from findling.store import connections, fulltext, fulltext_files, layout, manifests, schema
 from findling.store.lock import WriterLock
 from findling.store.trigrams import TrigramIndex
 

@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from findling.store import dense_files, vector_codes, vectors
+from findling.store import dense_files, hamming, vector_codes
 from findling.store.dense_files import About, DenseFiles, row_width
 from findling.store.proposals import Own, proposed
-from findling.store.reader import IndexReader
-from findling.store.schema import CHUNK_BITS, Coding, map_os_error
+from findling.store.protocols import CHUNK_BITS
+from findling.store.schema import Coding, map_os_error
+from findling.store.vector_reader import VectorReader
 
 _COUNT_MASK = (1 << CHUNK_BITS) - 1
 """In the file an entry's units are told by one word: its id, and in these bits how many there are."""
@@ -36,7 +37,7 @@ anew from the system each time, which takes longer than the work."""
 class DenseIndex:
     """The sign bits of one model's vectors, as of the last `refresh`."""
 
-    def __init__(self, reader: IndexReader, model_id: int, dimensions: int) -> None:
+    def __init__(self, reader: VectorReader, model_id: int, dimensions: int) -> None:
         self._reader = reader
         self._model_id = model_id
         self._files = DenseFiles.of(reader.directory, model_id)
@@ -47,7 +48,7 @@ class DenseIndex:
         self._mapped_rows = 0
         self._units: list[NDArray[np.int64]] = []
         self._bits: list[NDArray[Any]] = []
-        """As `vectors.in_columns`."""
+        """As `hamming.in_columns`."""
         self._load()
         self._take_in()
         self._read_rows = self.rows
@@ -73,7 +74,7 @@ class DenseIndex:
             self._last = some[-1][0]
         if units:
             self._units.append(np.concatenate(units))
-            self._bits.append(vectors.in_columns(np.concatenate(bits)))
+            self._bits.append(hamming.in_columns(np.concatenate(bits)))
         if not self._mapped_rows:
             self._join(len(self._units))
             return
@@ -122,8 +123,8 @@ class DenseIndex:
     def _nearest(self, query_bits: NDArray[np.uint8], count: int) -> list[tuple[int, int]]:
         found: list[tuple[int, int]] = []
         for units, bits in zip(self._units, self._bits, strict=True):
-            rows = vectors.top_by_bits(bits, query_bits, count)
-            distances = vectors.hamming(bits[rows], query_bits)
+            rows = hamming.top_by_bits(bits, query_bits, count)
+            distances = hamming.hamming(bits[rows], query_bits)
             found += zip(distances.tolist(), units[rows].tolist(), strict=True)
         found.sort()  # the parts are searched apart, and what was written last must not come last for it
         return [(unit, distance) for distance, unit in found[:count]]
@@ -140,7 +141,7 @@ class DenseIndex:
             if counts.sum() != about.rows:
                 return
             units = _counted(words - counts, counts)
-            word = vectors.word_of(self._width)
+            word = hamming.word_of(self._width)
             bits = np.memmap(self._files.bits, word, "r", shape=(about.rows, self._width // word.itemsize), order="F")
         except (OSError, ValueError):
             return

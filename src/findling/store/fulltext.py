@@ -2,14 +2,14 @@
 
 It *proposes* candidates; their order in an answer is decided by `findling.search.ranking`. A document is a chunk
 (``body`` and ``context``: its breadcrumb and the names it defines) or a file (``path``). Documents carry a unit id
-(`schema.CHUNK_BITS`). Nothing is stored in it but that id; text comes from the files themselves.
+(`protocols.CHUNK_BITS`). Nothing is stored in it but that id; text comes from the files themselves.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,8 @@ import tantivy
 
 from findling.model import errors
 from findling.store import fulltext_files, layout
+from findling.store.proposals import rounded
+from findling.store.protocols import Frequencies
 from findling.store.schema import IndexDamaged, full
 
 _HEAP_BYTES = 64_000_000
@@ -28,15 +30,15 @@ _SMALL_HEAP_BYTES = 16_000_000
 
 _TOKENIZER = "terms"
 
-_FEW_DOCUMENTS = 10_000
-"""Up to so many, counting those that hold each term of a new question takes a millisecond or more, with what is beside;
-among more, a few files' earlier versions change hardly anything."""
-
-_CORRECTIONS = 5_000
-"""Terms whose rarity is remembered until the index changes."""
+_COUNTED_ONE_BY_ONE = 50_000
+"""Up to so many documents those that hold a term are counted where the library counts others too: a millisecond for a
+new term. Among more, a few files' earlier versions change hardly anything."""
 
 _LITTLE = 0.02
-"""Where no more than this share of the documents is not searched, nothing is corrected."""
+"""Where no more than this share of the documents is not searched, the library's count will do."""
+
+_REMEMBERED = 20_000
+"""Terms whose count is remembered until the index changes."""
 
 
 def _schema() -> tantivy.Schema:
@@ -196,42 +198,39 @@ class FulltextReader:
             self._schema = self._index.schema
             self._searcher = self._index.searcher()
         self._directory = directory
-        self._rarity_known = False
-        self._rarity_now: _Rarity | None = None
-        """As far as it is known since `reload`."""
+        self._documents: int | None = None
+        self._counts: _Counts | None = None
 
     def reload(self) -> None:
         with _typed(self._directory):
             self._index.reload()
             self._searcher = self._index.searcher()
-        self._rarity_known, self._rarity_now = False, None
+        self._documents = self._counts = None
 
     def search(
         self,
-        weighted_terms: Sequence[tuple[str, float]],
-        fields: Sequence[tuple[str, float]],
+        weights: Mapping[tuple[str, str], float],
         limit: int,
         entries: Sequence[int] | None = None,
-        beside: Callable[[], Sequence[int]] = lambda: (),
     ) -> list[tuple[int, float]]:
-        """The best ``limit`` units as (unit id, BM25 sum), best first, ties by unit id.
+        """The best ``limit`` units as (unit id, sum), best first, ties by unit id.
 
-        ``weighted_terms`` are (term, weight); ``fields`` (field, weight); ``entries`` restricts to those entries.
-        ``beside``: entries that no answer is about; in a small index they do not count in how rare a term is either.
+        ``weights``: what a term in a field counts, by (field, term), its rarity included: the library's own idf, which
+        counts deleted documents and those of other manifests too, is taken out of its BM25. ``entries`` restricts to
+        those entries.
         """
-        if not weighted_terms or limit <= 0:
+        if not weights or limit <= 0:
             return []
         with _typed(self._directory):
             query = tantivy.Query
             clauses: list[tuple[tantivy.Occur, tantivy.Query]] = []
-            rarity = self._rarity(beside)
-            for term, term_weight in weighted_terms:
-                for field, field_weight in fields:
+            for (field, term), weight in weights.items():
+                if holding := self._searcher.doc_freq(field, term):
                     clause = query.term_query(self._schema, field, term, "freq")
-                    weight = term_weight * field_weight
-                    if rarity is not None:
-                        weight *= rarity.correction(field, term, clause)
+                    weight /= _idf(max(self._written, holding), holding)
                     clauses.append((tantivy.Occur.Should, query.boost_query(clause, weight)))
+            if not clauses:
+                return []
             wanted = query.boolean_query(clauses)
             if entries is not None:
                 allowed = query.term_set_query(self._schema, "entry", list(entries))
@@ -240,61 +239,68 @@ class FulltextReader:
                 )
             found: Any = self._searcher.search(wanted, limit, count=False).hits
             units = self._searcher.fast_field_values("unit", [address for _, address in found]) if found else []
-        ranked = [(int(unit), float(score)) for unit, (score, _) in zip(units, found, strict=True) if unit is not None]
+        pairs = zip(units, found, strict=True)
+        ranked = rounded((int(unit), float(score)) for unit, (score, _) in pairs if unit is not None)
         ranked.sort(key=lambda pair: (-pair[1], pair[0]))
         return ranked
 
-    def _rarity(self, beside: Callable[[], Sequence[int]]) -> _Rarity | None:
-        """How rare terms are among what is searched; None where the library says it, or where asking takes long."""
-        if not self._rarity_known:
-            self._rarity_known = True
-            self._rarity_now = self._look_at_rarity(beside)
-        return self._rarity_now
+    def frequencies(self, wanted: Iterable[tuple[str, str]], beside: Callable[[], Sequence[int]]) -> Frequencies:
+        """How many documents hold terms, by (field, term). ``beside``: entries whose documents do not count."""
+        with _typed(self._directory):
+            if self._counts is None:
+                few = self._written <= _COUNTED_ONE_BY_ONE
+                self._counts = _Counts(self._searcher, self._schema, self._written, beside() if few else None)
+            return self._counts.of(wanted)
 
-    def _look_at_rarity(self, beside: Callable[[], Sequence[int]]) -> _Rarity | None:
-        written = fulltext_files.documents(self._directory)
-        if written > _FEW_DOCUMENTS:
-            return None
-        others = beside()
-        if not others and written == self._searcher.num_docs:
-            return None
-        rarity = _Rarity(self._searcher, self._schema, written, others)
-        return rarity if rarity.searched < written * (1 - _LITTLE) else None
+    @property
+    def _written(self) -> int:
+        """The documents that the library counts, deleted ones among them."""
+        if self._documents is None:
+            self._documents = fulltext_files.documents(self._directory)
+        return self._documents
 
 
-class _Rarity:
-    """Corrects how much rare terms count. The library's own count is of all documents that were ever written to its
-    segments: with the earlier versions of files, and with what was deleted until segments happen to be merged. An index
-    that followed many changes would so put its answers in another order than a new one."""
+class _Counts:
+    """How many of the documents that are searched hold a term. The library itself counts all that were ever written to
+    its segments: with the earlier versions of files, and with what was deleted until segments happen to be merged. An
+    index that followed many changes would so put its answers in another order than a new one."""
 
-    def __init__(self, searcher: tantivy.Searcher, schema: tantivy.Schema, written: int, others: Sequence[int]) -> None:
+    def __init__(
+        self, searcher: tantivy.Searcher, schema: tantivy.Schema, written: int, others: Sequence[int] | None
+    ) -> None:
+        """``others``: entries whose documents do not count; None to take the library's word."""
         self._searcher = searcher
-        self._written = written
-        self._corrections: dict[tuple[str, str], float] = {}
+        self._schema = schema
         self._others = tantivy.Query.term_set_query(schema, "entry", list(others)) if others else None
-        self.searched = self._count(tantivy.Query.all_query())
+        self._all_count = others is None or (not others and written == searcher.num_docs)
+        self._units = written if self._all_count else self._count(tantivy.Query.all_query())
+        if self._units >= written * (1 - _LITTLE):
+            self._all_count, self._units = True, written
+        self._holding: dict[tuple[str, str], int] = {}
+
+    def of(self, wanted: Iterable[tuple[str, str]]) -> Frequencies:
+        if len(self._holding) > _REMEMBERED:
+            self._holding.clear()
+        found = {}
+        for key in wanted:
+            count = self._holding.get(key)
+            if count is None:
+                count = self._holding[key] = self._holders(*key)
+            if count:
+                found[key] = count
+        return Frequencies(self._units, found)
+
+    def _holders(self, field: str, term: str) -> int:
+        written = self._searcher.doc_freq(field, term)
+        if not written or self._all_count:
+            return written
+        return self._count(tantivy.Query.term_query(self._schema, field, term, "basic"))
 
     def _count(self, wanted: tantivy.Query) -> int:
         if self._others is not None:
             wanted = tantivy.Query.boolean_query([(tantivy.Occur.Must, wanted), (tantivy.Occur.MustNot, self._others)])
         found: Any = self._searcher.search(wanted, 1, count=True)
         return int(found.count)
-
-    def correction(self, field: str, term: str, clause: tantivy.Query) -> float:
-        """What a term's score in a field is multiplied with."""
-        known = self._corrections.get((field, term))
-        if known is None:
-            if len(self._corrections) >= _CORRECTIONS:
-                self._corrections.clear()
-            known = self._corrections[field, term] = self._correction(field, term, clause)
-        return known
-
-    def _correction(self, field: str, term: str, clause: tantivy.Query) -> float:
-        written = self._searcher.doc_freq(field, term)
-        if not written:
-            return 1.0
-        # segments may have been merged, and deleted documents left out, since the searcher was opened
-        return _idf(self.searched, self._count(clause)) / _idf(max(self._written, written), written)
 
 
 def _idf(documents: int, holding: int) -> float:

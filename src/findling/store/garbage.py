@@ -7,8 +7,8 @@ from typing import Any
 
 import apsw
 
+from findling.model.rows import squashed
 from findling.store import parts
-from findling.store.rows import squashed
 from findling.store.schema import WITHOUT_TEXT
 
 KEEP_UNREFERENCED = 2000

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 
 from findling.config.roots import LIVE
+from findling.model.rows import FileRow, ManifestRow
 from findling.store import schema
 from findling.store.rows import (
     FILE_FROM_ENTRY_SQL,
     FILE_SQL,
     MANIFEST_SQL,
-    FileRow,
-    ManifestRow,
     file_row,
     manifest_row,
 )
@@ -191,6 +190,14 @@ class ManifestReader(SnapshotReader):
             FILE_FROM_ENTRY_SQL + "WHERE m.manifest_id=? AND e.path=?", (self._manifest_id, path)
         ).fetchone()
         return file_row(row) if row else None
+
+    def paths_ending(self, tail: str) -> list[str]:
+        """Every path of the manifest that ends with ``tail``, in order."""
+        sql = (
+            "SELECT e.path FROM entries e CROSS JOIN manifest_files m USING (entry_id) "
+            "WHERE m.manifest_id=? AND substr(e.path, ?)=? ORDER BY e.path"
+        )
+        return [row[0] for row in self._db.execute(sql, (self._manifest_id, -len(tail), tail))]
 
     def files_of_blobs(self, blob_ids: Iterable[int]) -> list[FileRow]:
         """The manifest's files with these contents, in path order."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from findling.store.reading import ChunkRow, Symbol
+from findling.model.reading import ChunkRow, Symbol
 
 pack = msgspec.msgpack.Encoder().encode
 """A part in bytes: a list of symbols, or of chunks."""

@@ -7,10 +7,10 @@ the nearest would hold nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from typing import TypeVar
 
-from findling.store.schema import CHUNK_BITS
+from findling.store.protocols import CHUNK_BITS
 
 Own = Callable[[Set[int]], Set[int]]
 """Those of some entries that are searched."""
@@ -45,6 +45,15 @@ def proposed(
         if len(kept) > count or len(found) < wanted:
             break
     return _first(list(kept.items()), count)
+
+
+_DECIMALS = 4
+"""Of a score: what is behind depends on the order in which the parts of a sum were added up."""
+
+
+def rounded(scores: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
+    """Units and scores that are the same wherever they were worked out."""
+    return [(unit, round(score, _DECIMALS)) for unit, score in scores]
 
 
 def _first(ordered: list[tuple[int, _Number]], count: int) -> list[tuple[int, _Number]]:

@@ -1,4 +1,5 @@
-"""Reading the index: what is in a content (chunks, symbols, terms, text) beside the files and vectors of a manifest.
+"""Reading the index: what is in a content (chunks, symbols, terms, text) beside the files and vectors of a manifest,
+and what the derived indexes propose of it.
 
 Everything belongs to one committed generation (`snapshots`).
 """
@@ -6,16 +7,27 @@ Everything belongs to one committed generation (`snapshots`).
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from findling.config.roots import LIVE
-from findling.store import parts, term_rows
-from findling.store.rows import ChunkRow, DefinedNames, squashed
-from findling.store.rows import SymbolRow as SymbolRow
+from findling.model import term_rows
+from findling.model.reading import ChunkRow
+from findling.model.rows import DefinedNames, SymbolRow, squashed
+from findling.store import parts
+from findling.store.proposals import proposed
+from findling.store.protocols import ANY, Frequencies, OnlyThese
 from findling.store.snapshots import batches
 from findling.store.vector_reader import VectorReader
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from findling.model.trigram_plan import TrigramPlan
+    from findling.store.dense import DenseIndex
 
 _CONTENTS = 2_000
 """Contents whose rows are kept between queries, from one generation to the next too: about 7 kB each."""
@@ -29,18 +41,14 @@ _SYMBOL_LISTS = 100
 _DERIVED = 10_000
 """The same of `IndexReader.derived`, about 0.3 kB each."""
 
+_FEW = 3_000
+"""Up to so many entries the text index is asked for them by id; a longer list costs more than it saves."""
+
+_MOST_SPREAD = 20
+"""Times as many proposals as are wanted that are taken at first where what is searched is few of what there is."""
+
 _AT_ONCE = 100
 """Contents whose definitions are looked through together."""
-
-
-class OnlyThese(NamedTuple):
-    """Which definitions count: those in some contents, those of a kind; None for any."""
-
-    blobs: Container[int] | None = None
-    kind: str | None = None
-
-
-_ANY = OnlyThese()
 
 
 class IndexReader(VectorReader):
@@ -56,6 +64,8 @@ class IndexReader(VectorReader):
         self._uncovered: list[int] | None = None
         self._uncovered_by: frozenset[int] | None = None
         self._only_ours: bool | None = None
+        self._dense: dict[int, tuple[DenseIndex, int]] = {}
+        """By model its sign bits, and the generation that they are of."""
         self.derived: dict[int, array[int]] = {}
         """Numbers that others work out from a content's definitions."""
 
@@ -78,6 +88,66 @@ class IndexReader(VectorReader):
         self._counts.clear()
         self._only_ours = self._uncovered = None
 
+    # --- proposals of the derived indexes -------------------------------------------------------------------
+
+    def frequencies(self, wanted: Iterable[tuple[str, str]]) -> Frequencies:
+        """See `Proposals.frequencies`: earlier versions of files and other manifests do not count."""
+        return self.fulltext.frequencies(wanted, self.others)
+
+    def lexical(
+        self,
+        weights: Mapping[tuple[str, str], float],
+        limit: int,
+        allowed: Set[int] | None = None,
+    ) -> list[tuple[int, float]]:
+        """See `Proposals.lexical`. Few entries are asked for by id, and so compete among themselves only."""
+        entries = sorted(allowed) if allowed is not None and len(allowed) <= _FEW else None
+
+        def find(wanted: int) -> list[tuple[int, float]]:
+            return self.fulltext.search(weights, wanted, entries)
+
+        share = 1 if entries is not None else self._share(allowed)
+        return proposed(find, partial(self._searched, allowed), limit, share)
+
+    def nearest(
+        self, query: NDArray[np.float32], model_id: int, limit: int, allowed: Set[int] | None = None
+    ) -> list[tuple[int, int]]:
+        """See `Proposals.nearest`."""
+        return self._bits(model_id).nearest(query, limit, partial(self._searched, allowed), self._share(allowed))
+
+    def _searched(self, allowed: Set[int] | None, entry_ids: Set[int]) -> Set[int]:
+        return self.own(entry_ids) if allowed is None else allowed & entry_ids
+
+    def _share(self, allowed: Set[int] | None) -> int:
+        """One in how many proposals is likely to be searched, up to a bound."""
+        files = self.manifest.files if self.manifest else 0
+        share = 1.0 if allowed is None else max(1, files) / max(1, len(allowed))
+        return min(_MOST_SPREAD, max(1, round(share * self.crowding)))
+
+    def _bits(self, model_id: int) -> DenseIndex:
+        """The sign bits of a model's vectors, as of this generation."""
+        known = self._dense.get(model_id)
+        if known is None:
+            from findling.store.dense import DenseIndex
+
+            found = self.model(model_id)
+            index = DenseIndex(self, model_id, found[1] if found else 0)
+        else:
+            index, generation = known
+            if generation != self.generation:
+                index.refresh()
+        self._dense[model_id] = index, self.generation
+        return index
+
+    def containing(self, plan: TrigramPlan) -> Collection[int]:
+        """Contents that can hold what a plan asks for, of those that the exact-text index knows."""
+        return self.trigrams.candidates(plan)
+
+    @property
+    def covered(self) -> int:
+        """How many contents the exact-text index knows."""
+        return len(self.trigrams.covered)
+
     def uncovered_blobs(self) -> list[int]:
         """Contents that the exact-text index says nothing about, ascending."""
         if self._uncovered is None or self._uncovered_by is not self.trigrams.covered:
@@ -85,6 +155,8 @@ class IndexReader(VectorReader):
             self._uncovered = self.trigrams.uncovered(everything)
             self._uncovered_by = self.trigrams.covered
         return self._uncovered
+
+    # --- contents -------------------------------------------------------------------------------------------
 
     def terms(self, blob_ids: Iterable[int]) -> dict[int, Sequence[int]]:
         """Term rows (`term_rows`) by blob."""
@@ -149,14 +221,14 @@ class IndexReader(VectorReader):
     def _packed_symbols(self, ids: str) -> Iterable[tuple[int, bytes]]:
         return self._db.execute(f"SELECT blob_id, symbols FROM readings WHERE blob_id IN ({ids})")
 
-    def named(self, squashed: Iterable[str], limit: int, only: OnlyThese = _ANY) -> list[SymbolRow]:
+    def named(self, squashed: Iterable[str], limit: int, only: OnlyThese = ANY) -> list[SymbolRow]:
         """Definitions whose squashed name is one of these, in the manifest's contents; at most about ``limit``."""
         wanted = list(dict.fromkeys(squashed))
         marks = ",".join("?" * len(wanted))
         fits = set(wanted).__contains__
         return self._defined(f"d.squashed IN ({marks})", wanted, fits, limit, only) if wanted else []
 
-    def named_like(self, squashed: str, *, prefix: bool, limit: int, only: OnlyThese = _ANY) -> list[SymbolRow]:
+    def named_like(self, squashed: str, *, prefix: bool, limit: int, only: OnlyThese = ANY) -> list[SymbolRow]:
         """Definitions whose squashed name begins with (``prefix``) or contains a text; at most about ``limit``."""
         if prefix:
             bounds = (squashed, squashed + "\U0010ffff")
@@ -168,7 +240,7 @@ class IndexReader(VectorReader):
     def _defined(
         self, condition: str, values: Sequence[str], fits: Callable[[str], bool], limit: int, only: OnlyThese
     ) -> list[SymbolRow]:
-        most = f"LIMIT {limit:d}" if only == _ANY else ""
+        most = f"LIMIT {limit:d}" if only == ANY else ""
         sql = f"SELECT DISTINCT d.blob_id FROM definitions d WHERE {condition} {self._ours} {most}"
         blobs: list[int] = [row[0] for row in self._db.execute(sql, values)]
         if only.blobs is not None:

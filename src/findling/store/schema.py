@@ -58,18 +58,11 @@ class CutOtherwise(errors.IndexBusy):
 FORMAT_VERSION = 5
 """An index of another format is built anew."""
 
-CONVERTED = "converted"
-"""In place of an encoding: the file's bytes are no text, and its reading has the only one that there is."""
 
 WITHOUT_TEXT = 2
 """Added to an entry's ``docs`` when the text index it stands in is lost: it is taken in again as another one, which
 takes its vectors over."""
 
-CHUNK_BITS = 12
-"""A unit id is ``entry_id << CHUNK_BITS | chunk ordinal``; 4,095 chunks are far above the cap of a file."""
-
-FILE_UNIT = (1 << CHUNK_BITS) - 1
-"""The ordinal that stands for a file as a whole in the text index."""
 
 Coding = Literal["four_bits", "float16"]
 

@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 import apsw
 
 from findling.model import errors
+from findling.model.rows import FileRow
 from findling.store import checksums, schema
 from findling.store.reader import IndexReader
-from findling.store.rows import FileRow
 from findling.store.vector_export import Model, embedded_passages, models
 
 _APPLICATION_ID = int.from_bytes(b"fndl", "big")

@@ -25,8 +25,8 @@ from itertools import accumulate, compress, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from findling.model.trigram_plan import TrigramPlan
 from findling.store import layout
-from findling.store.trigram_plan import TrigramPlan
 
 if TYPE_CHECKING:
     import numpy as np

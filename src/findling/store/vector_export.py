@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from findling.model.reading import ChunkRow
+from findling.model.rows import FileRow
 from findling.store import vector_codes
+from findling.store.protocols import CHUNK_BITS
 from findling.store.reader import IndexReader
-from findling.store.reading import ChunkRow
-from findling.store.rows import FileRow
-from findling.store.schema import CHUNK_BITS
 
 _DIGITS = 6
 """Decimals of a number: more than four bits or float16 hold."""

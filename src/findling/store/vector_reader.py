@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from findling.config.roots import LIVE
+from findling.model.rows import ManifestRow
 from findling.store import connections, schema
 from findling.store.manifest_reader import ManifestReader
-from findling.store.rows import ManifestRow
+from findling.store.protocols import VectorRows
 from findling.store.schema import DATABASE, FLOAT16, FOUR_BITS, HASH_BYTES, Coding
 from findling.store.snapshots import batches
 
@@ -159,8 +160,23 @@ class VectorReader(ManifestReader):
 
     # --- vectors --------------------------------------------------------------------------------------------
 
-    def vectors(self, entry_ids: Iterable[int], model_id: int) -> dict[int, bytes]:
-        """Vectors of entries (`vector_codes`), one after the other in chunk order; entries without are absent."""
+    def vectors(self, entry_ids: Iterable[int], model_id: int) -> VectorRows | None:
+        """The vectors of entries; None when none has any."""
+        stored = self.stored_vectors(entry_ids, model_id)
+        found = self.model(model_id)
+        if not stored or found is None:
+            return None
+        import numpy as np
+
+        from findling.store import vector_codes
+
+        dimensions, coding = found[1], self.coding(model_id)
+        size = vector_codes.row_bytes(dimensions, coding)
+        offsets = np.cumsum([0, *(len(data) // size for data in stored.values())])
+        return VectorRows(list(stored), offsets, vector_codes.decode(b"".join(stored.values()), dimensions, coding))
+
+    def stored_vectors(self, entry_ids: Iterable[int], model_id: int) -> dict[int, bytes]:
+        """As they are kept (`vector_codes`), one after the other in chunk order; entries without are absent."""
         if model_id != self._vectors_of:
             self._vectors.clear()
             self._vectors_of = model_id

@@ -8,12 +8,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from findling.model import tokenizer
+from findling.model.reading import Reading
+from findling.model.rows import squashed
 from findling.model.types import FileState
 from findling.store import connections, garbage, parts, schema
 from findling.store.batches import typed
 from findling.store.manifest_writer import ManifestWriter
-from findling.store.reading import Reading
-from findling.store.rows import squashed
+from findling.store.protocols import CHUNK_BITS, FILE_UNIT
 
 
 class IndexWriter(ManifestWriter):
@@ -80,10 +81,10 @@ class IndexWriter(ManifestWriter):
         entry_id = self._take_id("entry")
         docs = int(reading.kind == "docs")
         self._db.execute("INSERT INTO entries VALUES (?, ?, ?, ?)", (entry_id, blob_id, docs, file.path))
-        base = entry_id << schema.CHUNK_BITS
+        base = entry_id << CHUNK_BITS
         chunks = ((base | ordinal, *texts) for ordinal, texts in enumerate(reading.documents))
         path_terms = " ".join(tokenizer.path_terms(file.path))
-        self._fulltext().add(entry_id, chunks, base | schema.FILE_UNIT, path_terms)
+        self._fulltext().add(entry_id, chunks, base | FILE_UNIT, path_terms)
         counted = (reading.terms, len(reading.chunks), reading.body_terms, reading.name_terms)
         self.link(manifest_id, file, entry_id, counted if is_new else None)
 

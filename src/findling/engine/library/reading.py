@@ -15,21 +15,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from findling.config.roots import LIVE
+from findling.engine.as_indexed import converted_text, is_as_indexed
 from findling.engine.library.results import CHARS_PER_TOKEN
+from findling.engine.open_index import OpenIndex
 from findling.model.errors import EmbedderUnavailable
 from findling.model.plurals import count
 from findling.outbound.files import Files, NotRead, RootFiles, stamp_of
 from findling.reading.decoding import Decoded, decode
 from findling.reading.notebooks import readable_json
-from findling.search.as_indexed import converted_text, is_as_indexed
-from findling.search.open_index import OpenIndex
 from findling.search.scope import FEW, lies_in
 
 if TYPE_CHECKING:
     from findling.embedding import Embedder
+    from findling.model.reading import ChunkRow
+    from findling.model.rows import FileRow
     from findling.search.semantic import SemanticChannel
     from findling.store.reader import IndexReader
-    from findling.store.rows import ChunkRow, FileRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,11 @@ from collections.abc import Mapping, Sequence
 from itertools import compress
 from zlib import crc32
 
-from findling.model import tokenizer
+from findling.model import term_rows, tokenizer
 from findling.model.remembered import remembered
+from findling.model.rows import DefinedNames
 from findling.model.types import SYMBOL_KINDS
 from findling.search.ranking.votes import KINDS, MAX_DEFINERS, MIN_NAME
-from findling.store import term_rows
-from findling.store.rows import DefinedNames
 
 _COUNTS = bytes(kind in KINDS for kind in SYMBOL_KINDS).ljust(256, b"\0")
 """By a kind's place, whether what is of this kind is voted for."""

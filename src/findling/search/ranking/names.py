@@ -10,13 +10,13 @@ from itertools import compress, islice
 
 from findling.model import tokenizer
 from findling.model.remembered import remembered
+from findling.model.rows import DefinedNames
 from findling.model.types import SYMBOL_KINDS
 from findling.search.analysis import MIN_SAID, QueryTerms
 from findling.search.ranking import formula
 from findling.search.ranking.ranked_file import RankedFile
 from findling.search.ranking.votes import KINDS
-from findling.store.reader import IndexReader
-from findling.store.rows import DefinedNames
+from findling.store.protocols import Index
 
 Near = Callable[[Sequence[str]], Sequence[float]]
 """Names to how near each is to the query in meaning, in [0, 1]."""
@@ -38,7 +38,7 @@ _NAMES = bytes(kind in KINDS - {"module", "constant"} for kind in SYMBOL_KINDS).
 
 
 def compare(
-    reader: IndexReader,
+    reader: Index,
     query: QueryTerms,
     ranked: Sequence[RankedFile],
     weights: Callable[[], Mapping[str, float]],
@@ -60,7 +60,7 @@ def compare(
     return files
 
 
-def _by_meaning(reader: IndexReader, files: Sequence[RankedFile], near: Near) -> None:
+def _by_meaning(reader: Index, files: Sequence[RankedFile], near: Near) -> None:
     """The nearest name of each file, as a share of the nearest of all, or of what is clearly near."""
     defined = reader.defined_names([item.file.blob_id for item in files])
     names_of = [_compared(defined[item.file.blob_id]) if item.file.blob_id in defined else [] for item in files]
@@ -88,7 +88,7 @@ def _within_reach(ranked: Sequence[RankedFile], most: int) -> list[RankedFile]:
     return [item for item in ranked if item.rank_value >= least]
 
 
-def _by_letters(reader: IndexReader, files: Sequence[RankedFile], weights: Mapping[str, float]) -> None:
+def _by_letters(reader: Index, files: Sequence[RankedFile], weights: Mapping[str, float]) -> None:
     """The likest name of each file, as a share of the likest of all."""
     named = reader.defined_names([item.file.blob_id for item in files if item.names_a_term])
     begins = beginnings(weights)

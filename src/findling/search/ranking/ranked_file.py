@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from findling.model.rows import FileRow
 from findling.model.types import Reason
 from findling.search.ranking import formula
 from findling.search.semantic_types import FileCosines
 from findling.search.symbol import Definition
-from findling.store.rows import FileRow
 
 NAMES_SAID = 3
 """Definitions that an explanation names."""

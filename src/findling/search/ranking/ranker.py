@@ -10,16 +10,17 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import partial
 
-from findling.model import tokenizer
+from findling.model import term_rows, tokenizer
+from findling.model.rows import NO_NAMES, FileRow
+from findling.search import rarity
 from findling.search.analysis import QueryTerms, name_alone
 from findling.search.keyword import KeywordHits
 from findling.search.ranking import formula, mentions, names, priors, signals, votes
 from findling.search.ranking.ranked_file import RankedFile
+from findling.search.rarity import inverse_document_frequency
 from findling.search.semantic_types import FileCosines
 from findling.search.symbol import Definition
-from findling.store import term_rows
-from findling.store.reader import IndexReader
-from findling.store.rows import NO_NAMES, FileRow
+from findling.store.protocols import Index
 
 WINDOW = 4
 """Chunks on each side that share a window, in text as with vectors."""
@@ -41,7 +42,7 @@ class Evidence:
 
 
 def rank(
-    reader: IndexReader,
+    reader: Index,
     query: QueryTerms,
     files: Sequence[FileRow],
     evidence: Evidence,
@@ -90,9 +91,7 @@ def _in_order(ranked: list[RankedFile], changed: Sequence[RankedFile], use: froz
     ranked.sort(key=lambda item: (-item.rank_value, item.file.path))
 
 
-def _text(
-    reader: IndexReader, query: QueryTerms, ranked: Sequence[RankedFile], rows: Mapping[int, Sequence[int]]
-) -> None:
+def _text(reader: Index, query: QueryTerms, ranked: Sequence[RankedFile], rows: Mapping[int, Sequence[int]]) -> None:
     manifest = reader.manifest
     assert manifest is not None
     total = max(1, manifest.files)
@@ -108,7 +107,7 @@ def _text(
         weighted = {compounds[0]: next(iter(weighted.values()))}  # a name of several parts, typed as one word
     weighted.update((key, 1.0) for key in compounds if key not in weighted and counts[key])
     keys = list(weighted)
-    weights = [weighted[key] * signals.inverse_document_frequency(total, counts[key]) for key in keys]
+    weights = [weighted[key] * inverse_document_frequency(total, counts[key]) for key in keys]
     others = _synonyms(reader, query, keys)
     named = {tokenizer.term_key(term) for term in query.proper}
     proper = [key in named for key in keys[:own]]
@@ -132,7 +131,7 @@ def _text(
     _divide_by_best(ranked, "file")
 
 
-def _synonyms(reader: IndexReader, query: QueryTerms, keys: Sequence[int]) -> dict[int, list[int]]:
+def _synonyms(reader: Index, query: QueryTerms, keys: Sequence[int]) -> dict[int, list[int]]:
     """Keys of words that may stand for terms of the query, those that stand anywhere, with the places in ``keys`` of
     these terms."""
     place = {key: at for at, key in enumerate(keys)}
@@ -144,16 +143,10 @@ def _synonyms(reader: IndexReader, query: QueryTerms, keys: Sequence[int]) -> di
     return {key: places for key, places in found.items() if counts[key]}
 
 
-def term_weights(reader: IndexReader, query: QueryTerms) -> dict[str, float]:
+def term_weights(reader: Index, query: QueryTerms) -> dict[str, float]:
     """What each term of a query says: its weight times its rarity among the manifest's files."""
-    manifest = reader.manifest
-    total = max(1, manifest.files if manifest else 1)
-    keys = {term: tokenizer.term_key(term) for term in query.terms}
-    counts = reader.term_counts(keys.values())
-    return {
-        term: weight * signals.inverse_document_frequency(total, counts[keys[term]])
-        for term, weight in query.terms.items()
-    }
+    rare = rarity.of_terms(reader, query.terms)
+    return {term: weight * rare[term] for term, weight in query.terms.items()}
 
 
 def _passages(ranked: Sequence[RankedFile], keyword: KeywordHits) -> None:
@@ -290,7 +283,7 @@ def _priors(query: QueryTerms, ranked: Sequence[RankedFile]) -> None:
             item.values["advice"] = 1.0
 
 
-def _votes(reader: IndexReader, ranked: Sequence[RankedFile], rows: Mapping[int, Sequence[int]]) -> None:
+def _votes(reader: Index, ranked: Sequence[RankedFile], rows: Mapping[int, Sequence[int]]) -> None:
     has_vectors = any("window" in item.values for item in ranked)
     voices = [
         item.values["passage"] + (item.values["window"] if has_vectors else item.values["file"]) for item in ranked

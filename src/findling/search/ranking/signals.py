@@ -5,13 +5,11 @@ F, W, G, S, R and I are the signals of a study on public code questions (docs/de
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from findling.model import tokenizer
+from findling.model import term_rows, tokenizer
 from findling.model.remembered import remembered
-from findling.store import term_rows
 
 K1 = 5.0
 """BM25's saturation for whole files. The usual 1.5 fits passages; files repeat their topic, and lost .04 with it."""
@@ -32,12 +30,6 @@ class Lengths:
 
     body: float
     names: float
-
-
-def inverse_document_frequency(files: int, containing: int) -> float:
-    """BM25's idf, never negative: ln(1 + (N - n + 0.5) / (n + 0.5))."""
-    containing = min(containing, files)
-    return math.log(1.0 + (files - containing + 0.5) / (containing + 0.5))
 
 
 def bm25f(

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from findling.embedding.lazy import LazyEmbedder
+from findling.engine.kept_channel import KeptChannel
 from findling.model import errors
-from findling.search.kept_channel import KeptChannel
 from findling.store.reader import IndexReader
 from findling.store.schema import DATABASE
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
+from findling.model.rows import FileRow
 from findling.outbound.files import Files, NotRead, stamp_of
 from findling.store.reader import IndexReader
-from findling.store.rows import FileRow
 
 _MARK_NS = 1
 """How a file is remembered that was read too soon after it was written: a nanosecond off (`sources.contents`)."""

@@ -1,0 +1,97 @@
+"""What an index says of a file, a definition and a manifest, as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from findling.model import tokenizer
+from findling.model.reading import Symbol
+from findling.model.remembered import remembered
+from findling.model.text_encodings import CONVERTED
+from findling.model.types import SYMBOL_KINDS
+
+_SQUASHED_REMEMBERED = 50_000
+"""Names whose key is remembered: 10 MB, and a repository's names repeat."""
+
+_KINDS = {kind: place for place, kind in enumerate(SYMBOL_KINDS)}
+
+
+class FileRow(NamedTuple):
+    """A file of the manifest. The term counts are what BM25 normalises by. ``other_encoding``: what it is read by, None
+    for UTF-8."""
+
+    entry_id: int
+    blob_id: int
+    path: str
+    language: str
+    kind: str
+    size: int
+    lines: int
+    generated: bool
+    body_terms: int
+    name_terms: int
+    other_encoding: str | None = None
+
+    @property
+    def converted(self) -> bool:
+        """Whether its text is not its bytes' (a PDF), and is kept in the index (`IndexReader.doc_text`)."""
+        return self.other_encoding == CONVERTED
+
+
+class SymbolRow(NamedTuple):
+    """A definition in a content (`reading.Symbol`); ``position`` is its place among the file's."""
+
+    blob_id: int
+    position: int
+    name: str
+    kind: str
+    parent: int
+    start_line: int
+    end_line: int
+    name_line: int
+    scope: str
+    signature: str
+
+    @property
+    def qualified_name(self) -> str:
+        return f"{self.scope}.{self.name}" if self.scope else self.name
+
+    @property
+    def squashed(self) -> str:
+        """The key under which spellings of the name meet (`tokenizer.squash`)."""
+        return squashed(self.name)
+
+
+@remembered(_SQUASHED_REMEMBERED)
+def squashed(name: str) -> str:
+    return tokenizer.squash(name)
+
+
+class DefinedNames(NamedTuple):
+    """What a file defines, in order: the names, one a line, and each one's place in `SYMBOL_KINDS`."""
+
+    text: str
+    kinds: bytes
+
+    @classmethod
+    def of(cls, symbols: Sequence[Symbol]) -> DefinedNames:
+        return cls("\n".join([symbol.name for symbol in symbols]), bytes([_KINDS[symbol.kind] for symbol in symbols]))
+
+
+NO_NAMES = DefinedNames("", b"")
+
+
+class ManifestRow(NamedTuple):
+    """A manifest's state and totals; ``pending`` files are listed but not yet indexed."""
+
+    manifest_id: int
+    complete: bool
+    pending: int
+    synced_at: str
+    files: int
+    chunks: int
+    body_terms: int
+    name_terms: int
+    counts: int
+    wanted: str

@@ -1,0 +1,373 @@
+"""An index in this process's memory: plain dictionaries over readings, with nothing on disk and nothing to build.
+
+It answers as the index on disk does, in the same order. What BM25 weighs by, the mean lengths above all, is counted of
+what is held, or given as `Statistics` where what is held is only the part of a folder that was read.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from findling.model import term_rows, tokenizer
+from findling.model.rows import DefinedNames, FileRow, ManifestRow, SymbolRow, squashed
+from findling.model.text_encodings import UTF8
+from findling.store.proposals import proposed, rounded
+from findling.store.protocols import ANY, CHUNK_BITS, FILE_UNIT, Frequencies, OnlyThese, VectorRows
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from findling.model.reading import ChunkRow, Reading
+    from findling.model.trigram_plan import TrigramPlan
+
+K1: Final = 1.2
+B: Final = 0.75
+"""BM25's saturation and how much length counts: those of the text index on disk (tantivy), as is all of `_Field`."""
+
+_Number = TypeVar("_Number", int, float)
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What is known of all files where only some of them are held: how many there are, how many have a term (by key),
+    and how many terms they have, in their texts and in the names that they define."""
+
+    files: int
+    files_with: Mapping[int, int]
+    body_terms: int
+    name_terms: int
+
+
+@dataclass(slots=True)
+class _Content:
+    blob_id: int
+    reading: Reading
+    symbols: list[SymbolRow]
+    terms: Sequence[int]
+    names: DefinedNames
+    squashed: list[str]
+    size: int
+    trigrams: frozenset[int] | None = None
+
+
+@dataclass(slots=True)
+class _Field:
+    """The postings of one field: how often each term stands in which unit, and how long each unit's field is."""
+
+    postings: dict[str, dict[int, int]] = field(default_factory=dict)
+    lengths: dict[int, int] = field(default_factory=dict)
+    total: int = 0
+
+    def add(self, unit: int, text: str) -> None:
+        words = text.split()
+        self.lengths[unit] = len(words)
+        self.total += len(words)
+        for term, count in Counter(words).items():
+            self.postings.setdefault(term, {})[unit] = count
+
+    def remove(self, unit: int, text: str) -> None:
+        self.total -= self.lengths.pop(unit)
+        for term in set(text.split()):
+            del self.postings[term][unit]
+
+    def scores(self, term: str, weight: float, mean: float) -> Iterator[tuple[int, float]]:
+        """Each unit that has a term, and its BM25 (Robertson and Sparck Jones). ``weight``: the term's, with its idf;
+        ``mean``: how many terms of this field a unit has."""
+        for unit, count in self.postings.get(term, {}).items():
+            length = _rounded(self.lengths[unit])
+            yield unit, weight * (1 + K1) * count / (count + K1 * (1 - B + B * length / mean))
+
+
+def _rounded(length: int) -> int:
+    """A length as the text index on disk remembers it, in a byte: from 40 on its three bits behind the first."""
+    beyond = length - 24
+    shift = max(0, beyond.bit_length() - 4) if beyond > 0 else 0
+    return (beyond >> shift << shift) + 24
+
+
+class MemoryIndex:
+    """Implements `protocols.Index`. For one thread. ``mean_lengths``: of the fields of the text index, instead of what
+    is counted."""
+
+    def __init__(self, statistics: Statistics | None = None, mean_lengths: Mapping[str, float] | None = None) -> None:
+        self.derived: dict[int, array[int]] = {}
+        self._statistics = statistics
+        self._mean_lengths = mean_lengths or {}
+        self._generation = 0
+        self._contents: dict[int, _Content] = {}
+        self._ids: dict[tuple[bytes, str], int] = {}
+        self._files: dict[int, FileRow] = {}
+        self._at: dict[str, int] = {}
+        self._of_content: dict[int, set[int]] = {}
+        self._counts: Counter[int] = Counter()
+        self._fields = {"body": _Field(), "context": _Field(), "path": _Field()}
+        self._units = 0
+        self._vectors: dict[int, dict[int, NDArray[np.int8]]] = {}
+        self._listing: list[FileRow] | None = None
+        self._next_entry = self._next_content = 1
+
+    # --- writing --------------------------------------------------------------------------------------------
+
+    def put(self, content_hash: bytes, reading: Reading) -> int:
+        """The id of a content, which is held from now on. Again for the same content changes nothing."""
+        key = (content_hash, reading.language)
+        known = self._ids.get(key)
+        if known is not None:
+            return known
+        blob_id = self._ids[key] = self._next_content
+        self._next_content += 1
+        names = [squashed(symbol.name) for symbol in reading.symbols]
+        self._contents[blob_id] = _Content(
+            blob_id,
+            reading,
+            [SymbolRow(blob_id, position, *symbol) for position, symbol in enumerate(reading.symbols)],
+            term_rows.unpack(reading.terms),
+            DefinedNames.of(reading.symbols),
+            names,
+            sum(chunk.end_byte - chunk.start_byte for chunk in reading.chunks) if reading.body_terms else 0,
+        )
+        return blob_id
+
+    def publish(self, add: Mapping[str, int], remove: Iterable[str] = ()) -> int:
+        """Let contents stand at paths (``add``: path -> id), in place of what stood there, and nothing at those of
+        ``remove``; the number of the generation that has all of it."""
+        for path in {*remove, *add} & self._at.keys():
+            self._take_away(path)
+        for path, blob_id in add.items():
+            self._stand(path, self._contents[blob_id])
+        held = set(self._of_content)
+        self._ids = {key: blob_id for key, blob_id in self._ids.items() if blob_id in held}
+        self._contents = {blob_id: each for blob_id, each in self._contents.items() if blob_id in held}
+        self._listing = None
+        self._generation += 1
+        return self._generation
+
+    def put_vectors(self, model_id: int, entry_id: int, rows: NDArray[np.int8]) -> None:
+        """The vectors of an entry's chunks (m, d), in their order; zeros where a chunk has none."""
+        self._vectors.setdefault(model_id, {})[entry_id] = rows
+
+    def _stand(self, path: str, content: _Content) -> None:
+        reading = content.reading
+        entry_id = self._next_entry
+        self._next_entry += 1
+        other = None if reading.encoding == UTF8 else reading.encoding
+        self._files[entry_id] = FileRow(
+            entry_id,
+            content.blob_id,
+            path,
+            reading.language,
+            reading.kind,
+            content.size,
+            reading.lines,
+            reading.generated,
+            reading.body_terms,
+            reading.name_terms,
+            other,
+        )
+        self._at[path] = entry_id
+        self._of_content.setdefault(content.blob_id, set()).add(entry_id)
+        self._counts.update(term_rows.keys(content.terms))
+        base = entry_id << CHUNK_BITS
+        for ordinal, (body, context) in enumerate(reading.documents):
+            self._fields["body"].add(base | ordinal, body)
+            self._fields["context"].add(base | ordinal, context)
+        self._fields["path"].add(base | FILE_UNIT, " ".join(tokenizer.path_terms(path)))
+        self._units += len(reading.documents) + 1
+
+    def _take_away(self, path: str) -> None:
+        entry_id = self._at.pop(path)
+        file = self._files.pop(entry_id)
+        reading = self._contents[file.blob_id].reading
+        standing = self._of_content[file.blob_id]
+        standing.remove(entry_id)
+        if not standing:
+            del self._of_content[file.blob_id]
+            self.derived.pop(file.blob_id, None)
+        self._counts.subtract(term_rows.keys(self._contents[file.blob_id].terms))
+        base = entry_id << CHUNK_BITS
+        for ordinal, (body, context) in enumerate(reading.documents):
+            self._fields["body"].remove(base | ordinal, body)
+            self._fields["context"].remove(base | ordinal, context)
+        self._fields["path"].remove(base | FILE_UNIT, " ".join(tokenizer.path_terms(path)))
+        self._units -= len(reading.documents) + 1
+        for of_model in self._vectors.values():
+            of_model.pop(entry_id, None)
+
+    # --- what stands where ----------------------------------------------------------------------------------
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """One thread writes and reads, so what is read between two writes is one generation."""
+        yield
+
+    @property
+    def manifest(self) -> ManifestRow | None:
+        if not self._generation:
+            return None
+        known, files = self._statistics, self._files.values()
+        return ManifestRow(
+            manifest_id=1,
+            complete=True,
+            pending=0,
+            synced_at="",
+            files=known.files if known else len(files),
+            chunks=sum(len(self._contents[file.blob_id].reading.chunks) for file in files),
+            body_terms=known.body_terms if known else sum(file.body_terms for file in files),
+            name_terms=known.name_terms if known else sum(file.name_terms for file in files),
+            counts=0,
+            wanted="",
+        )
+
+    def files(self, entry_ids: Iterable[int]) -> dict[int, FileRow]:
+        return {entry_id: self._files[entry_id] for entry_id in entry_ids if entry_id in self._files}
+
+    def file_at(self, path: str) -> FileRow | None:
+        entry_id = self._at.get(path)
+        return None if entry_id is None else self._files[entry_id]
+
+    def files_of_blobs(self, blob_ids: Iterable[int]) -> list[FileRow]:
+        found = [self._files[entry] for blob_id in set(blob_ids) for entry in self._of_content.get(blob_id, ())]
+        return sorted(found, key=lambda file: file.path)
+
+    def all_files(self, *, prefix: str = "") -> Iterator[FileRow]:
+        listing = self.listing()
+        if not prefix:
+            return iter(listing)
+        first = bisect_left(listing, f"{prefix}/", key=lambda file: file.path)
+        return iter(listing[first : bisect_right(listing, f"{prefix}/\U0010ffff", key=lambda file: file.path)])
+
+    def listing(self) -> list[FileRow]:
+        if self._listing is None:
+            self._listing = sorted(self._files.values(), key=lambda file: file.path)
+        return self._listing
+
+    def paths_ending(self, tail: str) -> list[str]:
+        return sorted(path for path in self._at if path.endswith(tail))
+
+    # --- what is in it --------------------------------------------------------------------------------------
+
+    def terms(self, blob_ids: Iterable[int]) -> dict[int, Sequence[int]]:
+        return {blob_id: self._contents[blob_id].terms for blob_id in blob_ids if blob_id in self._contents}
+
+    def chunks(self, blob_id: int) -> list[ChunkRow]:
+        content = self._contents.get(blob_id)
+        return content.reading.chunks if content else []
+
+    def symbols(self, blob_id: int) -> list[SymbolRow]:
+        content = self._contents.get(blob_id)
+        return content.symbols if content else []
+
+    def defined_names(self, blob_ids: Iterable[int]) -> dict[int, DefinedNames]:
+        wanted = [self._contents[blob_id] for blob_id in blob_ids if blob_id in self._contents]
+        return {content.blob_id: content.names for content in wanted if content.symbols}
+
+    def doc_text(self, blob_id: int) -> bytes | None:
+        content = self._contents.get(blob_id)
+        return content.reading.text if content else None
+
+    def vectors(self, entry_ids: Iterable[int], model_id: int) -> VectorRows | None:
+        known = self._vectors.get(model_id, {})
+        found = {entry_id: known[entry_id] for entry_id in entry_ids if entry_id in known and len(known[entry_id])}
+        if not found:
+            return None
+        import numpy as np
+
+        offsets = np.cumsum([0, *map(len, found.values())])
+        return VectorRows(list(found), offsets, np.concatenate(list(found.values())))
+
+    # --- proposals ------------------------------------------------------------------------------------------
+
+    def term_counts(self, keys: Iterable[int]) -> dict[int, int]:
+        counts = self._statistics.files_with if self._statistics else self._counts
+        return {key: counts.get(key, 0) for key in keys}
+
+    def frequencies(self, wanted: Iterable[tuple[str, str]]) -> Frequencies:
+        counts = {(field, term): len(self._fields[field].postings.get(term, ())) for field, term in wanted}
+        return Frequencies(self._units, {key: count for key, count in counts.items() if count})
+
+    def lexical(
+        self,
+        weights: Mapping[tuple[str, str], float],
+        limit: int,
+        allowed: Set[int] | None = None,
+    ) -> list[tuple[int, float]]:
+        scores: dict[int, float] = {}
+        means = {
+            name: self._mean_lengths.get(name) or text.total / max(1, self._units)
+            for name, text in self._fields.items()
+        }
+        for (name, term), weight in weights.items():
+            for unit, score in self._fields[name].scores(term, weight, means[name]):
+                scores[unit] = scores.get(unit, 0.0) + score
+        ordered = sorted(rounded(scores.items()), key=lambda pair: (-pair[1], pair[0]))
+        return self._proposed(ordered, limit, allowed)
+
+    def nearest(
+        self, query: NDArray[np.float32], model_id: int, limit: int, allowed: Set[int] | None = None
+    ) -> list[tuple[int, int]]:
+        import numpy as np
+
+        from findling.store import hamming
+
+        known = {entry: rows for entry, rows in self._vectors.get(model_id, {}).items() if len(rows)}
+        if not known:
+            return []
+        bits = np.packbits(np.concatenate(list(known.values())) >= 0, axis=1)
+        units = [entry << CHUNK_BITS | place for entry, rows in known.items() for place in range(len(rows))]
+        distances = hamming.hamming(bits, np.packbits(query >= 0)).tolist()
+        ordered = sorted(zip(units, distances, strict=True), key=lambda pair: (pair[1], pair[0]))
+        return self._proposed(ordered, limit, allowed)
+
+    def _proposed(
+        self, ordered: list[tuple[int, _Number]], limit: int, allowed: Set[int] | None
+    ) -> list[tuple[int, _Number]]:
+        own = self._files.keys() if allowed is None else allowed
+        return proposed(lambda wanted: ordered[:wanted], lambda entries: own & entries, limit, 1)
+
+    def named(self, squashed: Iterable[str], limit: int, only: OnlyThese = ANY) -> list[SymbolRow]:
+        wanted = set(squashed)
+        return self._defined(wanted.__contains__, limit, only)
+
+    def named_like(self, squashed: str, *, prefix: bool, limit: int, only: OnlyThese = ANY) -> list[SymbolRow]:
+        if prefix:
+            return self._defined(lambda name: name.startswith(squashed), limit, only)
+        return self._defined(lambda name: squashed in name, limit, only)
+
+    def _defined(self, fits: Callable[[str], bool], limit: int, only: OnlyThese) -> list[SymbolRow]:
+        found: list[SymbolRow] = []
+        for blob_id, content in self._contents.items():
+            if only.blobs is not None and blob_id not in only.blobs:
+                continue
+            found += [
+                symbol
+                for symbol, name in zip(content.symbols, content.squashed, strict=True)
+                if only.kind in (None, symbol.kind) and fits(name)
+            ]
+            if len(found) >= limit:
+                break
+        return found
+
+    # --- patterns -------------------------------------------------------------------------------------------
+
+    def containing(self, plan: TrigramPlan) -> Collection[int]:
+        return [blob_id for blob_id, content in self._contents.items() if plan.holds(_trigrams(content))]
+
+    def uncovered_blobs(self) -> Sequence[int]:
+        return ()
+
+    @property
+    def covered(self) -> int:
+        return len(self._contents)
+
+
+def _trigrams(content: _Content) -> frozenset[int]:
+    if content.trigrams is None:
+        content.trigrams = frozenset(memoryview(content.reading.trigrams).cast("I"))
+    return content.trigrams

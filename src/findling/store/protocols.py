@@ -1,0 +1,159 @@
+"""The seam: what a search asks of an index, wherever it is kept. The only module of this room that `search` sees.
+
+An implementation is one folder or file: `reader` (SQLite, tantivy and files beside them) and `memory`. All answer the
+same questions alike, in the same order; one suite holds them to it.
+
+An *entry* is a content at a path, a *content* (``blob_id``) what stands there, whatever its path. A *unit* is a chunk
+of an entry, or the entry as a whole: ``entry_id << CHUNK_BITS | ordinal``, with `FILE_UNIT` for the whole. Ids are
+whole numbers that mean something to the index that gave them, and to nobody else. Everything is asked within a
+`Manifests.snapshot`.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from findling.model.reading import ChunkRow
+    from findling.model.rows import DefinedNames, FileRow, ManifestRow, SymbolRow
+    from findling.model.trigram_plan import TrigramPlan
+
+CHUNK_BITS = 12
+"""4,095 chunks are far above the cap of a file."""
+
+FILE_UNIT = (1 << CHUNK_BITS) - 1
+
+
+class OnlyThese(NamedTuple):
+    """Which definitions count: those in some contents, those of a kind; None for any."""
+
+    blobs: Container[int] | None = None
+    kind: str | None = None
+
+
+ANY = OnlyThese()
+
+
+class VectorRows(NamedTuple):
+    """Vectors of the chunks of some entries, in int8 steps of one length: ``rows`` (m, d). Those of ``entries[i]`` are
+    rows ``offsets[i]`` to ``offsets[i + 1]``, in chunk order; a row of zeros is a chunk without a vector."""
+
+    entries: Sequence[int]
+    offsets: NDArray[np.int64]
+    rows: NDArray[np.int8]
+
+
+class Frequencies(NamedTuple):
+    """How many ``units`` there are, chunks and files, and how many of them hold a term in a field."""
+
+    units: int
+    holding: Mapping[tuple[str, str], int]
+
+
+class Manifests(Protocol):
+    """What stands where."""
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Everything asked inside is answered from one generation."""
+
+    @property
+    def manifest(self) -> ManifestRow | None:
+        """The totals; None where nothing was ever indexed."""
+
+    def files(self, entry_ids: Iterable[int]) -> dict[int, FileRow]:
+        """Those of the entries that are searched."""
+
+    def file_at(self, path: str) -> FileRow | None: ...
+
+    def files_of_blobs(self, blob_ids: Iterable[int]) -> list[FileRow]:
+        """The files with these contents, by path."""
+
+    def all_files(self, *, prefix: str = "") -> Iterator[FileRow]:
+        """Every file by path, or those in the folder ``prefix``."""
+
+    def listing(self) -> list[FileRow]:
+        """Every file by path, remembered: for questions that may touch any of them."""
+
+    def paths_ending(self, tail: str) -> list[str]:
+        """Every known path that ends with ``tail``, in order, of files without a reading too."""
+
+
+class Records(Protocol):
+    """What is known of contents, and of the vectors of entries; of ids that are gone nothing."""
+
+    derived: dict[int, array[int]]
+    """Numbers that others work out from a content's definitions, kept as long as these."""
+
+    def terms(self, blob_ids: Iterable[int]) -> dict[int, Sequence[int]]:
+        """Term rows (`model.term_rows`) by content."""
+
+    def chunks(self, blob_id: int) -> list[ChunkRow]: ...
+
+    def symbols(self, blob_id: int) -> list[SymbolRow]: ...
+
+    def defined_names(self, blob_ids: Iterable[int]) -> dict[int, DefinedNames]:
+        """Names and kinds of definitions; contents without any are absent."""
+
+    def doc_text(self, blob_id: int) -> bytes | None:
+        """The text of a converted document, UTF-8; None of others, whose text is their file's."""
+
+    def vectors(self, entry_ids: Iterable[int], model_id: int) -> VectorRows | None:
+        """Of those of the entries that have any; None when none has."""
+
+
+class Proposals(Protocol):
+    """Which of the files that are searched may answer, and the statistics of all that are.
+
+    ``allowed``: only these entries, None for all. Lists are best first and without the last ones where others are as
+    good, unless all are: the ids of equals tell nothing of what they hold.
+    """
+
+    def term_counts(self, keys: Iterable[int]) -> dict[int, int]:
+        """How many files have each term, by term key."""
+
+    def frequencies(self, wanted: Iterable[tuple[str, str]]) -> Frequencies:
+        """How many units have terms, by (field, term); one that none has is absent."""
+
+    def lexical(
+        self,
+        weights: Mapping[tuple[str, str], float],
+        limit: int,
+        allowed: Set[int] | None = None,
+    ) -> list[tuple[int, float]]:
+        """At most ``limit`` (unit, BM25). ``weights``: by (field, term), with the term's idf: the index adds none. The
+        fields are ``body`` and ``context`` of chunks, ``path`` of files."""
+
+    def nearest(
+        self, query: NDArray[np.float32], model_id: int, limit: int, allowed: Set[int] | None = None
+    ) -> list[tuple[int, int]]:
+        """At most ``limit`` (unit, sign bits of its vector that differ from the query's)."""
+
+    def named(self, squashed: Iterable[str], limit: int, only: OnlyThese = ANY) -> list[SymbolRow]:
+        """Definitions whose squashed name is one of these, at most about ``limit``."""
+
+    def named_like(self, squashed: str, *, prefix: bool, limit: int, only: OnlyThese = ANY) -> list[SymbolRow]:
+        """The same whose name begins with (``prefix``) or contains a text."""
+
+
+class Patterns(Protocol):
+    """Which contents can hold a text."""
+
+    def containing(self, plan: TrigramPlan) -> Collection[int]:
+        """Contents that can hold what a plan asks for, of those that something is known of."""
+
+    def uncovered_blobs(self) -> Sequence[int]:
+        """The others: each may hold anything."""
+
+    @property
+    def covered(self) -> int:
+        """How many contents something is known of."""
+
+
+class Index(Manifests, Records, Proposals, Patterns, Protocol):
+    """All of it. Not to be shared between threads."""

@@ -1,0 +1,399 @@
+"""The seam of the store: the index on disk and the index in memory answer alike, whatever they are asked.
+
+The same files, the same question, the same places in the same order: on small folders that hypothesis makes, while they
+change; on an invented project; and on files of Python's own library, with `make faults` two thousand of them, before
+and after five hundred were changed, moved or deleted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import sysconfig
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tantivy
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from findling import Engine
+from findling.embedding import Embedder, open_embedder
+from findling.engine.in_memory import MODEL, take_in
+from findling.model import tokenizer
+from findling.model.rows import FileRow, SymbolRow
+from findling.model.trigram_plan import require_text
+from findling.model.types import Query
+from findling.search.searcher import Searcher
+from findling.search.semantic import SemanticChannel
+from findling.store.joined import JoinedIndex, Part
+from findling.store.memory import MemoryIndex
+from findling.store.protocols import CHUNK_BITS, FILE_UNIT, Index
+from findling.store.reader import IndexReader
+
+FILES = int(os.environ.get("FINDLING_SEAM_FILES", "100"))
+"""How many files of Python's library are indexed; `make faults` takes 2,000."""
+
+WORDS = ("parse", "token", "retry", "Request", "header", "limit", "größe", "cache_key", "open", "stream")
+
+
+@pytest.fixture(scope="module")
+def embedder() -> Embedder:
+    return open_embedder()
+
+
+def texts_of(root: Path) -> dict[str, bytes]:
+    files = (path for path in sorted(root.rglob("*")) if path.is_file() and ".findling" not in path.parts)
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in files}
+
+
+@contextmanager
+def on_disk(root: Path) -> Iterator[IndexReader]:
+    """The index of a folder as it is now."""
+    with Engine.open(root=root) as engine:
+        engine.index()
+        reader = IndexReader(engine.store_dir, str(root))
+        try:
+            yield reader
+        finally:
+            reader.close()
+
+
+def mean_lengths(reader: IndexReader) -> dict[str, float]:
+    """The mean lengths by which the library on disk weighs, which counts deleted documents until it merges them."""
+    with reader.snapshot():
+        searcher, schema = reader.fulltext._searcher, reader.fulltext._schema
+    found = {}
+    for field in ("body", "context", "path"):
+        for term, *_ in searcher.terms_with_prefix(field, "", limit=20) or ():
+            query = tantivy.Query.term_query(schema, field, term, "freq")
+            for _, address in searcher.search(query, 1).hits:
+                said = json.loads(query.explain(searcher, address).to_json())
+                found[field] = next(
+                    each["value"] for each in said["details"][-1]["details"] if each["description"].startswith("avgdl")
+                )
+    return found
+
+
+# --- what is the same of two indexes, whose numbers differ -----------------------------------------------------------
+
+
+class Same:
+    """Both indexes, asked alike; answers are told in paths."""
+
+    def __init__(self, disk: IndexReader, memory: MemoryIndex, embedder: Embedder, root: Path) -> None:
+        self.disk, self.memory, self.embedder, self.root = disk, memory, embedder, root
+        model_id = disk.model_id(embedder.fingerprint.id)
+        assert model_id is not None
+        self.models = {id(disk): model_id, id(memory): MODEL}
+
+    def told(self, ask: Callable[[Index], Any]) -> Any:
+        """What both say."""
+        one, other = (ask(index) for index in (self.disk, self.memory))
+        assert one == other
+        return one
+
+    def places(self, index: Index, units: Iterable[tuple[int, float]]) -> list[tuple[str, int, float]]:
+        found = list(units)
+        files = index.files({unit >> CHUNK_BITS for unit, _ in found})
+        named = [(files[unit >> CHUNK_BITS].path, unit & FILE_UNIT, round(number, 2)) for unit, number in found]
+        return sorted(named, key=lambda each: (-each[2], each[0], each[1]))
+
+    def near(self, index: Index, allowed: frozenset[int] | None) -> list[tuple[str, int, float]]:
+        query = self.embedder.encode_query("retry the request when its header says so")
+        found = index.nearest(query, self.models[id(index)], 9, allowed)
+        return self.places(index, [(unit, -bits) for unit, bits in found])
+
+    def definitions(self, index: Index, found: Sequence[SymbolRow]) -> list[tuple[Any, ...]]:
+        files: dict[int, list[str]] = {}
+        for file in index.files_of_blobs({symbol.blob_id for symbol in found}):
+            files.setdefault(file.blob_id, []).append(file.path)
+        return sorted((path, *symbol[1:]) for symbol in found for path in files[symbol.blob_id])
+
+    def hits(self, query: Query) -> list[tuple[str, int, int]]:
+        def ask(index: Index) -> list[tuple[str, int, int]]:
+            searcher = Searcher(
+                index,
+                self._lines,
+                own_name=self.root.name,
+                semantic=lambda: SemanticChannel(index, self.embedder, self.models[id(index)]),
+            )
+            return [(hit.path, hit.start_line, hit.end_line) for hit in searcher.search(query).hits]
+
+        return self.told(ask)  # type: ignore[no-any-return]
+
+    def _lines(self, file: FileRow) -> list[str]:
+        return (self.root / file.path).read_text(encoding="utf-8", errors="replace").split("\n")
+
+    def check(self) -> None:
+        """Every method of the seam."""
+        with self.disk.snapshot(), self.memory.snapshot():
+            self._files()
+            self._proposals()
+            self._patterns()
+
+    def _files(self) -> None:
+        self.told(lambda index: [file[2:] for file in index.listing()])
+        paths = [file.path for file in self.memory.listing()]
+        folders = sorted({path.rpartition("/")[0] for path in paths})
+        self.told(lambda index: index.manifest and index.manifest[4:8])
+        self.told(lambda index: [_content(index, index.file_at(path)) for path in paths])
+        self.told(lambda index: [[file.path for file in index.all_files(prefix=folder)] for folder in folders])
+        self.told(lambda index: [index.paths_ending(tail) for tail in ("/a.py", ".md", "nothing")])
+
+    def _proposals(self) -> None:
+        terms = [tokenizer.stem(word.lower()) for word in WORDS]
+        self.told(lambda index: index.term_counts([tokenizer.term_key(term) for term in terms]))
+        counted = self.told(
+            lambda index: index.frequencies([(field, term) for field in ("body", "context", "path") for term in terms])
+        )
+        weights = {key: 1.0 + place / 7 for place, key in enumerate(counted.holding)}
+        self.told(lambda index: self.places(index, index.lexical(weights, 12)))
+        self.told(lambda index: self.places(index, index.lexical(weights, 12, _every_other(index))))
+        self.told(lambda index: self.near(index, None))
+        self.told(lambda index: self.near(index, _every_other(index)))
+        squashed = [tokenizer.squash(word) for word in WORDS]
+        self.told(lambda index: self.definitions(index, index.named(squashed, 10_000)))
+        for prefix in (True, False):
+            like = partial(_named_like, prefix=prefix)
+            self.told(lambda index, like=like: [self.definitions(index, like(index, name)) for name in squashed])
+
+    def _patterns(self) -> None:
+        for text in ("parse", "GRÖSSE", "def retry", "nowhere at all"):
+            plan = require_text(text.encode())
+            may, can = (
+                {file.path for file in index.files_of_blobs({*index.containing(plan), *index.uncovered_blobs()})}
+                for index in (self.disk, self.memory)
+            )
+            assert may >= can  # what was just written is not in the exact-text index yet, and may hold anything
+
+
+def _named_like(index: Index, name: str, *, prefix: bool) -> list[SymbolRow]:
+    return index.named_like(name, prefix=prefix, limit=10_000)
+
+
+def _every_other(index: Index) -> frozenset[int]:
+    return frozenset(file.entry_id for file in index.listing()[::2])
+
+
+def _content(index: Index, file: FileRow | None) -> Any:
+    assert file is not None
+    of_blob = file.blob_id
+    return (
+        file[2:],
+        index.chunks(of_blob),
+        [symbol[1:] for symbol in index.symbols(of_blob)],
+        {key: list(row) for key, row in index.terms([of_blob]).items()}.get(of_blob),
+        index.defined_names([of_blob]).get(of_blob),
+        index.doc_text(of_blob),
+    )
+
+
+# --- folders that change ---------------------------------------------------------------------------------------------
+
+PATHS = st.sampled_from(["a.py", "b.py", "src/a.py", "src/b.go", "docs/a.md", "docs/b.md", "src/deep/er/c.py"])
+NAMES = st.sampled_from(WORDS)
+LINES = st.one_of(
+    NAMES.map(lambda name: f"def {name}(value):\n    return {name}.strip(value)\n"),
+    NAMES.map(lambda name: f"class {name.title()}:\n    def {name}(self):\n        return self\n"),
+    st.lists(NAMES, min_size=1, max_size=6).map(lambda names: f"# {' '.join(names)}\n"),
+    NAMES.map(lambda name: f"## {name}\n\nHow {name} is used.\n"),
+)
+TEXTS = st.lists(LINES, min_size=1, max_size=25).map("\n".join)
+
+
+class Changes(RuleBasedStateMachine):
+    """A folder whose files come, change and go; both indexes follow."""
+
+    root: Path
+    embedder: Embedder
+
+    @initialize(files=st.dictionaries(PATHS, TEXTS, min_size=1))
+    def begin(self, files: Mapping[str, str]) -> None:
+        for old in texts_of(self.root):
+            (self.root / old).unlink()
+        self.memory = MemoryIndex()
+        for path, text in files.items():
+            self.write(path, text)
+
+    @rule(path=PATHS, text=TEXTS)
+    def write(self, path: str, text: str) -> None:
+        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / path).write_text(text, encoding="utf-8")
+        assert not take_in(self.memory, [(path, text.encode())], embedder=self.embedder)
+
+    @rule(path=PATHS)
+    def delete(self, path: str) -> None:
+        if (self.root / path).exists() and len(self.memory.listing()) > 1:
+            (self.root / path).unlink()
+            self.memory.publish({}, [path])
+
+    @rule(path=PATHS, to=PATHS)
+    def copy(self, path: str, to: str) -> None:
+        if (self.root / path).exists():
+            self.write(to, (self.root / path).read_text(encoding="utf-8"))
+
+    @invariant()
+    def both_say_the_same(self) -> None:
+        with on_disk(self.root) as disk:
+            self.memory._mean_lengths = mean_lengths(disk)
+            same = Same(disk, self.memory, self.embedder, self.root)
+            same.check()
+            for text in ("retry", "how is the request limited", "docs/a.md", "parse_token"):
+                same.hits(Query(text))
+
+
+def test_disk_and_memory_follow_every_change_alike(tmp_path: Path, embedder: Embedder) -> None:
+    machine = type("Here", (Changes,), {"root": tmp_path, "embedder": embedder})
+    machine.TestCase.settings = settings(  # type: ignore[attr-defined]
+        max_examples=6,
+        stateful_step_count=5,
+        deadline=None,
+        phases=(Phase.explicit, Phase.reuse, Phase.generate),  # making a failure smaller takes minutes of indexing
+        suppress_health_check=list(HealthCheck),
+    )
+    machine.TestCase().runTest()  # type: ignore[attr-defined]
+
+
+# --- put, publish ----------------------------------------------------------------------------------------------------
+
+
+def test_a_content_is_put_once_and_is_gone_with_its_last_path() -> None:
+    index = MemoryIndex()
+    for _ in range(2):
+        take_in(index, [("a.py", b"def one(): pass\n"), ("b.py", b"def one(): pass\n")])
+    assert index.covered == 1
+    assert [file.path for file in index.files_of_blobs([index.named(["one"], 9)[0].blob_id])] == ["a.py", "b.py"]
+    index.publish({}, ["a.py"])
+    assert index.named(["one"], 9) and index.file_at("a.py") is None
+    index.publish({}, ["b.py", "never.py"])
+    assert not index.named(["one"], 9) and index.covered == 0 and index.listing() == []
+    assert index.frequencies([("body", "one")]).units == 0
+
+
+# --- whole answers ---------------------------------------------------------------------------------------------------
+
+QUESTIONS = (
+    "how are failed requests sent again",
+    "RetryPolicy",
+    "token signature does not match",
+    "connection pool",
+    "tests of the token bucket",
+    "how do I install it?",
+    "where is the configuration read",
+    "parse the header of a message",
+)
+
+
+def test_an_answer_is_the_same_from_disk_and_from_memory(project: Path, embedder: Embedder) -> None:
+    memory = MemoryIndex()
+    take_in(memory, texts_of(project).items(), embedder=embedder)
+    with on_disk(project) as disk:
+        same = Same(disk, memory, embedder, project)
+        for mode in ("auto", "keyword", "hybrid", "semantic", "symbol"):
+            for question in QUESTIONS:
+                same.hits(Query(question, mode=mode, limit=20))
+        assert same.hits(Query(QUESTIONS[0], path_globs=("*.py",)))
+        assert same.hits(Query(QUESTIONS[0], kind="docs"))
+
+
+def in_memory(files: Mapping[str, bytes], embedder: Embedder, like: MemoryIndex | None = None) -> MemoryIndex:
+    """``like``: an index by whose mean lengths this one weighs, too."""
+    fields = like._fields.items() if like else ()
+    index = MemoryIndex(mean_lengths={name: field.total / like._units for name, field in fields if like})
+    take_in(index, files.items(), embedder=embedder)
+    return index
+
+
+def told_of(index: Index, root: Path, embedder: Embedder, query: Query) -> list[tuple[str, int, int]]:
+    def lines(file: FileRow) -> list[str]:
+        return (root / file.path).read_text(encoding="utf-8", errors="replace").split("\n")
+
+    channel = SemanticChannel(index, embedder, MODEL)
+    searcher = Searcher(index, lines, own_name=root.name, semantic=lambda: channel)
+    return [(hit.path, hit.start_line, hit.end_line) for hit in searcher.search(query).hits]
+
+
+@pytest.mark.parametrize("parts", [1, 2, 5])
+def test_a_folder_in_parts_answers_as_a_whole(project: Path, embedder: Embedder, parts: int) -> None:
+    files = texts_of(project)
+    whole = in_memory(files, embedder)
+    paths = sorted(files)
+    apart = [in_memory({path: files[path] for path in paths[at::parts]}, embedder, whole) for at in range(parts)]
+    joined = JoinedIndex([Part(index, model_id=MODEL) for index in apart])
+    for mode in ("auto", "keyword", "hybrid", "semantic", "symbol"):
+        for question in (*QUESTIONS, "skerry/retry.py", "retry.py"):
+            query = Query(question, mode=mode, limit=20)
+            assert told_of(joined, project, embedder, query) == told_of(whole, project, embedder, query)
+    scoped = Query(QUESTIONS[0], path_globs=("*.py",), limit=20)
+    assert told_of(joined, project, embedder, scoped) == told_of(whole, project, embedder, scoped)
+
+
+def test_of_a_file_that_two_parts_have_the_later_one_counts() -> None:
+    old, new = MemoryIndex(), MemoryIndex()
+    take_in(old, [("a.py", b"def first(): pass\n"), ("b.py", b"def second(): pass\n")])
+    take_in(new, [("a.py", b"def third(): pass\n")])
+    joined = JoinedIndex([Part(old), Part(new)])
+    with joined.snapshot():
+        assert [file.path for file in joined.listing()] == ["a.py", "b.py"]
+        found = {
+            name: joined.files_of_blobs([row.blob_id for row in joined.named([name], 9)]) for name in ("first", "third")
+        }
+        assert not found["first"] and [file.path for file in found["third"]] == ["a.py"]
+        file = joined.file_at("a.py")
+        assert file is not None and [symbol.name for symbol in joined.symbols(file.blob_id)] == ["third"]
+
+
+def test_named_parts_have_their_name_before_each_path() -> None:
+    one, other = MemoryIndex(), MemoryIndex()
+    take_in(one, [("src/a.py", b"def first(): pass\n")])
+    take_in(other, [("src/a.py", b"def second(): pass\n")])
+    joined = JoinedIndex([Part(one, "one"), Part(other, "other")])
+    with joined.snapshot():
+        assert [file.path for file in joined.listing()] == ["one/src/a.py", "other/src/a.py"]
+        assert [file.path for file in joined.all_files(prefix="other/src")] == ["other/src/a.py"]
+        assert [file.path for file in joined.all_files(prefix="one")] == ["one/src/a.py"]
+        assert joined.paths_ending("/a.py") == ["one/src/a.py", "other/src/a.py"]
+        assert joined.file_at("src/a.py") is None and joined.file_at("one/src/a.py") is not None
+
+
+@pytest.mark.faults
+def test_many_files_before_and_after_a_quarter_of_them_was_edited(tmp_path: Path, embedder: Embedder) -> None:
+    library = Path(sysconfig.get_paths()["stdlib"])
+    sources = [path for path in sorted(library.rglob("*.py")) if path.stat().st_size < 60_000]
+    dice = random.Random(5)
+    for path in dice.sample(sources, FILES):
+        copy = tmp_path / path.relative_to(library)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(path.read_bytes())
+    memory = MemoryIndex()
+    held: dict[str, bytes] = {}
+    for _ in range(6):
+        with on_disk(tmp_path) as disk:
+            with disk.snapshot():
+                listed = {file.path: (tmp_path / file.path).read_bytes() for file in disk.listing()}
+            memory.publish({}, held.keys() - listed.keys())
+            changed = [(path, data) for path, data in listed.items() if held.get(path) != data]
+            take_in(memory, changed, embedder=embedder)
+            memory._mean_lengths = mean_lengths(disk)
+            same = Same(disk, memory, embedder, tmp_path)
+            for question in QUESTIONS:
+                same.hits(Query(question))
+        held = listed
+        for path in dice.sample(sorted(held), FILES // 20):
+            here = tmp_path / path
+            what = dice.random()
+            if what < 0.7:
+                lines = held[path].split(b"\n")
+                at = dice.randrange(len(lines))
+                here.write_bytes(b"\n".join([*lines[:at], b"value = retry(request, header)", *lines[at + 5 :]]))
+            elif what < 0.85:
+                here.unlink()
+            else:
+                here.rename(here.with_name(f"moved_{here.name}"))
