@@ -10,9 +10,8 @@ chosen so that no partial sum is rounded. The order of adding, and so the proces
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain, islice
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -117,7 +116,11 @@ class BundledEmbedder:
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See Embedder. Time grows with the length of the text and with nothing else."""
-        return self._embed(len(texts), map(self._count_text, texts))
+        unit_rows = np.zeros((len(texts), self._fingerprint.dimensions), np.float32)
+        for start in range(0, len(texts), BLOCK_TEXTS):
+            block = texts[start : start + BLOCK_TEXTS]
+            _normalise_into(unit_rows[start : start + BLOCK_TEXTS], self._sums(block))
+        return unit_rows
 
     def encode_query(self, text: str) -> NDArray[np.float32]:
         """See Embedder. The same vector as ``encode`` gives: the model has no prefixes."""
@@ -148,32 +151,39 @@ class BundledEmbedder:
         """(rows, dimensions): rows of the table, as they are."""
         return self._table.take(np.asarray(rows, np.intp), axis=0).astype(np.float32)
 
-    def _count_text(self, text: str) -> Mapping[int, int]:
-        return Counter(self.rows_in(text))
-
-    def _embed(self, texts: int, piece_counts: Iterable[Mapping[int, int]]) -> NDArray[np.float32]:
-        unit_rows = np.zeros((texts, self._fingerprint.dimensions), np.float32)
-        counts = iter(piece_counts)
-        for start in range(0, texts, BLOCK_TEXTS):
-            block = unit_rows[start : start + BLOCK_TEXTS]
-            sums = np.zeros(block.shape, np.float64)
-            for position, pieces in enumerate(islice(counts, len(block))):
-                if pieces:
-                    sums[position] = self._sum(pieces)
-            _normalise_into(block, sums)
-        return unit_rows
-
-    def _sum(self, pieces: Mapping[int, int]) -> NDArray[Any]:
-        """The weighted sum of rows as whole numbers, exact: float32 where every partial sum fits, else float64.
+    def _sums(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """The weighted sum of each text's rows as whole numbers, exact: added in float32 where every partial sum fits,
+        else in float64.
 
         einsum adds up in this thread; a matrix product would wake the BLAS library's.
         """
-        rows = np.fromiter(pieces.keys(), np.intp, len(pieces))
-        counts = np.fromiter(pieces.values(), np.intp, len(pieces))
-        weights = _WEIGHT_OF_COUNT[np.minimum(counts, MAX_COUNT)]
-        exact = np.float32 if int(weights.sum(dtype=np.int64)) * _INT8_MAX < _FLOAT32_EXACT else np.float64
-        total: NDArray[Any] = np.einsum("n,nd->d", weights.astype(exact), self._table.take(rows, axis=0).astype(exact))
-        return total
+        sums = np.zeros((len(texts), self._fingerprint.dimensions), np.float64)
+        rows, weights, ends = self._weighted(texts)
+        totals = np.concatenate(([0], np.cumsum(weights, dtype=np.int64)))[ends]
+        narrow = np.diff(totals, prepend=0) * _INT8_MAX < _FLOAT32_EXACT
+        start = 0
+        for text, (end, exact) in enumerate(zip(ends.tolist(), narrow.tolist(), strict=True)):
+            if end > start:
+                kind: Any = np.float32 if exact else np.float64
+                some = self._table.take(rows[start:end], axis=0).astype(kind)
+                sums[text] = np.einsum("n,nd->d", weights[start:end].astype(kind, copy=False), some)
+            start = end
+        return sums
+
+    def _weighted(self, texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.int64]]:
+        """The different rows of each text and their weights, text after text, and where each text's end."""
+        found: list[int] = []
+        counts = []
+        for text in texts:
+            found += self._pieces.rows_in(text)
+            counts.append(len(found))
+        keys = np.array(found, np.int64)
+        keys += np.repeat(np.arange(len(texts)), np.diff(counts, prepend=0)) * len(self._table)
+        keys.sort()
+        firsts = np.flatnonzero(np.diff(keys, prepend=-1))
+        times = np.diff(firsts, append=len(keys))
+        ends = np.searchsorted(firsts, counts)
+        return keys[firsts] % len(self._table), _WEIGHT_OF_COUNT[np.minimum(times, MAX_COUNT)], ends
 
 
 _opened: WeakValueDictionary[Path, BundledEmbedder] = WeakValueDictionary()

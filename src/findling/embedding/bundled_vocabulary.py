@@ -8,7 +8,6 @@ shares a row with others. So a word always has rows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
 
 from findling.model.tokenizer import MAX_WORD, parts, squash, term_key, terms_of
 
@@ -24,6 +23,11 @@ def model_terms(word: str) -> Sequence[str]:
     return terms[:-1] if len(terms) > 1 and terms[-1] == squash(word) else terms
 
 
+MAX_REMEMBERED_TERMS = 32_768
+"""Terms that are not in the vocabulary and whose pieces are remembered, for many words have them: about 7 MB when full,
+and then forgotten all at once."""
+
+
 class Vocabulary:
     """``words``: the rows' terms in order. Behind them stand ``shared_rows`` rows, at least one, for characters that
     no term is made of: each has the one that its key says."""
@@ -32,6 +36,7 @@ class Vocabulary:
         self._rows: Mapping[str, int] = dict(zip(words, range(len(words)), strict=True))
         self._words = len(words)
         self._shared_rows = shared_rows
+        self._pieces: dict[str, tuple[int, ...]] = {}
 
     def __len__(self) -> int:
         """Different words; less than were given when one was given twice."""
@@ -40,13 +45,24 @@ class Vocabulary:
     def rows(self, word: str) -> tuple[int, ...]:
         """The rows of one word as `tokenizer.words` gives it; () where it holds neither letter nor digit."""
         known = self._rows.get
-        return tuple(
-            chain.from_iterable(
-                (row,) if (row := known(term)) is not None else self._pieces(term) for term in model_terms(word)
-            )
-        )
+        found: list[int] = []
+        for term in model_terms(word):
+            row = known(term)
+            if row is None:
+                found += self._pieces_of(term)
+            else:
+                found.append(row)
+        return tuple(found)
 
-    def _pieces(self, term: str) -> Iterator[int]:
+    def _pieces_of(self, term: str) -> tuple[int, ...]:
+        found = self._pieces.get(term)
+        if found is None:
+            if len(self._pieces) >= MAX_REMEMBERED_TERMS:
+                self._pieces.clear()
+            found = self._pieces[term] = tuple(self._cut(term))
+        return found
+
+    def _cut(self, term: str) -> Iterator[int]:
         start = 0
         while start < len(term):
             for end in range(min(len(term), start + MAX_PIECE_CHARS), start, -1):
