@@ -274,7 +274,7 @@ class Absence:
                 data = files.read(ref)
             except OSError:
                 continue  # counted among the files that are not searched
-            if data is not None:
+            if isinstance(data, bytes):
                 yield data
 
     # --- what is nearest ------------------------------------------------------------------------------------------

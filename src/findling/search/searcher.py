@@ -153,7 +153,7 @@ class Searcher:
                 verdict = self._absent(query, guess, unread, scope)
                 instead = replace(query, text=verdict.instead or query.text)
                 found = Found(guess, self._plan(query, guess)) if verdict.ends else self._found(instead, scope)
-        return replace(found, intent=guess, absent=verdict.absent, notes=verdict.notes)
+        return found._replace(intent=guess, absent=verdict.absent, notes=verdict.notes)
 
     def _plan(self, query: Query, guess: IntentGuess) -> Plan:
         return plan(query.mode, guess.intent, query.text if query.mode == "exact" else without_form(query.text))
