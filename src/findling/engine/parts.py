@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
-    from findling.engine import answers, documents, explain, reembedding, startup, state
+    from findling.engine import answers, documents, explain, reembedding, searched, startup, state
 else:
     __getattr__ = front_door(
         __name__,
@@ -16,9 +16,10 @@ else:
             "documents": "",
             "explain": "",
             "reembedding": "",
+            "searched": "",
             "startup": "",
             "state": "",
         },
     )
 
-__all__ = ["answers", "documents", "explain", "reembedding", "startup", "state"]
+__all__ = ["answers", "documents", "explain", "reembedding", "searched", "startup", "state"]

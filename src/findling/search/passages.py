@@ -166,7 +166,7 @@ def _asks_for(terms: QueryTerms) -> frozenset[str]:
 
 def _held_back(file: FileRow) -> frozenset[str]:
     """What speaks against a document's passages unless it is asked for."""
-    flags = path_flags(file.path) & {"test", "changes"}
+    flags = path_flags(file.own_path) & {"test", "changes"}
     return flags | {"generated"} if file.generated else flags
 
 

@@ -120,7 +120,7 @@ class Searcher:
         semantic: Callable[[], SemanticChannel | None] = lambda: None,
         exact_files: Callable[[], ExactSource] | None = None,
     ) -> None:
-        self._reader = reader
+        self.index = self._reader = reader
         self._read_lines = read_lines
         self._own_name = own_name
         self._semantic = semantic

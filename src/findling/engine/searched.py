@@ -1,0 +1,245 @@
+"""What a question is asked of: opened collections, one or several, as one index and one set of files.
+
+A file's text is read through the collection that has it. Must not know what is asked, nor decide what is fresh.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from findling.config import roots
+from findling.engine.scope import left_out
+from findling.engine.shown import ShownText
+from findling.engine.state import coverage
+from findling.store.joined import JoinedIndex, Part
+
+if TYPE_CHECKING:
+    from findling.embedding import Fingerprint
+    from findling.engine.store import OpenStore
+    from findling.model.rows import FileRow
+    from findling.model.trigram_plan import TrigramPlan
+    from findling.model.types import Coverage, EmbedderProblem, SkippedFile
+    from findling.search.exact import ExactSource, FileRef, Scope
+    from findling.search.semantic import SemanticChannel
+    from findling.store.protocols import Index
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCollection:
+    """``folder``: only what lies in it is searched, '' for all. ``name`` stands before its paths, '' for nothing."""
+
+    store: OpenStore
+    folder: str = ""
+    name: str = ""
+
+    def path(self, path: str) -> str:
+        return f"{self.name}/{path}" if self.name else path
+
+    def said(self, note: str) -> str:
+        """A sentence about it as the answer has it."""
+        return f"{self.name}: {note}" if self.name else note
+
+
+class Searched:
+    """For one thread. The index is there when something is asked of it, and another after a collection was closed."""
+
+    def __init__(self, collections: Sequence[OpenCollection]) -> None:
+        self.collections = tuple(collections)
+        self._alone = self.collections[0] if len(self.collections) == 1 and not self.collections[0].name else None
+        self._shown = [ShownText(each.store) for each in self.collections]
+        self._joined: JoinedIndex | None = None
+        self._channel: SemanticChannel | None = None
+        self.by_words: dict[str, str] = {}
+        """By name the collections that could not be asked by meaning while others were, and why; of the last question
+        that was asked so."""
+        for each in self.collections:
+            each.store.on_close.append(self._forget)
+
+    @property
+    def stores(self) -> list[OpenStore]:
+        return [each.store for each in self.collections]
+
+    @property
+    def folder(self) -> str:
+        """What lies in it is searched, '' for all."""
+        return self._alone.folder if self._alone else ""
+
+    @property
+    def own_name(self) -> str:
+        """What is searched as it calls itself; '' for several, whose names tell them apart."""
+        return roots.own_name(self._alone.store.root) if self._alone else ""
+
+    @property
+    def index(self) -> Index:
+        """Raises the index's errors."""
+        return self._alone.store.reader if self._alone else self._several()
+
+    def _several(self) -> JoinedIndex:
+        if self._joined is None:
+            self._joined = JoinedIndex([Part(each.store.reader, each.name) for each in self.collections])
+        return self._joined
+
+    def _forget(self) -> None:
+        self._joined = self._channel = None
+
+    def owner(self, file: FileRow) -> tuple[int, FileRow]:
+        """Which collection has a file, and the file as it has it."""
+        return (0, file) if self._alone else self._several().own(file)
+
+    # --- files ----------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def answer(self) -> Iterator[None]:
+        """One question: within it a file is looked at once, however often its lines are asked for."""
+        self.by_words.clear()
+        with ExitStack() as entered:
+            for shown in self._shown:
+                entered.enter_context(shown.answer())
+            yield
+
+    @property
+    def stale(self) -> set[str]:
+        """Paths read for the last `answer`, and since, whose content is no longer what was indexed."""
+        pairs = zip(self.collections, self._shown, strict=True)
+        return {each.path(path) for each, shown in pairs for path in shown.stale}
+
+    def lines(self, file: FileRow) -> Sequence[str] | None:
+        """A file's lines as they are now, None when it cannot be read."""
+        at, own = self.owner(file)
+        return self._shown[at].lines(own)
+
+    def files(self) -> ExactSource:
+        """All of them, for an exact search."""
+        if self._alone:
+            return self._alone.store.indexed_files(self._alone.folder)
+        return _JoinedFiles(self._several(), self.collections)
+
+    def left_out(self, path_globs: Sequence[str]) -> tuple[SkippedFile, ...]:
+        """The files that are not indexed, and why. Within the index's snapshot."""
+        return tuple(
+            replace(file, path=each.path(file.path))
+            for each in self.collections
+            for file in left_out(each.store, each.folder, path_globs)
+        )
+
+    # --- state ----------------------------------------------------------------------------------------------
+
+    def coverage(self) -> Coverage:
+        return joined_coverage(coverage(store) for store in self.stores)
+
+    def take_notes(self) -> tuple[str, ...]:
+        return tuple(each.said(note) for each in self.collections for note in each.store.take_notes())
+
+    # --- meaning --------------------------------------------------------------------------------------------
+
+    def channel(self, *, documents: bool = False) -> SemanticChannel | None:
+        """The vectors of the model that most collections have, for questions to ``documents`` alone or to all files;
+        None where none has any. Within the index's snapshot; may open embedders."""
+        if self._alone:
+            semantics = self._alone.store.semantics
+            return semantics.document_channel() if documents else semantics.channel()
+        self.by_words.clear()
+        semantics_of = [store.semantics for store in self.stores]
+        embedders = [each.document_embedder() if documents else each.embedder() for each in semantics_of]
+        numbers = [
+            None if embedder is None else store.reader.model_id(embedder.fingerprint.id)
+            for store, embedder in zip(self.stores, embedders, strict=True)
+        ]
+        counts = Counter(
+            embedder.fingerprint.id
+            for embedder, number in zip(embedders, numbers, strict=True)
+            if embedder is not None and number is not None
+        )
+        asked_by = next((each for each in embedders if each and each.fingerprint.id == _commonest(counts)), None)
+        if asked_by is None:
+            return None
+        for at, embedder in enumerate(embedders):
+            if embedder is None:
+                failure = semantics_of[at].document_failure if documents else semantics_of[at].problem
+                self._by_words(at, str(failure or "there is no embedding model"))
+            elif embedder.fingerprint.id != asked_by.fingerprint.id:
+                self._by_words(at, f"it has another embedding model, {embedder.fingerprint.model}")
+                numbers[at] = None
+            elif numbers[at] is None and self.stores[at].reader.latest_model() is not None:
+                self._by_words(at, "its vectors are another model's")
+        index = self._several()
+        index.use_models(numbers)
+        if self._channel is None or self._channel.fingerprint.id != asked_by.fingerprint.id:
+            from findling.search.semantic import SemanticChannel
+
+            self._channel = SemanticChannel(index, asked_by, 0)  # each part has its own number
+        return self._channel
+
+    def _by_words(self, at: int, why: str) -> None:
+        self.by_words[self.collections[at].name] = f"searched by words, not by meaning: {why.rstrip('.')}."
+
+    @property
+    def problem(self) -> EmbedderProblem | None:
+        """What keeps every collection from being asked by meaning, as the first has it; None where one can be. May
+        open embedders."""
+        every = [store.semantics.trouble() for store in self.stores]
+        return every[0] if all(every) else None
+
+    @property
+    def opened(self) -> Fingerprint | None:
+        """Of the embedder that answers, as far as one was opened."""
+        if self._channel is not None:
+            return self._channel.fingerprint
+        return next((opened for store in self.stores if (opened := store.semantics.opened) is not None), None)
+
+
+def _commonest(counts: Counter[str]) -> str | None:
+    """The first of those that are counted most often."""
+    return max(counts, key=lambda key: counts[key], default=None)
+
+
+class _JoinedFiles:
+    """The files of several collections as one source for an exact search: one of each by turns, so that none is
+    crowded out by a larger one where not all can be looked at."""
+
+    def __init__(self, index: JoinedIndex, collections: Sequence[OpenCollection]) -> None:
+        self._index = index
+        self._collections = collections
+        self._sources = [each.store.indexed_files(each.folder) for each in collections]
+
+    def candidate_files(self, plan: TrigramPlan, scope: Scope) -> Iterator[FileRef]:
+        waiting = deque(self._of(at, plan, scope) for at in range(len(self._sources)))
+        while waiting:
+            each = waiting.popleft()
+            if (ref := next(each, None)) is not None:
+                yield ref
+                waiting.append(each)
+
+    def _of(self, at: int, plan: TrigramPlan, scope: Scope) -> Iterator[FileRef]:
+        path = self._collections[at].path
+        for ref in self._sources[at].candidate_files(plan, scope):
+            yield replace(ref, path=path(ref.path), blob_id=self._index.outer(at, ref.blob_id))
+
+    def read(self, ref: FileRef) -> bytes | None:
+        at, blob_id = self._index.part_of(ref.blob_id)
+        path = ref.path.removeprefix(f"{self._collections[at].name}/")
+        return self._sources[at].read(replace(ref, path=path, blob_id=blob_id))
+
+
+def joined_coverage(every: Iterable[Coverage]) -> Coverage:
+    """Of several collections together."""
+    found = list(every)
+    if len(found) == 1:
+        return found[0]
+    skipped: Counter[str] = Counter()
+    for each in found:
+        skipped.update(each.skipped)
+    return replace(
+        found[0],
+        files=sum(each.files for each in found),
+        chunks=sum(each.chunks for each in found),
+        embedded_chunks=sum(each.embedded_chunks for each in found),
+        pending_files=sum(each.pending_files for each in found),
+        skipped=dict(skipped),
+        complete=all(each.complete for each in found),
+        vectors_wanted=any(each.vectors_wanted for each in found),
+    )
