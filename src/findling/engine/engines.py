@@ -171,6 +171,8 @@ class Engines:
             raise
         except FindlingError:  # of one of them; which, they can tell
             whole = of_each({name: self.engines[name] for name in fresh}, alone, self.problems)
+            for name in whole:
+                self.engines[name].collection.store.put_notes_back()
             fresh = {name: fresh[name] for name in whole}
             return question(self._of(fresh), *_joined(fresh))
 

@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from findling.config import roots
+from findling.engine.kept_channel import KeptChannel
 from findling.engine.scope import left_out
 from findling.engine.shown import ShownText
 from findling.engine.state import coverage
 from findling.store.joined import JoinedIndex, Part
 
 if TYPE_CHECKING:
-    from findling.embedding import Fingerprint
+    from findling.embedding import Embedder, Fingerprint
     from findling.engine.store import OpenStore
     from findling.model.rows import FileRow
     from findling.model.trigram_plan import TrigramPlan
@@ -52,7 +53,8 @@ class Searched:
         self._alone = self.collections[0] if len(self.collections) == 1 and not self.collections[0].name else None
         self._shown = [ShownText(each.store) for each in self.collections]
         self._joined: JoinedIndex | None = None
-        self._channel: SemanticChannel | None = None
+        self._channel = KeptChannel()
+        self._asked_by: Fingerprint | None = None
         self.by_words: dict[str, str] = {}
         """By name the collections that could not be asked by meaning while others were, and why; of the last question
         that was asked so."""
@@ -84,7 +86,8 @@ class Searched:
         return self._joined
 
     def _forget(self) -> None:
-        self._joined = self._channel = None
+        self._joined = None
+        self._channel.forget()
 
     def owner(self, file: FileRow) -> tuple[int, FileRow]:
         """Which collection has a file, and the file as it has it."""
@@ -149,32 +152,25 @@ class Searched:
             None if embedder is None else store.reader.model_id(embedder.fingerprint.id)
             for store, embedder in zip(self.stores, embedders, strict=True)
         ]
-        counts = Counter(
-            embedder.fingerprint.id
-            for embedder, number in zip(embedders, numbers, strict=True)
-            if embedder is not None and number is not None
-        )
-        asked_by = next((each for each in embedders if each and each.fingerprint.id == _commonest(counts)), None)
+        pairs = zip(embedders, numbers, strict=True)
+        asked_by = _commonest([embedder for embedder, number in pairs if embedder is not None and number is not None])
         if asked_by is None:
             return None
         for at, embedder in enumerate(embedders):
             if embedder is None:
                 failure = semantics_of[at].document_failure if documents else semantics_of[at].problem
-                self._by_words(at, str(failure or "there is no embedding model"))
+                self._only_words(at, str(failure or "there is no embedding model"))
             elif embedder.fingerprint.id != asked_by.fingerprint.id:
-                self._by_words(at, f"it has another embedding model, {embedder.fingerprint.model}")
                 numbers[at] = None
+                self._only_words(at, f"it has another embedding model, {embedder.fingerprint.model}")
             elif numbers[at] is None and self.stores[at].reader.latest_model() is not None:
-                self._by_words(at, "its vectors are another model's")
+                self._only_words(at, "its vectors are another model's")
         index = self._several()
         index.use_models(numbers)
-        if self._channel is None or self._channel.fingerprint.id != asked_by.fingerprint.id:
-            from findling.search.semantic import SemanticChannel
+        self._asked_by = asked_by.fingerprint
+        return self._channel.of(index, asked_by, lambda _: 0)  # each part has its own number
 
-            self._channel = SemanticChannel(index, asked_by, 0)  # each part has its own number
-        return self._channel
-
-    def _by_words(self, at: int, why: str) -> None:
+    def _only_words(self, at: int, why: str) -> None:
         self.by_words[self.collections[at].name] = f"searched by words, not by meaning: {why.rstrip('.')}."
 
     @property
@@ -187,14 +183,14 @@ class Searched:
     @property
     def opened(self) -> Fingerprint | None:
         """Of the embedder that answers, as far as one was opened."""
-        if self._channel is not None:
-            return self._channel.fingerprint
-        return next((opened for store in self.stores if (opened := store.semantics.opened) is not None), None)
+        opened = [store.semantics.opened for store in self.stores]
+        return next((each for each in opened if each == self._asked_by), None) or next(filter(None, opened), None)
 
 
-def _commonest(counts: Counter[str]) -> str | None:
-    """The first of those that are counted most often."""
-    return max(counts, key=lambda key: counts[key], default=None)
+def _commonest(embedders: Sequence[Embedder]) -> Embedder | None:
+    """The first of those whose model is most often among them."""
+    counts = Counter(embedder.fingerprint.id for embedder in embedders)
+    return max(embedders, key=lambda embedder: counts[embedder.fingerprint.id], default=None)
 
 
 class _JoinedFiles:

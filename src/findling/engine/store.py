@@ -59,6 +59,7 @@ class OpenStore:
         self.root = root
         self.directory = directory
         self.notes: list[str] = []
+        self._taken: tuple[str, ...] = ()
         self.configuration = Configuration(root, self.notes, recipe, config)
         self.semantics = Semantics(self)
         self.on_close: list[Callable[[], None]] = [self.semantics.forget_opened]
@@ -150,9 +151,13 @@ class OpenStore:
         return search.IndexedFiles(self.reader, self.open_files(), folder, max_bytes=most, lasting=self.lasting)
 
     def take_notes(self) -> tuple[str, ...]:
-        notes = tuple(self.notes)
+        self._taken = tuple(self.notes)
         self.notes.clear()
-        return notes
+        return self._taken
+
+    def put_notes_back(self) -> None:
+        """Undo `take_notes`, for an answer that nobody sees."""
+        self.notes += self._taken
 
     # --- soundness ------------------------------------------------------------------------------------------
 

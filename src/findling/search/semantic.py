@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 import numpy as np
 from numpy.typing import NDArray
 
-from findling.embedding import BUNDLED, Embedder, Fingerprint
+from findling.embedding import BUNDLED, Embedder
 from findling.embedding.calibration import Calibration, calibration_of
 from findling.search import cosines
 from findling.search.semantic_types import FileCosines
@@ -35,11 +35,6 @@ class SemanticChannel:
         self._embedder = embedder
         self._model_id = model_id
         self._queries: dict[str, NDArray[np.float32]] = {}
-
-    @property
-    def fingerprint(self) -> Fingerprint:
-        """Of the model."""
-        return self._embedder.fingerprint
 
     @property
     def calibration(self) -> Calibration:
