@@ -232,8 +232,6 @@ class Workspace:
         self._jobs = self._engine = None
 
     def _close_opened(self) -> None:
-        if self._documents is not None:
-            self._documents.close()
         if self._library is not None:
             self._library.close()
         if self._engine is not None:

@@ -74,7 +74,7 @@ class Answers:
             skip = problem.kind
         return Meaning(
             ran="semantic" in found.ran,
-            by_words=tuple(f"{name}: {why}" for name, why in self.searched.by_words.items()),
+            by_words=tuple(f"{name}: {said}" for name, said in self.searched.said_by_words().items()),
             skipped=skip,
             ratio=found.ratio,
             problem=problem,

@@ -98,8 +98,8 @@ def opened(
         files = scope.of_files(documents_below(index, searched.folder), texts.tags)
         channel = searched.channel(documents=True) if by_meaning else None
         without = _without_vectors(searched, None if code_too else files) if by_meaning else 0
-        wish = {each.name for each in searched.collections if each.store.semantics.enabled} & searched.by_words.keys()
-        by_words = [file for file in files if file.collection in wish] if wish else []
+        wish = {at for at in searched.by_words if searched.stores[at].semantics.enabled}
+        by_words = [file for file in files if searched.collection_of(file.entry_id) in wish] if wish else []
         yield OpenDocuments(index, files, texts, channel, manifest.pending, without, by_words)
 
 

@@ -128,7 +128,7 @@ class Engines:
     @property
     def by_words(self) -> Mapping[str, str]:
         """By name what the last question asked by words alone, though others by meaning, and why."""
-        return self._of(dict(self._searchable())).searched.by_words
+        return self._of(dict(self._searchable())).searched.said_by_words()
 
     def coverage(self) -> Coverage:
         """As `Engine.coverage`, of those that the last question searched."""

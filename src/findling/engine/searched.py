@@ -9,6 +9,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from findling.config import roots
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from findling.search.exact import ExactSource, FileRef, Scope
     from findling.search.semantic import SemanticChannel
     from findling.store.protocols import Index
+    from findling.store.reader import IndexReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +53,17 @@ class Searched:
     def __init__(self, collections: Sequence[OpenCollection]) -> None:
         self.collections = tuple(collections)
         self._alone = self.collections[0] if len(self.collections) == 1 and not self.collections[0].name else None
-        self._shown = [ShownText(each.store) for each in self.collections]
         self._joined: JoinedIndex | None = None
+        self._readers: list[IndexReader] = []
         self._channel = KeptChannel()
         self._asked_by: Fingerprint | None = None
-        self.by_words: dict[str, str] = {}
-        """By name the collections that could not be asked by meaning while others were, and why; of the last question
-        that was asked so."""
-        for each in self.collections:
-            each.store.on_close.append(self._forget)
+        self.by_words: dict[int, str] = {}
+        """Which collections could not be asked by meaning while others were, and why; of the last question that was
+        asked so."""
+
+    @cached_property
+    def _shown(self) -> list[ShownText]:
+        return [ShownText(store) for store in self.stores]
 
     @property
     def stores(self) -> list[OpenStore]:
@@ -81,17 +85,20 @@ class Searched:
         return self._alone.store.reader if self._alone else self._several()
 
     def _several(self) -> JoinedIndex:
-        if self._joined is None:
-            self._joined = JoinedIndex([Part(each.store.reader, each.name) for each in self.collections])
+        readers = [store.reader for store in self.stores]
+        if self._joined is None or readers != self._readers:  # one was closed meanwhile
+            parts = [Part(reader, each.name) for reader, each in zip(readers, self.collections, strict=True)]
+            self._joined, self._readers = JoinedIndex(parts), readers
+            self._channel.forget()
         return self._joined
 
-    def _forget(self) -> None:
-        self._joined = None
-        self._channel.forget()
+    def collection_of(self, entry_id: int) -> int:
+        """The place of the collection that has an entry."""
+        return self._joined.part_of(entry_id)[0] if self._joined else 0
 
     def owner(self, file: FileRow) -> tuple[int, FileRow]:
         """Which collection has a file, and the file as it has it."""
-        return (0, file) if self._alone else self._several().own(file)
+        return self._joined.own(file) if self._joined else (0, file)
 
     # --- files ----------------------------------------------------------------------------------------------
 
@@ -171,7 +178,12 @@ class Searched:
         return self._channel.of(index, asked_by, lambda _: 0)  # each part has its own number
 
     def _only_words(self, at: int, why: str) -> None:
-        self.by_words[self.collections[at].name] = f"searched by words, not by meaning: {why.rstrip('.')}."
+        self.by_words[at] = why.rstrip(".")
+
+    def said_by_words(self) -> dict[str, str]:
+        """A sentence on each collection of `by_words`, by name."""
+        names = [each.name for each in self.collections]
+        return {names[at]: f"searched by words, not by meaning: {why}." for at, why in self.by_words.items()}
 
     @property
     def problem(self) -> EmbedderProblem | None:
