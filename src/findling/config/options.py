@@ -400,6 +400,13 @@ class Index:
         (), "Globs as in an ignore file; if there are any, only what they match is indexed.", kind="list"
     )
     exclude: tuple[str, ...] = option((), "Globs as in an ignore file; what they match is left out.", kind="list")
+    background: bool = option(
+        True,
+        "Whether a first question leaves a process behind that finishes the index, at the lowest priority, and ends. "
+        "Not where CI is set in the environment.",
+        kind="switch",
+        choices=(True, False),
+    )
     hidden: bool = option(
         False,
         "Also index files that git does not track and whose name or folder starts with a dot.",

@@ -237,7 +237,7 @@ class Answers:
     def _nothing_here(self) -> Iterator[str]:
         """What there is to say of collections that are no work tree. Within the index's snapshot."""
         for each in self.searched.collections:
-            manifest = each.store.reader.manifest
+            manifest = each.store.index.manifest
             for note in _nothing_here(each.store, manifest.files if manifest else 0):
                 yield each.said(note)
 
@@ -250,6 +250,8 @@ class Answers:
 def _coverage_of_names(searched: OpenCollection) -> Coverage:
     """Of an answer from names. Within the reader's snapshot."""
     store, folder = searched.store, searched.folder
+    if store.first_answer is not None:
+        return store.first_answer.coverage(vectors_wanted=False)
     reader = store.reader
     manifest = reader.manifest
     if manifest is None:

@@ -49,7 +49,7 @@ class Texts:
         """``files``: those of each collection."""
         self._owner = searched.owner
         self._each = [
-            DocumentTexts(own, store.reader, store.configuration.effective.index.max_file_bytes)
+            DocumentTexts(own, store, store.configuration.effective.index.max_file_bytes)
             for store, own in zip(searched.stores, files, strict=True)
         ]
 
@@ -82,7 +82,7 @@ def opened(
 ) -> Iterator[OpenDocuments | None]:
     """The documents that a scope allows; None where nothing is indexed. ``code_too``: vectors are missed of all
     files."""
-    if not all(store.exists for store in searched.stores):
+    if not all(store.searchable for store in searched.stores):
         yield None
         return
     for store in searched.stores:
@@ -121,6 +121,8 @@ def _without_vectors(searched: Searched, files: list[FileRow] | None) -> int:
 
 def _without_vectors_in(store: OpenStore, files: list[FileRow] | None) -> int:
     """The same of one collection."""
+    if store.first_answer is not None:  # how much of it was read is said otherwise
+        return 0
     reader = store.reader
     embedder = store.semantics.document_embedder()
     model_id = reader.model_id(embedder.fingerprint.id) if embedder else None
@@ -143,7 +145,7 @@ def text_of(store: OpenStore, path: str) -> DocumentText | None:
         file = reader.file_at(path)
         if file is None or not file.converted:
             return None
-        return DocumentTexts(files, reader, store.configuration.effective.index.max_file_bytes).of(file)
+        return DocumentTexts(files, store, store.configuration.effective.index.max_file_bytes).of(file)
 
 
 def model(store: OpenStore, query: str) -> DocumentModel:

@@ -610,6 +610,11 @@ class Engine:
         None in its first second, which most runs do not outlast. Looks, and changes nothing."""
         return indexing.index_jobs.active_job(self._store)
 
+    def stop_jobs(self) -> int:
+        """End the runs that go on over what is searched here, of whichever process, and wait until they have ended, for
+        some seconds; their number. What was taken in stays."""
+        return indexing.index_jobs.stop(self._store)
+
     def never_indexed(self) -> Coverage:
         """The coverage of an answer where nothing of what is searched is indexed yet."""
         return parts.state.never_indexed(self._store)

@@ -206,10 +206,10 @@ def of_each(
 def _check_readable(engine: Engine) -> None:
     """Raises the index's errors."""
     store = engine.collection.store
-    if not store.exists:
+    if not store.searchable:
         raise IndexNotReady(f"{engine.root} is not indexed yet.", remedy="Ask again in a moment.")
     store.close_if_replaced()
-    with store.reader.snapshot():
+    with store.index.snapshot():
         pass
 
 

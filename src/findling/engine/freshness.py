@@ -22,6 +22,7 @@ from findling.store.schema import FAILED, UNREAD
 
 if TYPE_CHECKING:
     from findling.sources.discovery import Changes
+    from findling.sources.selection import Found
 
 CHECK_S = 0.05
 """Time for looking at the disk before a question in a large tree that was opened or looked at whole a moment ago."""
@@ -43,6 +44,9 @@ SYNC_S = 1.0
 
 SYNC_FILES = 300
 """More changes than this are taken in by a run over the whole folder, which the next question continues."""
+
+FEW_FILES, FEW_BYTES = 100, 600_000
+"""So many files, with no more text, are indexed before the first answer instead of gone through for it."""
 
 LONG_RUN_S = 2.0
 """A run (without the look before it) that took longer is followed by another look before it is called fresh."""
@@ -84,6 +88,7 @@ def freshen(
     ``look_at_all``: however long it takes to look at all files. Raises `IndexNotReady` where there is no index and a
     question may not make it, `IndexUnavailable` where there is one that it may not build anew.
     """
+    store.first_answer = None
     for _ in range(ROUNDS):
         try:
             found = _freshen(store, wait_s, progress, query, embed=embed, text_only=text_only, look_at_all=look_at_all)
@@ -305,6 +310,11 @@ def _first_run(
     store: OpenStore, deadline: float | None, progress: OnProgress | None, query: str, *, embed: bool
 ) -> tuple[Freshness, str]:
     began = time.monotonic()
+    if deadline is not None and query and (waiting := _not_indexed_yet(store)) is not None:
+        store.first_answer = indexing.first_answers.first_answer(store, query, waiting, embed=embed)
+        goes_on = indexing.background.start(store)
+        store.notes.append(store.first_answer.note(goes_on=goes_on))
+        return "syncing", "the index is not ready"
     try:
         report = run(
             store,
@@ -319,6 +329,20 @@ def _first_run(
         return BUSY
     _note(store, report.notes)
     return _after(began) if report.complete else ("stale", "not all files are indexed yet")
+
+
+def _not_indexed_yet(store: OpenStore) -> list[Found] | None:
+    """The files that the index lacks, where these are more than a question has the time to take in; else None."""
+    listing = sources.discovery.discover(store.root, store.configuration.wanted)
+    known: Mapping[str, tuple[int, int]] = {}
+    if store.exists:
+        with store.reader.snapshot():
+            known = store.reader.known_files()
+    waiting = [file for file in listing.files if known.get(file[0]) != (file[1], file[2])]
+    if len(waiting) <= FEW_FILES and sum(size for _, size, _ in waiting) <= FEW_BYTES:
+        return None
+    _note(store, listing.notes)
+    return waiting
 
 
 def fill_in_vectors(store: OpenStore, progress: OnProgress | None, deadline: float | None) -> None:

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from findling.search.exact import ExactSource, FileRef, Scope
     from findling.search.semantic import SemanticChannel
     from findling.store.protocols import Index
-    from findling.store.reader import IndexReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +53,7 @@ class Searched:
         self.collections = tuple(collections)
         self._alone = self.collections[0] if len(self.collections) == 1 and not self.collections[0].name else None
         self._joined: JoinedIndex | None = None
-        self._readers: list[IndexReader] = []
+        self._indexes: list[Index] = []
         self._channel = KeptChannel()
         self._asked_by: Fingerprint | None = None
         self.by_words: dict[int, str] = {}
@@ -82,13 +81,13 @@ class Searched:
     @property
     def index(self) -> Index:
         """Raises the index's errors."""
-        return self._alone.store.reader if self._alone else self._several()
+        return self._alone.store.index if self._alone else self._several()
 
     def _several(self) -> JoinedIndex:
-        readers = [store.reader for store in self.stores]
-        if self._joined is None or readers != self._readers:  # one was closed meanwhile
-            parts = [Part(reader, each.name) for reader, each in zip(readers, self.collections, strict=True)]
-            self._joined, self._readers = JoinedIndex(parts), readers
+        every = [store.index for store in self.stores]
+        if self._joined is None or every != self._indexes:  # one was closed meanwhile
+            parts = [Part(index, each.name) for index, each in zip(every, self.collections, strict=True)]
+            self._joined, self._indexes = JoinedIndex(parts), every
             self._channel.forget()
         return self._joined
 
@@ -156,7 +155,7 @@ class Searched:
         semantics_of = [store.semantics for store in self.stores]
         embedders = [each.document_embedder() if documents else each.embedder() for each in semantics_of]
         numbers = [
-            None if embedder is None else store.reader.model_id(embedder.fingerprint.id)
+            None if embedder is None else _number(store, embedder)
             for store, embedder in zip(self.stores, embedders, strict=True)
         ]
         pairs = zip(embedders, numbers, strict=True)
@@ -205,6 +204,13 @@ def _commonest(embedders: Sequence[Embedder]) -> Embedder | None:
     return max(embedders, key=lambda embedder: counts[embedder.fingerprint.id], default=None)
 
 
+def _number(store: OpenStore, embedder: Embedder) -> int | None:
+    """What a collection calls the model of an embedder, None without vectors of it."""
+    if store.first_answer is not None:
+        return 0  # each of its parts has its own number
+    return store.reader.model_id(embedder.fingerprint.id)
+
+
 class _JoinedFiles:
     """The files of several collections as one source for an exact search: one of each by turns, so that none is
     crowded out by a larger one where not all can be looked at."""
@@ -249,5 +255,6 @@ def joined_coverage(every: Iterable[Coverage]) -> Coverage:
         pending_files=sum(each.pending_files for each in found),
         skipped=dict(skipped),
         complete=all(each.complete for each in found),
+        scanned=sum(each.scanned for each in found),
         vectors_wanted=any(each.vectors_wanted for each in found),
     )

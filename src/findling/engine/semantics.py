@@ -252,6 +252,8 @@ class Semantics:
         embedder = self.embedder()
         if embedder is None:
             return None
+        if (first := self._store.first_answer) is not None:
+            return first.channel(embedder)
         reader = self._store.reader
         return self._channel.of(reader, embedder, reader.model_id)
 

@@ -23,7 +23,9 @@ from findling.store.reader import IndexReader
 
 if TYPE_CHECKING:
     from findling.config import Config
+    from findling.engine.first_answers import FirstAnswer
     from findling.outbound.files import Files
+    from findling.store.protocols import Index
 
 WRITER_WAIT_S = 30.0
 """How long a command that was asked to index waits for another process that does."""
@@ -77,6 +79,8 @@ class OpenStore:
         """Whether nothing is known to have changed that the last question did not take in: not all was looked at."""
         self.begins_anew = False
         """Whether the old index was removed, and no run has been over all files since."""
+        self.first_answer: FirstAnswer | None = None
+        """What the question is answered from while the index is not ready."""
         self.damage = ""
         """What was met in the open index by a question that may not build it anew."""
 
@@ -86,6 +90,23 @@ class OpenStore:
         if self._reader is None:
             self._reader = IndexReader(self.directory, *self.manifest_key)
         return self._reader
+
+    @property
+    def index(self) -> Index:
+        """What questions search: the index on disk, with what was read of files that it does not have yet."""
+        return self.first_answer.index if self.first_answer else self.reader
+
+    @property
+    def searchable(self) -> bool:
+        """Whether there is anything to answer from."""
+        return self.exists or self.first_answer is not None
+
+    def state_of(self, path: str) -> tuple[int, int] | None:
+        """(size, `files.stamp_of`) of a file when it was read for the index or for this question."""
+        first = self.first_answer
+        if first is not None and (path in first.states or not self.exists):
+            return first.states.get(path)
+        return self.reader.state_of(path)
 
     @property
     def manifest_key(self) -> tuple[str, str]:

@@ -45,10 +45,10 @@ def texts(store: OpenStore, file: FileRow, indexes: Iterable[int]) -> list[Text]
 
     None when the file cannot be read, or is no longer what was indexed.
     """
-    reader = store.reader
-    with reader.snapshot():
-        chunks = reader.chunks(file.blob_id)
-        state = reader.state_of(file.path)
+    index = store.index
+    with index.snapshot():
+        chunks = index.chunks(file.blob_id)
+        state = store.state_of(file.path)
         read = None if state is None else _read(store, file, state[0])
     if read is None:
         return None
@@ -67,7 +67,7 @@ def _read(store: OpenStore, file: FileRow, size: int) -> tuple[str, os.stat_resu
     """The text and the status of a file that has not grown; of a converted document the text that the index has."""
     with store.open_files() as files:
         if file.converted:
-            found = converted_text(store.reader, files, file)
+            found = converted_text(store, files, file)
             return None if isinstance(found, NotRead) or found.text is None else (found.text, found.status)
         read = files.read(file.path, size)
     if isinstance(read, NotRead):

@@ -175,7 +175,7 @@ class _Asked:
     """The sources as one index, for one question."""
 
     def __init__(self, sources: Sequence[Source]) -> None:
-        self._sources = [source for source in sources if source.reader is not None]
+        self._sources = [source for source in sources if source.index is not None]
         self._searched = Searched([source.collection for source in self._sources])
 
     def passages(self, query: str, limit: int, min_score: float) -> _Found:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from findling.engine.searched import OpenCollection
     from findling.model.rows import FileRow
     from findling.model.types import Progress
+    from findling.store.protocols import Index
     from findling.store.reader import IndexReader
 
 
@@ -69,13 +70,13 @@ class Source:
         return replace(self.engine.collection, name=str(self.root))
 
     @property
-    def reader(self) -> IndexReader | None:
-        """None when nothing was ever indexed here."""
+    def index(self) -> Index | None:
+        """None when there is nothing to answer from."""
         store = self.collection.store
-        if not store.exists:
+        if not store.searchable:
             return None
         store.close_if_replaced()
-        return store.reader
+        return store.index
 
     def allows(self, file: FileRow) -> bool:
         """Whether a file of the index, as this has it, may be in an answer."""
@@ -83,19 +84,19 @@ class Source:
 
     def file_at(self, path: str) -> FileRow | None:
         """A file that may be in an answer, by its path in the index."""
-        if (reader := self.reader) is None:
+        if (index := self.index) is None:
             return None
-        with reader.snapshot():
-            file = reader.file_at(path)
+        with index.snapshot():
+            file = index.file_at(path)
         return file if file is not None and self.allows(file) else None
 
     def chunk_count(self, path: str) -> int:
         """How many passages a file has; 0 for one that is not indexed."""
-        file, reader = self.file_at(path), self.reader
-        if file is None or reader is None:
+        file, index = self.file_at(path), self.index
+        if file is None or index is None:
             return 0
-        with reader.snapshot():
-            return len(reader.chunks(file.blob_id))
+        with index.snapshot():
+            return len(index.chunks(file.blob_id))
 
     def texts(self, path: str, indexes: Iterable[int]) -> list[Text] | None:
         """What these passages of a file say (`reading.texts`)."""
@@ -104,10 +105,13 @@ class Source:
 
     def pending(self) -> str:
         """What is not indexed yet, in words; '' when everything is, vectors too where there can be any."""
-        reader = self.reader
-        if reader is None:
+        store = self.collection.store
+        if store.first_answer is not None:
+            return "not all is indexed"
+        if self.index is None:
             return "nothing is indexed yet"
-        embedder = self.collection.store.semantics.document_embedder()
+        reader = store.reader
+        embedder = store.semantics.document_embedder()
         with reader.snapshot():
             manifest = reader.manifest
             if manifest is None:

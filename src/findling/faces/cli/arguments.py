@@ -24,6 +24,7 @@ from findling.faces.cli.command_options import (
     serve_options,
     similar_options,
     status_options,
+    stop_options,
     symbol_options,
     sync_options,
     tool_options,
@@ -191,6 +192,9 @@ COMMANDS: Final[dict[str, Command]] = {
     ),
     "status": Command(
         "Show what the index covers, and what it leaves out", (_PATH,), status_options, "commands:status"
+    ),
+    "stop": Command(
+        "End what is being indexed in the background; what was taken in stays", (_PATH,), stop_options, "commands:stop"
     ),
     "why": Command(
         "Tell whether a file is indexed, and if not, which rule leaves it out",

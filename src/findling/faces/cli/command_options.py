@@ -265,6 +265,11 @@ def status_options(parser: argparse.ArgumentParser) -> None:
     _root_options(parser)
 
 
+def stop_options(parser: argparse.ArgumentParser) -> None:
+    _json_option(parser)
+    _root_options(parser)
+
+
 def why_options(parser: argparse.ArgumentParser) -> None:
     _json_option(parser)
     _root_options(parser)

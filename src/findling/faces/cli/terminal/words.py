@@ -57,8 +57,9 @@ def search_notes(
         matched = f"{count(result.total, 'file')} matched, but no place fits into --max-tokens"
         notes.append(matched if result.total else nothing)
     notes += list(result.notes)
-    notes += _freshness(result)
-    if result.unfinished:
+    if not result.coverage.scanned:  # a note of the answer says it already
+        notes += _freshness(result)
+    if result.unfinished and not result.coverage.scanned:
         notes.append(
             f"the index is partial: {_missing(result.coverage)}{f'; {how_to_finish}' if how_to_finish else ''}"
         )
@@ -72,6 +73,11 @@ def _freshness(result: SearchResult | SymbolResult) -> list[str]:
         reason = f" ({result.stale_reason})" if result.stale_reason else ""
         return [f"the index may be out of date{reason}; 'findling sync' checks everything"]
     return ["the index is being brought up to date"] if result.freshness == "syncing" else []
+
+
+def stopped(jobs: int) -> str:
+    """What `findling stop` has done."""
+    return f"{count(jobs, 'run')}; what was indexed stays" if jobs else "nothing, as nothing is being indexed here"
 
 
 def grep_notes(totals: GrepResult, *, cut: bool, nothing: str = NOTHING_FOUND) -> list[str]:
