@@ -84,3 +84,16 @@ def test_any_other_question_mends_it(two: Engines) -> None:
     found = two.ask(Query("ask the bank again", wait_s=None)).result
     assert (found.hits[0].path, two.problems) == ("lib/src/bank.py", {})
     assert any(note.startswith("lib: ") and "built anew" in note for note in found.notes)
+
+
+def test_a_root_that_is_not_indexed_yet_is_searched_beside_one_that_is(two: Engines, tmp_path: Path) -> None:
+    many = {f"part_{number}.py": f"def part_{number}():\n    return {number}\n" for number in range(120)}
+    root = make(tmp_path.resolve() / "new", {**many, "museum.py": "def open_museum():\n    '''Let visitors in.'''\n"})
+    with Engine.open(root=root) as new:
+        engines = Engines({**two.engines, "new": new})
+        answer = engines.ask(Query("let visitors into the museum"))
+        assert answer.result.hits[0].path == "new/museum.py"
+        assert (answer.result.freshness, answer.result.completeness) == ("syncing", "partial")
+        assert answer.result.stale_reason.startswith("new: ")
+        assert "museum" in answer.result.hits[0].snippet
+        assert paths(engines, "put an article into the basket")[0] == "tests/shop/basket.py"

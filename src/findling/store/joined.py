@@ -71,6 +71,8 @@ class JoinedIndex:
         self._parts = list(parts)
         self.derived: dict[int, array[int]] = {}
         self._hidden: list[frozenset[int]] = [frozenset()] * len(self._parts)
+        self._begun: list[int] = []
+        """The parts that anything was ever put into; the others may lack what proposals are made of."""
 
     # --- numbers --------------------------------------------------------------------------------------------
 
@@ -122,6 +124,7 @@ class JoinedIndex:
         with ExitStack() as entered:
             for part in self._parts:
                 entered.enter_context(part.index.snapshot())
+            self._begun = [at for at, part in enumerate(self._parts) if part.index.manifest is not None]
             self._hide()
             yield
 
@@ -239,16 +242,19 @@ class JoinedIndex:
 
     # --- proposals ------------------------------------------------------------------------------------------
 
+    def _filled(self) -> list[Part]:
+        return [self._parts[at] for at in self._begun]
+
     def term_counts(self, keys: Iterable[int]) -> dict[int, int]:
         wanted = list(keys)
         found = Counter(dict.fromkeys(wanted, 0))
-        for part in self._parts:
+        for part in self._filled():
             found.update(part.index.term_counts(wanted))
         return dict(found)
 
     def frequencies(self, wanted: Iterable[tuple[str, str]]) -> Frequencies:
         asked = list(wanted)
-        every = [part.index.frequencies(asked) for part in self._parts]
+        every = [part.index.frequencies(asked) for part in self._filled()]
         holding: Counter[tuple[str, str]] = Counter()
         for each in every:
             holding.update(each.holding)
@@ -278,7 +284,7 @@ class JoinedIndex:
         the last."""
         own = None if allowed is None else self._apart(allowed)
         found: list[tuple[int, _Number]] = []
-        for at, part in enumerate(self._parts):
+        for at, part in zip(self._begun, self._filled(), strict=True):
             among = None if own is None else frozenset(own.get(at, ()))
             if among is not None and not among:
                 continue
@@ -300,7 +306,7 @@ class JoinedIndex:
 
     def _definitions(self, ask: Callable[[Index, OnlyThese], list[SymbolRow]], only: OnlyThese) -> list[SymbolRow]:
         found: list[SymbolRow] = []
-        for at, part in enumerate(self._parts):
+        for at, part in zip(self._begun, self._filled(), strict=True):
             blobs = None if only.blobs is None else _Own(only.blobs, partial(self.outer, at))
             found += [
                 symbol._replace(blob_id=self.outer(at, symbol.blob_id))
@@ -311,11 +317,11 @@ class JoinedIndex:
     # --- patterns -------------------------------------------------------------------------------------------
 
     def containing(self, plan: TrigramPlan) -> Collection[int]:
-        return [self.outer(at, own) for at, part in enumerate(self._parts) for own in part.index.containing(plan)]
+        return [self.outer(at, own) for at in self._begun for own in self._parts[at].index.containing(plan)]
 
     def uncovered_blobs(self) -> Sequence[int]:
-        return [self.outer(at, own) for at, part in enumerate(self._parts) for own in part.index.uncovered_blobs()]
+        return [self.outer(at, own) for at in self._begun for own in self._parts[at].index.uncovered_blobs()]
 
     @property
     def covered(self) -> int:
-        return sum(part.index.covered for part in self._parts)
+        return sum(part.index.covered for part in self._filled())
