@@ -61,10 +61,9 @@ def test_what_a_root_is_called_says_nothing_of_its_files(two: Engines) -> None:
 
 
 def test_a_small_root_is_not_crowded_out_of_what_may_be_listed(two: Engines) -> None:
-    found = two.grep("total", limit=5, wait_s=0)
+    found = two.grep("total", limit=5)
     assert "tests/shop/sums.py" in [file.path for file in found.files]
     assert found.total_files == 31
-    assert [file.path for file in found.files] == sorted(file.path for file in found.files)
 
 
 def _lose_text(engines: Engines, name: str) -> None:

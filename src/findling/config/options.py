@@ -416,6 +416,25 @@ class Index:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Grep:
+    """What one exact search may take: `findling grep`, `Engine.grep` and `search_keyword`."""
+
+    cpu_seconds: float = option(
+        2.0,
+        "The processor's time for an expression, beyond what going through the text takes (0.1 s a megabyte). What was "
+        "searched until then is answered, and said.",
+        kind="number",
+        bounds=(1, 3600),
+    )
+    max_total_bytes: int = option(
+        300_000_000,
+        "The most text that is read; what the index rules out is not.",
+        kind="whole",
+        bounds=(_MIB, 1024 * 1024 * _MIB),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fetch:
     """Downloads into the library."""
 

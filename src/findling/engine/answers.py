@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from findling import reading, search
 from findling.config import roots
 from findling.engine import scope as scopes
 from findling.engine.refs import RefStore
+from findling.engine.scope import NOTHING_CHECKED_OUT
 from findling.engine.searched import OpenCollection, Searched, joined_coverage
 from findling.engine.state import coverage, never_indexed
 from findling.engine.store import OpenStore
@@ -25,10 +26,7 @@ from findling.search.gate import WITHOUT_VECTORS
 
 if TYPE_CHECKING:
     from findling.model.types import EmbedderProblem
-    from findling.search.exact import GrepRequest
     from findling.search.searcher import Found, Searcher
-
-NOTHING_CHECKED_OUT = "This is a bare repository, in which nothing is checked out: name a branch or tag ('--ref')."
 
 _FAILURES: Mapping[str, Skip] = {"timeout": "slow", "unreachable": "down"}
 """What is called so of an embedder that failed at a question."""
@@ -136,22 +134,6 @@ class Answers:
             query, found, confidence, covered, freshness, stale_reason, notes, started, self.searched.stale
         )
 
-    def grep(self, request: GrepRequest, freshness: Freshness, stale_reason: str) -> search.Grep:
-        """The candidates are listed; their files are read as the answer is iterated over."""
-        searched = self.searched
-        with searched.index.snapshot():
-            found = search.Grep(
-                searched.files(),
-                request,
-                freshness=freshness,
-                stale_reason=stale_reason,
-                left_out=searched.left_out(request.scope.path_globs),
-                notes_before=(*searched.take_notes(), *self._nothing_here()),
-                notes_after=(f"The index is not fresh: {stale_reason}.",) if stale_reason else (),
-            )
-            found.list_candidates()
-        return found
-
     def file_symbols(self, path: str) -> search.FileSymbols | None:
         """The definitions of a file of one collection; None when it is not in the index."""
         (store,) = self.searched.stores
@@ -233,13 +215,6 @@ class Answers:
                 exact_files=self.searched.files,
             )
         return self._searcher
-
-    def _nothing_here(self) -> Iterator[str]:
-        """What there is to say of collections that are no work tree. Within the index's snapshot."""
-        for each in self.searched.collections:
-            manifest = each.store.index.manifest
-            for note in _nothing_here(each.store, manifest.files if manifest else 0):
-                yield each.said(note)
 
     def _not_searched(self, every: Sequence[Coverage]) -> list[str]:
         """What there is to say of files that should have been searched and were not."""

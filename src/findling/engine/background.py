@@ -10,7 +10,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any, Final
 
-from findling.engine import indexing
+from findling.engine.index_jobs import active_job
 
 if TYPE_CHECKING:
     from findling.engine.store import OpenStore
@@ -22,7 +22,7 @@ def start(store: OpenStore) -> bool:
     """Leave a process behind that indexes the folder of ``store``, unless none is wanted; whether one is at it now."""
     if not store.configuration.background:
         return False
-    if indexing.index_jobs.active_job(store) is not None:
+    if active_job(store) is not None:
         return True
     arguments = [sys.executable, "-P", "-m", MODULE, os.fspath(store.root), os.fspath(store.directory)]
     nothing = subprocess.DEVNULL

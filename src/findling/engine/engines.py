@@ -10,19 +10,20 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from findling import search
 from findling.engine import parts
 from findling.engine.engine import GREP_LINES
-from findling.engine.scope import language_id
+from findling.engine.scope import language_id, may_be_asked
 from findling.model.errors import Cancelled, FindlingError, IndexNotReady, InvalidInput
+from findling.model.types import GrepResult
 
 if TYPE_CHECKING:
     from findling.engine.answers import Answers
     from findling.engine.documents import OpenDocuments
     from findling.engine.engine import Engine, OnProgress
-    from findling.model.types import Answer, Coverage, Freshness, GrepResult, Query, SymbolResult
+    from findling.model.types import Answer, Coverage, Freshness, GrepOptions, Query, SymbolResult
     from findling.search.documents import DocumentScope
 
 _Asked = TypeVar("_Asked")
@@ -60,6 +61,7 @@ class Engines:
             query=query.text,
             embed=search.needs_vectors(query),
             look_at_all=query.look_at_all,
+            within=may_be_asked("", language=query.language, kind=query.kind),
         )
 
     def symbols(
@@ -86,29 +88,34 @@ class Engines:
             query=name,
             embed=False,
             text_only=True,
+            within=may_be_asked("", language=language),
         )
 
-    def grep(
-        self,
-        pattern: str,
-        *,
-        literal: bool = False,
-        limit: int = GREP_LINES,
-        wait_s: float | None = None,
-        progress: OnProgress | None = None,
-    ) -> GrepResult:
-        """As `Engine.grep`."""
-        request = search.GrepRequest(pattern, literal=literal, limit=limit)
-        found = self._asked(
-            lambda answers, freshness, why: answers.grep(request, freshness, why).collect(),
-            lambda engine: engine.grep(pattern, literal=literal, limit=limit, wait_s=wait_s, progress=progress),
-            wait_s=wait_s,
-            progress=progress,
-            query=pattern,
-            embed=False,
-            text_only=True,
+    def grep(self, pattern: str, *, limit: int = GREP_LINES, **options: Unpack[GrepOptions]) -> GrepResult:
+        """As `Engine.grep`, of each by itself: nothing is put in order; at most ``limit`` lines of each."""
+        started = time.monotonic()
+        self.problems.clear()
+        found = of_each(self.engines, lambda engine: engine.grep(pattern, limit=limit, **options), self.problems)
+        every = found.values()
+        return GrepResult(
+            pattern=pattern,
+            files=tuple(
+                replace(file, path=f"{name}/{file.path}") for name, answer in found.items() for file in answer.files
+            ),
+            total_occurrences=sum(answer.total_occurrences for answer in every),
+            total_lines=sum(answer.total_lines for answer in every),
+            total_files=sum(answer.total_files for answer in every),
+            files_searched=sum(answer.files_searched for answer in every),
+            files_read=sum(answer.files_read for answer in every),
+            unindexed=sum(answer.unindexed for answer in every),
+            truncated=any(answer.truncated for answer in every),
+            skipped=tuple(
+                replace(file, path=f"{name}/{file.path}") for name, answer in found.items() for file in answer.skipped
+            ),
+            took_ms=(time.monotonic() - started) * 1000,
+            notes=tuple(f"{name}: {note}" for name, answer in found.items() for note in answer.notes),
+            counts_exact=all(answer.counts_exact for answer in every),
         )
-        return replace(found, files=tuple(sorted(found.files, key=lambda file: file.path)))
 
     def refresh(
         self, *, query: str = "", embed: bool = True, wait_s: float | None = 1.5, progress: OnProgress | None = None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
-    from findling.engine import answers, documents, explain, reembedding, searched, startup, state
+    from findling.engine import answers, documents, explain, reembedding, searched, startup, state, text_search
 else:
     __getattr__ = front_door(
         __name__,
@@ -19,7 +19,8 @@ else:
             "searched": "",
             "startup": "",
             "state": "",
+            "text_search": "",
         },
     )
 
-__all__ = ["answers", "documents", "explain", "reembedding", "searched", "startup", "state"]
+__all__ = ["answers", "documents", "explain", "reembedding", "searched", "startup", "state", "text_search"]

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from findling.config import roots
 from findling.engine.kept_channel import KeptChannel
-from findling.engine.scope import left_out
 from findling.engine.shown import ShownText
 from findling.engine.state import coverage
 from findling.store.joined import JoinedIndex, Part
@@ -127,14 +126,6 @@ class Searched:
             return self._alone.store.indexed_files(self._alone.folder)
         return _JoinedFiles(self._several(), self.collections)
 
-    def left_out(self, path_globs: Sequence[str]) -> tuple[SkippedFile, ...]:
-        """The files that are not indexed, and why. Within the index's snapshot."""
-        return tuple(
-            replace(file, path=each.path(file.path))
-            for each in self.collections
-            for file in left_out(each.store, each.folder, path_globs)
-        )
-
     # --- state ----------------------------------------------------------------------------------------------
 
     def coverage(self) -> Coverage:
@@ -233,7 +224,7 @@ class _JoinedFiles:
         for ref in self._sources[at].candidate_files(plan, scope):
             yield replace(ref, path=path(ref.path), blob_id=self._index.outer(at, ref.blob_id))
 
-    def read(self, ref: FileRef) -> bytes | None:
+    def read(self, ref: FileRef) -> bytes | SkippedFile | None:
         at, blob_id = self._index.part_of(ref.blob_id)
         path = ref.path.removeprefix(f"{self._collections[at].name}/")
         return self._sources[at].read(replace(ref, path=path, blob_id=blob_id))

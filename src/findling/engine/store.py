@@ -5,13 +5,14 @@ Must not know what is asked of it or when it is written.
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from findling import search
+from findling import search, sources
 from findling.config import roots
 from findling.engine.configuration import Configuration, Recipe
 from findling.engine.semantics import Semantics
@@ -73,6 +74,11 @@ class OpenStore:
         took."""
         self.last_whole_look: tuple[float, float] | None = None
         """The same of one that came to its end."""
+        self.unchanged: tuple[Mapping[str, tuple[int, int]], float] | None = None
+        """What was known when the last look found it all as it was, and when that look began (monotonic seconds)."""
+        self.listens = False
+        """Whether the system is asked what happened to files: worth while where many questions come."""
+        self._events: sources.FolderEvents | None = None
         self.unread_until: dict[str, float] = {}
         """Files that could not be read, and when (monotonic seconds) a question may try again."""
         self.only_unlooked = False
@@ -163,8 +169,28 @@ class OpenStore:
             self._reader.close()
             self._reader = None
         self.damage = ""
+        self.unchanged = None
+        self._stop_listening()
         for forget in self.on_close:
             forget()
+
+    def heard(self, folders: Iterable[str]) -> set[str] | None:
+        """The files in these folders that were written to since the last call; None where that is not known."""
+        if not self.listens:
+            return None
+        try:
+            if self._events is None:
+                self._events = sources.FolderEvents(os.path.realpath(self.root))
+            return self._events.heard(folders)
+        except sources.watching.CannotWatch:
+            self._stop_listening()
+            self.listens = False  # each question goes on looking at everything
+            return None
+
+    def _stop_listening(self) -> None:
+        if self._events is not None:
+            self._events.close()
+            self._events = None
 
     def indexed_files(self, folder: str) -> search.IndexedFiles:
         """The files below ``folder`` ('' for all) for an exact search."""

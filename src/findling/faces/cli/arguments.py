@@ -68,6 +68,7 @@ def parse(name: str, arguments: Sequence[str]) -> argparse.Namespace:
     if "--" in before:
         cut = before.index("--")
         before, operands = before[:cut], before[cut + 1 :]
+    before = _with_dashes(parser, before)
     namespace, rest = parser.parse_known_args(before)
     for word in rest:
         if word.startswith("-") and word != "-":
@@ -75,6 +76,22 @@ def parse(name: str, arguments: Sequence[str]) -> argparse.Namespace:
     _assign(parser, command.operands, [*rest, *operands], namespace)
     namespace.command = name
     return namespace
+
+
+def _with_dashes(parser: _Parser, words: list[str]) -> list[str]:
+    """The words with what follows an option's letter joined to it where it begins with a dash, as in ``-e -x``: its
+    value, whatever it looks like."""
+    options = parser._option_string_actions
+    joined: list[str] = []
+    for word in words:
+        before = joined[-1] if joined else ""
+        action = options.get(before) if len(before) == 2 else None
+        takes_text = action is not None and action.nargs is None and action.type is None and not action.choices
+        if takes_text and word.startswith("-") and word != "-":
+            joined[-1] += word
+        else:
+            joined.append(word)
+    return joined
 
 
 def _build(name: str, command: Command) -> _Parser:
@@ -130,13 +147,13 @@ COMMANDS: Final[dict[str, Command]] = {
             Operand(
                 "pattern",
                 "REGEX",
-                "1",
+                "?",
                 "a regular expression in Python's syntax (\\d, \\w, \\b; no [[:digit:]]); with -F plain text",
             ),
-            _PATH,
+            Operand("paths", "PATH", "*", "folders and files to search in; the current folder if left out"),
         ),
         grep_options,
-        "commands:grep",
+        "grep_command:grep",
     ),
     "symbol": Command(
         "Find the definitions of a name, and where it is used",

@@ -80,40 +80,11 @@ def search(args: Namespace, session: Session) -> int:
         return FOUND if result.total else NOTHING
 
 
-def grep(args: Namespace, session: Session) -> int:
-    with session.open(args.path) as opened:
-        engine = opened.at(args.ref)
-        with session.progress() as progress:
-            found = engine.grep_stream(
-                args.pattern,
-                literal=args.fixed,
-                ignore_case=args.ignore_case,
-                word=args.word,
-                context=args.context,
-                limit=args.limit,
-                path_globs=tuple(args.path_globs),
-                language=args.language,
-                keep_lines=not (args.count or args.files),
-                progress=progress,
-            )
-        shape = "count" if args.count else "files" if args.files else "lines"
-        with found, session.printing():
-            session.view(engine).grep(found, shape=shape)
-        totals = found.totals
-        # JSON has been written by now; it says what was searched in fields of its own.
-        nothing = words.NOTHING_FOUND if totals.total_files or args.json else _nothing(args, session, engine)
-        session.notes(words.grep_notes(totals, nothing=nothing, cut=not (totals.counts_exact or session.reader_left)))
-        return FOUND if totals.total_files else NOTHING
-
-
 def _nothing(args: Namespace, session: Session, engine: Engine, *, kind: str | None = None) -> str:
     """Why nothing was found: there may be no file that PATH and the filters allow."""
     globs = tuple(getattr(args, "path_globs", ()))
     path = getattr(args, "path", None)
-    asked = [f"lies in {path}"] if path else []
-    asked += [f"matches {' or '.join(globs)}"] if globs else []
-    asked += [f"is {args.language}"] if args.language else []
-    asked += [f"counts as {kind}"] if kind else []
+    asked = words.asked([path] if path else [], globs, [args.language] if args.language else [], kind)
     if not asked:
         return words.NOTHING_FOUND
     files, left_out = engine.in_scope(path_globs=globs, language=args.language, kind=kind)

@@ -33,9 +33,21 @@ _MATCHES: Mapping[str, str] = {"exact": "", "prefix": "begins with", "part": "co
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
-def nothing_in_scope(asked: Sequence[str], left_out: Sequence[SkippedFile], shown: Callable[[str], str]) -> str:
+def asked(paths: Sequence[str], globs: Sequence[str], languages: Sequence[str], kind: str | None = None) -> list[str]:
+    """What a file has to do to be searched."""
+    what = [f"lies in {' or '.join(paths)}"] if paths else []
+    what += [f"matches {' or '.join(globs)}"] if globs else []
+    wanted = [name for name in languages if not name.startswith("!")]
+    what += [f"is {' or '.join(wanted)}"] if wanted else []
+    what += [f"is not {name.removeprefix('!')}" for name in languages if name.startswith("!")]
+    return what + ([f"counts as {kind}"] if kind else [])
+
+
+def nothing_in_scope(
+    asked: Sequence[str], left_out: Sequence[SkippedFile], shown: Callable[[str], str], *, what: str = "indexed file"
+) -> str:
     """``asked``: what a file would have to do, such as "lies in docs". The rule is that of the first file left out."""
-    text = f"{NOTHING_FOUND}: no indexed file {' and '.join(asked)}"
+    text = f"{NOTHING_FOUND}: no {what} {' and '.join(asked)}"
     if not left_out:
         return text
     first = left_out[0]
@@ -88,6 +100,11 @@ def grep_notes(totals: GrepResult, *, cut: bool, nothing: str = NOTHING_FOUND) -
         notes.append("not all occurrences are listed, and the counts are lower bounds")
     if totals.skipped:
         notes.append(_not_searched(Counter(file.reason for file in totals.skipped)))
+    if totals.unindexed:
+        read = "none" if totals.unindexed == totals.files_searched else "not all"
+        notes.append(
+            f"searched {count(totals.files_searched, 'file')}, of which {read} are in an index as they are now"
+        )
     return notes
 
 
