@@ -28,13 +28,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from findling.engine.open_index import OpenIndex
 from numpy.typing import NDArray
 
 from findling.config import Config
 from findling.embedding import Batch, Embedder, Fingerprint, open_embedder
 from findling.engine import Engine
 from findling.engine.embedding_pass import embed
-from findling.engine.open_index import OpenIndex
 from findling.engine.store import WRITER_WAIT_S
 from findling.search.channel_lists import NEAR_LEAST, of_vectors
 from findling.search.cosines import cosines_int8

@@ -11,7 +11,6 @@ from project import make
 
 from findling.embedding import open_embedder
 from findling.engine import Engine
-from findling.engine.open_index import OpenIndex
 from findling.model.types import Hit, Query
 
 QUESTION = "the sum of all lines with tax"
@@ -43,15 +42,15 @@ def near(engine: Engine, text: str, limit: int) -> tuple[Hit, ...]:
 def by_hand(engine: Engine) -> list[tuple[float, str, int]]:
     """(cosine, path, first line) of every chunk, the nearest first."""
     query = open_embedder().encode_query(QUESTION)
-    index = OpenIndex(engine.store_dir, engine.manifest_key, engine.embedder_opener())
-    channel, reader = index.vectors.channel, index.reader
-    assert channel is not None and reader is not None
+    store = engine.collection.store
+    reader = store.reader
     found = []
     with reader.snapshot():
+        channel = store.semantics.channel()
+        assert channel is not None
         for file in reader.listing():
             for chunk, row in zip(reader.chunks(file.blob_id), channel.chunk_vectors(file.entry_id), strict=True):
                 found.append((max(0.0, float(row @ query / np.linalg.norm(row))), file.path, chunk.start_line))
-    index.close()
     return sorted(found, key=lambda each: (-each[0], *each[1:]))
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from findling.config import Config
 from findling.config.options import Semantic
-from findling.contracts import Workspace, call, index_state
+from findling.contracts import Workspace, call
 from findling.contracts.workspaces import open_workspace
 from findling.engine import indexer
 from findling.engine.configuration import Configuration
@@ -190,14 +190,6 @@ def test_of_several_roots_one_that_is_not_whole_makes_the_answer_partial(indexed
             told["not_searched"].pop("chunks_without_vector", 0)
             assert told == PARTIAL, tool
         assert state_of(facts(workspace, "search_docs", query="program", pathPrefix=f"{indexed.name}/")) == {}
-
-
-def test_states_of_several_roots_are_never_better_than_the_worst() -> None:
-    syncing = index_state.state("syncing", partial=True, pending_files=2, documents_without_vectors=0)
-    stale = index_state.state("stale", partial=False, pending_files=3)
-    assert index_state.joined([{}, {}]) == index_state.joined([]) == {}
-    assert index_state.joined([{}, syncing]) == syncing
-    assert index_state.joined([syncing, stale]) == {**PARTIAL, "not_searched": {"pending_files": 5}}
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from findling.contracts import Workspace, call
-from findling.contracts.root_names import NamedRoots, name_roots
-from findling.contracts.several import Answer, _semantic_search
+from findling.contracts.root_names import name_roots, split
 from findling.contracts.workspaces import Workspaces, open_workspace
 from findling.model.errors import InvalidInput
 
@@ -124,7 +123,7 @@ def test_one_root_given_twice_is_one(tmp_path: Path) -> None:
     ],
 )
 def test_paths_are_split_at_the_root(path: str, expected: tuple[str, str]) -> None:
-    assert NamedRoots({"a": Path("/srv/a"), "b": Path("/srv/b")}).split(path) == expected
+    assert split({"a": Path("/srv/a"), "b": Path("/srv/b")}, path) == expected
 
 
 # --- searching -------------------------------------------------------------------------------------------------
@@ -315,20 +314,26 @@ def test_where_no_root_can_answer_the_call_fails(tmp_path: Path) -> None:
     assert len(result.as_json()["notes"]) == 1
 
 
-def test_what_words_found_comes_after_what_meaning_found() -> None:
-    """A share of the best is no similarity."""
-
-    def answer(name: str, similarity: float, *, semantic: bool, **more: Any) -> Answer:
-        row = {"docPath": f"{name}/x.md", "similarity": similarity, "lineRange": [1, 1]}
-        meta = {"used_semantic": semantic, **({"best_similarity": similarity} if semantic else {})}
-        return Answer(name, Workspace(), {"results": [row], "meta": meta, **more}, is_error=False)
-
-    answers = [answer("words", 1.0, semantic=False), answer("meaning", 0.4, semantic=True)]
-    for order in (answers, answers[::-1]):
-        found = _semantic_search(order, {"limit": 10}).facts
-        assert found is not None
-        assert [row["docPath"] for row in found["results"]] == ["meaning/x.md", "words/x.md"]
-        assert (found["meta"]["best_similarity"], found["meta"]["used_semantic"]) == (0.4, True)
+def test_a_root_whose_model_does_not_answer_is_asked_by_words_and_that_is_said(shop: Path, tmp_path: Path) -> None:
+    other = tmp_path.resolve() / "museum"
+    other.mkdir()
+    (other / "hours.md").write_text("# Opening\n\nThe museum is open when the shop is.\n")
+    (other / "findling.toml").write_text(
+        '[embedding]\nprovider = "ollama"\n[semantic]\nollama_url = "http://127.0.0.1:1"\n'
+    )
+    for roots in ([shop, other], [other, shop]):
+        with open_workspace(roots=roots) as opened:
+            found = facts(opened, "semantic_search", query="when is the shop open", threshold=0.1)
+            assert paths(found, field="docPath")[0] == "shop/docs/shop.md"
+            assert paths(found, field="docPath")[-1] == "museum/hours.md", "after what meaning found"
+            assert (found["meta"]["used_semantic"], found["meta"]["result_completeness"]) == (True, "partial")
+            assert [note.partition(" by meaning")[0] for note in found["notes"]] == ["museum: searched by words, not"]
+            found = facts(opened, "search_semantic", query="when is the shop open")
+            assert {path.partition("/")[0] for path in paths(found)} == {"shop"}
+            assert [note.partition(" by meaning")[0] for note in found["notes"]] == ["museum: searched by words, not"]
+            found = facts(opened, "search_code", query="when is the museum open")
+            assert "museum/hours.md" in paths(found)
+            assert any(said.startswith("museum: searched by words") for said in found["metadata"]["warnings"])
 
 
 # --- documents -------------------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ REFERENCE_SCORE = 0.4
 
 def _locate_symbol(call: Call, given: Arguments) -> Reply:
     engine = call.workspace.engine
-    ref = check_ref(engine.root, given.get("ref"))
+    ref = check_ref(call.workspace, given.get("ref"))
     found = engine.symbols(
         given["name"],
         references=given["include_references"],
@@ -51,7 +51,7 @@ def _locate_symbol(call: Call, given: Arguments) -> Reply:
         ref,
         freshness=found.freshness,
         coverage=found.coverage,
-        job_active=call.workspace.jobs.active is not None,
+        job_active=call.workspace.job_active,
         vectors_wanted=False,
     )
     if found.notes:
@@ -116,7 +116,7 @@ def _index_status(call: Call, given: Arguments) -> Reply:
     engine = workspace.engine
     if (gone := missing_folder(engine.root)) is not None:
         raise gone
-    ref = check_ref(engine.root, given.get("ref"))
+    ref = check_ref(call.workspace, given.get("ref"))
     status = engine.status()
     schema = schema_status(engine.store_dir, indexed=status.indexing_status != "not_indexed")
     active = running.active_job(workspace)
@@ -168,7 +168,7 @@ def _sync_repo(call: Call, given: Arguments) -> Reply:
 
 def _start(call: Call, given: Arguments, mode: RunMode, busy: str, counted: str) -> Reply:
     workspace = call.workspace
-    ref = check_ref(workspace.engine.root, given.get("ref"))
+    ref = check_ref(workspace, given.get("ref"))
     # A forced synchronisation looks at every file again, which is what a full run from nothing does.
     job = workspace.jobs.start("full" if given["force"] else mode, force=given["force"], ref=ref)
     if job is None:
@@ -182,7 +182,7 @@ def _start(call: Call, given: Arguments, mode: RunMode, busy: str, counted: str)
 def _health_check(call: Call, given: Arguments) -> Reply:
     workspace = call.workspace
     engine = workspace.engine
-    ref = check_ref(engine.root, given.get("ref"))
+    ref = check_ref(call.workspace, given.get("ref"))
     status = engine.status()
     gone = missing_folder(engine.root)
     sqlite_problem, fulltext_problem = store_problem(engine.store_dir)
@@ -228,13 +228,13 @@ def _health_check(call: Call, given: Arguments) -> Reply:
 
 
 def _get_file_outline(call: Call, given: Arguments) -> Reply:
-    ref = check_ref(call.workspace.engine.root, given.get("ref"))
+    ref = check_ref(call.workspace, given.get("ref"))
     found, freshness = file_symbols(call, ref, given["path"])
     metadata = code_metadata.of_answer(
         ref,
         freshness=freshness,
         coverage=call.workspace.engine.coverage(),
-        job_active=call.workspace.jobs.active is not None,
+        job_active=call.workspace.job_active,
         vectors_wanted=False,
     )
     if freshness != "fresh":

@@ -106,7 +106,7 @@ def of_refusal(workspace: Workspace) -> dict[str, Any]:
     # As everywhere, what was not looked at does not count as fresh.
     state = protocol_state(
         indexed=True,
-        job_active=workspace.jobs.active is not None,
+        job_active=workspace.job_active,
         changed=True,
         files_pending=coverage.unfinished,
         vectors_missing=coverage.missing_vectors > 0,

@@ -56,7 +56,7 @@ def search_code(call: Call, given: Arguments) -> Reply:
     started = time.monotonic()
     workspace = call.workspace
     config = workspace.config
-    ref = check_ref(workspace.engine.root, given.get("ref"))
+    ref = check_ref(workspace, given.get("ref"))
     answer = workspace.engine.ask(question(given, config), progress=call.progress)
     if given["freshness_policy"] == "strict" and answer.result.freshness != "fresh":
         raise _stale(answer, ref)
@@ -68,7 +68,7 @@ def search_code(call: Call, given: Arguments) -> Reply:
         ref,
         freshness=answer.result.freshness,
         coverage=answer.result.coverage,
-        job_active=workspace.jobs.active is not None,
+        job_active=workspace.job_active,
         vectors_wanted=mode == "hybrid",
     )
     if given["freshness_policy"] != "best_effort" and _is_unfinished(answer, mode):

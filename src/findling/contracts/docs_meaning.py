@@ -52,8 +52,8 @@ def semantic_search(call: Call, given: Arguments) -> Reply:
 
     def look(opened: OpenDocuments) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         if opened.channel is None:  # not possible, or no vectors yet: words then
-            found = passages.by_text(opened.reader, analyse(query), opened.files, limit=given["limit"])
-            results = _results(opened, [(passage, passage.text) for passage in found])
+            by_text = passages.by_text(opened.reader, analyse(query), opened.files, limit=given["limit"])
+            results = _results(opened, [(passage, passage.text) for passage in by_text])
             return results, {"used_semantic": False}
         calibration = opened.channel.calibration
         near = passages.near(
@@ -64,7 +64,11 @@ def semantic_search(call: Call, given: Arguments) -> Reply:
             limit=given["limit"],
             least=calibration.least_cosine(threshold),
         )
-        results = _results(opened, [(passage, calibration.similarity(passage.cosine)) for passage in near.passages])
+        found = [(passage, calibration.similarity(passage.cosine)) for passage in near.passages]
+        if opened.by_words:  # a share of the best is no similarity, so this comes after what meaning found
+            others = passages.by_text(opened.reader, analyse(query), opened.by_words, limit=given["limit"])
+            found += [(passage, passage.text) for passage in others]
+        results = _results(opened, found[: given["limit"]])
         return results, _nearness(near, calibration.similarity(near.best))
 
     scope = scope_of(call, given)

@@ -27,7 +27,7 @@ def scope_of(call: Call, given: Arguments) -> DocumentScope:
         plan=given.get("planId"),
         prefix=given.get("pathPrefix"),
         tags=given.get("tags", ()),
-        root=str(call.workspace.engine.root) if given.get("pathPrefix") else "",
+        root=str(call.workspace.engine.root) if given.get("pathPrefix", "").startswith("/") else "",
     )
 
 
@@ -48,7 +48,7 @@ def ask(
     ``code_too`` those of all files. What is left undone goes on in the background where there is one.
     """
     engine = call.workspace.engine
-    ref = check_ref(engine.root, given.get("ref"))
+    ref = check_ref(call.workspace, given.get("ref"))
     freshness, _ = engine.refresh(query=query, embed=by_meaning, wait_s=WAIT_S, progress=call.progress)
 
     def asked(by_meaning: bool) -> tuple[_Answer | None, dict[str, Any]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from findling import engine
 from findling.config import choose_provider
 from findling.embedding import BUNDLED
 from findling.outbound import events
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from findling.config import ProviderChoice
     from findling.contracts.workspace import Workspace
     from findling.embedding import Fingerprint
+    from findling.model.errors import FindlingError
 
 State = Literal["ready", "disabled", "unavailable", "mismatch"]
 
@@ -44,7 +46,16 @@ DISABLED = SemanticState(
 
 
 def semantic_state(workspace: Workspace, query: str = "") -> SemanticState:
-    """The state of one root, for a question that will be asked by meaning. Raises `ConfigError`."""
+    """The state of what is searched, for a question that will be asked by meaning: of several roots one is enough that
+    is ready. Raises `ConfigError`, and the index's errors where no root can be asked."""
+    roots = {str(root.engine.root): root for root in workspace.roots}
+    failed: dict[str, FindlingError] = {}  # the question finds them too, and names them
+    states = list(engine.of_each(roots, lambda root: _state(root, query), failed).values())
+    return next((found for found in states if found.state == "ready"), states[0])
+
+
+def _state(workspace: Workspace, query: str) -> SemanticState:
+    """The state of one root."""
     config = workspace.config
     if config.semantic.enabled is False:
         return DISABLED

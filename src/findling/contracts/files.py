@@ -13,7 +13,6 @@ from pathlib import Path
 
 from findling.config.roots import is_bare
 from findling.contracts.model import Call, Refusal
-from findling.contracts.root_names import NamedRoots, Root
 from findling.contracts.workspace import WAIT_S
 from findling.model.format_names import format_of
 from findling.model.marks import left_out_by_name, looks_secret
@@ -34,12 +33,8 @@ class TextFile:
     stale: bool = False
 
 
-def inside(root: Root, path: str) -> tuple[str, Path]:
+def inside(root: Path, path: str) -> tuple[str, Path]:
     """(path relative to the root with ``/``, real location). Raises `Refusal` for what leads out of the root."""
-    if isinstance(root, NamedRoots):
-        name, rest = root.split(path)
-        relative, real = inside(root.folders[name], rest)
-        return f"{name}/{relative}", real
     base = Path(os.path.realpath(root))
     given = Path(path)
     normal = Path(os.path.normpath(given if given.is_absolute() else base / given))
@@ -65,12 +60,8 @@ def check_file(real: Path, path: str) -> None:
         raise Refusal("file_not_found", f"file not found: {path}")
 
 
-def read_text(root: Root, path: str) -> TextFile:
+def read_text(root: Path, path: str) -> TextFile:
     """The text of a file below the root. Raises `Refusal` (``file_not_found``, ``invalid_input``)."""
-    if isinstance(root, NamedRoots):
-        name, rest = root.split(path)
-        text = read_text(root.folders[name], rest)
-        return TextFile(f"{name}/{text.path}", text.lines)
     relative, real = inside(root, path)
     check_file(real, path)
     most = DiscoveryOptions().max_bytes

@@ -7,8 +7,7 @@ The names are those of the code family's metadata, which always has them. Must n
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from findling.contracts.model import Call
@@ -21,8 +20,6 @@ FRESHNESS, COMPLETENESS, NOT_SEARCHED = "freshness_status", "result_completeness
 
 State = Mapping[str, Any]
 """Some of these fields; empty where there is nothing to say."""
-
-_WORST_FIRST: tuple[Freshness, ...] = ("stale", "syncing")
 
 
 def state(freshness: Freshness, *, partial: bool, **not_searched: int | Mapping[str, int]) -> dict[str, Any]:
@@ -63,6 +60,11 @@ def of_answer(answer: Answer) -> dict[str, Any]:
     return state(seen.freshness, partial=partial, **not_searched(coverage, vectors_wanted=vectors_wanted))
 
 
+def by_words(answer: Answer) -> dict[str, Any]:
+    """What is noted of roots that were searched by words alone while others were by meaning."""
+    return {"notes": list(answer.meaning.by_words)} if answer.meaning.by_words else {}
+
+
 def is_unfinished(answer: Answer) -> bool:
     """Whether there is something that indexing would make better."""
     seen = answer.result
@@ -88,14 +90,3 @@ def of_text(call: Call, ref: str, seen: GrepResult) -> dict[str, Any]:
     if seen.unindexed:
         call.workspace.finish_in_background(ref)
     return state("fresh", partial=not seen.counts_exact or any(file.reason in UNREAD for file in seen.skipped))
-
-
-def joined(states: Iterable[State]) -> dict[str, Any]:
-    """Of several roots' answers together: never better than the worst of them."""
-    found = list(states)
-    left: Counter[str] = Counter()
-    for each in found:
-        left.update(each.get(NOT_SEARCHED, {}))
-    said = {each.get(FRESHNESS, "fresh") for each in found}
-    freshness: Freshness = next((value for value in _WORST_FIRST if value in said), "fresh")
-    return state(freshness, partial=any(each.get(COMPLETENESS) == "partial" for each in found), **left)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from findling.contracts.files import read_object, read_text
 from findling.contracts.model import Refusal
-from findling.contracts.root_names import NamedRoots, Root
 from findling.model.format_names import format_of
 from findling.outbound.files import Files
 
@@ -20,15 +19,8 @@ SNIPPET_CHARS = 400
 CUT = "..."
 
 
-Texts = Root | Files
-"""Where lines come from: a folder, folders under names, or a commit's files."""
-
-
-def read_lines(texts: Texts | Path, path: str) -> tuple[str, ...]:
-    """A file's lines with their ends. Raises `Refusal` where it cannot be read."""
-    if isinstance(texts, NamedRoots):
-        name, rest = texts.split(path)
-        return read_lines(texts.texts.get(name, texts.folders[name]), rest)
+def read_lines(texts: Path | Files, path: str) -> tuple[str, ...]:
+    """A file's lines with their ends, from a folder or a commit's files. Raises `Refusal` where it cannot be read."""
     return read_text(texts, path).lines if isinstance(texts, Path) else read_object(texts, path).lines
 
 
@@ -51,10 +43,11 @@ class Lines:
         return self.between(path, number, number)
 
     def _read(self, path: str) -> tuple[str, ...]:
-        if format_of(path) and (converted := self._engine.document_text(path)) is not None:
+        engine, own = self._engine.of(path)
+        if format_of(own) and (converted := engine.document_text(own)) is not None:
             return tuple(f"{line}\n" for line in converted.text.split("\n"))
         try:
-            return read_lines(self._engine.texts, path)
+            return read_lines(engine.texts, own)
         except Refusal:
             return ()  # it is gone or changed its kind since it was indexed; the place is still told
 

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from findling.config.roots import LIVE as LIVE
 from findling.config.roots import SHORT_COMMIT as SHORT_COMMIT
 from findling.config.roots import checked_out
-from findling.contracts.root_names import NamedRoots, Root
+
+if TYPE_CHECKING:
+    from findling.contracts.workspace import Workspace
 
 
-def current_ref(root: Root) -> str:
-    """The checked-out branch's name; a short commit when none is; ``live`` without git, or where roots differ."""
-    if isinstance(root, NamedRoots):
-        refs = {checked_out(folder) for folder in root.folders.values()}
-        return refs.pop() if len(refs) == 1 else LIVE
-    return checked_out(root)
+def check_ref(workspace: Workspace, asked: str | None) -> str:
+    """What an answer calls the ref that was asked for: for what is checked out the branch's name, a short commit when
+    there is none; ``live`` without git, or where roots differ.
 
-
-def check_ref(root: Root, asked: str | None) -> str:
-    """What an answer calls the ref that was asked for: the folder's own name for what is checked out.
-
-    That there is one, `Workspace.at` has made sure of.
+    That there is such a ref, `Workspace.at` has made sure of.
     """
-    current = current_ref(root)
-    return current if asked is None or asked == LIVE else asked
+    if asked is not None and asked != LIVE:
+        return asked
+    refs = {checked_out(root.engine.root) for root in workspace.roots}
+    return refs.pop() if len(refs) == 1 else LIVE

@@ -44,7 +44,7 @@ ALL_DEFINITIONS = 10_000
 def _search_semantic(call: Call, given: Arguments) -> Reply:
     started = time.monotonic()
     workspace = call.workspace
-    ref = check_ref(workspace.engine.root, given.get("ref"))
+    ref = check_ref(workspace, given.get("ref"))
     answer = workspace.engine.ask(nearest(given), progress=call.progress)
     if index_state.is_unfinished(answer):
         workspace.finish_in_background(ref)
@@ -93,7 +93,7 @@ def semantic_facts(answer: Answer) -> dict[str, Any]:
         }
         for hit, grounds in answer.places
     ]
-    return {"available": True, "results": results, **index_state.of_answer(answer)}
+    return {"available": True, "results": results, **index_state.of_answer(answer), **index_state.by_words(answer)}
 
 
 # --- text ------------------------------------------------------------------------------------------------------
@@ -101,7 +101,7 @@ def semantic_facts(answer: Answer) -> dict[str, Any]:
 
 def _search_keyword(call: Call, given: Arguments) -> Reply:
     engine = call.workspace.engine
-    ref = check_ref(engine.root, given.get("ref"))
+    ref = check_ref(call.workspace, given.get("ref"))
     query: str = given["query"]
     literal = not _is_expression(query)
     result = engine.grep(query, literal=literal, limit=KEYWORD_LINES)
@@ -158,7 +158,7 @@ def _matched_share(line: LineMatch) -> float:
 
 def _find_symbol(call: Call, given: Arguments) -> Reply:
     engine = call.workspace.engine
-    ref = check_ref(engine.root, given.get("ref"))
+    ref = check_ref(call.workspace, given.get("ref"))
     wanted = kinds_of(given["kind"]) if "kind" in given else None
     found = engine.symbols(
         given["name"],
@@ -177,7 +177,7 @@ def _find_symbol(call: Call, given: Arguments) -> Reply:
 
 def _list_defs_in_file(call: Call, given: Arguments) -> Reply:
     engine = call.workspace.engine
-    ref = check_ref(engine.root, given.get("ref"))
+    ref = check_ref(call.workspace, given.get("ref"))
     found, freshness = file_symbols(call, ref, given["path"])
     facts = {"path": found.path, "symbols": definitions(found, Lines(engine))}
     if freshness != "fresh":

@@ -24,7 +24,7 @@ def hybrid_search(call: Call, given: Arguments) -> Reply:
     """The handler."""
     started = time.monotonic()
     workspace = call.workspace
-    ref = check_ref(workspace.engine.root, given.get("ref"))
+    ref = check_ref(workspace, given.get("ref"))
     answer = workspace.engine.ask(question(given, workspace.config), progress=call.progress)
     if index_state.is_unfinished(answer):
         workspace.finish_in_background(ref)
@@ -72,4 +72,9 @@ def facts(answer: Answer) -> dict[str, Any]:
         }
         for hit, grounds in (() if answer.result.is_absent else answer.places)
     ]
-    return {"results": results, **absence.fields(answer.absent), **index_state.of_answer(answer)}
+    return {
+        "results": results,
+        **absence.fields(answer.absent),
+        **index_state.of_answer(answer),
+        **index_state.by_words(answer),
+    }

@@ -4,50 +4,31 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from findling.contracts.model import Refusal
 from findling.model.errors import InvalidInput
-from findling.outbound.files import Files
 
 if TYPE_CHECKING:
     from findling.model.typed_paths import StrPath
 
 
-@dataclass(frozen=True, slots=True)
-class NamedRoots:
-    """What stands for the root where there are several; ``folders`` in the order they were given."""
-
-    folders: Mapping[str, Path]
-    texts: Mapping[str, Files] = field(default_factory=dict)
-    """Those whose texts are not read from the folder but from a commit."""
-
-    def __str__(self) -> str:
-        return os.pathsep.join(map(str, self.folders.values()))
-
-    def split(self, path: str) -> tuple[str, str]:
-        """(name of the root, path inside it, '' for the root itself) of a path that begins with a root's name, or of
-        an absolute one. Raises `Refusal` for one that is in no root."""
-        if os.path.isabs(path):  # noqa: PTH117
-            for name, folder in self.folders.items():
-                normal = Path(os.path.normpath(path))
-                for base in (folder, Path(os.path.realpath(folder))):
-                    if normal.is_relative_to(base):
-                        relative = normal.relative_to(base).as_posix()
-                        return name, "" if relative == "." else relative
-        else:
-            first, _, rest = path.removeprefix("./").partition("/")
-            if first in self.folders:
-                return first, rest.strip("/") if rest.strip("/") else ""
-        raise Refusal(
-            "invalid_input", f"path must begin with the name of a root ({', '.join(self.folders)}), not be {path}"
-        )
-
-
-Root = Path | NamedRoots
-"""Where paths of an answer start: one folder, or several under names."""
+def split(folders: Mapping[str, Path], path: str) -> tuple[str, str]:
+    """(name of the root, path inside it, '' for the root itself) of a path that begins with a root's name, or of an
+    absolute one. Raises `Refusal` for one that is in no root."""
+    if os.path.isabs(path):  # noqa: PTH117
+        for name, folder in folders.items():
+            normal = Path(os.path.normpath(path))
+            for base in (folder, Path(os.path.realpath(folder))):
+                if normal.is_relative_to(base):
+                    relative = normal.relative_to(base).as_posix()
+                    return name, "" if relative == "." else relative
+    else:
+        first, _, rest = path.removeprefix("./").partition("/")
+        if first in folders:
+            return first, rest.strip("/")
+    raise Refusal("invalid_input", f"path must begin with the name of a root ({', '.join(folders)}), not be {path}")
 
 
 def name_roots(folders: Iterable[Path]) -> dict[str, Path]:

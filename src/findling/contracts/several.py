@@ -1,4 +1,4 @@
-"""How a tool is answered where there are several roots: by the one that a path names, by each, or by all as one.
+"""How a tool is answered where there are several roots: by the one that a path names, by all as one, or by each.
 
 In answers and arguments the first part of a path is the root's name. With one root nothing here changes anything.
 """
@@ -13,10 +13,10 @@ from typing import Any
 
 from findling.contracts import code_metadata, index_state
 from findling.contracts.model import Arguments, Call, Refusal, Reply, Tool
-from findling.contracts.root_names import NamedRoots
+from findling.contracts.root_names import split
 from findling.contracts.workspace import Workspace
 from findling.contracts.workspaces import Workspaces
-from findling.model.errors import Cancelled, FindlingError, InvalidInput
+from findling.model.errors import FindlingError
 
 Facts = dict[str, Any]
 
@@ -31,7 +31,6 @@ PATH_ARGUMENTS = {
 PATH_FIELDS = frozenset(("path", "p", "docPath", "file_path"))
 """Fields of their answers, and of the documents', that hold a path."""
 
-_STATE = frozenset((index_state.FRESHNESS, index_state.COMPLETENESS, index_state.NOT_SEARCHED))
 _PARTIAL = index_state.state("fresh", partial=True)
 
 
@@ -45,6 +44,8 @@ def handle(tool: Tool, call: Call, given: Arguments) -> Reply:
         call = replace(call, workspace=workspace)
     if not isinstance(workspace, Workspaces) or tool.family == "library":
         return tool.handler(call, given)
+    if tool.name == "reindex_vectors":
+        return _reindex_vectors(tool, call, workspace, given)
     if tool.family == "docs":
         return _of_documents(tool, call, workspace, given)
     if tool.name in _JOINED:
@@ -52,7 +53,7 @@ def handle(tool: Tool, call: Call, given: Arguments) -> Reply:
         return _told(tool, _JOINED[tool.name](answers), workspace, problems)
     opened = workspace.opened()
     reply = tool.handler(replace(call, workspace=opened), given)
-    return _told(tool, reply, workspace, {name: str(error) for name, error in opened.problems.items()})
+    return _told(tool, reply, workspace, _said(opened.problems))
 
 
 # --- one root --------------------------------------------------------------------------------------------------
@@ -60,7 +61,7 @@ def handle(tool: Tool, call: Call, given: Arguments) -> Reply:
 
 def _of_one(tool: Tool, call: Call, workspaces: Workspaces, given: Arguments, argument: str) -> Reply:
     """By the root that a path names; it is told the rest of the path, and the answer has the whole."""
-    name, rest = _names(workspaces).split(given[argument])
+    name, rest = split(workspaces.folders, given[argument])
     if not rest:
         raise Refusal("invalid_input", f"path is a directory: {given[argument]}")
     workspace = workspaces.by_name[name].at(given["ref"]) if given.get("ref") else workspaces.by_name[name]
@@ -77,10 +78,6 @@ def _as_asked(error: Refusal | FindlingError, told: str, asked: str) -> Refusal 
     if found and asked not in error.message:
         error.message = error.message[: found[-1].start()] + asked + error.message[found[-1].end() :]
     return error
-
-
-def _names(workspaces: Workspaces) -> NamedRoots:
-    return NamedRoots(workspaces.folders)
 
 
 def _prefixed(value: Any, name: str) -> Any:
@@ -142,15 +139,18 @@ def _told(tool: Tool, reply: Reply, workspaces: Workspaces, problems: Mapping[st
         facts["metadata"] = {**joined, "ref": facts["metadata"]["ref"]}
     if problems and tool.family == "repo":
         facts |= _PARTIAL
-    if notes := _notes(workspaces, problems):
+    if notes := [*_notes(workspaces, problems), *facts.get("notes", ())]:
         facts["notes"] = notes
     return replace(reply, facts=facts)
 
 
 def _notes(workspaces: Workspaces, problems: Mapping[str, str]) -> list[str]:
     """What is said of the roots that do not have the ref, and of those that could not answer."""
-    absent = {name: str(error) for name, error in workspaces.absent.items()}
-    return [f"{name}: {said}" for name, said in {**absent, **problems}.items()]
+    return [f"{name}: {said}" for name, said in {**_said(workspaces.absent), **problems}.items()]
+
+
+def _said(problems: Mapping[str, FindlingError]) -> dict[str, str]:
+    return {name: str(error) for name, error in problems.items()}
 
 
 def _index_status(answers: Sequence[Answer]) -> Reply:
@@ -228,64 +228,66 @@ _JOINED: Mapping[str, Callable[[Sequence[Answer]], Reply]] = {
 
 
 def _of_documents(tool: Tool, call: Call, workspaces: Workspaces, given: Arguments) -> Reply:
-    """A tool of the docs family: by the roots that a path prefix names, put together by what their results tell."""
-    asked = _by_prefix(workspaces, given)
-    if len(asked) > 1 and tool.name in ("query_docs", "search_docs"):
-        asked = _surest_first(workspaces, call, given["query"], asked)
-    answers, problems = _of_each(tool, call, workspaces.by_name, asked)
-    # What goes for all is told as a root without an error tells it, whichever is named first.
-    answers.sort(key=lambda answer: ("error" in answer.facts, answer.is_error))
-    items, failed = _DOCS_ITEMS[tool.name], answers[0].is_error
-    if len(answers) == 1:
-        facts = dict(answers[0].facts)
-    else:
-        facts = dict(_DOCS_JOINED[tool.name](answers, given).facts or {})
-        said = facts.get("message")
-        errors = {a.name: a.facts["message"] for a in answers if "error" in a.facts and a.facts["message"] != said}
-        problems = {**errors, **_by_words(answers), **problems}
-    unanswered = len(asked) > len([answer for answer in answers if not answer.is_error])
+    """A tool that searches documents: those of the roots that a path prefix names, as one."""
+    names, rest = _by_prefix(workspaces, given)
+    if names is not None:
+        given = _with_prefix(given, f"{names[0]}/{rest}" if rest else "")
+    opened = workspaces.opened(names)
+    reply = tool.handler(replace(call, workspace=opened), given)
+    facts = dict(reply.facts or {})
+    problems = {**opened.by_words, **_said(opened.problems)}
     if notes := _notes(workspaces, problems):
         facts["notes"] = notes
-    if unanswered and not failed and "meta" in facts:
-        facts["meta"] = {**facts["meta"], **_PARTIAL}
-    elif unanswered and not failed and tool.name == "search_docs":
-        facts |= _PARTIAL
-    return Reply(facts, items, is_error=failed)
+    if problems and not reply.is_error:
+        if "meta" in facts:
+            facts["meta"] = {**facts["meta"], **_PARTIAL}
+        else:
+            facts |= _PARTIAL
+    return replace(reply, facts=facts)
 
 
-def _by_words(answers: Sequence[Answer]) -> dict[str, str]:
-    """What is said of roots that answered by words, although others did by meaning, and that have no error."""
-    if not any(_used_semantic(answer) for answer in answers):
-        return {}
-    return {
-        answer.name: "searched by words, not by meaning."
-        for answer in answers
-        if "error" not in answer.facts and answer.facts.get("results") and not _used_semantic(answer)
-        if "meta" in answer.facts
+def _reindex_vectors(tool: Tool, call: Call, workspaces: Workspaces, given: Arguments) -> Reply:
+    """Root by root, each a job of its own."""
+    names, rest = _by_prefix(workspaces, given)
+    if names is not None:
+        given = _with_prefix(given, rest)
+    answers, problems = _of_each(
+        tool, call, workspaces.by_name, dict.fromkeys(workspaces.by_name if names is None else names, given)
+    )
+    # What goes for all is told as a root without an error tells it, whichever is named first.
+    answers.sort(key=lambda answer: ("error" in answer.facts, answer.is_error))
+    every = [answer.facts for answer in answers]
+    facts: Facts = {
+        **every[0],
+        "indexed": sum(facts.get("indexed", 0) for facts in every),
+        "skipped": sum(facts.get("skipped", 0) for facts in every),
+        "model_mismatch": any(facts.get("model_mismatch") for facts in every),
+        "errors": [error for facts in every for error in facts.get("errors", ())],
+        "latency_ms": round(sum(facts.get("latency_ms", 0.0) for facts in every), 3),
     }
+    said = facts.get("message")
+    errors = {a.name: a.facts["message"] for a in answers if "error" in a.facts and a.facts["message"] != said}
+    if notes := _notes(workspaces, {**errors, **problems}):
+        facts["notes"] = notes
+    return Reply(facts, "errors", is_error=answers[0].is_error)
 
 
-def _used_semantic(answer: Answer) -> bool:
-    return bool(answer.facts.get("meta", {}).get("used_semantic"))
-
-
-def _by_prefix(workspaces: Workspaces, given: Arguments) -> dict[str, Arguments]:
-    """Each root that the path prefix allows, with the arguments as they read inside it. Raises `Refusal`."""
-    scope = given.get("scope")
-    prefix = given.get("pathPrefix") if scope is None else scope.get("pathPrefix")
+def _by_prefix(workspaces: Workspaces, given: Arguments) -> tuple[Sequence[str] | None, str]:
+    """The roots that the path prefix allows, None for all, and the prefix inside of the one that it names, '' without.
+    Raises `Refusal`."""
+    prefix = given.get("scope", given).get("pathPrefix")
     if prefix is None:
-        return dict.fromkeys(workspaces.by_name, given)
+        return None, ""
     begun = [name for name in workspaces.folders if "/" not in prefix and name.startswith(prefix)]
     if begun and prefix not in begun:
-        there = {name: _with_prefix(given, "") for name in begun if name in workspaces.by_name}
+        there = [name for name in begun if name in workspaces.by_name]
         if not there:
             raise workspaces.absent[begun[0]]
-        return there
-    name, rest = _names(workspaces).split(prefix)
+        return there, ""
+    name, rest = split(workspaces.folders, prefix)
     if name in workspaces.absent:
         raise workspaces.absent[name]
-    ending = "/" if rest and prefix.endswith("/") else ""
-    return {name: _with_prefix(given, rest + ending)}
+    return [name], f"{rest}/" if rest and prefix.endswith("/") else rest
 
 
 def _with_prefix(given: Arguments, prefix: str) -> Arguments:
@@ -295,97 +297,3 @@ def _with_prefix(given: Arguments, prefix: str) -> Arguments:
     if prefix:
         inner["pathPrefix"] = prefix
     return {**given, "scope": inner} if "scope" in given else inner
-
-
-def _surest_first(
-    workspaces: Workspaces, call: Call, query: str, asked: Mapping[str, Arguments]
-) -> dict[str, Arguments]:
-    """The roots in the order of how sure their own answer to the query is: results of theirs cannot be compared."""
-    sure: dict[str, float] = {}
-    for name in asked:
-        try:
-            engine = workspaces.by_name[name].engine
-            found = engine.search(query, kind="docs", limit=1, wait_s=0, progress=call.progress)
-        except (Cancelled, InvalidInput):  # of the call, not of a root
-            raise
-        except FindlingError:  # it says so itself when it is asked
-            sure[name] = -1.0
-        else:
-            sure[name] = found.confidence
-    return {name: asked[name] for name in sorted(asked, key=lambda name: -sure[name])}
-
-
-def _semantic_search(answers: Sequence[Answer], given: Arguments) -> Reply:
-    """By similarity; where words decided it is a share of the best, so those come after what meaning found."""
-    every = [answer.facts for answer in answers]
-    ranked = [
-        (not _used_semantic(answer), -result["similarity"], result["docPath"], result["lineRange"], result)
-        for answer in answers
-        for result in answer.facts.get("results", ())
-    ]
-    results = [row[-1] for row in sorted(ranked, key=lambda row: row[:-1])]
-    return Reply({**every[0], "results": results[: given["limit"]], "meta": _meta(every)})
-
-
-def _meta(every: Sequence[Facts]) -> Facts:
-    metas = [facts.get("meta", {}) for facts in every]
-    found: Facts = {**_without_state(metas[0]), "used_semantic": any(meta.get("used_semantic") for meta in metas)}
-    if any("query_latency_ms" in meta for meta in metas):
-        found["query_latency_ms"] = round(sum(meta.get("query_latency_ms", 0.0) for meta in metas), 3)
-    if any("best_similarity" in meta for meta in metas):
-        found["best_similarity"] = max(meta.get("best_similarity", 0.0) for meta in metas)
-        found["below_threshold_count"] = sum(meta.get("below_threshold_count", 0) for meta in metas)
-    return found | index_state.joined(metas)
-
-
-def _without_state(facts: Mapping[str, Any]) -> Facts:
-    return {key: value for key, value in facts.items() if key not in _STATE}
-
-
-def _search_docs(answers: Sequence[Answer], given: Arguments) -> Reply:
-    """By turns, the surest root first: each root's order is its own."""
-    lists = [answer.facts.get("results", []) for answer in answers]
-    results = [found[rank] for rank in range(max(map(len, lists), default=0)) for found in lists if rank < len(found)]
-    first = _without_state(answers[0].facts)
-    facts = {key: value for key, value in first.items() if key != "total" and (key != "message" or not results)}
-    total = sum(answer.facts.get("total", len(found)) for answer, found in zip(answers, lists, strict=True))
-    shown = results[: given["limit"]]
-    state = index_state.joined(answer.facts for answer in answers)
-    return Reply({**facts, "results": shown, **({"total": total} if total > len(shown) else {}), **state})
-
-
-def _query_docs(answers: Sequence[Answer], given: Arguments) -> Reply:
-    """In the words of the first root that has an answer, the surest first."""
-    best = next((answer for answer in answers if answer.facts.get("sources")), answers[0])
-    state = index_state.joined(answer.facts.get("meta", {}) for answer in answers)
-    return Reply({**best.facts, "meta": {**_without_state(best.facts["meta"]), **state}})
-
-
-def _reindex_vectors(answers: Sequence[Answer], given: Arguments) -> Reply:
-    every = [answer.facts for answer in answers]
-    return Reply(
-        {
-            **every[0],
-            "indexed": sum(facts.get("indexed", 0) for facts in every),
-            "skipped": sum(facts.get("skipped", 0) for facts in every),
-            "model_mismatch": any(facts.get("model_mismatch") for facts in every),
-            "errors": [error for facts in every for error in facts.get("errors", ())],
-            "latency_ms": round(sum(facts.get("latency_ms", 0.0) for facts in every), 3),
-        }
-    )
-
-
-_DOCS_JOINED: Mapping[str, Callable[[Sequence[Answer], Arguments], Reply]] = {
-    "semantic_search": _semantic_search,
-    "search_docs": _search_docs,
-    "query_docs": _query_docs,
-    "reindex_vectors": _reindex_vectors,
-}
-
-_DOCS_ITEMS = {
-    "semantic_search": "results",
-    "search_docs": "results",
-    "query_docs": "sources",
-    "reindex_vectors": "errors",
-    "find_similar": "similar",
-}

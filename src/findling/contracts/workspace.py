@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from findling import engine
-from findling.contracts.refs import current_ref
+from findling.config.roots import checked_out
 from findling.engine import library
 from findling.model.errors import FindlingError
 
@@ -105,7 +105,7 @@ class Workspace:
     @property
     def ref_name(self) -> str:
         """What answers call the version of the files that is searched. Raises `errors.RootError`."""
-        return self._ref_name or current_ref(self.engine.root)
+        return self._ref_name or checked_out(self.engine.root)
 
     @property
     def roots(self) -> Sequence[Workspace]:
@@ -129,6 +129,11 @@ class Workspace:
         if self._jobs is None:
             self._jobs = engine.IndexJobs(self._open_engine, self.engine.store_dir, self.engine.manifest_key)
         return self._jobs
+
+    @property
+    def job_active(self) -> bool:
+        """Whether a job of this process goes on here."""
+        return any(root.jobs.active is not None for root in self.roots)
 
     @property
     def library(self) -> Library:
@@ -191,7 +196,7 @@ class Workspace:
     def index_in_background(self) -> None:
         """Bring the whole index up to date, unless a job runs already. Failures are the job's, or are logged."""
         try:
-            self.jobs.start("full", force=False, ref=current_ref(self.engine.root))
+            self.jobs.start("full", force=False, ref=checked_out(self.engine.root))
         except FindlingError as error:
             _log.warning("the index is not brought up to date: %s", error)
 
@@ -228,8 +233,6 @@ class Workspace:
         self._jobs = self._engine = None
 
     def _close_opened(self) -> None:
-        if self._documents is not None:
-            self._documents.close()
         if self._library is not None:
             self._library.close()
         if self._engine is not None:

@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from findling.contracts.joint import JointEngine, JointJobs, of_each
+from findling import engine
 from findling.contracts.root_names import check_roots, name_roots
 from findling.contracts.workspace import Workspace
 from findling.model.errors import FindlingError
 
 if TYPE_CHECKING:
     from findling.config import Config
-    from findling.engine import Engine
-    from findling.engine.index_jobs import IndexJobs
+    from findling.engine import Engine, Engines
     from findling.engine.library import Library
     from findling.model.typed_paths import StrPath
     from findling.model.types import Progress
+
+KEPT = 4
+"""Sets of roots (all, some of them, at a ref) whose joint engine is kept."""
 
 
 class Workspaces(Workspace):
     """All of several roots. ``by_name`` are the workspaces of each; their names are the first part of every path.
     ``folders`` are the same roots by name, whether or not they can be opened.
 
-    It is given to the handlers of tools that search everywhere: what these ask of an engine, a view and jobs is asked
-    of every root (`joint`). Tools about one file or one index get the workspace of one root instead (`several`).
-
-    ``problems`` are the roots that cannot answer, with what is wrong; more may be found while a question is asked.
+    It is given to the handlers of tools that search everywhere; its engine asks all roots as one. Tools about one file
+    or one index get the workspace of one root instead (`several`).
     """
 
     def __init__(
@@ -40,20 +39,32 @@ class Workspaces(Workspace):
             name: Workspace(folder, root=folder, cache=cache, config=config, background=background, name=name)
             for name, folder in self.folders.items()
         }
-        self.problems: dict[str, FindlingError] = {}
-        self._joint: JointEngine | None = None
+        self._unopened: Mapping[str, FindlingError] = {}
+        self._joined: list[Engines] = []
 
     def at(self, ref: str | None) -> Workspaces:
         """As `Workspace.at`, of the roots that have the ref. Raises what a root says when none has it."""
         absent: dict[str, FindlingError] = {}
-        found = of_each({name: partial(root.at, ref) for name, root in self.by_name.items()}, absent)
+        found = engine.of_each(self.by_name, lambda root: root.at(ref), absent)
         return _Some(self, found, absent=absent)
 
-    def opened(self) -> Workspaces:
-        """The roots that can be opened, for one call. Raises what is wrong with one when none can."""
-        problems: dict[str, FindlingError] = {}
-        found = of_each({name: partial(_open, root) for name, root in self.by_name.items()}, problems)
-        return _Some(self, found, absent=self.absent, problems=problems)
+    def opened(self, names: Collection[str] | None = None) -> Workspaces:
+        """The roots that can be opened, of all or of those by these names, for one call. Raises what is wrong with one
+        when none can."""
+        unopened: dict[str, FindlingError] = {}
+        wanted = {name: root for name, root in self.by_name.items() if names is None or name in names}
+        found = engine.of_each(wanted, _open, unopened)
+        return _Some(self, found, absent=self.absent, unopened=unopened)
+
+    @property
+    def problems(self) -> Mapping[str, FindlingError]:
+        """By name the roots that the last question could not search, and why."""
+        return {**self._unopened, **self._engines.problems}
+
+    @property
+    def by_words(self) -> Mapping[str, str]:
+        """By name the roots that the last question asked by words alone, though others by meaning, and why."""
+        return self._engines.by_words
 
     @property
     def roots(self) -> Sequence[Workspace]:
@@ -62,18 +73,22 @@ class Workspaces(Workspace):
     @property
     def engine(self) -> Engine:
         """Raises `errors.RootError` of any root."""
-        if self._joint is None:
-            self._joint = JointEngine(self.by_name, self.problems)
-        return cast("Engine", self._joint)  # as far as the handlers go that search everywhere
+        return cast("Engine", self._engines)  # as far as the handlers go that search everywhere
+
+    @property
+    def _engines(self) -> Engines:
+        return self._together({name: root.engine for name, root in self.by_name.items()})
+
+    def _together(self, engines: Mapping[str, Engine]) -> Engines:
+        """What asks these as one; a few are kept."""
+        known = next((known for known in self._joined if known.engines == engines), None) or engine.Engines(engines)
+        self._joined = [known, *(each for each in self._joined if each is not known)][:KEPT]
+        return known
 
     @property
     def config(self) -> Config:
         """The first root's: where one decision is made for all, it is made there."""
         return self.roots[0].config
-
-    @property
-    def jobs(self) -> IndexJobs:
-        return cast("IndexJobs", JointJobs(self.by_name))
 
     def finish_in_background(self, ref: str) -> None:
         for workspace in self.roots:
@@ -102,7 +117,7 @@ class Workspaces(Workspace):
         super().rest()
 
     def close(self) -> None:
-        self._joint = None
+        self._joined.clear()
         for workspace in self.roots:
             workspace.close()
         super().close()
@@ -117,13 +132,15 @@ class _Some(Workspaces):
         found: Mapping[str, Workspace],
         *,
         absent: Mapping[str, FindlingError],
-        problems: Mapping[str, FindlingError] | None = None,
+        unopened: Mapping[str, FindlingError] | None = None,
     ) -> None:
         self.__dict__.update(base.__dict__)
         self._base = base
         self.by_name = found
-        self.absent, self.problems = absent, dict(problems or {})
-        self._joint = None
+        self.absent, self._unopened = absent, unopened or {}
+
+    def _together(self, engines: Mapping[str, Engine]) -> Engines:
+        return self._base._together(engines)
 
     @property
     def library(self) -> Library:

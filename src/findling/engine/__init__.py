@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from findling.engine import freshness
     from findling.engine.configuration import Recipe
     from findling.engine.engine import GREP_LINES, Engine, OnProgress
+    from findling.engine.engines import Engines, of_each
     from findling.engine.index_jobs import IndexJobs
     from findling.engine.refs import MAX_REF_CHARS, find_ref
     from findling.engine.scope import NOTHING_CHECKED_OUT
@@ -26,6 +27,7 @@ else:
         {
             "configuration": "Recipe",
             "engine": "GREP_LINES Engine OnProgress",
+            "engines": "Engines of_each",
             "freshness": "",
             "index_jobs": "IndexJobs",
             "refs": "MAX_REF_CHARS find_ref",
@@ -40,6 +42,7 @@ __all__ = [
     "MAX_REF_CHARS",
     "NOTHING_CHECKED_OUT",
     "Engine",
+    "Engines",
     "IndexJobs",
     "OnProgress",
     "Recipe",
@@ -47,5 +50,6 @@ __all__ = [
     "Watcher",
     "find_ref",
     "freshness",
+    "of_each",
     "open_chosen",
 ]

@@ -1,4 +1,4 @@
-"""Answering from the store as it is: the parts of the search put together, once freshness has been settled.
+"""Answering from the index as it is: the parts of the search put together, once freshness has been settled.
 
 Must not write, and not decide when to.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import partial
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from findling import reading, search
@@ -16,10 +16,10 @@ from findling.config import roots
 from findling.engine import scope as scopes
 from findling.engine.refs import RefStore
 from findling.engine.scope import NOTHING_CHECKED_OUT
-from findling.engine.shown import ShownText
+from findling.engine.searched import OpenCollection, Searched, joined_coverage
 from findling.engine.state import coverage, never_indexed
 from findling.engine.store import OpenStore
-from findling.engine.unread import UnreadFiles
+from findling.engine.unread import UnreadFiles, UnreadOfAll
 from findling.model import errors, types
 from findling.model.plurals import count
 from findling.model.types import Answer, Coverage, Freshness, Meaning, Mode, Query, SearchResult, Skip
@@ -34,24 +34,21 @@ _FAILURES: Mapping[str, Skip] = {"timeout": "slow", "unreachable": "down"}
 
 
 class Answers:
-    """Of one store, within a folder of it ('' for all)."""
+    """Of what is searched, whether that is one collection or several."""
 
-    def __init__(self, store: OpenStore, folder: str) -> None:
-        self._store = store
-        self._folder = folder
-        self._shown = ShownText(store)
+    def __init__(self, searched: Searched) -> None:
+        self.searched = searched
         self._searcher: Searcher | None = None
-        store.on_close.append(self._forget_searcher)
 
     def ask(self, query: Query, freshness: Freshness, stale_reason: str, started: float) -> Answer:
         """The answer to a validated query. ``started``: when it was asked, on the monotonic clock."""
         fresh = time.monotonic()
-        with self._shown.answer():
+        with self.searched.answer():
             unread = self._unread(freshness, query.wait_s)
-            found = self._open_searcher().search(query, unread=unread, scope_path=self._folder)
+            found = self._open_searcher().search(query, unread=unread, scope_path=self.searched.folder)
         meaning = self._meaning(query, found)
         confidence = search.judge(found.ranked)
-        result = self._result(query, found, confidence.value, freshness, stale_reason, started, meaning.note)
+        result = self._result(query, found, confidence.value, freshness, stale_reason, started, meaning)
         return Answer(
             query=query,
             result=result,
@@ -65,21 +62,25 @@ class Answers:
             timings_ms={"freshness": (fresh - started) * 1000, "search": (time.monotonic() - fresh) * 1000},
         )
 
-    def _unread(self, freshness: Freshness, wait_s: float | None) -> UnreadFiles:
+    def _unread(self, freshness: Freshness, wait_s: float | None) -> UnreadOfAll:
         """What an answer's index lacks. A question that is not to look at the disk takes a whole index as it is."""
-        with self._store.index.snapshot():
-            manifest = self._store.index.manifest
-            whole = manifest is not None and manifest.complete and not manifest.pending
-        whole = whole and self._store.first_answer is None
         looks = wait_s != 0
-        return UnreadFiles(self._store, current=whole and (freshness == "fresh" or not looks), may_list=looks)
+        found = []
+        for each in self.searched.collections:
+            store = each.store
+            with store.index.snapshot():
+                manifest = store.index.manifest
+                whole = manifest is not None and manifest.complete and not manifest.pending
+            whole = whole and store.first_answer is None
+            current = whole and (freshness == "fresh" or not looks)
+            found.append((each, UnreadFiles(store, current=current, may_list=looks)))
+        return UnreadOfAll(found)
 
     def _meaning(self, query: Query, found: Found) -> Meaning:
         """What became of the semantic side of a question."""
         if query.mode in WITHOUT_VECTORS:
             return Meaning()
-        semantics = self._store.semantics
-        problem, opened = semantics.trouble(), semantics.opened
+        problem, opened = self.searched.problem, self.searched.opened
         skip = found.skip
         if found.failed is not None:
             skip = _FAILURES.get(found.failed.reason, "failed")
@@ -87,6 +88,7 @@ class Answers:
             skip = problem.kind
         return Meaning(
             ran="semantic" in found.ran,
+            by_words=tuple(f"{name}: {said}" for name, said in self.searched.said_by_words().items()),
             skipped=skip,
             ratio=found.ratio,
             problem=problem,
@@ -98,30 +100,32 @@ class Answers:
     def similar(
         self, query: Query, target: str, freshness: Freshness, stale_reason: str, started: float
     ) -> SearchResult:
-        """What is like ``FILE`` or ``FILE:LINE``. Raises `NotFound`, and `EmbedderUnavailable` where nothing can be."""
+        """What is like ``FILE`` or ``FILE:LINE``, of one collection. Raises `NotFound`, and `EmbedderUnavailable` where
+        nothing can be."""
+        (store,) = self.searched.stores
         path, line = search.split_target(target)
-        with self._store.reader.snapshot():
-            file = scopes.file_at(self._store, path)
+        with store.reader.snapshot():
+            file = scopes.file_at(store, path)
             if file is None and line is not None:  # it is a name that only looks as if a line followed
-                file, line = scopes.file_at(self._store, target), None
-            manifest = self._store.reader.manifest
-        if file is None and _nothing_here(self._store, manifest.files if manifest else 0):
-            raise errors.NotFound(f"{path} is not in the index of {self._store.root}.", remedy=NOTHING_CHECKED_OUT)
+                file, line = scopes.file_at(store, target), None
+            manifest = store.reader.manifest
+        if file is None and _nothing_here(store, manifest.files if manifest else 0):
+            raise errors.NotFound(f"{path} is not in the index of {store.root}.", remedy=NOTHING_CHECKED_OUT)
         if file is None and (manifest is None or not manifest.complete):
             raise errors.NotFound(
-                f"{path} is not in the index of {self._store.root} yet.", remedy="Run 'findling index' to finish it."
+                f"{path} is not in the index of {store.root} yet.", remedy="Run 'findling index' to finish it."
             )
         if file is None:
             raise errors.NotFound(
-                f"{path} is not in the index of {self._store.root}.",
+                f"{path} is not in the index of {store.root}.",
                 remedy="Name an indexed file; `findling status --skipped` says why one may be left out.",
             )
-        with self._shown.answer():
+        with self.searched.answer():
             found = self._open_searcher().similar(file, line=line, query=query, scope_path="")
-        if not found.hits and self._store.semantics.problem:
-            self._store.semantics.required()
-        note, confidence = self._meaning(query, found).note, search.judge(found.ranked).value
-        return self._result(query, found, confidence, freshness, stale_reason, started, note)
+        if not found.hits and store.semantics.problem:
+            store.semantics.required()
+        meaning, confidence = self._meaning(query, found), search.judge(found.ranked).value
+        return self._result(query, found, confidence, freshness, stale_reason, started, meaning)
 
     def _result(
         self,
@@ -131,21 +135,29 @@ class Answers:
         freshness: Freshness,
         stale_reason: str,
         started: float,
-        note: str,
+        meaning: Meaning,
     ) -> SearchResult:
-        notes = [*query.notes, *found.notes, *self._store.take_notes(), *([note] if note else ())]
-        covered = coverage(self._store)
-        notes += _not_searched(self._store, covered)
+        notes = [
+            *query.notes,
+            *found.notes,
+            *self.searched.take_notes(),
+            *([meaning.note] if meaning.note else ()),
+            *meaning.by_words,
+        ]
+        every = [coverage(store) for store in self.searched.stores]
+        notes += self._not_searched(every)
+        covered = joined_coverage(every)
         return search.make_result(
-            query, found, confidence, covered, freshness, stale_reason, notes, started, self._shown.stale
+            query, found, confidence, covered, freshness, stale_reason, notes, started, self.searched.stale
         )
 
     def file_symbols(self, path: str) -> search.FileSymbols | None:
-        """The definitions of a file; None when it is not in the index."""
-        if not self._store.exists:
+        """The definitions of a file of one collection; None when it is not in the index."""
+        (store,) = self.searched.stores
+        if not store.exists:
             return None
-        self._store.close_if_replaced()
-        reader = self._store.reader
+        store.close_if_replaced()
+        reader = store.reader
         with reader.snapshot():
             file = reader.file_at(path)
             if file is None:
@@ -166,19 +178,19 @@ class Answers:
         wait_s: float | None,
     ) -> types.SymbolResult:
         """Definitions of a name, and its uses. ``language`` is an id, ``wait_s`` the question's."""
-        reader, unread = self._store.index, self._unread(freshness, wait_s)
+        reader, unread = self.searched.index, self._unread(freshness, wait_s)
         with reader.snapshot():
             definitions = search.definitions(
                 reader,
                 name,
                 kind=kind,
                 language=language,
-                folder=self._folder,
+                folder=self.searched.folder,
                 limit=limit,
             )
             uses = search.References((), 0)
             if references:
-                source = self._store.indexed_files(self._folder)
+                source = self.searched.files()
                 with_uses = frozenset((*reading.syntax.supported_languages(), reading.syntax.NOTEBOOK))
                 uses = search.references(
                     source, name, reading.syntax.references, languages=with_uses, language=language, limit=limit
@@ -186,8 +198,12 @@ class Answers:
             absent: tuple[types.Absent, ...] = ()
             if not definitions.total and not uses.total:
                 absent = self._absent_name(name, language, unread)
-            covered = self._coverage_of_names(uses.unread)
-        notes = (*self._store.take_notes(), *_not_searched(self._store, covered))
+            every = [_coverage_of_names(each) for each in self.searched.collections]
+            covered = joined_coverage(every)
+            if uses.unread:  # files that could not be read when they were asked for the name
+                skipped = Counter(covered.skipped) + Counter({"unreadable": len(uses.unread)})
+                covered = replace(covered, skipped=dict(skipped.most_common()))
+        notes = (*self.searched.take_notes(), *self._not_searched(every))
         if definitions.unqualified:
             notes += (f"No {name!r} is defined under just this name; found {definitions.unqualified!r}.",)
         found, total = definitions.found, definitions.total
@@ -197,7 +213,7 @@ class Answers:
         return types.SymbolResult(
             name=name,
             definitions=tuple(found),
-            references=uses.found,
+            references=tuple(sorted(uses.found, key=lambda use: (use.path, use.line))),
             total_definitions=total,
             total_references=uses.total,
             truncated=definitions.cut or total > len(found) or uses.total > len(uses.found) or uses.cut,
@@ -210,52 +226,53 @@ class Answers:
             absent=absent,
         )
 
-    def _absent_name(self, name: str, language: str | None, unread: UnreadFiles) -> tuple[types.Absent, ...]:
+    def _absent_name(self, name: str, language: str | None, unread: UnreadOfAll) -> tuple[types.Absent, ...]:
         """That a name which nothing is defined as occurs nowhere either, where that is so."""
-        reader = self._store.reader
-        with self._shown.answer():
-            scope = search.resolve(reader, Query(name, language=language), self._folder)
-            files = partial(self._store.indexed_files, "")
-            return search.Absence(reader, self._shown.lines, files, unread, scope).of_name(name)
-
-    def _coverage_of_names(self, unread: Sequence[str]) -> Coverage:
-        """Of an answer in this folder. ``unread``: files that could not be read when they were asked for a name.
-
-        Within the reader's snapshot.
-        """
-        reader = self._store.reader
-        manifest = reader.manifest
-        if manifest is None:
-            return never_indexed(self._store)
-        folder = self._folder
-        left_out = (
-            Counter(file.reason for file in scopes.left_out(self._store, folder, ()))
-            if folder
-            else Counter(reader.skipped_counts())
-        )
-        left_out.update({"unreadable": len(unread)} if unread else {})
-        return Coverage(
-            files=manifest.files,
-            chunks=manifest.chunks,
-            pending_files=manifest.pending,
-            skipped=dict(left_out.most_common()),
-            complete=manifest.complete,
-            vectors_wanted=False,
-        )
+        searched = self.searched
+        with searched.answer():
+            scope = search.resolve(searched.index, Query(name, language=language), searched.folder)
+            return search.Absence(searched.index, searched.lines, searched.files, unread, scope).of_name(name)
 
     def _open_searcher(self) -> search.Searcher:
-        if self._searcher is None or self._searcher.index is not self._store.index:
+        index = self.searched.index
+        if self._searcher is None or self._searcher.index is not index:
             self._searcher = search.Searcher(
-                self._store.index,
-                self._shown.lines,
-                own_name=roots.own_name(self._store.root),
-                semantic=self._store.semantics.channel,
-                exact_files=partial(self._store.indexed_files, ""),
+                index,
+                self.searched.lines,
+                own_name=self.searched.own_name,
+                semantic=self.searched.channel,
+                exact_files=self.searched.files,
             )
         return self._searcher
 
-    def _forget_searcher(self) -> None:
-        self._searcher = None
+    def _not_searched(self, every: Sequence[Coverage]) -> list[str]:
+        """What there is to say of files that should have been searched and were not."""
+        pairs = zip(self.searched.collections, every, strict=True)
+        return [each.said(note) for each, covered in pairs for note in _not_searched(each.store, covered)]
+
+
+def _coverage_of_names(searched: OpenCollection) -> Coverage:
+    """Of an answer from names. Within the reader's snapshot."""
+    store, folder = searched.store, searched.folder
+    if store.first_answer is not None:
+        return store.first_answer.coverage(vectors_wanted=False)
+    reader = store.reader
+    manifest = reader.manifest
+    if manifest is None:
+        return never_indexed(store)
+    left_out = (
+        Counter(file.reason for file in scopes.left_out(store, folder, ()))
+        if folder
+        else Counter(reader.skipped_counts())
+    )
+    return Coverage(
+        files=manifest.files,
+        chunks=manifest.chunks,
+        pending_files=manifest.pending,
+        skipped=dict(left_out.most_common()),
+        complete=manifest.complete,
+        vectors_wanted=False,
+    )
 
 
 def _note_of(problem: EmbedderProblem | None, mode: Mode) -> str:

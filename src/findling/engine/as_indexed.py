@@ -6,11 +6,13 @@ Asks the disk for a file's status and nothing else. Must not know who shows the 
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from findling.model.rows import FileRow
 from findling.outbound.files import Files, NotRead, stamp_of
-from findling.store.reader import IndexReader
+
+if TYPE_CHECKING:
+    from findling.engine.store import OpenStore
 
 _MARK_NS = 1
 """How a file is remembered that was read too soon after it was written: a nanosecond off (`sources.contents`)."""
@@ -33,11 +35,11 @@ class ConvertedText(NamedTuple):
     unchanged: bool
 
 
-def converted_text(reader: IndexReader, files: Files, file: FileRow) -> ConvertedText | NotRead:
-    """The text that a document was converted to; `NotRead` where its file is gone. Within the reader's snapshot."""
+def converted_text(store: OpenStore, files: Files, file: FileRow) -> ConvertedText | NotRead:
+    """The text that a document was converted to; `NotRead` where its file is gone. Within the index's snapshot."""
     status = files.status(file.path)
     if isinstance(status, NotRead):
         return status
-    text = reader.doc_text(file.blob_id)
-    unchanged = is_as_indexed(reader.state_of(file.path), status.st_size, stamp_of(status))
+    text = store.index.doc_text(file.blob_id)
+    unchanged = is_as_indexed(store.state_of(file.path), status.st_size, stamp_of(status))
     return ConvertedText(None if text is None else text.decode("utf-8", "replace"), status, unchanged)

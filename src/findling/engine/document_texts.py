@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from findling.engine.as_indexed import converted_text, is_as_indexed
 from findling.model.format_names import outlined_as
@@ -20,7 +21,9 @@ from findling.reading.outline import outline
 from findling.reading.paragraphs import Paragraphs
 from findling.search.extract import Paragraph
 from findling.search.front_matter import HEAD_CHARS, FrontMatter, front_matter
-from findling.store.reader import IndexReader
+
+if TYPE_CHECKING:
+    from findling.engine.store import OpenStore
 
 HEAD_BYTES = 4 * HEAD_CHARS
 """In which a document's head ends, whatever its characters take."""
@@ -84,9 +87,9 @@ class DocumentText:
 class DocumentTexts:
     """The documents among some files, within one snapshot of the index. ``max_bytes``: longer files are not read."""
 
-    def __init__(self, files: Files, reader: IndexReader, max_bytes: int) -> None:
+    def __init__(self, files: Files, store: OpenStore, max_bytes: int) -> None:
         self._files = files
-        self._reader = reader
+        self._store = store
         self._max_bytes = max_bytes
         self._texts: dict[str, DocumentText | None] = {}
 
@@ -119,11 +122,11 @@ class DocumentTexts:
         decoded = decode(data)
         if not isinstance(decoded, Decoded):
             return None
-        same = is_as_indexed(self._reader.state_of(file.path), status.st_size, stamp_of(status))
+        same = is_as_indexed(self._store.state_of(file.path), status.st_size, stamp_of(status))
         return DocumentText(decoded.text, file.language, changed=not same)
 
     def _read_converted(self, file: FileRow) -> DocumentText | None:
-        found = converted_text(self._reader, self._files, file)
+        found = converted_text(self._store, self._files, file)
         if isinstance(found, NotRead) or found.text is None:
             return None
         return DocumentText(found.text, outlined_as(file.language, converted=True), changed=not found.unchanged)

@@ -1,9 +1,10 @@
-"""A root's documents, opened for one question: which they are, their texts, the model that they are asked with."""
+"""The documents of what is searched, opened for one question: which they are, their texts, the model that they are
+asked with."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,25 +15,53 @@ from findling.store.schema import IndexDamaged
 
 if TYPE_CHECKING:
     from findling.embedding import Fingerprint
+    from findling.engine.searched import Searched
     from findling.engine.store import OpenStore
     from findling.model.rows import FileRow
+    from findling.outbound.files import Files
     from findling.search.documents import DocumentScope
     from findling.search.semantic import SemanticChannel
-    from findling.store.reader import IndexReader
+    from findling.store.protocols import Index
 
 
 @dataclass(frozen=True, slots=True)
 class OpenDocuments:
-    """Documents within one snapshot of the index. ``channel`` is None where nothing can be asked by meaning;
-    ``without_vectors`` counts those that should have vectors and have none, ``pending`` the files of the root that are
-    not indexed yet."""
+    """Documents within one snapshot of the index, of one collection or several.
 
-    reader: IndexReader
+    ``channel`` is None where nothing can be asked by meaning; ``without_vectors`` counts those that should have vectors
+    and have none, ``pending`` the files that are not indexed yet. ``by_words``: documents of collections that are to be
+    asked by meaning and cannot be, while others can.
+    """
+
+    reader: Index
     files: list[FileRow]
-    texts: DocumentTexts
+    texts: Texts
     channel: SemanticChannel | None
     pending: int
     without_vectors: int
+    by_words: list[FileRow]
+
+
+class Texts:
+    """The texts of documents, each read through the collection that has it."""
+
+    def __init__(self, searched: Searched, files: Sequence[Files]) -> None:
+        """``files``: those of each collection."""
+        self._owner = searched.owner
+        self._each = [
+            DocumentTexts(own, store, store.configuration.effective.index.max_file_bytes)
+            for store, own in zip(searched.stores, files, strict=True)
+        ]
+
+    def of(self, file: FileRow) -> DocumentText | None:
+        """As `DocumentTexts.of`."""
+        at, own = self._owner(file)
+        return self._each[at].of(own)
+
+    def tags(self, file: FileRow) -> frozenset[str]:
+        """As `DocumentTexts.tags`."""
+        at, own = self._owner(file)
+        return self._each[at].tags(own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,33 +78,51 @@ class DocumentModel:
 
 @contextmanager
 def opened(
-    store: OpenStore, folder: str, scope: DocumentScope, *, by_meaning: bool, code_too: bool
+    searched: Searched, scope: DocumentScope, *, by_meaning: bool, code_too: bool
 ) -> Iterator[OpenDocuments | None]:
-    """The documents below a folder that a scope allows; None where nothing is indexed. ``code_too``: vectors are missed
-    of all files."""
-    if not store.exists:
+    """The documents that a scope allows; None where nothing is indexed. ``code_too``: vectors are missed of all
+    files."""
+    if not all(store.searchable for store in searched.stores):
         yield None
         return
-    store.close_if_replaced()
-    reader = store.reader
-    with reader.snapshot(), store.new_files() as searched:
-        if reader.manifest is None:
+    for store in searched.stores:
+        store.close_if_replaced()
+    index = searched.index
+    with ExitStack() as entered:
+        entered.enter_context(searched.answer())
+        entered.enter_context(index.snapshot())
+        if (manifest := index.manifest) is None:
             yield None
             return
-        texts = DocumentTexts(searched, reader, store.configuration.effective.index.max_file_bytes)
-        files = scope.of_files(documents_below(reader, folder), texts.tags)
-        channel = store.semantics.document_channel() if by_meaning else None
-        without = _without_vectors(store, None if code_too else files) if by_meaning else 0
-        yield OpenDocuments(reader, files, texts, channel, reader.manifest.pending, without)
+        texts = Texts(searched, [entered.enter_context(store.new_files()) for store in searched.stores])
+        files = scope.of_files(documents_below(index, searched.folder), texts.tags)
+        channel = searched.channel(documents=True) if by_meaning else None
+        without = _without_vectors(searched, None if code_too else files) if by_meaning else 0
+        wish = {at for at in searched.by_words if searched.stores[at].semantics.enabled}
+        by_words = [file for file in files if searched.collection_of(file.entry_id) in wish] if wish else []
+        yield OpenDocuments(index, files, texts, channel, manifest.pending, without, by_words)
 
 
-def documents_below(reader: IndexReader, folder: str) -> list[FileRow]:
+def documents_below(reader: Index, folder: str) -> list[FileRow]:
     """Every indexed document of a folder, '' for all."""
     return [file for file in reader.listing() if file.kind == "docs" and lies_in(file.path, folder)]
 
 
-def _without_vectors(store: OpenStore, files: list[FileRow] | None) -> int:
+def _without_vectors(searched: Searched, files: list[FileRow] | None) -> int:
     """How many of these documents (None: of all files) should have vectors and have none."""
+    if files is None:
+        return sum(_without_vectors_in(store, None) for store in searched.stores)
+    own: list[list[FileRow]] = [[] for _ in searched.stores]
+    for file in files:
+        at, as_there = searched.owner(file)
+        own[at].append(as_there)
+    return sum(_without_vectors_in(store, some) for store, some in zip(searched.stores, own, strict=True))
+
+
+def _without_vectors_in(store: OpenStore, files: list[FileRow] | None) -> int:
+    """The same of one collection."""
+    if store.first_answer is not None:  # how much of it was read is said otherwise
+        return 0
     reader = store.reader
     embedder = store.semantics.document_embedder()
     model_id = reader.model_id(embedder.fingerprint.id) if embedder else None
@@ -98,7 +145,7 @@ def text_of(store: OpenStore, path: str) -> DocumentText | None:
         file = reader.file_at(path)
         if file is None or not file.converted:
             return None
-        return DocumentTexts(files, reader, store.configuration.effective.index.max_file_bytes).of(file)
+        return DocumentTexts(files, store, store.configuration.effective.index.max_file_bytes).of(file)
 
 
 def model(store: OpenStore, query: str) -> DocumentModel:

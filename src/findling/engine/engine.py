@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from findling.engine.documents import DocumentModel, OpenDocuments
     from findling.engine.jobs import Job, RunningJob
     from findling.engine.reembedding import VectorReport
+    from findling.engine.searched import OpenCollection
     from findling.model.reports import Explanation
     from findling.model.typed_paths import StrPath
     from findling.model.types import (
@@ -248,6 +249,10 @@ class Engine:
             self._refs.pop(next(iter(self._refs))).close()
         return engine
 
+    def of(self, path: str) -> tuple[Engine, str]:
+        """The engine that has a path of an answer, and the path as it has it: this one, as it is (see `Engines.of`)."""
+        return self, path
+
     def close(self) -> None:
         while self._refs:
             self._refs.popitem()[1].close()
@@ -313,13 +318,24 @@ class Engine:
         *,
         query: str = "",
         embed: bool = True,
+        text_only: bool = False,
+        look_at_all: bool = False,
+        within: Callable[[str], bool] | None = None,
         ref: str | None = None,
         wait_s: float | None = 1.5,
         progress: OnProgress | None = None,
     ) -> tuple[Freshness, str]:
         """What a question does first: take in what is quickly taken in, and say how fresh the index is then, and why
-        not fresher. ``query`` decides what is indexed first at the first time."""
-        return self._freshen(wait_s, progress, query, embed=embed)
+        not fresher. ``query`` decides what is indexed first at the first time. ``embed``, ``text_only``,
+        ``look_at_all`` and ``within``: as for `freshness.freshen`."""
+        return self._freshen(
+            wait_s, progress, query, embed=embed, text_only=text_only, look_at_all=look_at_all, within=within
+        )
+
+    @property
+    def collection(self) -> OpenCollection:
+        """What is searched here, as one of several (`Engines`)."""
+        return parts.searched.OpenCollection(self._store, self.scope)
 
     @_rebuilds
     def reembed(
@@ -625,7 +641,7 @@ class Engine:
     ) -> AbstractContextManager[OpenDocuments | None]:
         """The documents of a scope within one state of the index, as it is, for one question; None where nothing is
         indexed. ``by_meaning``: with their vectors; ``code_too``: it is said of all files which have none."""
-        return parts.documents.opened(self._store, self.scope, scope, by_meaning=by_meaning, code_too=code_too)
+        return parts.documents.opened(self._answers.searched, scope, by_meaning=by_meaning, code_too=code_too)
 
     def document_paths(self, scope: DocumentScope) -> list[str]:
         """The paths of the indexed documents of a scope, whatever their tags."""
@@ -679,7 +695,7 @@ class Engine:
 
     @cached_property
     def _answers(self) -> Answers:
-        return parts.answers.Answers(self._store, self.scope)
+        return parts.answers.Answers(parts.searched.Searched([self.collection]))
 
 
 def _each(paths: StrPath | Sequence[StrPath]) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from findling.embedding import Embedder
     from findling.search.semantic import SemanticChannel
-    from findling.store.reader import IndexReader
+    from findling.store.protocols import Index
 
 
 class KeptChannel:
@@ -18,9 +18,7 @@ class KeptChannel:
         self._channel: SemanticChannel | None = None
         self._of = ""
 
-    def of(
-        self, reader: IndexReader, embedder: Embedder, model_id: Callable[[str], int | None]
-    ) -> SemanticChannel | None:
+    def of(self, reader: Index, embedder: Embedder, model_id: Callable[[str], int | None]) -> SemanticChannel | None:
         """Made anew where the embedder is another by then; None without vectors of it. ``model_id``: the number that
         the index has for a fingerprint's id."""
         fingerprint = embedder.fingerprint.id

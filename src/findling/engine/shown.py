@@ -76,7 +76,7 @@ class ShownText:
     def _converted(self, file: FileRow) -> Sequence[str] | None:
         """The lines of the text that a document was converted to; only whether it has changed is asked of the disk."""
         with self._store.open_files() as files:
-            found = converted_text(self._store.reader, files, file)
+            found = converted_text(self._store, files, file)
         if isinstance(found, NotRead) or not found.unchanged:
             self.stale.add(file.path)
         return None if isinstance(found, NotRead) or found.text is None else found.text.split("\n")

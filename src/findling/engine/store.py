@@ -62,6 +62,7 @@ class OpenStore:
         self.root = root
         self.directory = directory
         self.notes: list[str] = []
+        self._taken: tuple[str, ...] = ()
         self.configuration = Configuration(root, self.notes, recipe, config)
         self.semantics = Semantics(self)
         self.on_close: list[Callable[[], None]] = [self.semantics.forget_opened]
@@ -100,6 +101,11 @@ class OpenStore:
     def index(self) -> Index:
         """What questions search: the index on disk, with what was read of files that it does not have yet."""
         return self.first_answer.index if self.first_answer else self.reader
+
+    @property
+    def searchable(self) -> bool:
+        """Whether there is anything to answer from."""
+        return self.exists or self.first_answer is not None
 
     def state_of(self, path: str) -> tuple[int, int] | None:
         """(size, `files.stamp_of`) of a file when it was read for the index or for this question."""
@@ -192,9 +198,13 @@ class OpenStore:
         return search.IndexedFiles(self.reader, self.open_files(), folder, max_bytes=most, lasting=self.lasting)
 
     def take_notes(self) -> tuple[str, ...]:
-        notes = tuple(self.notes)
+        self._taken = tuple(self.notes)
         self.notes.clear()
-        return notes
+        return self._taken
+
+    def put_notes_back(self) -> None:
+        """Undo `take_notes`, for an answer that nobody sees."""
+        self.notes += self._taken
 
     # --- soundness ------------------------------------------------------------------------------------------
 

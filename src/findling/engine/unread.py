@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from findling import sources
 from findling.engine.refs import RefStore
+from findling.engine.searched import OpenCollection
 from findling.engine.store import OpenStore
 from findling.model import errors
 from findling.model.format_names import format_of
@@ -89,3 +91,29 @@ class UnreadFiles:
             return None
         looked = sources.discovery.look_at(self._store.root, [path], None, self._store.configuration.wanted)
         return next((file for file in looked.skipped if file.reason not in _PRESENT), None)
+
+
+class UnreadOfAll:
+    """The same of several collections, whose names stand before their paths."""
+
+    def __init__(self, collections: Sequence[tuple[OpenCollection, UnreadFiles]]) -> None:
+        self._collections = collections
+
+    def files(self) -> int | None:
+        every = [unread.files() for _, unread in self._collections]
+        known = [number for number in every if number is not None]
+        return sum(known) if len(known) == len(every) else None
+
+    def paths(self) -> Collection[str]:
+        return [each.path(path) for each, unread in self._collections for path in unread.paths()]
+
+    def hold(self, pattern: re.Pattern[bytes], until: float) -> bool | None:
+        every = [unread.hold(pattern, until) for _, unread in self._collections]
+        return True if any(every) else None if None in every else False
+
+    def left_out(self, path: str) -> SkippedFile | None:
+        for each, unread in self._collections:
+            inner = path.removeprefix(f"{each.name}/") if each.name else path
+            if (found := unread.left_out(inner)) is not None:
+                return replace(found, path=each.path(found.path))
+        return None

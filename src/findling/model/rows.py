@@ -19,7 +19,7 @@ _KINDS = {kind: place for place, kind in enumerate(SYMBOL_KINDS)}
 
 class FileRow(NamedTuple):
     """A file of the manifest. The term counts are what BM25 normalises by. ``other_encoding``: what it is read by, None
-    for UTF-8."""
+    for UTF-8. ``collection``: what its path begins with where several are searched as one, '' elsewhere."""
 
     entry_id: int
     blob_id: int
@@ -32,6 +32,12 @@ class FileRow(NamedTuple):
     body_terms: int
     name_terms: int
     other_encoding: str | None = None
+    collection: str = ""
+
+    @property
+    def own_path(self) -> str:
+        """The path inside of its collection: what a collection is called says nothing of what is in it."""
+        return self.path[len(self.collection) + 1 :] if self.collection else self.path
 
     @property
     def converted(self) -> bool:

@@ -52,7 +52,7 @@ class DocumentScope:
         """Those of ``files`` that the scope allows; tags are asked for last, for what is left."""
         kept = list(files)
         if self.plan:
-            kept = [file for file in kept if in_plan(file.path, self.plan)]
+            kept = [file for file in kept if in_plan(file.own_path, self.plan)]
         if self.prefix:
             kept = _below(kept, self.prefix)
         if self.tags:

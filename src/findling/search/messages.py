@@ -138,7 +138,7 @@ def _first(reader: Index, entries: Sequence[int]) -> list[FileRow]:
     repeat what the program says with everything filled in."""
     rows = reader.files(entries)
     files = [rows[entry] for entry in entries if entry in rows]
-    return [file for file in files if file.kind == "code" and not path_flags(file.path) & OF_PLACES]
+    return [file for file in files if file.kind == "code" and not path_flags(file.own_path) & OF_PLACES]
 
 
 def _likely(reader: Index, asked: Sequence[str], scope: Scope, proposed: Sequence[int]) -> list[FileRow]:

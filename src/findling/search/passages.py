@@ -7,6 +7,7 @@ that it is given, so that a narrow scope is searched as thoroughly as a wide one
 from __future__ import annotations
 
 import heapq
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -66,12 +67,14 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """Passages by falling cosine, and how many were compared: ``above`` of them have the least cosine or more."""
+    """Passages by falling cosine, and how many were compared: ``above`` of them have the least cosine or more.
+    ``entries``: the files that they are of."""
 
     passages: tuple[Passage, ...]
     compared: int
     above: int
     best: float
+    entries: frozenset[int] = frozenset()
 
 
 def near(
@@ -85,7 +88,8 @@ def near(
 ) -> Near:
     """The ``limit`` chunks of these files nearest to a text whose cosine is at least ``least``. Within a snapshot.
 
-    Up to `scope.FEW` files every chunk is compared; of more only the files that sign bits propose.
+    Of a collection of up to `scope.FEW` files every chunk is compared; of a larger one only the files that sign bits
+    propose.
     """
     vector = channel.encode(query)
     if not vector.any():
@@ -96,7 +100,7 @@ def near(
     compared = sum(len(found.own) for found in cosines.values())
     best = max((float(found.own.max()) for found in cosines.values() if len(found.own)), default=0.0)
     nearest = _nearest(reader, by_entry, cosines, limit, least)
-    return Near(tuple(nearest), compared, above, best)
+    return Near(tuple(nearest), compared, above, best, frozenset(cosines))
 
 
 def by_text(
@@ -166,7 +170,7 @@ def _asks_for(terms: QueryTerms) -> frozenset[str]:
 
 def _held_back(file: FileRow) -> frozenset[str]:
     """What speaks against a document's passages unless it is asked for."""
-    flags = path_flags(file.path) & {"test", "changes"}
+    flags = path_flags(file.own_path) & {"test", "changes"}
     return flags | {"generated"} if file.generated else flags
 
 
@@ -206,8 +210,12 @@ def _nearest(
 def entries_to_compare(
     reader: Index, channel: SemanticChannel, vector: NDArray[np.float32], by_entry: Mapping[int, FileRow]
 ) -> Sequence[int]:
-    """The entries whose vectors are compared one by one: all up to `scope.FEW`, else what sign bits propose."""
-    scope = Scope(frozenset(by_entry))
-    if scope.few is not None:
-        return sorted(scope.few)
-    return list(channel.propose(vector, PROPOSED, scope.allowed))
+    """The entries whose vectors are compared one by one: of each collection all up to `scope.FEW`, else what sign bits
+    propose of it."""
+    found: list[int] = []
+    every = sorted(by_entry, key=lambda entry: by_entry[entry].collection)
+    for _, entries in itertools.groupby(every, key=lambda entry: by_entry[entry].collection):
+        scope = Scope(frozenset(entries))
+        few = scope.few
+        found += sorted(few) if few is not None else channel.propose(vector, PROPOSED, scope.allowed)
+    return found

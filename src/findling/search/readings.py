@@ -59,7 +59,7 @@ def read(
             places.append((item.file.entry_id, ordinal))
             text = "\n".join(lines[chunk.start_line - 1 : chunk.end_line])
             texts.append(tokenizer.words(text[:READ_CHARS]))
-            contexts.append(f"{item.file.path} {' '.join(chunk.headings)}")
+            contexts.append(f"{item.file.own_path} {' '.join(chunk.headings)}")
     shares = [0.0] * len(texts)
     if nearness is not None:
         said = Said(query, weights, nearness)

@@ -10,7 +10,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from heapq import merge
 from typing import TYPE_CHECKING, TypeVar
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from findling.model.reading import ChunkRow
     from findling.model.trigram_plan import TrigramPlan
     from findling.store.protocols import Index
+
+_DERIVED = 20_000
+"""Contents whose `JoinedIndex.derived` is kept, about 0.3 kB each."""
 
 _Number = TypeVar("_Number", int, float)
 _Value = TypeVar("_Value")
@@ -68,26 +71,45 @@ class JoinedIndex:
         self._parts = list(parts)
         self.derived: dict[int, array[int]] = {}
         self._hidden: list[frozenset[int]] = [frozenset()] * len(self._parts)
+        self._begun: list[int] = []
+        """The parts that anything was ever put into; the others may lack what proposals are made of."""
 
     # --- numbers --------------------------------------------------------------------------------------------
 
-    def _outer(self, part: int, own: int) -> int:
+    def outer(self, part: int, own: int) -> int:
+        """The number of an entry or a content that a part has under its own."""
         return own * len(self._parts) + part
 
     def _apart(self, ids: Iterable[int]) -> dict[int, list[int]]:
         """The ids by part, as each has them."""
         found: dict[int, list[int]] = {}
         for outer in ids:
-            own, part = divmod(outer, len(self._parts))
+            part, own = self.part_of(outer)
             found.setdefault(part, []).append(own)
         return found
 
     def _row(self, part: int, file: FileRow) -> FileRow:
         return file._replace(
-            entry_id=self._outer(part, file.entry_id),
-            blob_id=self._outer(part, file.blob_id),
+            entry_id=self.outer(part, file.entry_id),
+            blob_id=self.outer(part, file.blob_id),
             path=self._parts[part].path(file.path),
+            collection=self._parts[part].name or file.collection,
         )
+
+    def part_of(self, outer: int) -> tuple[int, int]:
+        """Which part an entry or a content is of, and its id there."""
+        own, part = divmod(outer, len(self._parts))
+        return part, own
+
+    def own(self, file: FileRow) -> tuple[int, FileRow]:
+        """Which part a file is of, and the file as that part has it."""
+        part, entry = self.part_of(file.entry_id)
+        _, blob = self.part_of(file.blob_id)
+        return part, file._replace(entry_id=entry, blob_id=blob, path=file.own_path, collection="")
+
+    def use_models(self, model_ids: Sequence[int | None]) -> None:
+        """From now on each part's vectors are of this model, by its own number (`Part.model_id`)."""
+        self._parts = [replace(part, model_id=own) for part, own in zip(self._parts, model_ids, strict=True)]
 
     def _shown(self, part: int, files: Iterable[FileRow]) -> Iterator[FileRow]:
         hidden = self._hidden[part]
@@ -97,9 +119,12 @@ class JoinedIndex:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
+        if len(self.derived) > _DERIVED:
+            self.derived.clear()
         with ExitStack() as entered:
             for part in self._parts:
                 entered.enter_context(part.index.snapshot())
+            self._begun = [at for at, part in enumerate(self._parts) if part.index.manifest is not None]
             self._hide()
             yield
 
@@ -180,21 +205,21 @@ class JoinedIndex:
         self, blob_ids: Iterable[int], ask: Callable[[Index, list[int]], Mapping[int, _Value]]
     ) -> dict[int, _Value]:
         return {
-            self._outer(part, blob_id): value
+            self.outer(part, blob_id): value
             for part, own in self._apart(blob_ids).items()
             for blob_id, value in ask(self._parts[part].index, own).items()
         }
 
     def chunks(self, blob_id: int) -> list[ChunkRow]:
-        own, part = divmod(blob_id, len(self._parts))
+        part, own = self.part_of(blob_id)
         return self._parts[part].index.chunks(own)
 
     def symbols(self, blob_id: int) -> list[SymbolRow]:
-        own, part = divmod(blob_id, len(self._parts))
+        part, own = self.part_of(blob_id)
         return [symbol._replace(blob_id=blob_id) for symbol in self._parts[part].index.symbols(own)]
 
     def doc_text(self, blob_id: int) -> bytes | None:
-        own, part = divmod(blob_id, len(self._parts))
+        part, own = self.part_of(blob_id)
         return self._parts[part].index.doc_text(own)
 
     def vectors(self, entry_ids: Iterable[int], model_id: int) -> VectorRows | None:
@@ -210,23 +235,26 @@ class JoinedIndex:
         import numpy as np
 
         counts = np.concatenate([np.diff(rows.offsets) for _, rows in found])
-        entries = [self._outer(part, entry) for part, rows in found for entry in rows.entries]
+        entries = [self.outer(part, entry) for part, rows in found for entry in rows.entries]
         return VectorRows(
             entries, np.concatenate([[0], np.cumsum(counts)]), np.concatenate([rows.rows for _, rows in found])
         )
 
     # --- proposals ------------------------------------------------------------------------------------------
 
+    def _filled(self) -> list[Part]:
+        return [self._parts[at] for at in self._begun]
+
     def term_counts(self, keys: Iterable[int]) -> dict[int, int]:
         wanted = list(keys)
         found = Counter(dict.fromkeys(wanted, 0))
-        for part in self._parts:
+        for part in self._filled():
             found.update(part.index.term_counts(wanted))
         return dict(found)
 
     def frequencies(self, wanted: Iterable[tuple[str, str]]) -> Frequencies:
         asked = list(wanted)
-        every = [part.index.frequencies(asked) for part in self._parts]
+        every = [part.index.frequencies(asked) for part in self._filled()]
         holding: Counter[tuple[str, str]] = Counter()
         for each in every:
             holding.update(each.holding)
@@ -256,14 +284,14 @@ class JoinedIndex:
         the last."""
         own = None if allowed is None else self._apart(allowed)
         found: list[tuple[int, _Number]] = []
-        for at, part in enumerate(self._parts):
+        for at, part in zip(self._begun, self._filled(), strict=True):
             among = None if own is None else frozenset(own.get(at, ()))
             if among is not None and not among:
                 continue
             for unit, number in ask(part, limit + 1, among):
                 entry = unit >> CHUNK_BITS
                 if entry not in self._hidden[at]:
-                    found.append((self._outer(at, entry) << CHUNK_BITS | unit & FILE_UNIT, number))
+                    found.append((self.outer(at, entry) << CHUNK_BITS | unit & FILE_UNIT, number))
         found.sort(key=lambda each: (sign * each[1], each[0]))
         return proposed(lambda count: found[:count], lambda entries: entries, limit, 1)
 
@@ -281,10 +309,10 @@ class JoinedIndex:
 
     def _definitions(self, ask: Callable[[Index, OnlyThese], list[SymbolRow]], only: OnlyThese) -> list[SymbolRow]:
         found: list[SymbolRow] = []
-        for at, part in enumerate(self._parts):
-            blobs = None if only.blobs is None else _Own(only.blobs, partial(self._outer, at))
+        for at, part in zip(self._begun, self._filled(), strict=True):
+            blobs = None if only.blobs is None else _Own(only.blobs, partial(self.outer, at))
             found += [
-                symbol._replace(blob_id=self._outer(at, symbol.blob_id))
+                symbol._replace(blob_id=self.outer(at, symbol.blob_id))
                 for symbol in ask(part.index, OnlyThese(blobs, only.kind))
             ]
         return found
@@ -292,11 +320,11 @@ class JoinedIndex:
     # --- patterns -------------------------------------------------------------------------------------------
 
     def containing(self, plan: TrigramPlan) -> Collection[int]:
-        return [self._outer(at, own) for at, part in enumerate(self._parts) for own in part.index.containing(plan)]
+        return [self.outer(at, own) for at in self._begun for own in self._parts[at].index.containing(plan)]
 
     def uncovered_blobs(self) -> Sequence[int]:
-        return [self._outer(at, own) for at, part in enumerate(self._parts) for own in part.index.uncovered_blobs()]
+        return [self.outer(at, own) for at in self._begun for own in self._parts[at].index.uncovered_blobs()]
 
     @property
     def covered(self) -> int:
-        return sum(part.index.covered for part in self._parts)
+        return sum(part.index.covered for part in self._filled())

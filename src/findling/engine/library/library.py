@@ -66,7 +66,6 @@ class Library:
 
     def close(self) -> None:
         for _, source in self._open.values():
-            source.close()
             source.engine.close()
         self._open.clear()
 
@@ -139,7 +138,7 @@ class Library:
 
     def chunk_count(self, name: str, path: str) -> int:
         """How many passages a file of a collection has, by its path in it. Raises `NotFound`."""
-        return self._source(self._collections.find(name)).passages.chunk_count(path)
+        return self._source(self._collections.find(name)).chunk_count(path)
 
     def remove(self, name: str) -> Removed:
         """Forget a collection and delete its index, and what was fetched into it. Raises `NotFound`."""
@@ -217,14 +216,14 @@ class Library:
         if not 0 <= context <= MAX_CONTEXT:
             raise InvalidInput(f"context must be between 0 and {MAX_CONTEXT}, not {context}.")
         source, relative = self._holder(path, also)
-        total = source.passages.chunk_count(relative)
+        total = source.chunk_count(relative)
         if chunk_index is None:
             wanted = range(total)
         elif 0 <= chunk_index < total:
             wanted = range(max(0, chunk_index - context), min(total, chunk_index + context + 1))
         else:
             raise InvalidInput(f"There is no chunk {chunk_index} in {path}: it has {total}, counted from 0.")
-        texts = source.passages.texts(relative, wanted)
+        texts = source.texts(relative, wanted)
         if texts is None:
             raise NotFound(
                 f"{path} cannot be read, or is no longer what was indexed.", remedy="Ask again to take in the change."
@@ -243,9 +242,9 @@ class Library:
         for collection in self.collections():
             source = self._source(collection)
             relative = source.relative(path)
-            if relative is None or not source.passages.has(relative):
+            if relative is None or source.file_at(relative) is None:
                 continue
-            chunks += source.passages.chunk_count(relative)
+            chunks += source.chunk_count(relative)
             files += 1
             names.append(collection.name)
             if collection.kind == "file":  # there is nothing else in it
@@ -271,7 +270,7 @@ class Library:
                 continue
             if source.root.is_dir():
                 source.freshen("", WAIT_S, None)
-            if source.passages.has(relative):
+            if source.file_at(relative) is not None:
                 return source, relative
         reason = "is not indexed" if os.path.lexists(path) else "does not exist"
         raise NotFound(f"{path} {reason}.", remedy="`findling library status` shows what is indexed.")
@@ -311,7 +310,6 @@ class Library:
     def _close(self, index: str) -> None:
         known = self._open.pop(index, None)
         if known is not None:
-            known[1].close()
             known[1].engine.close()
 
     def _refresh(self, collection: Collection, progress: OnProgress | None, fetch: bool) -> Indexed:

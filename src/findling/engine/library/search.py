@@ -1,27 +1,33 @@
-"""The recipe of a library search: each source brought up to date and searched by itself, then one order by similarity.
+"""The recipe of a library search: each source brought up to date by itself, then all of them one index and one order.
 
-A small collection is so never crowded out by a large one: it gives as many passages as any other before they are
-compared. What a score means is the same everywhere, because one model made all vectors.
+A small collection is not crowded out by a large one: of each that has few files all passages are compared.
 """
 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from findling.model.errors import Cancelled, FindlingError
+from findling.engine.searched import Searched
+from findling.model.errors import Cancelled, EmbedderUnavailable, FindlingError
+from findling.search.analysis import analyse
+from findling.search.passages import TEXT_CANDIDATES, by_text, near
+from findling.search.scope import FEW
 
 if TYPE_CHECKING:
-    from findling.engine.library.reading import Nearest, Text
+    from findling.engine.library.reading import Text
     from findling.engine.library.sources import Source
+    from findling.model.rows import FileRow
     from findling.model.types import Progress
+    from findling.search.passages import Near
+    from findling.search.passages import Passage as Chunk
+    from findling.search.semantic import SemanticChannel
 
 SPARE = 20
 """Passages looked at beyond those asked for: some may be in files that vanished a moment ago."""
-
-Skip = Callable[[str], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +75,26 @@ class LibraryResult:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
+    """A passage of a source, by its file's path in it and its place in the file."""
+
     source: Source
     path: str
     index: int
     score: float
 
-    @property
-    def order(self) -> tuple[float, str, int]:
-        return -self.score, self.source.absolute(self.path), self.index
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Places best first. How many passages reach the least score, how many do not, the best score; whether all were
+    counted. ``lacking``: the sources that could not be asked by meaning, and why."""
+
+    places: Sequence[_Place]
+    reached: int
+    below: int = 0
+    best: float | None = None
+    every: bool = True
+    used_semantic: bool = False
+    lacking: Sequence[tuple[Source, str]] = ()
 
 
 def search(
@@ -94,9 +112,38 @@ def search(
     itself and is told of; raises its error when none can answer.
     """
     started = time.monotonic()
-    notes: list[str] = []
+    ready, notes = _freshened(sources, query, started, wait_s, progress)
+    found = _Asked(ready).passages(query, limit, min_score)
+    known = {f"{source.name}: {why}." for source, why in found.lacking}  # said in one sentence, not in two
+    notes = [note for note in notes if note not in known]
+    notes += [f"{source.name}: not searched by meaning: {why.rstrip('.')}." for source, why in found.lacking]
+    shown, unread = _read(found.places, limit)
+    notes += [f"{path} changed or vanished while it was searched." for path in unread]
+    return LibraryResult(
+        query=query,
+        passages=tuple(shown),
+        total=found.reached,
+        total_exact=found.every,
+        took_ms=(time.monotonic() - started) * 1000,
+        best_similarity=found.best,
+        below_threshold=found.below,
+        used_semantic=found.used_semantic,
+        complete=not any(source.left for source in ready) and not found.lacking,
+        sources=len(ready),
+        notes=tuple(notes),
+    )
+
+
+def _freshened(
+    sources: Sequence[Source],
+    query: str,
+    started: float,
+    wait_s: float | None,
+    progress: Callable[[Progress], None] | None,
+) -> tuple[list[Source], list[str]]:
+    """The sources that can be searched, and what there is to say of all."""
     ready: list[Source] = []
-    complete = True
+    notes: list[str] = []
     failure: FindlingError | None = None
     for at, source in enumerate(sources):
         if not source.root.is_dir():
@@ -110,40 +157,11 @@ def search(
             notes.append(f"{source.name}: not searched: {error}")
             failure = error
             continue
-        complete = complete and not source.left
         notes += [f"{source.name}: {left}." for left in source.left]
         ready.append(source)
     if not ready and failure is not None:
         raise failure
-    apart = _apart(ready)
-    compared, without = _compare(apart, query, limit, min_score)
-    used_semantic = bool(compared)
-    if used_semantic:
-        places, counts = _by_meaning(compared)
-        if without:
-            places += _by_words([(source, skip) for source, skip, _ in without], query, limit)[0]
-            counts = replace(counts, every=False)
-            complete = False
-            known = {f"{source.name}: {why}." for source, _, why in without}  # said in one sentence, not in two
-            notes = [note for note in notes if note not in known]
-            notes += [f"{source.name}: not searched by meaning: {why.rstrip('.')}." for source, _, why in without]
-    else:
-        places, counts = _by_words(apart, query, limit)
-    passages, unread = _read(places, limit)
-    notes += [f"{path} changed or vanished while it was searched." for path in unread]
-    return LibraryResult(
-        query=query,
-        passages=tuple(passages),
-        total=counts.reached,
-        total_exact=counts.every,
-        took_ms=(time.monotonic() - started) * 1000,
-        best_similarity=counts.best,
-        below_threshold=counts.below,
-        used_semantic=used_semantic,
-        complete=complete,
-        sources=len(ready),
-        notes=tuple(notes),
-    )
+    return ready, notes
 
 
 def _share(wait_s: float | None, started: float, left: int) -> float | None:
@@ -153,87 +171,87 @@ def _share(wait_s: float | None, started: float, left: int) -> float | None:
     return max(0.0, started + wait_s - time.monotonic()) / left
 
 
-def _apart(sources: Sequence[Source]) -> list[tuple[Source, Skip]]:
-    """Each source with the test for files that an earlier one has as well."""
-    found: list[tuple[Source, Skip]] = []
-    for at, source in enumerate(sources):
-        known: set[str] = set()
-        for earlier in sources[:at]:
-            if earlier.root.is_relative_to(source.root) or source.root.is_relative_to(earlier.root):
-                known.update(earlier.absolute(file.path) for file in earlier.passages.files())
-        found.append((source, _is_in(source, known)))
-    return found
+class _Asked:
+    """The sources as one index, for one question."""
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        self._sources = [source for source in sources if source.index is not None]
+        self._searched = Searched([source.collection for source in self._sources])
+
+    def passages(self, query: str, limit: int, min_score: float) -> _Found:
+        """By meaning; what can only be asked by words comes after, or decides where nothing can be by meaning."""
+        if not self._sources:
+            return _Found((), 0)
+        index = self._searched.index
+        with index.snapshot():
+            files = self._files(index.listing())
+            channel = self._searched.channel(documents=True)
+            nearest = _near(self._searched, channel, query, files, limit, min_score) if channel else None
+            compared = {self._source(entry) for entry in nearest.entries} if nearest else set()
+            silent = [at for at in range(len(self._sources)) if at not in compared]
+            unasked = [file for file in files if self._source(file.entry_id) in silent]
+            if channel is None or nearest is None or (unasked and not compared):
+                return self._by_words(query, limit, files)
+            by_words = self._by_words(query, limit, unasked) if unasked else _Found((), 0)
+        lacking = [(self._sources[at], self._why(at)) for at in sorted({self._source(f.entry_id) for f in unasked})]
+        of_each = Counter(file.collection for file in files)
+        similarity = channel.calibration.similarity
+        return _Found(
+            [*self._places(nearest.passages, lambda passage: similarity(passage.cosine)), *by_words.places],
+            nearest.above,
+            nearest.compared - nearest.above,
+            similarity(nearest.best) if nearest.compared else None,
+            not lacking and all(number <= FEW for number in of_each.values()),
+            True,
+            lacking,
+        )
+
+    def _source(self, entry_id: int) -> int:
+        return self._searched.collection_of(entry_id)
+
+    def _files(self, every: Sequence[FileRow]) -> list[FileRow]:
+        """The files that may be in an answer, each once: of the first source that has it."""
+        first: dict[str, tuple[int, FileRow]] = {}
+        for file in every:
+            at, own = self._searched.owner(file)
+            if self._sources[at].allows(own):
+                known = first.get(file.path)
+                if known is None or at < known[0]:
+                    first[file.path] = at, file
+        return [file for _, file in first.values()]
+
+    def _why(self, at: int) -> str:
+        """Why a source could not be asked by meaning."""
+        return self._searched.by_words.get(at) or self._sources[at].pending() or "it has no vectors"
+
+    def _by_words(self, query: str, limit: int, files: Sequence[FileRow]) -> _Found:
+        """What the text search finds, one passage for each file; scores are shares of the best."""
+        found = by_text(self._searched.index, analyse(query), files)
+        best: dict[int, Chunk] = {}
+        for passage in found:
+            best.setdefault(passage.file.entry_id, passage)
+        places = self._places(list(best.values())[: limit + SPARE], lambda passage: passage.text)
+        return _Found(places, len(best), every=len(found) < TEXT_CANDIDATES)
+
+    def _places(self, found: Sequence[Chunk], score: Callable[[Chunk], float]) -> list[_Place]:
+        places = []
+        for passage in found:
+            at, own = self._searched.owner(passage.file)
+            places.append(_Place(self._sources[at], own.path, passage.ordinal, score(passage)))
+        return places
 
 
-def _is_in(source: Source, known: set[str]) -> Skip:
-    return (lambda path: source.absolute(path) in known) if known else (lambda _: False)
-
-
-# --- by meaning ------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Counts:
-    """How many passages reach the least score, how many do not, the best score; whether all were compared."""
-
-    reached: int
-    below: int
-    best: float | None
-    every: bool
-
-
-def _compare(
-    apart: Sequence[tuple[Source, Skip]], query: str, limit: int, min_score: float
-) -> tuple[list[tuple[Source, Nearest]], list[tuple[Source, Skip, str]]]:
-    """The sources that were asked by meaning, and the others that hold something, with why they were not."""
-    answered: list[tuple[Source, Nearest]] = []
-    without: list[tuple[Source, Skip, str]] = []
-    for source, skip in apart:
-        near = source.passages.nearest(query, limit + SPARE, least=min_score, without=skip)
-        if near is not None and near.compared:
-            answered.append((source, near))
-            continue
-        why = source.passages.not_by_meaning(query)
-        if why and not all(skip(file.path) for file in source.passages.files()):
-            without.append((source, skip, why))
-        elif near is not None:
-            answered.append((source, near))
-    return answered, without
-
-
-def _by_meaning(answered: Sequence[tuple[Source, Nearest]]) -> tuple[list[_Place], _Counts]:
-    places = [
-        _Place(source, place.path, place.index, place.similarity) for source, near in answered for place in near.places
-    ]
-    places.sort(key=lambda place: place.order)
-    reached = sum(near.reached for _, near in answered)
-    return places, _Counts(
-        reached,
-        sum(near.compared for _, near in answered) - reached,
-        max((near.best for _, near in answered if near.compared), default=None),
-        all(near.every for _, near in answered),
-    )
-
-
-# --- by words --------------------------------------------------------------------------------------------------
-
-
-def _by_words(apart: Sequence[tuple[Source, Skip]], query: str, limit: int) -> tuple[list[_Place], _Counts]:
-    """What the text search finds, one passage for each file.
-
-    Its scores are relative to the best of one index, so each list counts as much as its answer is sure.
-    """
-    places: list[_Place] = []
-    total = 0
-    for source, skip in apart:
-        found = source.by_words(query, limit)
-        kept = [hit for hit in found.hits if not skip(hit.path)]
-        total += found.total - len(found.hits) + len(kept)
-        for hit in kept:
-            index = source.passages.at_line(hit.path, hit.start_line)
-            places.append(_Place(source, hit.path, index, min(1.0, hit.score * found.confidence)))
-    places.sort(key=lambda place: place.order)
-    return places, _Counts(total, 0, None, True)
+def _near(
+    searched: Searched, channel: SemanticChannel, query: str, files: Sequence[FileRow], limit: int, min_score: float
+) -> Near | None:
+    """The nearest passages; None where the model knows no word of the query, or does not answer."""
+    try:
+        if not channel.encode(query).any():
+            return None
+    except EmbedderUnavailable:
+        return None
+    least = channel.calibration.least_cosine(min_score)
+    return near(searched.index, channel, query, files, limit=limit + SPARE, least=least)
 
 
 # --- what they say ---------------------------------------------------------------------------------------------
@@ -241,17 +259,17 @@ def _by_words(apart: Sequence[tuple[Source, Skip]], query: str, limit: int) -> t
 
 def _read(places: Sequence[_Place], limit: int) -> tuple[list[Passage], list[str]]:
     """The first ``limit`` that can be read, and the files that could not be."""
-    passages: list[Passage] = []
+    shown: list[Passage] = []
     unread: list[str] = []
     for place in places:
-        if len(passages) == limit:
+        if len(shown) == limit:
             break
-        texts = place.source.passages.texts(place.path, [place.index])
+        texts = place.source.texts(place.path, [place.index])
         if texts:
-            passages.append(passage(place.source, texts[0], place.score))
+            shown.append(passage(place.source, texts[0], place.score))
         elif (path := place.source.absolute(place.path)) not in unread:
             unread.append(path)
-    return passages, unread
+    return shown, unread
 
 
 def passage(source: Source, text: Text, score: float) -> Passage:

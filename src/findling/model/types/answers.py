@@ -254,6 +254,7 @@ class Meaning:
     ``ran``: vectors were compared; ``skipped``: why that had no part in the answer. ``ratio``: what it weighed against
     text. ``problem`` and ``model_version`` tell of the embedder, where the question might have needed one; ``note``
     says the problem among the answer's notes; ``failure`` is what it said when it failed at this question.
+    ``by_words``: a sentence on each collection that was asked by words alone while others were asked by meaning.
     """
 
     ran: bool = False
@@ -263,6 +264,7 @@ class Meaning:
     model_version: str | None = None
     note: str = ""
     failure: str = ""
+    by_words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

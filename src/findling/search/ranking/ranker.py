@@ -113,7 +113,7 @@ def _text(reader: Index, query: QueryTerms, ranked: Sequence[RankedFile], rows: 
     proper = [key in named for key in keys[:own]]
     for item in ranked:
         file = item.file
-        path = signals.path_words(file.path)
+        path = signals.path_words(file.own_path)
         row = rows.get(file.blob_id, ())
         found = term_rows.lookup(row, keys)
         in_path = [path.terms.get(key, 0) for key in keys]
@@ -182,7 +182,7 @@ def _names(query: QueryTerms, ranked: Sequence[RankedFile]) -> None:
     matcher = signals.StemMatcher(query.words)
     asked = {name.squashed: name.weight for name in query.names}
     for item in ranked:
-        path = signals.path_words(item.file.path)
+        path = signals.path_words(item.file.own_path)
         item.values["stem"] = asked.get(path.squashed_stem, 0.0)
         item.values["path"] = matcher.share(path.stem)
 
@@ -266,7 +266,7 @@ SURELY_DEFINED = 0.5
 def _priors(query: QueryTerms, ranked: Sequence[RankedFile]) -> None:
     newest = priors.newest_versions(item.file.path for item in ranked)
     for item in ranked:
-        flags: Set[str] = priors.path_flags(item.file.path) | ({"generated"} if item.file.generated else set())
+        flags: Set[str] = priors.path_flags(item.file.own_path) | ({"generated"} if item.file.generated else set())
         if item.file.kind == "code":  # history.py is no history
             flags -= {"changes"}
         asked_by_scope = any(found.strength > 1 and not found.alike for found in item.definitions)
@@ -279,7 +279,11 @@ def _priors(query: QueryTerms, ranked: Sequence[RankedFile]) -> None:
         asked_for = min(1.0, item.values["definition"] / SURELY_DEFINED)
         for flag in priors.OF_PLACES & item.values.keys():  # who asks for a name wants it wherever it is defined
             item.values[flag] *= 1.0 - asked_for
-        if "advice" in query.wants and item.file.kind == "docs" and priors.is_prose(item.file.path, item.file.language):
+        if (
+            "advice" in query.wants
+            and item.file.kind == "docs"
+            and priors.is_prose(item.file.own_path, item.file.language)
+        ):
             item.values["advice"] = 1.0
 
 

@@ -1,0 +1,251 @@
+"""What a question is asked of: opened collections, one or several, as one index and one set of files.
+
+A file's text is read through the collection that has it. Must not know what is asked, nor decide what is fresh.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from findling.config import roots
+from findling.engine.kept_channel import KeptChannel
+from findling.engine.shown import ShownText
+from findling.engine.state import coverage
+from findling.store.joined import JoinedIndex, Part
+
+if TYPE_CHECKING:
+    from findling.embedding import Embedder, Fingerprint
+    from findling.engine.store import OpenStore
+    from findling.model.rows import FileRow
+    from findling.model.trigram_plan import TrigramPlan
+    from findling.model.types import Coverage, EmbedderProblem, SkippedFile
+    from findling.search.exact import ExactSource, FileRef, Scope
+    from findling.search.semantic import SemanticChannel
+    from findling.store.protocols import Index
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCollection:
+    """``folder``: only what lies in it is searched, '' for all. ``name`` stands before its paths, '' for nothing."""
+
+    store: OpenStore
+    folder: str = ""
+    name: str = ""
+
+    def path(self, path: str) -> str:
+        return f"{self.name}/{path}" if self.name else path
+
+    def said(self, note: str) -> str:
+        """A sentence about it as the answer has it."""
+        return f"{self.name}: {note}" if self.name else note
+
+
+class Searched:
+    """For one thread. The index is there when something is asked of it, and another after a collection was closed."""
+
+    def __init__(self, collections: Sequence[OpenCollection]) -> None:
+        self.collections = tuple(collections)
+        self._alone = self.collections[0] if len(self.collections) == 1 and not self.collections[0].name else None
+        self._joined: JoinedIndex | None = None
+        self._indexes: list[Index] = []
+        self._channel = KeptChannel()
+        self._asked_by: Fingerprint | None = None
+        self.by_words: dict[int, str] = {}
+        """Which collections could not be asked by meaning while others were, and why; of the last question that was
+        asked so."""
+
+    @cached_property
+    def _shown(self) -> list[ShownText]:
+        return [ShownText(store) for store in self.stores]
+
+    @property
+    def stores(self) -> list[OpenStore]:
+        return [each.store for each in self.collections]
+
+    @property
+    def folder(self) -> str:
+        """What lies in it is searched, '' for all."""
+        return self._alone.folder if self._alone else ""
+
+    @property
+    def own_name(self) -> str:
+        """What is searched as it calls itself; '' for several, whose names tell them apart."""
+        return roots.own_name(self._alone.store.root) if self._alone else ""
+
+    @property
+    def index(self) -> Index:
+        """Raises the index's errors."""
+        return self._alone.store.index if self._alone else self._several()
+
+    def _several(self) -> JoinedIndex:
+        every = [store.index for store in self.stores]
+        if self._joined is None or every != self._indexes:  # one was closed meanwhile
+            parts = [Part(index, each.name) for index, each in zip(every, self.collections, strict=True)]
+            self._joined, self._indexes = JoinedIndex(parts), every
+            self._channel.forget()
+        return self._joined
+
+    def collection_of(self, entry_id: int) -> int:
+        """The place of the collection that has an entry."""
+        return self._joined.part_of(entry_id)[0] if self._joined else 0
+
+    def owner(self, file: FileRow) -> tuple[int, FileRow]:
+        """Which collection has a file, and the file as it has it."""
+        return self._joined.own(file) if self._joined else (0, file)
+
+    # --- files ----------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def answer(self) -> Iterator[None]:
+        """One question: within it a file is looked at once, however often its lines are asked for."""
+        self.by_words.clear()
+        with ExitStack() as entered:
+            for shown in self._shown:
+                entered.enter_context(shown.answer())
+            yield
+
+    @property
+    def stale(self) -> set[str]:
+        """Paths read for the last `answer`, and since, whose content is no longer what was indexed."""
+        pairs = zip(self.collections, self._shown, strict=True)
+        return {each.path(path) for each, shown in pairs for path in shown.stale}
+
+    def lines(self, file: FileRow) -> Sequence[str] | None:
+        """A file's lines as they are now, None when it cannot be read."""
+        at, own = self.owner(file)
+        return self._shown[at].lines(own)
+
+    def files(self) -> ExactSource:
+        """All of them, for an exact search."""
+        if self._alone:
+            return self._alone.store.indexed_files(self._alone.folder)
+        return _JoinedFiles(self._several(), self.collections)
+
+    # --- state ----------------------------------------------------------------------------------------------
+
+    def coverage(self) -> Coverage:
+        return joined_coverage(coverage(store) for store in self.stores)
+
+    def take_notes(self) -> tuple[str, ...]:
+        return tuple(each.said(note) for each in self.collections for note in each.store.take_notes())
+
+    # --- meaning --------------------------------------------------------------------------------------------
+
+    def channel(self, *, documents: bool = False) -> SemanticChannel | None:
+        """The vectors of the model that most collections have, for questions to ``documents`` alone or to all files;
+        None where none has any. Within the index's snapshot; may open embedders."""
+        if self._alone:
+            semantics = self._alone.store.semantics
+            return semantics.document_channel() if documents else semantics.channel()
+        self.by_words.clear()
+        semantics_of = [store.semantics for store in self.stores]
+        embedders = [each.document_embedder() if documents else each.embedder() for each in semantics_of]
+        numbers = [
+            None if embedder is None else _number(store, embedder)
+            for store, embedder in zip(self.stores, embedders, strict=True)
+        ]
+        pairs = zip(embedders, numbers, strict=True)
+        asked_by = _commonest([embedder for embedder, number in pairs if embedder is not None and number is not None])
+        if asked_by is None:
+            return None
+        for at, embedder in enumerate(embedders):
+            if embedder is None:
+                failure = semantics_of[at].document_failure if documents else semantics_of[at].problem
+                self._only_words(at, str(failure or "there is no embedding model"))
+            elif embedder.fingerprint.id != asked_by.fingerprint.id:
+                numbers[at] = None
+                self._only_words(at, f"it has another embedding model, {embedder.fingerprint.model}")
+            elif numbers[at] is None and self.stores[at].reader.latest_model() is not None:
+                self._only_words(at, "its vectors are another model's")
+        index = self._several()
+        index.use_models(numbers)
+        self._asked_by = asked_by.fingerprint
+        return self._channel.of(index, asked_by, lambda _: 0)  # each part has its own number
+
+    def _only_words(self, at: int, why: str) -> None:
+        self.by_words[at] = why.rstrip(".")
+
+    def said_by_words(self) -> dict[str, str]:
+        """A sentence on each collection of `by_words`, by name."""
+        names = [each.name for each in self.collections]
+        return {names[at]: f"searched by words, not by meaning: {why}." for at, why in self.by_words.items()}
+
+    @property
+    def problem(self) -> EmbedderProblem | None:
+        """What keeps every collection from being asked by meaning, as the first has it; None where one can be. May
+        open embedders."""
+        every = [store.semantics.trouble() for store in self.stores]
+        return every[0] if all(every) else None
+
+    @property
+    def opened(self) -> Fingerprint | None:
+        """Of the embedder that answers, as far as one was opened."""
+        opened = [store.semantics.opened for store in self.stores]
+        return next((each for each in opened if each == self._asked_by), None) or next(filter(None, opened), None)
+
+
+def _commonest(embedders: Sequence[Embedder]) -> Embedder | None:
+    """The first of those whose model is most often among them."""
+    counts = Counter(embedder.fingerprint.id for embedder in embedders)
+    return max(embedders, key=lambda embedder: counts[embedder.fingerprint.id], default=None)
+
+
+def _number(store: OpenStore, embedder: Embedder) -> int | None:
+    """What a collection calls the model of an embedder, None without vectors of it."""
+    if store.first_answer is not None:
+        return 0  # each of its parts has its own number
+    return store.reader.model_id(embedder.fingerprint.id)
+
+
+class _JoinedFiles:
+    """The files of several collections as one source for an exact search: one of each by turns, so that none is
+    crowded out by a larger one where not all can be looked at."""
+
+    def __init__(self, index: JoinedIndex, collections: Sequence[OpenCollection]) -> None:
+        self._index = index
+        self._collections = collections
+        self._sources = [each.store.indexed_files(each.folder) for each in collections]
+
+    def candidate_files(self, plan: TrigramPlan, scope: Scope) -> Iterator[FileRef]:
+        waiting = deque(self._of(at, plan, scope) for at in range(len(self._sources)))
+        while waiting:
+            each = waiting.popleft()
+            if (ref := next(each, None)) is not None:
+                yield ref
+                waiting.append(each)
+
+    def _of(self, at: int, plan: TrigramPlan, scope: Scope) -> Iterator[FileRef]:
+        path = self._collections[at].path
+        for ref in self._sources[at].candidate_files(plan, scope):
+            yield replace(ref, path=path(ref.path), blob_id=self._index.outer(at, ref.blob_id))
+
+    def read(self, ref: FileRef) -> bytes | SkippedFile | None:
+        at, blob_id = self._index.part_of(ref.blob_id)
+        path = ref.path.removeprefix(f"{self._collections[at].name}/")
+        return self._sources[at].read(replace(ref, path=path, blob_id=blob_id))
+
+
+def joined_coverage(every: Iterable[Coverage]) -> Coverage:
+    """Of several collections together."""
+    found = list(every)
+    if len(found) == 1:
+        return found[0]
+    skipped: Counter[str] = Counter()
+    for each in found:
+        skipped.update(each.skipped)
+    return replace(
+        found[0],
+        files=sum(each.files for each in found),
+        chunks=sum(each.chunks for each in found),
+        embedded_chunks=sum(each.embedded_chunks for each in found),
+        pending_files=sum(each.pending_files for each in found),
+        skipped=dict(skipped),
+        complete=all(each.complete for each in found),
+        scanned=sum(each.scanned for each in found),
+        vectors_wanted=any(each.vectors_wanted for each in found),
+    )
