@@ -43,9 +43,9 @@ def engine(root: Path, request: pytest.FixtureRequest) -> Iterator[Engine]:
 
 
 def ask(engine: Engine, pattern: str = "marker_of_") -> set[str]:
-    found = engine.grep(pattern, wait_s=60.0)
+    found = engine.search(pattern, mode="exact", limit=500, wait_s=60.0)
     assert found.freshness == "fresh", found.stale_reason
-    return {file.path for file in found.files}
+    return {hit.path for hit in found.hits}
 
 
 def ends_up(engine: Engine, pattern: str, *paths: str) -> None:

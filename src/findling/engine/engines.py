@@ -80,7 +80,7 @@ class Engines:
         asked: dict[str, Any] = {"references": references, "kind": kind, "language": language_id(language)}
         return self._asked(
             lambda answers, freshness, why: answers.symbols(
-                name, limit=limit, freshness=freshness, stale_reason=why, started=started, **asked
+                name, limit=limit, freshness=freshness, stale_reason=why, started=started, wait_s=wait_s, **asked
             ),
             lambda engine: engine.symbols(name, limit=limit, wait_s=wait_s, progress=progress, **asked),
             wait_s=wait_s,

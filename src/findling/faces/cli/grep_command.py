@@ -84,6 +84,8 @@ def _grep(
             deeper = [f"{glob}*" for glob in args.path_globs if glob.endswith("/*")]
             if deeper and search(path_globs=_from_here(engine.root, deeper)).totals.files_searched:
                 nothing += f"; {' and '.join(deeper)} would take folders below"
+        elif len(patterns) == 1 and not args.inverted and (args.fixed or words.is_plain(patterns[0])):
+            nothing = words.absent_text(patterns[0], totals)
         session.notes(words.grep_notes(totals, nothing=nothing, cut=not (totals.counts_exact or session.reader_left)))
     return totals.total_files > 0
 

@@ -117,6 +117,18 @@ def grep_notes(totals: GrepResult, *, cut: bool, nothing: str = NOTHING_FOUND) -
     return notes
 
 
+def absent_text(text: str, totals: GrepResult) -> str:
+    """What there is to say of a text that was looked for to the letter and not found."""
+    if not (totals.counts_exact and totals.files_searched):
+        return NOTHING_FOUND
+    return f"{text!r} does not occur in the {count(totals.files_searched, 'file')} searched"
+
+
+def is_plain(pattern: str) -> bool:
+    """Whether an expression means its own letters."""
+    return re.escape(pattern).replace("\\ ", " ").replace("\\-", "-") == pattern
+
+
 def grep_total(result: GrepResult) -> str:
     found = f"{count(result.total_occurrences, 'occurrence')} on {count(result.total_lines, 'line')}"
     least = "" if result.counts_exact else "at least "
