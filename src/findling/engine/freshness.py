@@ -19,7 +19,7 @@ from findling.engine.runs import OnProgress, add_vectors, run
 from findling.engine.store import WRITER_WAIT_S, OpenStore
 from findling.model import errors
 from findling.model.plurals import count
-from findling.model.types import Freshness, TreeState
+from findling.model.types import Freshness, Progress, TreeState
 from findling.store.schema import FAILED, UNREAD
 
 Within = Callable[[str], bool]
@@ -375,7 +375,10 @@ def _first_run(
     embed: bool,
 ) -> tuple[Freshness, str]:
     began = time.monotonic()
+    tell = progress or (lambda _: None)
+    tell(Progress("listing", 0, 0))
     if deadline is not None and within is not None and (waiting := _not_indexed_yet(store, within)) is not None:
+        tell(Progress("indexing", 0, len(waiting)))
         store.first_answer = indexing.first_answers.first_answer(store, query, waiting, embed=embed)
         goes_on = indexing.background.start(store)
         store.notes.append(store.first_answer.note(goes_on=goes_on))
