@@ -100,7 +100,7 @@ def test_before_the_first_call_nothing_heavy_is_loaded(project: Path) -> None:
     code = f"""
         import asyncio, sys
         from findling.faces import mcp
-        from findling.contracts.registry import select
+        from findling.contracts.tools import select
         from findling.contracts.workspace import Workspace
         server = mcp.make_server(mcp.Desk(select(None), Workspace({str(project)!r})))
         heavy = {{"numpy", "apsw", "tantivy", "tree_sitter", "simsimd", "findling.engine.engine"}}

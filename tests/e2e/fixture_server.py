@@ -22,8 +22,7 @@ from mcp.types import (
     UnsubscribeRequestParams,
 )
 
-from findling.contracts.model import Tool
-from findling.contracts.registry import select
+from findling.contracts.tools import Tool, select
 from findling.contracts.workspace import Workspace
 from findling.faces.mcp.desk import Desk, make_server
 from findling.faces.mcp.http import serve_on

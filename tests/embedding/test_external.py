@@ -18,7 +18,7 @@ from project import QUESTION, make
 from findling import config as configuration
 from findling.config import Secret
 from findling.contracts import Workspace, call
-from findling.contracts.registry import TOOLS
+from findling.contracts.tools import TOOLS
 from findling.embedding.providers import external
 from findling.embedding.providers.ollama import forget
 from findling.engine import Engine

@@ -14,7 +14,7 @@ from actors import edit, lay_out
 from gits import git
 from indexes import write
 
-from findling.contracts.registry import TOOLS, call
+from findling.contracts import TOOLS, call
 from findling.contracts.workspace import Workspace
 
 EDITS = 14

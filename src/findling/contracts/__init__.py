@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING
 from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
-    from findling.contracts.registry import TOOLS, call, select
+    from findling.contracts.registry import call
     from findling.contracts.root_names import check_roots
-    from findling.contracts.selection import select_of
+    from findling.contracts.tools import TOOLS, select
     from findling.contracts.workspace import Workspace
     from findling.contracts.workspaces import open_workspace
 else:
     __getattr__ = front_door(
         __name__,
         {
-            "registry": "TOOLS call select",
+            "registry": "call",
             "root_names": "check_roots",
-            "selection": "select_of",
+            "tools": "TOOLS select",
             "workspace": "Workspace",
             "workspaces": "open_workspace",
         },
     )
 
-__all__ = ["TOOLS", "Workspace", "call", "check_roots", "open_workspace", "select", "select_of"]
+__all__ = ["TOOLS", "Workspace", "call", "check_roots", "open_workspace", "select"]

@@ -6,18 +6,18 @@ import time
 from typing import Any
 
 from findling import __version__
-from findling.contracts import absence, code_metadata, parameters, running
+from findling.contracts import absence, code_metadata, running
 from findling.contracts import code_decisions as decide
 from findling.contracts.code_health import grammars, missing_folder, required_version, schema_status, store_problem
-from findling.contracts.code_search import BODY_LINES, known_language, search_code, symbol_id
-from findling.contracts.model import Arguments, Call, Refusal, Reply, Tool, object_schema
+from findling.contracts.code_search import BODY_LINES, known_language, symbol_id
+from findling.contracts.model import Arguments, Call, Refusal, Reply
 from findling.contracts.places import Lines
 from findling.contracts.refs import check_ref
 from findling.contracts.symbols import file_symbols, outline
 from findling.contracts.workspace import WAIT_S
 from findling.engine.index_jobs import RunMode
 from findling.model.languages import LANGUAGES
-from findling.model.types import SYMBOL_KINDS, Reference, SymbolHit
+from findling.model.types import Reference, SymbolHit
 from findling.search.lexical import core_name
 
 MATCH_SCORES = {"exact": 1.0, "prefix": 0.8, "part": 0.5}
@@ -31,7 +31,7 @@ REFERENCE_SCORE = 0.4
 # --- locate_symbol ---------------------------------------------------------------------------------------------
 
 
-def _locate_symbol(call: Call, given: Arguments) -> Reply:
+def locate_symbol(call: Call, given: Arguments) -> Reply:
     engine = call.workspace.engine
     ref = check_ref(call.workspace, given.get("ref"))
     found = engine.symbols(
@@ -111,7 +111,7 @@ def _reference(use: Reference, name: str, detail: str) -> dict[str, Any]:
 # --- the state of the index ------------------------------------------------------------------------------------
 
 
-def _index_status(call: Call, given: Arguments) -> Reply:
+def index_status(call: Call, given: Arguments) -> Reply:
     workspace = call.workspace
     engine = workspace.engine
     if (gone := missing_folder(engine.root)) is not None:
@@ -158,11 +158,11 @@ def _advice(languages: Any, files: int, latency_ms: float) -> dict[str, Any]:
     }
 
 
-def _index_repo(call: Call, given: Arguments) -> Reply:
+def index_repo(call: Call, given: Arguments) -> Reply:
     return _start(call, given, "full", "index_in_progress", "file_count")
 
 
-def _sync_repo(call: Call, given: Arguments) -> Reply:
+def sync_repo(call: Call, given: Arguments) -> Reply:
     return _start(call, given, "incremental", "sync_in_progress", "changed_files")
 
 
@@ -179,7 +179,7 @@ def _start(call: Call, given: Arguments, mode: RunMode, busy: str, counted: str)
     return Reply({**facts, "metadata": code_metadata.fields(decide.protocol_state(indexed=True, job_active=True), ref)})
 
 
-def _health_check(call: Call, given: Arguments) -> Reply:
+def health_check(call: Call, given: Arguments) -> Reply:
     workspace = call.workspace
     engine = workspace.engine
     ref = check_ref(call.workspace, given.get("ref"))
@@ -227,7 +227,7 @@ def _health_check(call: Call, given: Arguments) -> Reply:
     return Reply({**facts, "metadata": code_metadata.of_status(workspace, status)}, "projects")
 
 
-def _get_file_outline(call: Call, given: Arguments) -> Reply:
+def get_file_outline(call: Call, given: Arguments) -> Reply:
     ref = check_ref(call.workspace, given.get("ref"))
     found, freshness = file_symbols(call, ref, given["path"])
     metadata = code_metadata.of_answer(
@@ -246,112 +246,3 @@ def _get_file_outline(call: Call, given: Arguments) -> Reply:
         "metadata": metadata,
     }
     return Reply(facts, "symbols")
-
-
-# --- the rows --------------------------------------------------------------------------------------------------
-
-_DETAIL = parameters.one_of(
-    ("location", "signature", "context"),
-    "How much of each result: its place, also its signature, also its body.",
-    "signature",
-)
-_REF = {"ref": parameters.REF}
-_FORCE = {"force": parameters.flag("Build everything again, even what has not changed.")}
-
-TOOLS: tuple[Tool, ...] = (
-    Tool(
-        "search_code",
-        "code",
-        "Search code and documents for a symbol name, a path, an error message or a question in words. Use it first, "
-        "for any of these. Returns path, lines, kind, name, score and snippet of each place; metadata says how sure "
-        "the answer is and what to try next when it is not.",
-        object_schema(
-            {
-                "query": parameters.query("A name, a path, an error text, or a question."),
-                "limit": parameters.count(10, 100),
-                "language": parameters.LANGUAGE,
-                "detail_level": _DETAIL,
-                "semantic_ratio": parameters.share("The most that meaning may weigh against text; 0 is text only."),
-                "confidence_threshold": parameters.share("Below this an answer counts as not sure; 0.5 by default."),
-                "freshness_policy": parameters.one_of(
-                    ("strict", "balanced", "best_effort"),
-                    "When files changed that are not indexed yet: refuse, answer and bring the index up to date, or "
-                    "just answer.",
-                    "balanced",
-                ),
-                **_REF,
-                "max_tokens": parameters.TOKENS,
-            },
-            ("query",),
-        ),
-        search_code,
-        first=True,
-    ),
-    Tool(
-        "locate_symbol",
-        "code",
-        "Find where a name is defined (function, class, method, constant...), and with include_references also where "
-        "it is used. Exact names come first. Returns path, lines, kind, qualified name and signature.",
-        object_schema(
-            {
-                "name": parameters.text("The name, such as retry or Client.retry.", parameters.MAX_NAME),
-                "kind": parameters.one_of(SYMBOL_KINDS, "Only definitions of this kind."),
-                "language": parameters.LANGUAGE,
-                "limit": parameters.count(10, 100),
-                "detail_level": _DETAIL,
-                "include_references": parameters.flag("Also list where the name is used."),
-                **_REF,
-                "max_tokens": parameters.TOKENS,
-            },
-            ("name",),
-        ),
-        _locate_symbol,
-    ),
-    Tool(
-        "get_file_outline",
-        "code",
-        "Show what a file defines, with lines and signatures, as a tree: to know a file without reading it.",
-        object_schema(
-            {
-                "path": parameters.path("A file, relative to the root."),
-                "depth": parameters.one_of(
-                    ("top", "all"), "Only what stands at the top, or what is inside too.", "all"
-                ),
-                **_REF,
-            },
-            ("path",),
-        ),
-        _get_file_outline,
-    ),
-    Tool(
-        "index_status",
-        "code",
-        "Tell how much is indexed, whether the index is up to date, and what indexing runs or ran.",
-        object_schema(_REF),
-        _index_status,
-    ),
-    Tool(
-        "index_repo",
-        "code",
-        "Begin to index the whole root and answer at once; index_status tells how far it is. Searching indexes by "
-        "itself: this is for doing it ahead, or anew with force.",
-        object_schema({**_FORCE, **_REF}),
-        _index_repo,
-        writes=True,
-    ),
-    Tool(
-        "sync_repo",
-        "code",
-        "Begin to take in what changed on disk and answer at once. Searching does that by itself for few changes.",
-        object_schema({**_FORCE, **_REF}),
-        _sync_repo,
-        writes=True,
-    ),
-    Tool(
-        "health_check",
-        "code",
-        "Check that the index can be read, which grammars and which embedding model work, and what is running.",
-        object_schema(_REF),
-        _health_check,
-    ),
-)

@@ -14,8 +14,7 @@ from findling.contracts import absence, code_metadata
 from findling.contracts import code_decisions as decide
 from findling.contracts.code_rerank import Rerank, reranked, reranker
 from findling.contracts.model import Arguments, Call, Refusal, Reply
-from findling.contracts.parameters import MAX_NAME, MAX_REPEATED
-from findling.contracts.places import clipped
+from findling.contracts.places import MAX_REPEATED, clipped
 from findling.contracts.refs import check_ref
 from findling.contracts.workspace import WAIT_S
 from findling.model.languages import LANGUAGES, find_language
@@ -30,6 +29,9 @@ if TYPE_CHECKING:
     from findling.config.options import SemanticMode
 
 SNIPPET_CHARS = 200
+MAX_NAME = 1_000
+"""Characters of a name; what is longer is none."""
+
 BODY_LINES = 200
 """Lines of a result's body; more is reading the file."""
 

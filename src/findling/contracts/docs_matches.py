@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from findling.contracts.docs_scope import ask, scope_of
 from findling.contracts.model import Arguments, Call, Refusal, Reply
-from findling.contracts.parameters import MAX_REPEATED
-from findling.contracts.places import clipped
+from findling.contracts.places import MAX_REPEATED, clipped
 from findling.search import text_matches
 from findling.search.analysis import analyse
 from findling.search.documents import prefix_order

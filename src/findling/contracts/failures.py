@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from findling.contracts import budget, code_metadata
-from findling.contracts.model import Family, Refusal, Tool, ToolResult
+from findling.contracts.model import Refusal, ToolResult
+from findling.contracts.tools import Family, Tool
 from findling.contracts.workspace import Workspace
 from findling.model import errors
 

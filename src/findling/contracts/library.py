@@ -1,4 +1,4 @@
-"""The library family apart from fetching (`library_fetch`) and jobs (`library_jobs`): passages of all that was added,
+"""The library family apart from fetching and its jobs (`library_jobs`): passages of all that was added,
 and of the roots' documents.
 
 Texts of answers are the contract of these tools; finding is the library's.
@@ -10,11 +10,9 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from findling.contracts import budget, parameters
+from findling.contracts import budget
 from findling.contracts.library_answers import chunk_line, found_line, passage_facts, result_facts
-from findling.contracts.library_fetch import FETCH_TOOLS
-from findling.contracts.library_jobs import JOB_TOOLS
-from findling.contracts.model import Arguments, Call, Refusal, Reply, Tool, object_schema
+from findling.contracts.model import Arguments, Call, Refusal, Reply
 from findling.contracts.workspace import WAIT_S, Workspace
 from findling.model.errors import Cancelled, ConfigError, FindlingError, InvalidInput, RootError
 
@@ -23,8 +21,6 @@ if TYPE_CHECKING:
     from findling.engine.library.sources import Source
 
 MIN_SCORE = 0.7
-MOST_RESULTS = 1000
-MOST_AROUND = 10
 
 SUMMARY_CHARS = 200
 """Kept for the line before the results; its query comes on top."""
@@ -33,7 +29,7 @@ SUMMARY_CHARS = 200
 # --- search_documents ------------------------------------------------------------------------------------------
 
 
-def _search_documents(call: Call, given: Arguments) -> Reply:
+def search_documents(call: Call, given: Arguments) -> Reply:
     roots, problems = _roots(call)
     options = _options(call, given.get("options", {}))
     library = call.workspace.library
@@ -92,7 +88,7 @@ def _roots(call: Call) -> tuple[dict[Workspace, Source], list[str]]:
 # --- get_file_details ------------------------------------------------------------------------------------------
 
 
-def _get_file_details(call: Call, given: Arguments) -> Reply:
+def get_file_details(call: Call, given: Arguments) -> Reply:
     path: str = given["filePath"]
     if not os.path.isabs(path):  # noqa: PTH117
         raise Refusal("invalid_input", f"Parameter `filePath` must be an absolute path, not {path}.")
@@ -121,7 +117,7 @@ def _fitting(passages: Sequence[Passage], chars: int) -> Sequence[Passage]:
 # --- deleting --------------------------------------------------------------------------------------------------
 
 
-def _remove_file(call: Call, given: Arguments) -> Reply:
+def remove_file(call: Call, given: Arguments) -> Reply:
     path: str = given["filePath"]
     if not os.path.isabs(path):  # noqa: PTH117
         raise Refusal("invalid_input", f"Parameter `filePath` must be an absolute path, not {path}.")
@@ -136,102 +132,8 @@ def _remove_file(call: Call, given: Arguments) -> Reply:
     return Reply(None, text=[budget.dumps({"deletedChunks": removed.chunks, "filePath": path})])
 
 
-def _flush_all(call: Call, given: Arguments) -> Reply:
+def flush_all(call: Call, given: Arguments) -> Reply:
     if not given["confirm"]:
         raise Refusal("invalid_input", "Parameter `confirm` must be true: every collection would be forgotten.")
     removed = call.workspace.library.flush()
     return Reply(None, text=[budget.dumps({"deletedFiles": removed.files, "deletedChunks": removed.chunks})])
-
-
-# --- the rows --------------------------------------------------------------------------------------------------
-
-_FILE = parameters.path("The absolute path of an indexed file, as search_documents gives it.")
-
-TOOLS: tuple[Tool, ...] = (
-    Tool(
-        "search_documents",
-        "library",
-        "Find passages by meaning in the library (folders and files that were added with `findling library add`) and "
-        "in the documents of the project. Returns each passage with its file, score and collection, and what to try "
-        "next.",
-        object_schema(
-            {
-                "query": parameters.query("A question or a topic, in words."),
-                "options": {
-                    **object_schema(
-                        {
-                            "limit": parameters.count(10, MOST_RESULTS),
-                            "minScore": parameters.share("The least similarity of a result; 0.7 by default."),
-                            "includeMetadata": parameters.flag(
-                                "Whether each result has its file's size and date, offset and tokens.", default=True
-                            ),
-                            "maxResults": {
-                                "type": "integer",
-                                "minimum": 1,
-                                "maximum": MOST_RESULTS,
-                                "description": "As limit; the smaller of the two counts.",
-                            },
-                            "similarityThreshold": parameters.share("As minScore, which comes before it."),
-                        }
-                    ),
-                    "description": "How many results, and how similar.",
-                },
-                "ref": parameters.REF,
-                "max_tokens": parameters.TOKENS,
-            },
-            ("query",),
-        ),
-        _search_documents,
-        first=True,
-        text_only=True,
-    ),
-    Tool(
-        "get_file_details",
-        "library",
-        "Read the chunks of an indexed file: all of them, or one with its neighbours. Use it after search_documents.",
-        object_schema(
-            {
-                "filePath": _FILE,
-                "chunkIndex": {
-                    "type": "integer",
-                    "minimum": 0,
-                    "maximum": 1_000_000,
-                    "description": "Only this chunk (0 is the first) and those around it.",
-                },
-                "contextSize": {
-                    "type": "integer",
-                    "minimum": 0,
-                    "maximum": MOST_AROUND,
-                    "default": 3,
-                    "description": "How many chunks on each side of chunkIndex; 0 is that chunk only.",
-                },
-                "max_tokens": parameters.TOKENS,
-            },
-            ("filePath",),
-        ),
-        _get_file_details,
-        text_only=True,
-    ),
-    *FETCH_TOOLS,
-    *JOB_TOOLS,
-    Tool(
-        "remove_file",
-        "library",
-        "Take a file out of the library for good. The file itself stays; nothing of a project is removed.",
-        object_schema({"filePath": _FILE}, ("filePath",)),
-        _remove_file,
-        writes=True,
-        text_only=True,
-        destructive=True,
-    ),
-    Tool(
-        "flush_all",
-        "library",
-        "Empty the library: forget every collection, delete its index and what was fetched. Your own files stay.",
-        object_schema({"confirm": parameters.flag("Must be true.")}),
-        _flush_all,
-        writes=True,
-        text_only=True,
-        destructive=True,
-    ),
-)

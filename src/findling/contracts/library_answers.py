@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from findling.contracts.parameters import MAX_REPEATED
-from findling.contracts.places import clipped
+from findling.contracts.places import MAX_REPEATED, clipped
 from findling.engine.library.results import iso_date
 
 if TYPE_CHECKING:

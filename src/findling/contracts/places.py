@@ -18,6 +18,9 @@ SNIPPET_CHARS = 400
 
 CUT = "..."
 
+MAX_REPEATED = 1_000
+"""Characters of a query that an answer repeats: the rest of a long text is known to who asked."""
+
 
 def read_lines(texts: Path | Files, path: str) -> tuple[str, ...]:
     """A file's lines with their ends, from a folder or a commit's files. Raises `Refusal` where it cannot be read."""

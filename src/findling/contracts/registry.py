@@ -1,4 +1,4 @@
-"""The one registry of tools, and the one way to call them: validate, run, shape the answer or the refusal.
+"""The one way to call a tool: validate, run, shape the answer or the refusal.
 
 Every transport calls `call`; none of them knows a tool.
 """
@@ -6,22 +6,19 @@ Every transport calls `call`; none of them knows a tool.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Any
 
-from findling.contracts import budget, code, docs, library, repo, several
+from findling.contracts import budget, several
 from findling.contracts.failures import refusal_of, refused
-from findling.contracts.model import Arguments, Call, Refusal, Reply, Tool, ToolResult
+from findling.contracts.model import Arguments, Call, Refusal, Reply, ToolResult
 from findling.contracts.schema import validate
-from findling.contracts.selection import select_of
+from findling.contracts.tools import find
 from findling.contracts.workspace import Workspace
-from findling.model.errors import FindlingError, InvalidInput
+from findling.model.errors import FindlingError
 from findling.model.types import Progress
 from findling.search.query import shortened
-
-TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in (*code.TOOLS, *docs.TOOLS, *library.TOOLS, *repo.TOOLS)}
 
 _log = logging.getLogger(__name__)
 
@@ -51,20 +48,6 @@ def call(
         _log.exception("tool %s failed", name)
         return refused(tool, Refusal("internal_error", f"Unexpected {type(error).__name__} in {name}."), workspace, ref)
     return _finished(reply, given.get("max_tokens"))
-
-
-def find(name: str) -> Tool:
-    """Raises `InvalidInput` with the nearest name."""
-    if name in TOOLS:
-        return TOOLS[name]
-    near = get_close_matches(name, TOOLS, 1)
-    hint = f"Did you mean {near[0]!r}?" if near else f"The tools are {', '.join(TOOLS)}."
-    raise InvalidInput(f"There is no tool called {name[:60]!r}.", remedy=hint)
-
-
-def select(names: Iterable[str] | None, *, allow_delete: bool = False) -> list[Tool]:
-    """As `select_of`, from the registry."""
-    return select_of(TOOLS, names, allow_delete=allow_delete)
 
 
 def _shortened(given: Arguments) -> tuple[Arguments, tuple[str, ...]]:

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from findling.model.rows import SymbolRow
     from findling.search.names import FileSymbols
 
-KINDS = ("function", "type", "class", "struct", "interface", "variable", "constant")
-"""The kinds that find_symbol can be asked for."""
-
 _KIND = {"fn": "function", "method": "function", "type_alias": "type", "trait": "interface"}
 """The index's kinds under these tools' names; the others have the same name in both."""
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from findling import __version__, contracts
 from findling.engine.memory import expect_to_idle, give_back
+from findling.faces.mcp.opening import listed
 from findling.faces.mcp.sdk import load_lightly
 from findling.model import errors
 from findling.model.plurals import count
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
     from mcp.types import CallToolRequestParams, CallToolResult, ListToolsResult, PaginatedRequestParams
 
-    from findling.contracts.model import Tool, ToolResult
+    from findling.contracts.model import ToolResult
+    from findling.contracts.tools import Tool
     from findling.contracts.workspace import Workspace
 
 INSTRUCTIONS = (
@@ -44,9 +46,6 @@ again, and takes some tenths of a second longer."""
 
 LIST_TTL_MS = 3_600_000
 """How long a client may remember the list of tools: it is the same for as long as the server runs."""
-
-ALWAYS_LOAD = "anthropic/alwaysLoad"
-"""Clients that show a model the names of tools alone, until it looks for one, show it a tool with this in ``_meta``."""
 
 
 def make_server(desk: Desk) -> Server[Any]:
@@ -80,25 +79,9 @@ class Desk:
     async def list_tools(
         self, _context: ServerRequestContext[Any], _params: PaginatedRequestParams | None
     ) -> ListToolsResult:
-        from mcp.types import ListToolsResult, ToolAnnotations
-        from mcp.types import Tool as Row
+        from mcp.types import ListToolsResult
 
-        rows = [
-            Row(
-                name=tool.name,
-                title=tool.name.replace("_", " ").capitalize(),
-                description=tool.summary,
-                input_schema=dict(tool.schema),
-                annotations=ToolAnnotations(
-                    read_only_hint=not tool.writes,
-                    destructive_hint=tool.destructive,
-                    open_world_hint=tool.open_world,
-                ),
-                _meta={ALWAYS_LOAD: True} if tool.first else None,
-            )
-            for tool in self._tools.values()
-        ]
-        return ListToolsResult(tools=rows)
+        return ListToolsResult.model_validate({"tools": [listed(tool) for tool in self._tools.values()]})
 
     async def call_tool(self, context: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
         from mcp.shared.exceptions import MCPError
