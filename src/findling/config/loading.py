@@ -13,12 +13,19 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from findling.config.files import of_files
-from findling.config.hosts import is_loopback
-from findling.config.option import NEVER, Value, in_snake_case
-from findling.config.sources import Source, of_environment, of_flags
-from findling.config.table import CONDITIONS, EMBEDDING_KEY, GROUPS, OPTIONS, OVERLAPS, RERANK_KEY, Config, Keys, Secret
-from findling.config.values import WrongValue, check, shown
+from findling.config.option import NEVER, Value, WrongValue, check, in_snake_case, is_loopback, shown
+from findling.config.options import (
+    CONDITIONS,
+    EMBEDDING_KEY,
+    GROUPS,
+    OPTIONS,
+    OVERLAPS,
+    RERANK_KEY,
+    Config,
+    Keys,
+    Secret,
+)
+from findling.config.sources import Source, of_environment, of_files, of_flags
 from findling.model.errors import ConfigError
 
 _NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
