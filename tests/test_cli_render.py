@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from findling.faces.cli import main as cli
-from findling.faces.cli.command_options import MAX_TOKENS
+from findling.faces.cli.arguments import MAX_TOKENS
 from findling.faces.cli.terminal.capabilities import wants_style
 from findling.faces.cli.terminal.json import JsonView
 from findling.faces.cli.terminal.lines import LONGEST_LINE, clipped, printed_lines

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from findling import config, contracts, engine, outbound
 from findling.faces import cli, mcp
 from findling.faces.cli import terminal
-from findling.faces.cli.command_options import MAX_TOKENS
+from findling.faces.cli.arguments import MAX_TOKENS
 from findling.faces.cli.terminal import words
 from findling.faces.cli.token_budget import within
 from findling.model.errors import FindlingError, InvalidInput, NotFound, RootError
