@@ -53,13 +53,20 @@ def prepare(
     if not isinstance(decoded, Decoded):
         return SkippedFile(path, decoded.reason, decoded.detail)
     language = language_of(path, head)
-    if "minified" in content_marks(head) and not _is_notebook(language, decoded.text):
+    marks = content_marks(head)
+    if "minified" in marks and not _is_notebook(language, decoded.text):
         return SkippedFile(path, "minified", "its lines are too long for source code")
-    return read(data, decoded, language, with_syntax=with_syntax, limits=limits)
+    return read(data, decoded, language, generated="generated" in marks, with_syntax=with_syntax, limits=limits)
 
 
 def read(
-    data: bytes, decoded: Decoded, language: Language, *, with_syntax: bool, limits: chunking.ChunkLimits
+    data: bytes,
+    decoded: Decoded,
+    language: Language,
+    *,
+    generated: bool,
+    with_syntax: bool,
+    limits: chunking.ChunkLimits,
 ) -> Reading:
     """What is known of ``data``, whose text is ``decoded``, in a language: the same at whatever path it stands."""
     text = decoded.text
@@ -73,7 +80,6 @@ def read(
     cut = chunking.chunk_file(
         text, language.id, language.kind, symbols, code=limits.code, docs=limits.docs, data=limits.data
     )
-    generated = "generated" in content_marks(data[:HEAD_BYTES])
     return _reading(text, data, decoded.encoding, language, symbols, cut, problem, generated)
 
 
@@ -177,7 +183,7 @@ class _Keys(dict[str, tuple[int, ...]]):
     def __missing__(self, word: str) -> tuple[int, ...]:
         if len(self) > _KNOWN_WORDS:
             self.clear()
-        found = self[word] = tuple(map(tokenizer.term_key, tokenizer.terms_of(word)))
+        found = self[word] = tuple(map(tokenizer.term_key, tokenizer.joined_terms((word,)).split()))
         return found
 
 
