@@ -25,7 +25,7 @@ CORPORA ?=
 QUERIES ?=
 RUN ?= run.jsonl
 
-.PHONY: help setup demo embed doctor test test-real-embeddings lint format types bench faults e2e agents requirements clean
+.PHONY: help setup demo embed doctor test test-real-embeddings lint format types bench faults e2e agents description requirements clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 29
@@ -81,6 +81,9 @@ e2e: $(INSTALLED_DEV) $(NODE_PACKAGES)/.installed ## ask the server with clients
 
 agents: $(INSTALLED_DEV) $(VENV)/agents/.installed ## set findling up in coding agents and see them connect; needs npm, 1 GB
 	$(PY) tests/e2e/agents.py $(VENV)/agents/node_modules/.bin
+
+description: $(INSTALLED_DEV) ## write anew what the MCP server answers before the SDK is loaded, after a change to a tool
+	$(PY) tests/serving/described.py
 
 requirements: $(INSTALLED_DEV) ## which lines of docs/requirements.md are proved, and by what
 	$(PY) tests/requirements/report.py $(ARGS)

@@ -3,8 +3,8 @@
     python benchmarks/grep_speed.py ROOT [--cache] [--rg PATH] [--repeat N]
 
 ROOT must have been indexed (``findling index ROOT``; ``--cache``: in the user's cache folder); nothing is indexed or
-changed here. Prints a Markdown table: milliseconds, the median of --repeat calls with everything warm and without
-looking for changed files; one call before them is not counted. "First 100" reads ``Engine.grep_stream`` and leaves it
+changed here. Prints a Markdown table: milliseconds, the median of --repeat calls with everything warm, the look for
+changed files included; one call before them is not counted. "First 100" reads ``Engine.grep_stream`` and leaves it
 after the 100th line; "all" is ``Engine.grep`` of every line. "Files read" are those that the index could not rule out.
 
 With --rg, ripgrep runs the same expressions as a subprocess between ours, output to a pipe, and is ended after the
@@ -75,17 +75,13 @@ EXPRESSIONS = (
 
 def timed_grep(engine: Engine, expression: Expression) -> tuple[float, GrepResult]:
     started = time.perf_counter()
-    result = engine.grep(
-        expression.pattern, literal=expression.literal, ignore_case=expression.ignore_case, limit=0, wait_s=0.0
-    )
+    result = engine.grep(expression.pattern, literal=expression.literal, ignore_case=expression.ignore_case, limit=0)
     return (time.perf_counter() - started) * 1000, result
 
 
 def timed_first_lines(engine: Engine, expression: Expression) -> float:
     started = time.perf_counter()
-    found = engine.grep_stream(
-        expression.pattern, literal=expression.literal, ignore_case=expression.ignore_case, wait_s=0.0
-    )
+    found = engine.grep_stream(expression.pattern, literal=expression.literal, ignore_case=expression.ignore_case)
     with found:
         lines = 0
         for file in found:

@@ -108,11 +108,11 @@ def measure_grep(root: Path, expressions: Sequence[str], *, cache: bool) -> dict
         for expression in expressions:
             ignore_case = expression.startswith("(?i)")
             plain = expression.removeprefix("(?i)")
-            result = engine.grep(plain, ignore_case=ignore_case, wait_s=0.0)
+            result = engine.grep(plain, ignore_case=ignore_case)
             times: dict[int, list[float]] = {FIRST_LINES: [], 0: []}
             for _ in range(ROUNDS):
                 for limit, found in times.items():
-                    call = partial(engine.grep, plain, ignore_case=ignore_case, limit=limit, wait_s=0.0)
+                    call = partial(engine.grep, plain, ignore_case=ignore_case, limit=limit)
                     found.append(_timed(call))
             rows.append(
                 {

@@ -111,7 +111,7 @@ def saved_until_found(root: Path, number: int) -> float:
     file.write_text(f"{word}\n")
     try:
         with Engine.open(root=root) as engine:
-            while not engine.grep(word, literal=True, wait_s=0).total_occurrences:
+            while not engine.search(word, mode="exact", wait_s=0).hits:
                 if time.monotonic() - started > 30:
                     return float("inf")
                 time.sleep(0.01)

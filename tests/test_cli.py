@@ -302,20 +302,96 @@ def test_grep_finds_what_python_finds(run: Run, pattern: str) -> None:
     assert found == expected
     counts = dict(row.rsplit(":", 1) for row in run("grep", pattern, "--count").stdout.splitlines())
     assert {name: int(number) for name, number in counts.items()} == {
-        name: occurrences
+        name: lines
         for name, text in FILES.items()
-        if name != ".env" and (occurrences := sum(len(re.findall(pattern, line)) for line in text.splitlines()))
+        if name != ".env" and (lines := sum(1 for line in text.splitlines() if re.search(pattern, line)))
     }
 
 
 def test_grep_options(run: Run) -> None:
-    assert run("grep", "-F", "(1 + VAT_RATE)", "--files").stdout == "src/billing/invoice.py\n"
+    assert run("grep", "-F", "(1 + VAT_RATE)", "-l").stdout == "src/billing/invoice.py\n"
     assert run("grep", "vat_rate").returncode == 1
     assert run("grep", "-i", "vat_rate", "--count").stdout == "src/billing/invoice.py:2\n"
+    assert run("grep", "-e", "e", "--count-matches", "src/main.py").stdout == "src/main.py:11\n"
+    assert run("grep", "e", "-c", "src/main.py").stdout == "src/main.py:3\n"
     assert run("grep", "-w", "retry").returncode == 1
-    context = run("grep", "gave up", "-C", "1", "-l", "python").stdout.splitlines()
+    context = run("grep", "gave up", "-C", "1", "-t", "python").stdout.splitlines()
     assert [row.split(".py")[1][:4] for row in context] == ["-15-", ":16:", "-17-"]
     assert run("grep", "-F", "--", "-> ", "src").returncode == 1
+
+
+def test_grep_searches_the_current_folder_and_shows_paths_from_there(copy: Path, home: Path) -> None:
+    (copy / ".findlingignore").write_text("")
+    below = copy / "src"
+    ran = findling("grep", "-l", "retry", cwd=below, home=home)
+    assert ran.returncode == 0, ran.stderr
+    inside = ran.stdout.splitlines()
+    assert inside and not any(path.startswith("..") for path in inside)
+    assert findling("grep", "-l", "retry", "..", cwd=below, home=home).stdout.splitlines() >= inside
+    assert findling("grep", "-l", "retry", "-g", "billing/*.py", cwd=below, home=home).stdout.splitlines() == [
+        path for path in inside if path.startswith("billing/")
+    ]
+    several = findling("grep", "-c", "-e", "import", "src/main.py", "-e", "class", "docs", cwd=copy, home=home)
+    assert several.returncode == 0 and "src/main.py:" in several.stdout, several.stderr
+    wrong = findling("grep", "-e", "class", "import", cwd=copy, home=home)
+    assert wrong.returncode == 2 and "no file or folder 'import'" in wrong.stderr
+
+
+def test_grep_searches_several_projects_one_after_another(tmp_path: Path, home: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name / ".git").mkdir(parents=True)
+        (tmp_path / name / "a.py").write_text("needle = 1\n")
+    ran = findling("grep", "needle", "one", "two", cwd=tmp_path, home=home)
+    assert (ran.returncode, ran.stdout) == (0, "one/a.py:1:needle = 1\ntwo/a.py:1:needle = 1\n"), ran.stderr
+    assert findling("grep", "needle", "one", "two", "--json", cwd=tmp_path, home=home).returncode == 2
+    assert findling("grep", "needle", "one", "three", cwd=tmp_path, home=home).returncode == 2
+    assert not (tmp_path / "one" / ".findling").exists()
+
+
+def test_grep_shows_the_definition_around_a_match_once(tmp_path: Path, home: Path) -> None:
+    (tmp_path / "a.py").write_text(
+        "TOP = needle\n\n\ndef outer():\n    x = needle\n    y = needle\n    return x\n\n\ndef other():\n    pass\n"
+    )
+    ran = findling("grep", "-W", "needle", cwd=tmp_path, home=home)
+    assert ran.stdout.splitlines() == [
+        "a.py:1:TOP = needle",
+        "--",
+        "a.py-4-def outer():",
+        "a.py:5:    x = needle",
+        "a.py:6:    y = needle",
+        "a.py-7-    return x",
+    ]
+
+
+def test_grep_as_ripgreps_events(tmp_path: Path, home: Path) -> None:
+    (tmp_path / "a.txt").write_text("naïve needle, needle\nnext\n")
+    ran = findling("grep", "needle", "--json-events", "-A1", "-r", "x", cwd=tmp_path, home=home)
+    begin, match, context, end, summary = map(json.loads, ran.stdout.splitlines())
+    path = {"text": "a.txt"}
+    assert begin == {"type": "begin", "data": {"path": path}}
+    assert match["type"] == "match" and match["data"] == {
+        "path": path,
+        "lines": {"text": "naïve needle, needle\n"},
+        "line_number": 1,
+        "absolute_offset": 0,
+        "submatches": [
+            {"match": {"text": "needle"}, "replacement": {"text": "x"}, "start": 7, "end": 13},
+            {"match": {"text": "needle"}, "replacement": {"text": "x"}, "start": 15, "end": 21},
+        ],
+    }
+    assert (context["data"]["absolute_offset"], context["data"]["submatches"]) == (22, [])
+    assert end["data"]["stats"]["matches"] == 2 and summary["data"]["stats"]["matched_lines"] == 1
+
+
+def test_grep_colours_where_it_is_told_to(tmp_path: Path, home: Path) -> None:
+    (tmp_path / "a.txt").write_text("a needle\n")
+    assert "\x1b[1;31mneedle" in findling("grep", "needle", "--color", "always", cwd=tmp_path, home=home).stdout
+    assert "\x1b" not in findling("grep", "needle", "--color", "never", cwd=tmp_path, home=home).stdout
+
+
+def test_grep_without_a_pattern_is_an_error(tmp_path: Path, home: Path) -> None:
+    ran = findling("grep", cwd=tmp_path, home=home)
+    assert (ran.returncode, ran.stderr) == (2, "findling: REGEX is missing. See 'findling grep --help'.\n")
 
 
 def test_a_wrong_pattern_names_the_position(run: Run) -> None:
@@ -365,7 +441,7 @@ def test_a_glob_that_stops_at_one_folder_is_told_what_goes_deeper(copy: Path, ho
     (copy / "src" / "main.py").unlink()
     ran = findling("grep", "retry", "--path", "src/*", cwd=copy, home=home)
     assert ran.returncode == 1
-    assert "no indexed file matches src/*; src/** would take folders below" in ran.stderr
+    assert "no file matches src/*; src/** would take folders below" in ran.stderr
     assert "would take" not in findling("grep", "retry", "--path", "no/*", cwd=copy, home=home).stderr
 
 
@@ -569,14 +645,59 @@ def test_a_terminal_that_wants_no_styles(project: Path, home: Path, more: dict[s
         assert "\x1b" not in text
 
 
-def test_the_first_search_on_a_terminal_finishes_the_index(tmp_path: Path, home: Path) -> None:
-    folder = write(tmp_path.resolve() / "new", FILES)
-    status, text = on_a_terminal("search", "retry_failed", "--wait", "0", cwd=folder, home=home)
-    assert status == 0
-    assert "client.py" in text
-    coverage = json.loads(findling("status", "--json", cwd=folder, home=home).stdout)["coverage"]
-    assert coverage["files"] == len(FILES) - 1
-    assert coverage["embedded_chunks"] == coverage["chunks"]
+def many_files(folder: Path) -> Path:
+    for number in range(160):
+        path = folder / f"part{number % 8}" / f"module{number}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"def unrelated_{number}(value):\n    return value * {number}\n", encoding="utf-8")
+    (folder / "part3" / "retrying.py").write_text("def retry_failed(request):\n    return request.again()\n")
+    return folder
+
+
+def wait_for(there: Callable[[], bool]) -> bool:
+    until = time.monotonic() + 120
+    while time.monotonic() < until and not there():
+        time.sleep(0.2)
+    return there()
+
+
+def test_a_first_search_leaves_a_process_that_makes_the_index(tmp_path: Path, home: Path) -> None:
+    folder = many_files(tmp_path.resolve() / "new")
+    first = findling("search", "where are failed requests tried again", cwd=folder, home=home, CI="")
+    assert first.stdout.startswith("part3/retrying.py")
+    assert "Went through 161 files" in first.stderr and "in the background" in first.stderr
+
+    def coverage() -> dict[str, Any]:
+        return json.loads(findling("status", "--json", cwd=folder, home=home).stdout)["coverage"]  # type: ignore[no-any-return]
+
+    def whole() -> bool:
+        now = coverage()
+        return bool(now["complete"] and now["files"] == 161 and now["embedded_chunks"] == now["chunks"] > 0)
+
+    assert wait_for(whole)
+    assert wait_for(lambda: "is being made" not in findling("status", cwd=folder, home=home).stderr)
+    again = findling("search", "where are failed requests tried again", cwd=folder, home=home, CI="")
+    assert again.stdout == first.stdout.replace("\x00", "") and "Went through" not in again.stderr
+
+
+def test_what_is_made_in_the_background_can_be_stopped(tmp_path: Path, home: Path) -> None:
+    folder = many_files(tmp_path.resolve() / "new")
+    assert findling("stop", cwd=folder, home=home).returncode == 1
+    findling("search", "retry", cwd=folder, home=home, CI="")
+    findling("stop", cwd=folder, home=home)
+    assert wait_for(lambda: "is being made" not in findling("status", cwd=folder, home=home).stderr)
+    assert json.loads(findling("stop", "--json", cwd=folder, home=home).stdout) == {"ended": 0}
+
+
+@pytest.mark.parametrize("forbidden", [{"CI": "1"}, {"CI": "", "FINDLING_INDEX_BACKGROUND": "false"}])
+def test_nothing_is_left_behind_where_that_is_forbidden(tmp_path: Path, home: Path, forbidden: dict[str, str]) -> None:
+    folder = many_files(tmp_path.resolve() / "new")
+    first = findling("search", "where are failed requests tried again", cwd=folder, home=home, **forbidden)
+    assert first.stdout.startswith("part3/retrying.py")
+    assert "'findling index' makes an index" in first.stderr
+    time.sleep(1)
+    assert json.loads(findling("stop", "--json", cwd=folder, home=home).stdout) == {"ended": 0}
+    assert json.loads(findling("status", "--json", cwd=folder, home=home).stdout)["coverage"]["files"] == 0
 
 
 def test_escape_sequences_in_files_do_not_reach_the_terminal(tmp_path: Path, home: Path) -> None:

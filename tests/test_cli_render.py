@@ -19,12 +19,12 @@ from findling.faces.cli import main as cli
 from findling.faces.cli.command_options import MAX_TOKENS
 from findling.faces.cli.terminal.capabilities import wants_style
 from findling.faces.cli.terminal.json import JsonView
-from findling.faces.cli.terminal.lines import LONGEST_LINE, clipped, merged_lines
+from findling.faces.cli.terminal.lines import LONGEST_LINE, clipped, printed_lines
 from findling.faces.cli.terminal.places import Places
 from findling.faces.cli.terminal.plain import PlainView
 from findling.faces.cli.terminal.progress import ProgressBar, ProgressLines
 from findling.faces.cli.terminal.safe import make_encodable, visible
-from findling.model.errors import IndexBusy, InvalidPattern, RootError
+from findling.model.errors import InvalidPattern, RootError
 from findling.model.types import (
     LOW_CONFIDENCE,
     Coverage,
@@ -101,13 +101,17 @@ MATCHES = GrepResult(
                 LineMatch(9, "xx", ((0, 1), (1, 2)), before=("eight",)),
             ),
             4,
+            3,
+            90,
         ),
-        FileMatches("b.py", (LineMatch(1, "x", ((0, 1),)),), 1),
+        FileMatches("b.py", (LineMatch(1, "x", ((0, 1),)),), 1, 1, 2),
     ),
     total_occurrences=5,
     total_lines=4,
     total_files=2,
+    files_searched=3,
     files_read=2,
+    unindexed=0,
     truncated=False,
     skipped=(SkippedFile("c.bin", "binary"), SkippedFile("d.bin", "binary"), SkippedFile("e.py", "too_large")),
     took_ms=1.0,
@@ -403,27 +407,18 @@ def test_a_pipe_gets_a_partial_answer_once(piped: Callable[..., Ran]) -> None:
     assert [call[0] for call in ran.engine.calls] == ["search"]
 
 
-def test_on_a_terminal_the_command_goes_on_until_the_index_is_complete(shown: Callable[..., Ran]) -> None:
-    better = dataclasses.replace(ANSWER, hits=(NOTES, RETRY))
-    ran = shown("search", "retry", answers=[PARTIAL, REPORT, better])
-    assert [call[0] for call in ran.engine.calls] == ["search", "index", "search"]
+def test_a_terminal_is_not_held_until_the_index_is_complete(shown: Callable[..., Ran]) -> None:
+    ran = shown("search", "retry", answers=[PARTIAL])
+    assert [call[0] for call in ran.engine.calls] == ["search"]
     assert ran.engine.calls[0][2]["wait_s"] == 1.5
-    assert ran.engine.calls[2][2]["wait_s"] is None
-    assert "now the answer is:" in ran.err
-    headings = re.findall(r"^(\S+):\d+-\d+ ", unstyled(ran.out), re.MULTILINE)
-    assert headings == [RETRY.path, NOTES.path, NOTES.path, RETRY.path]
+    assert "the index is partial" in ran.err
 
 
-def test_an_answer_that_stays_the_same_is_not_repeated(shown: Callable[..., Ran]) -> None:
-    ran = shown("search", "retry", answers=[PARTIAL, REPORT, ANSWER])
-    assert "the answer stays the same" in ran.err
-    assert ran.out.count("client.py") == unstyled(ran.out).count("client.py") + 1  # the link holds it once more
-
-
-def test_a_failure_after_the_answer_does_not_take_it_back(shown: Callable[..., Ran]) -> None:
-    ran = shown("search", "retry", answers=[PARTIAL, IndexBusy("Another process is indexing.")])
-    assert ran.status == 0
-    assert "Another process is indexing." in ran.err
+def test_a_first_answer_says_in_one_line_what_it_is_from(shown: Callable[..., Ran]) -> None:
+    covered = dataclasses.replace(PARTIAL.coverage, scanned=2_923)
+    ran = shown("search", "retry", answers=[dataclasses.replace(PARTIAL, coverage=covered, notes=("Went through.",))])
+    assert "note: Went through." in ran.err
+    assert "partial" not in ran.err and "up to date" not in ran.err
 
 
 def test_no_search_goes_on_for_a_file_that_cannot_be_read(shown: Callable[..., Ran]) -> None:
@@ -446,23 +441,25 @@ def test_grep_in_a_pipe(piped: Callable[..., Ran]) -> None:
     ran = piped("grep", "x", "-C", "2", "-i", "-w", "-F", answers=[MATCHES])
     assert ran.status == 0
     assert ran.out == (
-        "a.py-1-one\na.py-2-two\na.py:3:x = 1\na.py:4:y = x\na.py-5-five\n--\na.py-8-eight\na.py:9:xx\nb.py:1:x\n"
+        "a.py-1-one\na.py-2-two\na.py:3:x = 1\na.py:4:y = x\na.py-5-five\n--\na.py-8-eight\na.py:9:xx\n--\nb.py:1:x\n"
     )
     assert ran.err == "note: not searched: 2 binary, 1 too_large\n"
     options = ran.engine.calls[0][2]
-    assert (options["literal"], options["ignore_case"], options["word"], options["context"]) == (True, True, True, 2)
-    assert options["limit"] == 0
+    asked = [options[name] for name in ("literal", "ignore_case", "word", "before", "after", "limit")]
+    assert asked == [True, True, True, 2, 2, 0]
 
 
 def test_grep_counts_and_files(piped: Callable[..., Ran]) -> None:
-    assert piped("grep", "x", "--count", answers=[MATCHES]).out == "a.py:4\nb.py:1\n"
-    assert piped("grep", "x", "--files", answers=[MATCHES]).out == "a.py\nb.py\n"
-    assert piped("grep", "x", "--files", "--count", answers=[MATCHES]).status == 2
+    assert piped("grep", "x", "--count", answers=[MATCHES]).out == "a.py:3\nb.py:1\n"
+    for matches in (("--count-matches",), ("-c", "-o"), ("-c", "-U")):
+        assert piped("grep", "x", *matches, answers=[MATCHES]).out == "a.py:4\nb.py:1\n"
+    for files in (("-l",), ("-L",)):
+        assert piped("grep", "x", *files, answers=[MATCHES]).out == "a.py\nb.py\n"
 
 
 def test_counts_need_no_lines(piped: Callable[..., Ran]) -> None:
-    for options, kept in (((), True), (("--count",), False), (("--files",), False)):
-        assert piped("grep", "x", *options, answers=[MATCHES]).engine.calls[0][2]["keep_lines"] is kept
+    for letter, shape in (("-i", "lines"), ("-o", "lines"), ("-c", "counts"), ("-l", "counts"), ("-L", "without")):
+        assert piped("grep", "x", letter, answers=[MATCHES]).engine.calls[0][2]["shape"] == shape
 
 
 def test_only_cut_counts_are_lower_bounds(shown: Callable[..., Ran]) -> None:
@@ -485,7 +482,7 @@ def test_grep_prints_each_file_as_it_comes(tmp_path: Path) -> None:
                 self._ended = True
 
         view = JsonView(out, tmp_path) if json_wanted else PlainView(out, Places(tmp_path, tmp_path))
-        view.grep(Watched(MATCHES), shape="lines")
+        view.grep(Watched(MATCHES), shape="lines", groups=False)
         assert out.getvalue().endswith("}\n" if json_wanted else "b.py:1:x\n")
 
 
@@ -503,7 +500,7 @@ LONG = LineMatch(1, "a" * 50_000 + "needle" + "b" * 50_000, ((50_000, 50_006), (
 def test_a_very_long_line_is_clipped_around_its_first_match(
     piped: Callable[..., Ran], shown: Callable[..., Ran]
 ) -> None:
-    answer = dataclasses.replace(MATCHES, files=(FileMatches("min.js", (LONG,), 2),))
+    answer = dataclasses.replace(MATCHES, files=(FileMatches("min.js", (LONG,), 2, 1, 9),))
     (line,) = json.loads(piped("grep", "x", "--json", answers=[answer]).out)["files"][0]["lines"]
     ((start, end),) = line["spans"]
     assert (line["text"][start:end], line["text_start"] + start, len(line["text"])) == ("needle", 50_000, LONGEST_LINE)
@@ -515,7 +512,7 @@ def test_a_terminal_without_styles_shows_a_part_of_a_very_long_line(
     shown: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    answer = dataclasses.replace(MATCHES, files=(FileMatches("min.js", (LONG,), 2),))
+    answer = dataclasses.replace(MATCHES, files=(FileMatches("min.js", (LONG,), 2, 1, 9),))
     row = shown("grep", "x", answers=[answer]).out.splitlines()[-1]
     assert row.startswith("min.js:1:…aaa") and "needle" in row and row.endswith("b…")
     assert len(row) < LONGEST_LINE + 20
@@ -543,19 +540,14 @@ def test_places_that_fit_no_budget_are_not_nothing(piped: Callable[..., Ran]) ->
     assert "nothing found" not in ran.err and "7 files matched, but no place fits" in ran.err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "answer"),
-    [
-        (("search", "x"), dataclasses.replace(ANSWER, hits=(), total=0)),
-        (("grep", "x"), dataclasses.replace(MATCHES, files=(), total_files=0, skipped=())),
-    ],
-)
-def test_a_scope_without_files_is_said(tmp_path: Path, arguments: tuple[str, ...], answer: Any) -> None:
+def test_a_scope_without_files_is_said(tmp_path: Path) -> None:
+    answer = dataclasses.replace(ANSWER, hits=(), total=0)
+
     def told(*options: str, scope: tuple[int, tuple[SkippedFile, ...]]) -> str:
         engine = GivenAnswers(tmp_path, answer)
         engine.scope = scope
         with contextlib.redirect_stderr(io.StringIO()) as err:
-            assert cli.main((*arguments, *options), open_engine=engine) == 1
+            assert cli.main(("search", "x", *options), open_engine=engine) == 1
         return err.getvalue().splitlines()[0]
 
     rule = SkippedFile("build", "ignored", ".gitignore:1:build/")
@@ -563,19 +555,34 @@ def test_a_scope_without_files_is_said(tmp_path: Path, arguments: tuple[str, ...
     assert told(scope=(0, ())) == "note: nothing found"
     assert told("build", scope=(0, ())) == "note: nothing found: no indexed file lies in build"
     assert told("-l", "go", scope=(0, (rule,))) == "note: nothing found: no indexed file is go"
-    if arguments[0] == "search":
-        engine = GivenAnswers(tmp_path, dataclasses.replace(answer, notes=("another",)))
-        engine.scope = (0, ())
-        with contextlib.redirect_stdout(io.StringIO()) as out:
-            assert cli.main((*arguments, "build", "--json"), open_engine=engine) == 1
+    engine = GivenAnswers(tmp_path, dataclasses.replace(answer, notes=("another",)))
+    engine.scope = (0, ())
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        assert cli.main(("search", "x", "build", "--json"), open_engine=engine) == 1
         assert json.loads(out.getvalue())["notes"] == ["another", "nothing found: no indexed file lies in build"]
     text = told("build", "--path", "*.c", scope=(0, (rule, rule)))
     assert text.startswith("note: nothing found: no indexed file lies in build and matches *.c; left out: ")
     assert text.endswith("build, ignored (.gitignore:1:build/) and 1 other")
 
 
+def test_a_scope_without_files_to_search_is_said(piped: Callable[..., Ran]) -> None:
+    rule = SkippedFile("build/made.py", "ignored", ".gitignore:1:build/")
+    empty = dataclasses.replace(MATCHES, files=(), total_files=0, files_searched=0, skipped=(rule,))
+
+    def told(*options: str, answer: GrepResult = empty) -> str:
+        ran = piped("grep", "x", *options, answers=[answer])
+        assert ran.status == 1
+        return ran.err.splitlines()[0]
+
+    assert told("build", answer=dataclasses.replace(empty, files_searched=3)) == "note: nothing found"
+    assert told() == "note: nothing found"
+    left_out = "left out: build/made.py, ignored (.gitignore:1:build/)"
+    assert told("build", "src") == f"note: nothing found: no file lies in build or src; {left_out}"
+    assert told("-t", "go", "-T", "python") == "note: nothing found: no file is go and is not python"
+
+
 def test_context_lines_appear_once() -> None:
-    numbers = [line.number for line in merged_lines(MATCHES.files[0])]
+    numbers = [line.number for line in printed_lines(MATCHES.files[0], groups=True, only=False)]
     assert numbers == [1, 2, 3, 4, 5, 0, 8, 9]
 
 
@@ -770,7 +777,7 @@ def test_empty_variables_mean_nothing() -> None:
 
 
 def test_every_answer_can_be_shown_on_a_terminal(shown: Callable[..., Ran]) -> None:
-    grep = unstyled(shown("grep", "x", answers=[MATCHES]).out)
+    grep = unstyled(shown("grep", "x", "-C2", answers=[MATCHES]).out)
     assert "a.py\n  1  one\n  2  two\n  3  x = 1\n" in grep
     assert "5 occurrences on 4 lines in 2 files" in grep
     symbols = unstyled(shown("symbol", "retry", "--refs", answers=[SYMBOLS]).out)
@@ -785,7 +792,7 @@ def test_every_answer_can_be_shown_on_a_terminal(shown: Callable[..., Ran]) -> N
 def test_a_long_line_is_cut_around_its_match(shown: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     line = LineMatch(1, "a" * 500_000 + "needle" + "b" * 500_000, ((500_000, 500_006),))
-    result = dataclasses.replace(MATCHES, files=(FileMatches("min.js", (line,), 1),))
+    result = dataclasses.replace(MATCHES, files=(FileMatches("min.js", (line,), 1, 1, 9),))
     ran = shown("grep", "needle", answers=[result])
     assert "\x1b[1;31mneedle\x1b[0m" in ran.out
     assert max(len(row) for row in unstyled(ran.out).splitlines()) <= 60
@@ -805,7 +812,7 @@ def _hostile() -> list[tuple[tuple[str, ...], Any]]:
         others=(Span(1, 2, ATTACK),),
         reasons=(Reason("bm25", 1.25, ATTACK),),
     )
-    match = FileMatches(ATTACK, (LineMatch(1, ATTACK, ((0, 2),), before=(ATTACK,)),), 1)
+    match = FileMatches(ATTACK, (LineMatch(1, ATTACK, ((0, 2),), before=(ATTACK,)),), 1, 1, 9)
     definition = SymbolHit(ATTACK, 1, 1, 1, ATTACK, ATTACK, ATTACK, "python", ATTACK, "exact")
     found = dataclasses.replace(
         SYMBOLS, definitions=(definition,), references=(Reference(ATTACK, 1, 1, ATTACK, ATTACK),), notes=(ATTACK,)
@@ -814,7 +821,7 @@ def _hostile() -> list[tuple[tuple[str, ...], Any]]:
     return [
         (("search", "x", "--explain"), dataclasses.replace(ANSWER, hits=(hit,), notes=(ATTACK,), confidence=0.0)),
         (("grep", "x"), dataclasses.replace(MATCHES, files=(match,), skipped=skipped, notes=(ATTACK,))),
-        (("grep", "x", "--files"), dataclasses.replace(MATCHES, files=(match,))),
+        (("grep", "x", "-l"), dataclasses.replace(MATCHES, files=(match,))),
         (("grep", "x", "--count"), dataclasses.replace(MATCHES, files=(match,))),
         (("symbol", "x", "--refs"), found),
         (("index",), dataclasses.replace(REPORT, root=ATTACK, failed=skipped)),
@@ -840,7 +847,7 @@ def test_control_characters_never_reach_a_terminal(
 
 
 def test_a_pipe_gets_contents_as_they_are_but_no_broken_lines(piped: Callable[..., Ran]) -> None:
-    match = FileMatches("a\nb.py", (LineMatch(1, "\x1b[31mred", ((0, 1),)),), 1)
+    match = FileMatches("a\nb.py", (LineMatch(1, "\x1b[31mred", ((0, 1),)),), 1, 1, 9)
     ran = piped("grep", "x", answers=[dataclasses.replace(MATCHES, files=(match,))])
     assert ran.out == "a\u240ab.py:1:\x1b[31mred\n"
 

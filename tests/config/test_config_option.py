@@ -35,7 +35,7 @@ def test_every_command_takes_it() -> None:
 
 
 def test_it_is_obeyed_by_what_answers(named: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["grep", "Lighthouse", "work", "--files", "--config", "named.toml"]) == 0
+    assert main(["grep", "Lighthouse", "work", "-l", "--config", "named.toml"]) == 0
     assert capsys.readouterr().out == "work/new.md\n"
     assert main(["tool", "search_keyword", '{"query": "Lighthouse"}', "work", "--config", str(named)]) == 0
     assert [hit["path"] for hit in json.loads(capsys.readouterr().out)["results"]] == ["new.md"]

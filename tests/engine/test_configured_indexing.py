@@ -43,7 +43,6 @@ def test_without_an_index_a_question_makes_none(root: Path) -> None:
         for ask in (
             lambda: engine.search("retry"),
             lambda: engine.search("retry", wait_s=None),
-            lambda: engine.grep("retry"),
             lambda: engine.symbols("retry"),
             lambda: engine.similar("src/retry.py"),
         ):
@@ -59,7 +58,9 @@ def test_without_an_index_a_question_makes_none(root: Path) -> None:
         assert refused.structured is not None
         assert refused.structured["error"]["code"] == "index_not_ready"
         assert refused.structured["metadata"]["indexing_status"] == "not_indexed"
-        assert call("search_keyword", {"query": "retry"}, workspace).is_error
+        assert call("find_symbol", {"name": "retry"}, workspace).is_error
+        assert not call("search_keyword", {"query": "retry"}, workspace).is_error
+        assert not engine.store_dir.exists()
 
 
 def test_a_question_takes_nothing_in_and_says_that_it_is_stale(root: Path) -> None:
@@ -77,7 +78,7 @@ def test_a_question_takes_nothing_in_and_says_that_it_is_stale(root: Path) -> No
             assert stale.freshness == "stale"
             assert stale.stale_reason == "2 files changed, and semantic.auto_index is false"
         assert engine.symbols("AddedLater").definitions == ()
-        assert "2 files changed" in engine.grep("RetryPolicy").notes[0]
+        assert [file.path for file in engine.grep("AddedLater").files] == ["src/new.py"]
         assert sum("'findling index' takes it in" in note for note in engine.status().notes) == 2
         assert rows(engine, "SELECT value FROM meta WHERE key='generation'") == generation
         engine.sync()

@@ -89,7 +89,7 @@ def answers(engine: Engine, **options: Any) -> list[object]:
     found: list[object] = [places(engine.search(query, mode="symbol", **options)) for query in QUERIES]
     # by meaning and not by text: BM25's statistics know dead documents for a while, and near ties change places
     found += [places(engine.search(query, mode="semantic", **options)) for query in QUERIES]
-    found.append(engine.grep("re[a-z]+", **options).files)
+    found.append(engine.grep("re[a-z]+").files)
     found.append(engine.symbols("retry", **options).definitions)
     return found
 

@@ -39,7 +39,7 @@ def test_a_file_that_failed_is_looked_at_when_it_is_changed(root: Path, monkeypa
         with monkeypatch.context() as patch:
             patch.setattr(indexer.Indexer, "_write", failing)
             assert [file.path for file in engine.index().failed] == ["odd.py"]
-        assert not engine.grep("def first").files
+        assert not engine.symbols("first", wait_s=0).definitions
         write(root, "odd.py", "def edited_since():\n    pass\n")
         assert [file.path for file in engine.grep("edited_since").files] == ["odd.py"]
 
@@ -137,7 +137,7 @@ def test_only_runs_are_followed_by_another_look(root: Path, monkeypatch: pytest.
 
         monkeypatch.setattr(freshness, "time", Time)
         monkeypatch.setattr(freshness, "_look", slow)
-        assert engine.grep("def").freshness == "fresh"
+        assert engine.symbols("first").freshness == "fresh"
         assert len(looks) == 1
 
 

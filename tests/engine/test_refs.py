@@ -320,6 +320,7 @@ def test_old_refs_are_dropped(repo: Path, monkeypatch: pytest.MonkeyPatch) -> No
         for number in range(6):
             write(repo, "src/number.py", f"NUMBER = {number}\n")
             commit(repo)
+            assert engine.search(f"NUMBER = {number}", ref="HEAD", wait_s=None).hits
             assert found(engine, f"NUMBER = {number}", "HEAD") == {"src/number.py": 1}
         assert rows(engine, "SELECT count(*) FROM manifests WHERE ref<>'live'") == [(3,)]
         for table in ("manifest_files", "skipped_files"):

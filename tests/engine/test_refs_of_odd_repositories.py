@@ -67,6 +67,7 @@ def test_a_work_tree_of_a_bare_repository(repo: Path, tmp_path: Path) -> None:
     with Engine.open(root=tree) as engine:
         assert found(engine, "LruCache") == {"src/cache.py": 1}
         assert found(engine, "LruCache", "feature") == {"src/lru.py": 1}
+        engine.at("feature").index()
     git(bare, "worktree", "add", "-q", str(tmp_path / "other"), "feature")
     with Engine.open(root=tmp_path / "other") as other, Engine.open(root=bare) as itself:
         assert other.store_dir == itself.store_dir == bare / ".findling"
@@ -94,7 +95,9 @@ def test_a_partial_clone_fetches_nothing_and_names_what_it_lacks(repo: Path, tmp
         result = engine.grep("class", ref="origin/feature")
         assert {file.path for file in result.files} == {"src/lru.py"}
         assert [(file.path, file.reason) for file in result.skipped] == [("src/retry.py", "unreadable")]
+        engine.at("origin/feature").index()
         assert engine.status(ref="origin/feature").coverage.skipped == {"unreadable": 1}
+        assert [file.path for file in engine.grep("class", ref="origin/feature").skipped] == ["src/retry.py"]
         searched = engine.search("class", ref="origin/feature", mode="keyword")
         named = engine.symbols("only_in_feature", ref="origin/feature", references=True)
         for answer in (searched, named):
@@ -190,8 +193,11 @@ def test_submodules_are_named_and_searched_by_themselves(repo: Path, tmp_path: P
     write(outer, "later.py", "later = 1\n")
     commit(outer)
     with Engine.open(root=outer) as engine:
-        skipped = {file.path: file.reason for file in engine.status(ref=commit_id).skipped}
         assert not found(engine, "LruCache", commit_id).keys() - {"src/cache.py"}
+        assert ("vendor/inner", "nested_repository") in [
+            (file.path, file.reason) for file in engine.grep("LruCache", ref=commit_id).skipped
+        ]
+        engine.at(commit_id).index()
         skipped = {file.path: file.reason for file in engine.status(ref=commit_id).skipped}
         assert skipped["vendor/inner"] == "nested_repository"
         named = engine.symbols("LruCache", ref=commit_id)
@@ -226,7 +232,10 @@ def test_the_commits_own_rules_decide(repo: Path) -> None:
     with Engine.open(root=repo) as engine:
         assert set(found(engine, "backoff", "feature")) == {"src/retry.py"}
         assert set(found(engine, "backoff")) == {"docs/guide.md"}
+        scanned = engine.grep("backoff", ref="feature")
+        engine.at("feature").index()
         reasons = {file.path: file.reason for file in engine.status(ref="feature").skipped}
+        assert reasons == {file.path: file.reason for file in scanned.skipped}
         assert reasons["docs/guide.md"] == "ignored"
         assert reasons["link.md"] == "symlink_inside"
         assert reasons["big.txt"] == "too_large"

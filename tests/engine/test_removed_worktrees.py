@@ -65,7 +65,7 @@ def test_other_rights_everywhere_cost_nobody_what_is_indexed(tmp_path: Path, mon
         left = indexer.Indexer(root, engine.store_dir).sync(deadline=time.monotonic())
         assert not left.complete
         assert engine.symbols("Kept99", wait_s=0).definitions
-        assert engine.grep("stays where", wait_s=0).total_files == len(many)
+        assert engine.grep("stays where").total_files == len(many)
         assert rows(engine, "SELECT count(*) FROM vectors") == before
         engine.sync()
         assert engine.status().coverage.files == len(many)

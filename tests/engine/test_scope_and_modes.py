@@ -223,7 +223,7 @@ def test_a_first_question_without_time_continues_at_the_next(tmp_path: Path, mon
     files = {f"m{n}.py": f"def function_{n}():\n    return {n}\n" for n in range(40)}
     with Engine.open(root=make(tmp_path / "p", files)) as engine:
         assert engine.status().indexing_status == "not_indexed"
-        for ask in (engine.search, engine.grep, engine.symbols):
+        for ask in (engine.search, engine.symbols):
             with pytest.raises(errors.IndexNotReady, match="is not indexed"):
                 ask("function_7", wait_s=0)  # no time at all: nothing is begun
         assert not engine.store_dir.exists()
@@ -368,6 +368,8 @@ def test_a_path_below_the_root_is_a_filter(tmp_path: Path) -> None:
         assert engine.root == repository
         assert engine.scope == "lib/deep"
         assert {hit.path for hit in engine.search("retry", limit=50).hits} == {"lib/deep/inner/retry_client.py"}
+        assert engine.grep("retry").files_searched == 1
+        engine.index()
         assert engine.status().coverage.files == len(TREE)
     with Engine.open(root=repository / "lib") as engine:
         assert engine.store_dir.parent == repository / "lib"

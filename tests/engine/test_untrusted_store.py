@@ -181,7 +181,7 @@ def set_path(store: Path, old: str, new: str) -> None:
 
 def shown(engine: Engine) -> str:
     """Everything that a question about the secret shows."""
-    said: list[Any] = [engine.grep(SECRET, wait_s=0).files]
+    said: list[Any] = [engine.grep(SECRET).files]
     for mode in ("auto", "exact", "keyword", "symbol"):
         said += [(hit.path, hit.snippet) for hit in engine.search(SECRET, mode=mode, wait_s=0).hits]
     said.append([(found.path, found.signature) for found in engine.symbols(SECRET, wait_s=0).definitions])

@@ -80,12 +80,14 @@ def test_who_is_told_to_change_nothing_does_not_build_it_anew(unusable: tuple[Pa
     with Engine.open(root=root) as engine, Engine.open(root=root, config=by_hand) as refusing:
         for ask in (
             lambda: engine.search("RetryPolicy", wait_s=0),
-            lambda: engine.grep("RetryPolicy", wait_s=0),
             lambda: engine.symbols("RetryPolicy", wait_s=0),
             lambda: refusing.search("RetryPolicy"),
         ):
             with pytest.raises(errors.IndexUnavailable, match=f"{words} It has to be built anew.*findling index"):
                 ask()
+        found = engine.grep("RetryPolicy")
+        assert "src/retry.py" in [file.path for file in found.files] and found.unindexed == found.files_searched
+        assert any(words in note and "all files were read" in note for note in found.notes)
         status = engine.status()
         assert status.indexing_status == "failed"
         assert status.notes[-1].endswith(f"{words} The next search builds it anew.")

@@ -16,6 +16,7 @@ from indexes import contents, make, write
 from findling import Engine
 from findling.engine import watching
 from findling.engine.watching import Watcher
+from findling.search.exact import GrepRequest, grep
 from findling.sources import watching as listening
 from findling.store.layout import WATCHER
 from findling.store.lock import WriterLock
@@ -68,8 +69,8 @@ def watcher(root: Path) -> Iterator[Watcher]:
 
 def holds(root: Path, pattern: str) -> set[str]:
     """Where the index, asked as it is, has a text."""
-    with Engine.open(root=root) as engine:
-        return {file.path for file in engine.grep(pattern, wait_s=0).files}
+    with Engine.open(root=root) as engine, engine._store.reader.snapshot():
+        return {file.path for file in grep(engine._store.indexed_files(""), GrepRequest(pattern)).files}
 
 
 def embedded(root: Path) -> bool:

@@ -66,7 +66,7 @@ SEARCH = (
                 engine.search(f"Thing{chance.randrange(60)}", wait_s=chance.choice((0, 0.05, 1.0)))
             except errors.IndexNotReady:
                 pass  # without time a question begins no index
-            engine.grep("retry_[0-3]", wait_s=0.5)
+            engine.grep("retry_[0-3]")
             engine.symbols("act", wait_s=0)
             time.sleep(0.01)
 """

@@ -153,7 +153,7 @@ class Bench:
 
     def _answers(self, engine: Engine) -> list[object]:
         return [
-            engine.grep("re[a-z]+", wait_s=None).files,
+            engine.grep("re[a-z]+").files,
             engine.symbols("retry", wait_s=None).definitions,
             [hit.path for hit in engine.search("send it once more", mode="semantic", wait_s=None).hits],
         ]

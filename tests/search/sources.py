@@ -70,12 +70,12 @@ def indexed_candidates(refs: list[FileRef], index: TrigramIndex | None, plan: Tr
 
 def in_scope(refs: Iterable[FileRef], scope: Scope) -> Iterable[FileRef]:
     """Only refs of the scope's language and paths (``*`` in a glob crosses ``/``); kinds are not known here."""
-    if scope.language is None and not scope.path_globs:
+    if not scope.languages and not scope.path_globs:
         return refs
     return (
         ref
         for ref in refs
-        if (scope.language is None or ref.language == scope.language)
+        if scope.allows_language(ref.language)
         and (not scope.path_globs or any(fnmatchcase(ref.path, glob) for glob in scope.path_globs))
     )
 

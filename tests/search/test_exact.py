@@ -203,7 +203,7 @@ def test_a_limit_cuts_the_list_and_not_the_counts(
     files: dict[str, bytes], pattern: str, literal: bool, limit: int, context: int
 ) -> None:
     everything = grep(MemorySource(files), GrepRequest(pattern, literal=literal))
-    some = grep(MemorySource(files), GrepRequest(pattern, literal=literal, limit=limit, context=context))
+    some = grep(MemorySource(files), GrepRequest(pattern, literal=literal, limit=limit, before=context, after=context))
     assert flat(some) == flat(everything)[:limit]
     for counted in ("total_lines", "total_files", "total_occurrences"):
         assert getattr(some, counted) == getattr(everything, counted)
@@ -218,7 +218,7 @@ def test_a_limit_cuts_the_list_and_not_the_counts(
 @given(contents, st.sampled_from(["return", "foo", r"\d", "x", r"^\s*$"]), st.integers(1, 3))
 def test_context_gives_every_line_near_a_match_once(data: bytes, expression: str, context: int) -> None:
     lines = lines_of(data)
-    result = grep(MemorySource({"f": data}), GrepRequest(expression, context=context))
+    result = grep(MemorySource({"f": data}), GrepRequest(expression, before=context, after=context))
     shown: list[tuple[int, str]] = []
     for match in (line for file in result.files for line in file.lines):
         shown += zip(range(match.line - len(match.before), match.line), match.before, strict=True)
@@ -341,14 +341,107 @@ def test_uses_in_a_file_that_cannot_be_read_are_missing_and_it_is_named() -> Non
     assert found.unread == ("locked",)
 
 
-def test_a_catastrophic_expression_is_cut_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exact, "FILE_TIME_LIMIT_S", 0.05)
-    files = {f"f{number}": b"a" * 60 + b"!\n" for number in range(6)} | {"e": b"aa\n"}
-    result = grep(MemorySource(files), GrepRequest("(a|aa)+$"))
+def test_a_catastrophic_expression_is_cut_and_said() -> None:
+    files = {f"f{number}": b"a" * 60 + b"!\n" for number in range(30)} | {"e": b"aa\n"}
+    result = grep(MemorySource(files), GrepRequest("(a|aa)+$", cpu_s=0.2))
     assert [file.path for file in result.files] == ["e"]
-    assert [skip.path for skip in result.skipped] == ["f0", "f1", "f2"]
+    slow = [skip.path for skip in result.skipped]
+    assert 1 <= len(slow) < 30 and slow == sorted(files)[1 : 1 + len(slow)]
     assert {skip.reason for skip in result.skipped} == {"pattern_too_slow"}
-    assert result.truncated and not result.counts_exact and any("backtracks" in note for note in result.notes)
+    assert result.truncated and not result.counts_exact
+    seen = len(slow) + 1
+    stopped = (
+        f"Stopped after 0.2 s of processor time: {seen} of 31 files that may match were searched, up to {slow[-1]}."
+    )
+    assert stopped in result.notes and any("backtracks" in note for note in result.notes)
+
+
+def test_an_expression_that_takes_no_more_than_its_text_is_never_cut() -> None:
+    files = {f"f{number}": b"one two three four\n" * 2_000 for number in range(20)}
+    result = grep(MemorySource(files), GrepRequest(r"\w+", cpu_s=0.5, shape="counts"))
+    assert result.counts_exact and result.total_occurrences == 160_000
+
+
+def test_no_more_text_is_read_than_allowed() -> None:
+    files = {f"f{number}": b"hit\n" * 100 for number in range(5)}
+    result = grep(MemorySource(files), GrepRequest("hit", max_bytes=900))
+    assert result.files_read == 3 and not result.counts_exact
+    assert result.notes == ("Stopped after 0 MB of text: 3 of 5 files that may match were searched, up to f2.",)
+
+
+@settings(max_examples=200, deadline=None)
+@given(contents, expressions)
+def test_inverted_lines_are_those_that_do_not_match(data: bytes, expression: str) -> None:
+    source = MemorySource({"f": data})
+    numbers = set(range(1, len(lines_of(data)) + 1))
+    matched = {line.line for file in grep(source, GrepRequest(expression)).files for line in file.lines}
+    inverted = grep(source, GrepRequest(expression, inverted=True))
+    assert {line.line: line.text for file in inverted.files for line in file.lines} == {
+        number: lines_of(data)[number - 1] for number in numbers - matched
+    }
+    assert inverted.total_lines == inverted.total_occurrences == len(numbers - matched)
+
+
+lines_only = st.lists(st.text(alphabet="ab x", max_size=6), min_size=1, max_size=8).map(lambda lines: "\n".join(lines))
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    lines_only,
+    st.sampled_from([r"a\nb", r"b\s+a", r"(?s)a.*?b", r"[^a]+", r"x\n", r"^a$", r"a\n\n", r"\S\s\S", "(?s)x.+", "b$"]),
+)
+def test_a_match_of_several_lines_takes_all_of_them(text: str, expression: str) -> None:
+    matches = [m.span() for m in re.finditer(expression, text, re.MULTILINE) if m.start() < m.end()]
+    result = grep(MemorySource({"f": text.encode()}), GrepRequest(expression, multiline=True, spans=1000))
+    covered = {number for start, end in matches for number in range(text.count("\n", 0, start) + 1,
+               text.count("\n", 0, end - 1) + 2)}  # fmt: skip
+    assert {line.line for file in result.files for line in file.lines} == covered
+    assert result.total_occurrences == len(matches)
+
+
+def test_any_of_several_expressions_may_match() -> None:
+    source = MemorySource({"f": b"one\ntwo\nTHREE\nf(x\n"})
+    found = grep(source, GrepRequest(("^one$", "(?i)three", "tw.")))
+    assert [line.line for line in found.files[0].lines] == [1, 2, 3]
+    assert [line.line for line in grep(source, GrepRequest(("f(x", "on"), literal=True)).files[0].lines] == [1, 4]
+    with pytest.raises(InvalidPattern, match="refers to a group"):
+        grep(source, GrepRequest((r"(.)\1", "x")))
+
+
+@pytest.mark.parametrize(
+    ("replacement", "becomes"),
+    [("$2-$1", "b-a"), ("<$0>", "<ab>"), ("${name}!$$", "b!$"), ("$9$nope", ""), ("$2x", ""), ("\\1", "\\1")],
+)
+def test_what_takes_the_place_of_a_match(replacement: str, becomes: str) -> None:
+    source = MemorySource({"f": b"x ab ab\n"})
+    line = only_line(grep(source, GrepRequest("(a)(?P<name>b)", replacement=replacement)))
+    assert line.text == "x ab ab" and line.replaced == (becomes, becomes)
+    with pytest.raises(InvalidInput):
+        grep(source, GrepRequest("x", replacement="y", inverted=True))
+
+
+def test_files_without_a_match_and_so_many_lines_of_each() -> None:
+    source = MemorySource({"a": b"hit\nhit\nhit\n", "b": b"miss\n", "c": b""})
+    assert [file.path for file in grep(source, GrepRequest("hit", shape="without")).files] == ["b", "c"]
+    found = grep(source, GrepRequest("hit", per_file=2))
+    assert [line.line for line in found.files[0].lines] == [1, 2] and found.total_lines == 2 and found.counts_exact
+
+
+def test_a_line_knows_how_many_bytes_stand_before_it() -> None:
+    data = "é\n\nhit\r\nhit".encode()
+    (file,) = grep(MemorySource({"f": data}), GrepRequest("hit", offsets=True)).files
+    assert [data[line.offset :][:3] for line in file.lines] == [b"hit", b"hit"] and file.size == len(data)
+
+
+def test_the_innermost_definition_around_a_match_is_given_once() -> None:
+    text = "".join(f"line {number}\n" for number in range(1, 11))
+    source = MemorySource({"f": text.encode()})
+    request = GrepRequest("line [478]$", definitions=True)
+    with exact.Grep(source, request, definitions=lambda *_: [(1, 9), (3, 5)]) as found:
+        four, seven, eight = next(iter(found)).lines
+    assert (four.before, four.after) == (("line 3",), ("line 5",))
+    assert (seven.before, seven.after) == (("line 6",), ())
+    assert (eight.before, eight.after) == ((), ("line 9",))
 
 
 def test_the_whole_search_has_a_time_limit() -> None:
@@ -357,7 +450,9 @@ def test_the_whole_search_has_a_time_limit() -> None:
     assert result.truncated and result.files_read < 6 and any("0.02 s" in note for note in result.notes)
 
 
-@pytest.mark.parametrize("wrong", [{"context": -1}, {"limit": -1}, {"time_limit_s": 0.0}])
+@pytest.mark.parametrize(
+    "wrong", [{"before": -1}, {"limit": -1}, {"time_limit_s": 0.0}, {"cpu_s": 0.0}, {"max_bytes": 0}]
+)
 def test_wrong_arguments_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(InvalidInput):
         grep(MemorySource({}), GrepRequest("x", **wrong))  # type: ignore[arg-type]
@@ -387,6 +482,8 @@ def test_a_slow_reader_does_not_use_up_the_time_limit(monkeypatch: pytest.Monkey
     passed = 0.0
 
     class Clock:
+        thread_time = staticmethod(time.thread_time)
+
         def monotonic(self) -> float:
             return time.monotonic() + passed
 
@@ -401,7 +498,7 @@ def test_a_slow_reader_does_not_use_up_the_time_limit(monkeypatch: pytest.Monkey
 @given(corpora, st.sampled_from(["return", "foo", r"\d", "^"]), st.integers(0, 3))
 def test_counts_without_lines_are_those_with(files: dict[str, bytes], expression: str, limit: int) -> None:
     whole = grep(MemorySource(files), GrepRequest(expression))
-    counts = grep(MemorySource(files), GrepRequest(expression, limit=limit, keep_lines=False))
+    counts = grep(MemorySource(files), GrepRequest(expression, limit=limit, shape="counts"))
     assert counts.files == tuple(replace(file, lines=()) for file in whole.files)[: limit or None]
     for name in ("total_occurrences", "total_lines", "total_files", "counts_exact"):
         assert getattr(counts, name) == getattr(whole, name)
@@ -417,7 +514,7 @@ def test_counts_without_lines_are_those_with(files: dict[str, bytes], expression
         (GrepRequest(r"[a]b"), 1_500),
         (GrepRequest(r"a?b"), 1_500),
         (GrepRequest(r"x*"), 1),
-        (GrepRequest("ab", literal=True, context=1), 1_500),
+        (GrepRequest("ab", literal=True, before=1, after=1), 1_500),
         (GrepRequest(r"(a|aa)+b"), 1_500),
     ],
 )

@@ -98,7 +98,15 @@ QUESTIONS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("tool", QUESTIONS)
+FROM_THE_INDEX = [tool for tool in QUESTIONS if tool != "search_keyword"]
+
+
+def test_text_is_searched_in_all_files_whatever_is_indexed(partly: Workspace) -> None:
+    found = facts(partly, "search_keyword", query="def later_")
+    assert state_of(found) == {} and found["total_files"] == LATER
+
+
+@pytest.mark.parametrize("tool", FROM_THE_INDEX)
 def test_an_answer_from_a_part_of_the_files_says_so(tool: str, partly: Workspace) -> None:
     found = facts(partly, tool, **QUESTIONS[tool])
     told = state_of(found.get("meta", found))
@@ -129,7 +137,7 @@ def test_named_files_alone_are_a_part_too(project: Path) -> None:
         workspace.engine.sync(["docs/guide.md"])
     with Workspace(project, root=project, config=AS_IT_IS) as workspace:
         told = state_of(facts(workspace, "search_keyword", query="invoice"))
-        assert told == {"freshness_status": "stale", "result_completeness": "partial"}
+        assert told == {}
         metadata = facts(workspace, "locate_symbol", name="Client")["metadata"]
         assert (metadata["indexing_status"], metadata["result_completeness"]) == ("indexing", "partial")
 
@@ -161,7 +169,8 @@ def test_what_changed_and_is_not_taken_in_is_stale(project: Path) -> None:
         workspace.engine.index()
     (project / "src/main.py").write_text("def run_otherwise():\n    pass\n")
     with Workspace(project, root=project, config=AS_IT_IS) as workspace:
-        for tool in ("search_keyword", "find_symbol", "search_semantic", "hybrid_search"):
+        assert facts(workspace, "search_keyword", query="run_otherwise")["total_files"] == 1
+        for tool in ("find_symbol", "search_semantic", "hybrid_search"):
             told = state_of(facts(workspace, tool, **QUESTIONS[tool]))
             assert told == {"freshness_status": "stale"}, tool
         told = state_of(facts(workspace, "search_docs", query="program"))
@@ -172,9 +181,10 @@ def test_what_changed_and_is_not_taken_in_is_stale(project: Path) -> None:
 
 def test_of_several_roots_one_that_is_not_whole_makes_the_answer_partial(indexed: Path, part: Path) -> None:
     with open_workspace(roots=[indexed, part], config=AS_IT_IS) as workspace:
-        for tool, arguments in QUESTIONS.items():
+        for tool in FROM_THE_INDEX:
             if tool == "find_similar":
                 continue  # of one root
+            arguments = QUESTIONS[tool]
             found = facts(workspace, tool, **arguments)
             told = state_of(found.get("meta", found))
             told["not_searched"].pop("chunks_without_vector", 0)
@@ -209,7 +219,8 @@ def test_what_a_question_has_no_time_for_goes_on_after_it(
     with Workspace(project, root=project, config=Config(semantic=Semantic(enabled=False)), background=True) as served:
         first = call(tool, arguments, served).as_json()
         told = state_of(first.get("metadata", first))
-        assert told.get("freshness_status") == (None if tool == "list_defs_in_file" else "stale")  # its file came first
+        whole = tool in ("search_keyword", "list_defs_in_file")  # the files themselves are read; its file came first
+        assert told.get("freshness_status") == (None if whole else "stale")
         served.finish()
         again = call(tool, arguments, served).as_json()
         assert "partial" not in json.dumps(again) and "stale" not in json.dumps(again)

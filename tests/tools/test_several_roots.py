@@ -264,6 +264,9 @@ def test_a_root_that_cannot_answer_costs_itself_and_is_named(how: str, first: bo
         for tool, arguments in JOINTLY.items():
             found = facts(opened, tool, **arguments)
             assert "shop/" in json.dumps(found), tool
+            if (tool, how) == ("search_keyword", "later"):
+                assert "notes" not in found
+                continue  # text is searched without an index
             assert [note[:3] for note in found["notes"]] == ["B: "], tool
             if "metadata" in found:
                 told = found["metadata"]

@@ -400,11 +400,37 @@ class Index:
         (), "Globs as in an ignore file; if there are any, only what they match is indexed.", kind="list"
     )
     exclude: tuple[str, ...] = option((), "Globs as in an ignore file; what they match is left out.", kind="list")
+    background: bool = option(
+        True,
+        "Whether a first question leaves a process behind that finishes the index, at the lowest priority, and ends. "
+        "Not where CI is set in the environment.",
+        kind="switch",
+        choices=(True, False),
+    )
     hidden: bool = option(
         False,
         "Also index files that git does not track and whose name or folder starts with a dot.",
         kind="switch",
         choices=(True, False),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grep:
+    """What one exact search may take: `findling grep`, `Engine.grep` and `search_keyword`."""
+
+    cpu_seconds: float = option(
+        2.0,
+        "The processor's time for an expression, beyond what going through the text takes (0.1 s a megabyte). What was "
+        "searched until then is answered, and said.",
+        kind="number",
+        bounds=(1, 3600),
+    )
+    max_total_bytes: int = option(
+        300_000_000,
+        "The most text that is read; what the index rules out is not.",
+        kind="whole",
+        bounds=(_MIB, 1024 * 1024 * _MIB),
     )
 
 

@@ -30,6 +30,11 @@ class ProviderChoice(NamedTuple):
     reason: Reason
     external_blocked: bool = False
 
+    @property
+    def named(self) -> bool:
+        """Whether somebody chose the model, whatever the index has. Else none can be at odds with the index."""
+        return self.reason in ("named", "flat_key")
+
 
 def choose_provider(
     config: Config,

@@ -12,6 +12,7 @@ from findling.config.options import (
     EXTERNAL_EMBEDDERS,
     Embedding,
     Fetch,
+    Grep,
     Hybrid,
     Index,
     Library,
@@ -67,6 +68,7 @@ class Config:
     hybrid: Hybrid = field(default_factory=Hybrid)
     library: Library = field(default_factory=Library)
     index: Index = field(default_factory=Index)
+    grep: Grep = field(default_factory=Grep)
     fetch: Fetch = field(default_factory=Fetch)
     log: Log = field(default_factory=Log)
     refused: Mapping[str, Value] = field(default_factory=lambda: MappingProxyType({}))
@@ -121,6 +123,7 @@ GROUPS: Final = (
     Group("hybrid", "hybrid", Hybrid),
     Group("library", "library", Library),
     Group("index", "index", Index),
+    Group("grep", "grep", Grep),
     Group("fetch", "fetch", Fetch),
     Group("log", "log", Log),
 )

@@ -11,6 +11,8 @@ from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
     from findling.contracts.registry import TOOLS, call, select
+    from findling.contracts.root_names import check_roots
+    from findling.contracts.selection import select_of
     from findling.contracts.workspace import Workspace
     from findling.contracts.workspaces import open_workspace
 else:
@@ -18,9 +20,11 @@ else:
         __name__,
         {
             "registry": "TOOLS call select",
+            "root_names": "check_roots",
+            "selection": "select_of",
             "workspace": "Workspace",
             "workspaces": "open_workspace",
         },
     )
 
-__all__ = ["TOOLS", "Workspace", "call", "open_workspace", "select"]
+__all__ = ["TOOLS", "Workspace", "call", "check_roots", "open_workspace", "select", "select_of"]

@@ -284,6 +284,7 @@ TOOLS: tuple[Tool, ...] = (
             ("query",),
         ),
         search_code,
+        first=True,
     ),
     Tool(
         "locate_symbol",

@@ -112,6 +112,7 @@ TOOLS: tuple[Tool, ...] = (
             ("query",),
         ),
         _late("docs_answer", "query_docs"),
+        first=True,
     ),
     Tool(
         "search_docs",

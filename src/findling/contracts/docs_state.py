@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
 State = Literal["ready", "disabled", "unavailable", "mismatch"]
 
-NAMED = frozenset(("named", "flat_key"))
-"""Somebody chose the model. Else the index's own is used, and none can be at odds with it."""
-
 
 @dataclass(frozen=True, slots=True)
 class SemanticState:
@@ -65,7 +62,7 @@ def semantic_state(workspace: Workspace, query: str = "") -> SemanticState:
         return _ollama_unavailable(url)
     if seen.fingerprint is None:
         return _embedder_unavailable(choice, seen.problem)
-    if choice.reason in NAMED and seen.stored is not None and seen.stored[0] != seen.fingerprint.id:
+    if choice.named and seen.stored is not None and seen.stored[0] != seen.fingerprint.id:
         return _mismatch(choice, seen.fingerprint, seen.stored[1])
     return READY
 

@@ -83,15 +83,11 @@ def of_names(call: Call, ref: str, seen: SymbolResult) -> dict[str, Any]:
 
 
 def of_text(call: Call, ref: str, seen: GrepResult) -> dict[str, Any]:
-    """Of an answer from text, which names the files that are left out by itself. What is left goes on in the
-    background."""
-    unread = any(file.reason in UNREAD for file in seen.skipped)
-    if seen.freshness == "fresh":
-        return state("fresh", partial=unread)
-    coverage = call.workspace.engine.coverage()
-    call.workspace.finish_in_background(ref)
-    partial = not coverage.complete or seen.freshness == "syncing" or unread
-    return state(seen.freshness, partial=partial, pending_files=coverage.pending_files)
+    """Of an answer from text, which is of the files as they are, and names those that are left out by itself. What is
+    not indexed yet is, in the background."""
+    if seen.unindexed:
+        call.workspace.finish_in_background(ref)
+    return state("fresh", partial=not seen.counts_exact or any(file.reason in UNREAD for file in seen.skipped))
 
 
 def joined(states: Iterable[State]) -> dict[str, Any]:

@@ -142,10 +142,10 @@ class JointEngine:
             stale_reason=_stale_reason(answers),
         )
 
-    def grep(self, pattern: str, *, wait_s: float | None = None, **asked: Any) -> GrepResult:
+    def grep(self, pattern: str, **asked: Any) -> GrepResult:
         """As `Engine.grep`, with all that it can be asked; at most ``limit`` lines of each root."""
         started = time.monotonic()
-        answers = self._ask(wait_s, lambda engine, wait: engine.grep(pattern, wait_s=wait, **asked))
+        answers = self._ask(None, lambda engine, _: engine.grep(pattern, **asked))
         every = answers.values()
         return GrepResult(
             pattern=pattern,
@@ -155,7 +155,9 @@ class JointEngine:
             total_occurrences=sum(answer.total_occurrences for answer in every),
             total_lines=sum(answer.total_lines for answer in every),
             total_files=sum(answer.total_files for answer in every),
+            files_searched=sum(answer.files_searched for answer in every),
             files_read=sum(answer.files_read for answer in every),
+            unindexed=sum(answer.unindexed for answer in every),
             truncated=any(answer.truncated for answer in every),
             skipped=tuple(
                 SkippedFile(f"{name}/{file.path}", file.reason, file.detail)
@@ -163,10 +165,8 @@ class JointEngine:
                 for file in answer.skipped
             ),
             took_ms=(time.monotonic() - started) * 1000,
-            freshness=_freshness(answer.freshness for answer in every),
             notes=_notes(answers),
             counts_exact=all(answer.counts_exact for answer in every),
-            stale_reason=_stale_reason(answers),
         )
 
     def _ask(self, wait_s: float | None, question: Callable[[Engine, float | None], _Answer]) -> dict[str, _Answer]:
@@ -271,7 +271,7 @@ def _coverage(values: Iterable[Coverage]) -> Coverage:
     )
 
 
-def _stale_reason(answers: Mapping[str, SearchResult | SymbolResult | GrepResult]) -> str:
+def _stale_reason(answers: Mapping[str, SearchResult | SymbolResult]) -> str:
     return "; ".join(f"{name}: {answer.stale_reason}" for name, answer in answers.items() if answer.stale_reason)
 
 

@@ -182,6 +182,7 @@ TOOLS: tuple[Tool, ...] = (
             ("query",),
         ),
         _search_documents,
+        first=True,
         text_only=True,
     ),
     Tool(

@@ -76,6 +76,7 @@ class Tool:
     ``summary`` is read by models: what it is for and what comes back. ``writes``: it changes the index. ``text_only``:
     its text blocks are the whole answer over protocols that have both, so that contents arrive verbatim.
     ``destructive`` tools are served only where that was asked for. ``open_world``: it asks servers elsewhere.
+    ``first``: the one that its family begins with, to be known to a model before it looks for tools.
     """
 
     name: str
@@ -87,6 +88,7 @@ class Tool:
     text_only: bool = False
     destructive: bool = False
     open_world: bool = False
+    first: bool = False
 
 
 @dataclass(eq=False)

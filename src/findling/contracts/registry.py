@@ -13,8 +13,9 @@ from typing import Any
 
 from findling.contracts import budget, code, docs, library, repo, several
 from findling.contracts.failures import refusal_of, refused
-from findling.contracts.model import FAMILIES, Arguments, Call, Refusal, Reply, Tool, ToolResult
+from findling.contracts.model import Arguments, Call, Refusal, Reply, Tool, ToolResult
 from findling.contracts.schema import validate
+from findling.contracts.selection import select_of
 from findling.contracts.workspace import Workspace
 from findling.model.errors import FindlingError, InvalidInput
 from findling.model.types import Progress
@@ -62,18 +63,8 @@ def find(name: str) -> Tool:
 
 
 def select(names: Iterable[str] | None, *, allow_delete: bool = False) -> list[Tool]:
-    """The tools of these families or by these names, in the registry's order; all for None.
-
-    Destructive ones only when allowed. Raises `InvalidInput` for a name that is neither.
-    """
-    wanted = set(names) if names is not None else set(FAMILIES)
-    for name in sorted(wanted):
-        if name not in FAMILIES and name not in TOOLS:
-            near = get_close_matches(name, [*FAMILIES, *TOOLS], 1)
-            hint = f"Did you mean {near[0]!r}?" if near else f"The families are {', '.join(FAMILIES)}."
-            raise InvalidInput(f"There is no tool or family called {name[:60]!r}.", remedy=hint)
-    chosen = [tool for tool in TOOLS.values() if tool.family in wanted or tool.name in wanted]
-    return [tool for tool in chosen if allow_delete or not tool.destructive]
+    """As `select_of`, from the registry."""
+    return select_of(TOOLS, names, allow_delete=allow_delete)
 
 
 def _shortened(given: Arguments) -> tuple[Arguments, tuple[str, ...]]:

@@ -103,8 +103,7 @@ def _search_keyword(call: Call, given: Arguments) -> Reply:
     ref = check_ref(engine.root, given.get("ref"))
     query: str = given["query"]
     literal = not _is_expression(query)
-    wait_s = call.workspace.wait_for_text(WAIT_S, call.progress)
-    result = engine.grep(query, literal=literal, limit=KEYWORD_LINES, wait_s=wait_s, progress=call.progress)
+    result = engine.grep(query, literal=literal, limit=KEYWORD_LINES)
     places = [(_matched_share(line), file.path, line) for file in result.files for line in file.lines]
     places.sort(key=lambda place: (-place[0], place[1], place[2].line))
     shown = places[: given["top_k"]]
@@ -248,6 +247,7 @@ TOOLS: tuple[Tool, ...] = (
         "Returns path, lines, snippet, score and which of keyword, symbol and semantic found each place.",
         object_schema({"query": parameters.query(_QUERY), "top_k": _TOP_K, **_SEARCH}, ("query",)),
         hybrid_search,
+        first=True,
     ),
     Tool(
         "search_keyword",

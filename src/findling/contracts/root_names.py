@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from findling.contracts.model import Refusal
 from findling.model.errors import InvalidInput
 from findling.outbound.files import Files
+
+if TYPE_CHECKING:
+    from findling.model.typed_paths import StrPath
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,14 @@ def name_roots(folders: Iterable[Path]) -> dict[str, Path]:
         if plain.count(name) > 1 and folder.parent.name:
             name = f"{folder.parent.name}-{name}"
         named[_free(name, named)] = folder
+    return named
+
+
+def check_roots(path: StrPath | None, roots: Sequence[StrPath]) -> dict[str, Path]:
+    """The roots that were typed, by name. Raises `InvalidInput` for several with a path, and as `name_roots`."""
+    named = name_roots([Path(root) for root in roots])
+    if path is not None and len(named) > 1:
+        raise InvalidInput("PATH narrows one root, not several.", remedy="Leave out PATH or all but one --root.")
     return named
 
 

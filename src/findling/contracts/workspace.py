@@ -181,6 +181,7 @@ class Workspace:
             return
         self._watcher = engine.Watcher(self._open_engine, at_once=opened.config.library.max_file_watcher_concurrency)
         self._watcher.start()
+        opened.listen()
 
     @property
     def watched(self) -> Watch | None:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from findling.contracts.joint import JointEngine, JointJobs, of_each
-from findling.contracts.root_names import name_roots
+from findling.contracts.root_names import check_roots, name_roots
 from findling.contracts.workspace import Workspace
-from findling.model.errors import FindlingError, InvalidInput
+from findling.model.errors import FindlingError
 
 if TYPE_CHECKING:
     from findling.config import Config
@@ -150,9 +150,7 @@ def open_workspace(
 
     Opens nothing. Raises `InvalidInput` for several roots with a path, and for a root inside another.
     """
-    if len(name_roots([Path(root) for root in roots])) < 2:
+    if len(check_roots(path, roots)) < 2:
         root = roots[0] if roots else None
         return Workspace(path, root=root, cache=cache, config=config, background=background)
-    if path is not None:
-        raise InvalidInput("PATH narrows one root, not several.", remedy="Leave out PATH or all but one --root.")
     return Workspaces(roots, cache=cache, config=config, background=background)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from findling.model.codings import FLOAT16, FOUR_BITS, Coding
 from findling.model.errors import EmbedderUnavailable
@@ -26,8 +26,7 @@ IN_PROCESS = (BUNDLED, "local")
 _ID_HASH_CHARS = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Fingerprint:
+class Fingerprint(NamedTuple):
     """What makes two vectors comparable: vectors whose fingerprints differ in any field must never be compared.
 
     ``version`` is the model's version or content digest; ``prefix_scheme`` names what is put before a document or
@@ -43,7 +42,7 @@ class Fingerprint:
     @property
     def id(self) -> str:
         """A short stable name for use as a key: ``provider/model/hash-of-all-fields``."""
-        fields = "\0".join(str(value) for value in astuple(self))
+        fields = "\0".join(str(value) for value in self)
         return f"{self.provider}/{self.model}/{hashlib.sha256(fields.encode()).hexdigest()[:_ID_HASH_CHARS]}"
 
 

@@ -13,23 +13,23 @@ from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
     from findling.engine import freshness
-    from findling.engine.answers import NOTHING_CHECKED_OUT
     from findling.engine.configuration import Recipe
     from findling.engine.engine import GREP_LINES, Engine, OnProgress
     from findling.engine.index_jobs import IndexJobs
     from findling.engine.refs import MAX_REF_CHARS, find_ref
+    from findling.engine.scope import NOTHING_CHECKED_OUT
     from findling.engine.semantics import open_chosen
     from findling.engine.watching import Watch, Watcher
 else:
     __getattr__ = front_door(
         __name__,
         {
-            "answers": "NOTHING_CHECKED_OUT",
             "configuration": "Recipe",
             "engine": "GREP_LINES Engine OnProgress",
             "freshness": "",
             "index_jobs": "IndexJobs",
             "refs": "MAX_REF_CHARS find_ref",
+            "scope": "NOTHING_CHECKED_OUT",
             "semantics": "open_chosen",
             "watching": "Watch Watcher",
         },

@@ -14,6 +14,7 @@ from findling import reading, search
 from findling.config import roots
 from findling.engine import scope as scopes
 from findling.engine.refs import RefStore
+from findling.engine.scope import NOTHING_CHECKED_OUT
 from findling.engine.shown import ShownText
 from findling.engine.state import coverage, never_indexed
 from findling.engine.store import OpenStore
@@ -24,10 +25,7 @@ from findling.search.gate import WITHOUT_VECTORS
 
 if TYPE_CHECKING:
     from findling.model.types import EmbedderProblem
-    from findling.search.exact import GrepRequest
     from findling.search.searcher import Found, Searcher
-
-NOTHING_CHECKED_OUT = "This is a bare repository, in which nothing is checked out: name a branch or tag ('--ref')."
 
 _FAILURES: Mapping[str, Skip] = {"timeout": "slow", "unreachable": "down"}
 """What is called so of an embedder that failed at a question."""
@@ -130,23 +128,6 @@ class Answers:
             query, found, confidence, covered, freshness, stale_reason, notes, started, self._shown.stale
         )
 
-    def grep(self, request: GrepRequest, freshness: Freshness, stale_reason: str) -> search.Grep:
-        """The candidates are listed; their files are read as the answer is iterated over."""
-        with self._store.reader.snapshot():
-            manifest = self._store.reader.manifest
-            nothing_here = _nothing_here(self._store, manifest.files if manifest else 0)
-            found = search.Grep(
-                self._store.indexed_files(self._folder),
-                request,
-                freshness=freshness,
-                stale_reason=stale_reason,
-                left_out=scopes.left_out(self._store, self._folder, request.scope.path_globs),
-                notes_before=(*self._store.take_notes(), *nothing_here),
-                notes_after=(f"The index is not fresh: {stale_reason}.",) if stale_reason else (),
-            )
-            found.list_candidates()
-        return found
-
     def file_symbols(self, path: str) -> search.FileSymbols | None:
         """The definitions of a file; None when it is not in the index."""
         if not self._store.exists:
@@ -172,7 +153,7 @@ class Answers:
         started: float,
     ) -> types.SymbolResult:
         """Definitions of a name, and its uses. ``language`` is an id."""
-        reader = self._store.reader
+        reader = self._store.index
         with reader.snapshot():
             definitions = search.definitions(
                 reader,
@@ -238,9 +219,9 @@ class Answers:
         )
 
     def _open_searcher(self) -> search.Searcher:
-        if self._searcher is None:
+        if self._searcher is None or self._searcher.index is not self._store.index:
             self._searcher = search.Searcher(
-                self._store.reader,
+                self._store.index,
                 self._shown.lines,
                 own_name=roots.own_name(self._store.root),
                 semantic=self._store.semantics.channel,

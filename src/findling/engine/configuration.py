@@ -128,6 +128,13 @@ class Configuration:
         """Whether a question may take in what changed."""
         return self.config is None or self.config.semantic.auto_index
 
+    @property
+    def background(self) -> bool:
+        """Whether a question may leave a process behind that finishes the index."""
+        if self.recipe is not None or os.environ.get("CI") or not self.auto_index:
+            return False
+        return self.config is None or self.config.index.background
+
     def _exists(self) -> bool:
         """Whether any configuration file or variable exists."""
         if any(value and name.startswith(VARIABLES) for name, value in os.environ.items()):

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cached_property, partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack, cast
 
 from findling import search, sources, store
 from findling.config import roots
@@ -21,7 +21,7 @@ from findling.engine import indexing, parts
 from findling.engine.freshness import freshen
 from findling.engine.refs import Ref, RefStore, check_scope, committed_at, find_ref
 from findling.engine.runs import build_anew, run
-from findling.engine.scope import in_scope, language_id, relative
+from findling.engine.scope import in_scope, language_id, may_be_asked, relative
 from findling.engine.semantics import fetch_chosen, open_chosen
 from findling.engine.store import WRITER_WAIT_S, OpenStore
 from findling.model import errors, types
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         Answer,
         Coverage,
         Freshness,
+        GrepOptions,
         GrepResult,
         IndexReport,
         Mode,
@@ -258,6 +259,11 @@ class Engine:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def listen(self) -> None:
+        """Look only where the system says that something happened, where it tells of everything: for a process that
+        stays, as it takes a moment to begin with."""
+        self._store.listens = True
+
     # --- indexing -------------------------------------------------------------------------------------------
 
     @_rebuilds
@@ -415,7 +421,12 @@ class Engine:
             query = replace(query, language=language_id(query.language))
         started = time.monotonic()
         freshness, why = self._freshen(
-            wait_s, progress, query.text, embed=search.needs_vectors(query), look_at_all=query.look_at_all
+            wait_s,
+            progress,
+            query.text,
+            embed=search.needs_vectors(query),
+            look_at_all=query.look_at_all,
+            within=may_be_asked(self.scope, path_globs=query.path_globs, language=query.language, kind=query.kind),
         )
         return self._answers.ask(query, freshness, why, started)
 
@@ -477,74 +488,33 @@ class Engine:
         freshness, why = self._freshen(wait_s, progress, asked_first)
         return self._answers.similar(query, target, freshness, why, started)
 
-    @_rebuilds
     def grep(
         self,
-        pattern: str,
+        pattern: str | Sequence[str],
         *,
-        literal: bool = False,
-        ignore_case: bool = False,
-        word: bool = False,
-        context: int = 0,
         limit: int = GREP_LINES,
-        path_globs: Sequence[str] = (),
-        language: str | None = None,
         ref: str | None = None,
-        wait_s: float | None = None,
-        progress: OnProgress | None = None,
+        **options: Unpack[GrepOptions],
     ) -> GrepResult:
-        """Every occurrence of an expression, with exact counts. ``limit`` bounds the lines returned (0: all).
+        """Every occurrence of an expression, or of any of several, with exact counts; needs no index and makes none.
 
-        Raises `InvalidPattern` with the position of what is wrong.
+        ``limit`` bounds the lines returned (0: all); the other options are those of `GrepOptions`. Raises
+        `InvalidPattern` with the position of what is wrong, and `InvalidInput`.
         """
-        found = self.grep_stream(
-            pattern,
-            literal=literal,
-            ignore_case=ignore_case,
-            word=word,
-            context=context,
-            limit=limit,
-            path_globs=path_globs,
-            language=language,
-            ref=ref,
-            wait_s=wait_s,
-            progress=progress,
-        )
-        return found.collect()
+        return self.grep_stream(pattern, limit=limit, ref=ref, **options).collect()
 
-    @_rebuilds
     def grep_stream(
         self,
-        pattern: str,
+        pattern: str | Sequence[str],
         *,
-        literal: bool = False,
-        ignore_case: bool = False,
-        word: bool = False,
-        context: int = 0,
         limit: int = 0,
-        path_globs: Sequence[str] = (),
-        language: str | None = None,
-        keep_lines: bool = True,
         ref: str | None = None,
-        wait_s: float | None = None,
-        progress: OnProgress | None = None,
+        **options: Unpack[GrepOptions],
     ) -> Grep:
-        """As `grep`, file by file: iterate over the answer, then ask for its ``totals``.
-
-        Without ``keep_lines`` each file comes with its count alone, and ``limit`` is of files.
-        """
-        request = search.GrepRequest(
-            pattern,
-            literal=literal,
-            ignore_case=ignore_case,
-            word=word,
-            scope=search.Scope(language=language_id(language), path_globs=tuple(path_globs)),
-            context=context,
-            limit=limit,
-            keep_lines=keep_lines,
-        )
-        freshness, why = self._freshen(wait_s, progress, pattern, embed=False, text_only=True)
-        return self._answers.grep(request, freshness, why)
+        """As `grep`, file by file: iterate over the answer, then ask for its ``totals``."""
+        at, exact = self.at(ref), parts.text_search
+        request = replace(exact.request_of(at._store, self.scope, pattern, options), limit=limit)
+        return exact.opened(at._store, request, by_time=options.get("sort") == "modified")
 
     def in_scope(
         self, *, path_globs: Sequence[str] = (), language: str | None = None, kind: str | None = None
@@ -570,7 +540,8 @@ class Engine:
         With ``references`` also its uses in code. Raises `InvalidInput`.
         """
         started = time.monotonic()
-        freshness, why = self._freshen(wait_s, progress, name, embed=False, text_only=True)
+        within = may_be_asked(self.scope, language=language)
+        freshness, why = self._freshen(wait_s, progress, name, embed=False, text_only=True, within=within)
         return self._answers.symbols(
             name,
             references=references,
@@ -596,6 +567,11 @@ class Engine:
 
         None in its first second, which most runs do not outlast. Looks, and changes nothing."""
         return indexing.index_jobs.active_job(self._store)
+
+    def stop_jobs(self) -> int:
+        """End the runs that go on over what is searched here, of whichever process, and wait until they have ended, for
+        some seconds; their number. What was taken in stays."""
+        return indexing.index_jobs.stop(self._store)
 
     def never_indexed(self) -> Coverage:
         """The coverage of an answer where nothing of what is searched is indexed yet."""
@@ -687,8 +663,18 @@ class Engine:
         embed: bool = True,
         text_only: bool = False,
         look_at_all: bool = False,
+        within: Callable[[str], bool] | None = None,
     ) -> tuple[Freshness, str]:
-        return freshen(self._store, wait_s, progress, query, embed=embed, text_only=text_only, look_at_all=look_at_all)
+        return freshen(
+            self._store,
+            wait_s,
+            progress,
+            query,
+            embed=embed,
+            text_only=text_only,
+            look_at_all=look_at_all,
+            within=within,
+        )
 
     @cached_property
     def _answers(self) -> Answers:

@@ -6,22 +6,27 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from findling import sources
+from findling import store as stored
 from findling.engine import indexing
 from findling.engine.refs import RefStore, up_to_date
 from findling.engine.runs import OnProgress, add_vectors, run
 from findling.engine.store import WRITER_WAIT_S, OpenStore
 from findling.model import errors
 from findling.model.plurals import count
-from findling.model.types import Freshness
+from findling.model.types import Freshness, TreeState
 from findling.store.schema import FAILED, UNREAD
 
+Within = Callable[[str], bool]
+
 if TYPE_CHECKING:
-    from findling.sources.discovery import Changes
+    from findling.sources.looking import Changes
+    from findling.sources.selection import Found
 
 CHECK_S = 0.05
 """Time for looking at the disk before a question in a large tree that was opened or looked at whole a moment ago."""
@@ -35,6 +40,12 @@ CHECK_PAUSE = 10
 SMALL_TREE = 12_000
 SMALL_CHECK_S = 0.5
 
+HOLD_S = 0.1
+"""A look that found nothing to do is good for other questions that come so soon after it began."""
+
+HELD_FILES = 1_000
+"""Of fewer files a look takes a few milliseconds, and every question looks."""
+
 UNREAD_PAUSE_S = 60.0
 """How long a file that cannot be read is left alone: each try is a run of the indexer."""
 
@@ -43,6 +54,9 @@ SYNC_S = 1.0
 
 SYNC_FILES = 300
 """More changes than this are taken in by a run over the whole folder, which the next question continues."""
+
+FEW_FILES, FEW_BYTES = 100, 600_000
+"""So many files, with no more text, are indexed before the first answer instead of gone through for it."""
 
 LONG_RUN_S = 2.0
 """A run (without the look before it) that took longer is followed by another look before it is called fresh."""
@@ -76,17 +90,30 @@ def freshen(
     embed: bool = True,
     text_only: bool = False,
     look_at_all: bool = False,
+    within: Within | None = None,
 ) -> tuple[Freshness, str]:
     """Index what is new if that is quick; the freshness of what will be searched, and why it is not fresh.
 
     ``wait_s``: 0 looks at nothing, None waits for everything. ``query`` decides what is indexed first, at first.
     ``embed``: whether it needs vectors; ``text_only``: it does not even wait for those of an index that is begun.
-    ``look_at_all``: however long it takes to look at all files. Raises `IndexNotReady` where there is no index and a
-    question may not make it, `IndexUnavailable` where there is one that it may not build anew.
+    ``within``: which paths the question is about, where it can be answered from files that are not indexed
+    (`OpenStore.first_answer`). ``look_at_all``: however long it takes to look at all files. Raises `IndexNotReady`
+    where there is no index and a question may not make it, `IndexUnavailable` where there is one that it may not build
+    anew.
     """
+    store.first_answer = None
     for _ in range(ROUNDS):
         try:
-            found = _freshen(store, wait_s, progress, query, embed=embed, text_only=text_only, look_at_all=look_at_all)
+            found = _freshen(
+                store,
+                wait_s,
+                progress,
+                query,
+                embed=embed,
+                text_only=text_only,
+                look_at_all=look_at_all,
+                within=within,
+            )
         except errors.StorageFull:
             if nothing_indexed(store):
                 raise
@@ -112,6 +139,7 @@ def _freshen(
     embed: bool,
     text_only: bool,
     look_at_all: bool,
+    within: Within | None,
 ) -> tuple[Freshness, str]:
     if isinstance(store, RefStore):
         return _freshen_ref(store, wait_s, progress, query, embed=embed)
@@ -121,21 +149,20 @@ def _freshen(
         store.ready_to_read()
         return NOT_ASKED
     store.ready()
-    reader = store.reader
     started = time.monotonic()
-    known = _known_files(store)
+    known, tree = _known_files(store)
     if known is None:
         deadline = None if wait_s is None else started + wait_s
-        return _first_run(store, deadline, progress, query, embed=not text_only or deadline is not None)
-    changes, changed = _look(store, known, None if look_at_all else wait_s)
+        return _first_run(store, deadline, progress, query, within, embed=not text_only or deadline is not None)
+    changes, changed = _look(store, known, tree, None if look_at_all else wait_s)
     unlisted = changes.skipped if changes.complete else None
-    with reader.snapshot():
-        left_out = reader.unlisted()
-    same = unlisted is None or {(file.path, file.reason) for file in unlisted} == left_out
+    same = unlisted is None or {(file.path, file.reason) for file in unlisted} == _left_out(store)
     embed = embed and store.semantics.mismatch() is None
     deadline = None if wait_s is None else started + SYNC_S
     if not changed and same:
         began = time.monotonic()
+        if changes.tree is not None:
+            _note_tree(store, changes.tree)
         if embed:
             fill_in_vectors(store, progress, deadline)
         return _after(began) if changes.complete else NOT_CHECKED
@@ -150,6 +177,7 @@ def _freshen(
             wait_s=writer_wait_s(None if wait_s is None else started + wait_s, BUSY_WAIT_S),
             deadline=deadline,
             unlisted=unlisted,
+            tree=changes.tree,
         )
     except errors.IndexBusy:
         return BUSY
@@ -222,10 +250,10 @@ def _only_look(store: OpenStore, wait_s: float | None) -> tuple[Freshness, str]:
         raise errors.IndexNotReady(f"{store.root} is not indexed, and {OFF}.", remedy="Run 'findling index'.")
     if wait_s == 0:
         return NOT_ASKED
-    known = _known_files(store)
+    known, tree = _known_files(store)
     if known is None:
         return "stale", f"not all files are indexed as they should be, and {OFF}"
-    changes, changed = _look(store, known, wait_s)
+    changes, changed = _look(store, known, tree, wait_s)
     if changed:
         return "stale", f"{count(len(changed), 'file')} changed, and {OFF}"
     return ("fresh", "") if changes.complete else NOT_CHECKED
@@ -240,19 +268,42 @@ def nothing_indexed(store: OpenStore) -> bool:
         return store.reader.manifest is None
 
 
-def _known_files(store: OpenStore) -> dict[str, tuple[int, int]] | None:
-    """path -> (size, `files.stamp_of`) of what is indexed; None where a run over the whole root must come first."""
+def _known_files(store: OpenStore) -> tuple[dict[str, tuple[int, int]] | None, TreeState | None]:
+    """path -> (size, `files.stamp_of`) of what is indexed, None where a run over the whole root must come first; and
+    what the listing depended on that this comes from, where that is known."""
     reader = store.reader
     with reader.snapshot():
         manifest = reader.manifest
         if manifest is None or not manifest.complete or store.cut_otherwise:
-            return None
-        return reader.known_files()
+            return None, None
+        return reader.known_files(), reader.tree()
 
 
-def _look(store: OpenStore, known: Mapping[str, tuple[int, int]], wait_s: float | None) -> tuple[Changes, list[str]]:
+def _left_out(store: OpenStore) -> Set[tuple[str, str]]:
+    """(path, reason) of what the last listing left out."""
+    with store.reader.snapshot():
+        return store.reader.unlisted()
+
+
+def _note_tree(store: OpenStore, tree: TreeState) -> None:
+    """Write down what a listing depended on that found nothing new: else every question lists everything, too. Where
+    that cannot be now (another process writes, nobody may, or the disk is full), the next question tries again."""
+    with suppress(errors.IndexBusy, errors.IndexUnavailable, errors.StorageFull):
+        writer = stored.IndexWriter(store.directory)
+        try:
+            writer.note_tree(writer.manifest(*store.manifest_key), tree)
+        finally:
+            writer.close()
+
+
+def _look(
+    store: OpenStore, known: Mapping[str, tuple[int, int]], tree: TreeState | None, wait_s: float | None
+) -> tuple[Changes, list[str]]:
     """What differs on disk, and the paths of it to look at."""
     started = time.monotonic()
+    found_as_it_was, looked_at = store.unchanged or (None, 0.0)
+    if found_as_it_was is known and _holds(len(known), started - looked_at, wait_s):
+        return sources.looking.AS_IT_WAS, []
     ended, cost = store.last_look
     budget: float | None = CHECK_S
     if wait_s is None:
@@ -261,7 +312,15 @@ def _look(store: OpenStore, known: Mapping[str, tuple[int, int]], wait_s: float 
         budget = SMALL_CHECK_S
     elif started - ended >= CHECK_PAUSE * cost:
         budget = WHOLE_CHECK_S
-    changes = sources.discovery.check(store.root, known, store.configuration.wanted, budget)
+    changes, wanted = None, store.configuration.wanted
+    if tree is not None:
+        heard = store.heard(tree.folders)
+        if found_as_it_was is not known:
+            heard = None
+        changes = sources.looking.look_again(store.root, known, wanted, tree, budget, heard=heard)
+    if changes is None:
+        changes = sources.discovery.check(store.root, known, wanted, budget)
+    store.unchanged = (known, started) if changes == sources.looking.AS_IT_WAS else None
     _note(store, changes.notes)
     if budget != CHECK_S:
         now = time.monotonic()
@@ -271,6 +330,11 @@ def _look(store: OpenStore, known: Mapping[str, tuple[int, int]], wait_s: float 
     paths = to_look_at(store.root, changes, known)
     tried = _tried_lately(store, set(paths).difference(changes.removed), known)
     return changes, [path for path in paths if path not in tried] if tried else paths
+
+
+def _holds(files: int, age_s: float, wait_s: float | None) -> bool:
+    """Whether a look of that age, which found nothing, is good enough for a question."""
+    return wait_s is not None and files >= HELD_FILES and age_s < HOLD_S
 
 
 def _note(store: OpenStore, notes: Iterable[str]) -> None:
@@ -302,9 +366,20 @@ def to_look_at(root: Path, changes: Changes, known: Mapping[str, tuple[int, int]
 
 
 def _first_run(
-    store: OpenStore, deadline: float | None, progress: OnProgress | None, query: str, *, embed: bool
+    store: OpenStore,
+    deadline: float | None,
+    progress: OnProgress | None,
+    query: str,
+    within: Within | None,
+    *,
+    embed: bool,
 ) -> tuple[Freshness, str]:
     began = time.monotonic()
+    if deadline is not None and within is not None and (waiting := _not_indexed_yet(store, within)) is not None:
+        store.first_answer = indexing.first_answers.first_answer(store, query, waiting, embed=embed)
+        goes_on = indexing.background.start(store)
+        store.notes.append(store.first_answer.note(goes_on=goes_on))
+        return "syncing", "the index is not ready"
     try:
         report = run(
             store,
@@ -318,7 +393,25 @@ def _first_run(
     except errors.IndexBusy:
         return BUSY
     _note(store, report.notes)
-    return _after(began) if report.complete else ("stale", "not all files are indexed yet")
+    if report.complete:
+        return _after(began)
+    indexing.background.start(store)
+    return "stale", "not all files are indexed yet"
+
+
+def _not_indexed_yet(store: OpenStore, within: Within) -> list[Found] | None:
+    """The files that a question is about and the index lacks, where it lacks more than there is time to take in; else
+    None."""
+    listing = sources.discovery.discover(store.root, store.configuration.wanted)
+    known: Mapping[str, tuple[int, int]] = {}
+    if store.exists:
+        with store.reader.snapshot():
+            known = store.reader.known_files()
+    waiting = [file for file in listing.files if known.get(file[0]) != (file[1], file[2])]
+    if len(waiting) <= FEW_FILES and sum(size for _, size, _ in waiting) <= FEW_BYTES:
+        return None
+    _note(store, listing.notes)
+    return [file for file in waiting if within(file[0])]
 
 
 def fill_in_vectors(store: OpenStore, progress: OnProgress | None, deadline: float | None) -> None:

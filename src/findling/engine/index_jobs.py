@@ -15,6 +15,7 @@ from findling.config import roots
 from findling.engine.jobs import Job, Records, RunningJob
 from findling.engine.memory import give_back
 from findling.model.errors import FindlingError
+from findling.model.plurals import count
 from findling.model.types import Progress
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ _RECORD_BYTES = 100_000
 
 _AFTER_TEXT = "embedding"
 """The stage of a run in which text and names are committed, and vectors are made."""
+
+_STOP_S = 10.0
+"""Within which a job comes to its next step."""
 
 _LOOK_S = 0.05
 """Between two looks at how far a job is; nobody notices so little."""
@@ -67,9 +71,45 @@ def active_job(store: OpenStore) -> Job | None:
     return max(found, key=lambda job: job.updated, default=None)
 
 
+def stop(store: OpenStore) -> int:
+    """Ask the jobs over what the store shows to end, wait for that for some seconds; how many there were."""
+    records, place = records_of(store.directory), _place_of(*store.manifest_key)
+    asked = [job for job in records.active() if job.place == place]
+    for job in asked:
+        records.cancel(job.id)
+    until = time.monotonic() + _STOP_S
+    while time.monotonic() < until and any(job.place == place for job in records.active()):
+        time.sleep(_LOOK_S)
+    return len(asked)
+
+
+def told(store: OpenStore) -> Iterator[str]:
+    """What a status says of the jobs over what the store shows: one that goes on, and the last one's failure."""
+    place = _place_of(*store.manifest_key)
+    jobs = [job for job in records_of(store.directory).all() if job.place == place]
+    if active := next((job for job in jobs if job.is_active), None):
+        how_far = f": {active.done:,} of {count(active.total, 'file')}" if active.total else ""
+        yield f"The index is being made{how_far}; 'findling stop' ends that."
+    elif jobs and jobs[0].state == "failed":
+        yield f"The last run over this folder failed: {jobs[0].error}"
+
+
 def _place_of(root: str, ref: str) -> str:
     """What of a store a job works on: its folder on disk, or a commit."""
     return root if ref == roots.LIVE else f"{root}@{ref}"
+
+
+def begin(engine: Engine) -> RunningJob | None:
+    """A job of this process that takes everything in, recorded by now; None where another is at it."""
+    place = _place_of(*engine.manifest_key)
+    records = records_of(engine.store_dir)
+    job = records.start("index", "full", place)
+    first = min((each for each in records.active() if each.place == place), key=lambda each: (each.started, each.id))
+    if first.id == job.job.id:
+        return job
+    job.kept = False
+    job.end("cancelled")
+    return None
 
 
 class IndexJobs:
@@ -148,11 +188,12 @@ class IndexJobs:
             return {"changed_files": changed}
 
         with suppress(Exception):  # it is in the record
-            job.carry_out(work, _words)
+            job.carry_out(work, words)
         give_back()
         with self._lock:
             self._job = None
 
 
-def _words(error: BaseException) -> str:
+def words(error: BaseException) -> str:
+    """What a record says of a failure."""
     return str(error) if isinstance(error, FindlingError) else f"unexpected {type(error).__name__}: {error}"

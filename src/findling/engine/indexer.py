@@ -23,7 +23,7 @@ from findling.engine.embedded_readings import EmbeddedReadings
 from findling.model.plurals import count
 from findling.model.reading import Embedded
 from findling.model.text_encodings import CONVERTED
-from findling.model.types import FileState, IndexReport, Progress, SkippedFile
+from findling.model.types import FileState, IndexReport, Progress, SkippedFile, TreeState
 from findling.outbound.files import Files, RootFiles
 from findling.reading.pool import Answer, Task, Worker, WorkerPool
 from findling.reading.spans import MAX_CHUNKS, MAX_PLACED_CHUNKS, too_many
@@ -213,13 +213,15 @@ class Indexer:
         order: Order | None = None,
         wait_s: float = 0.0,
         unlisted: Sequence[SkippedFile] | None = None,
+        tree: TreeState | None = None,
     ) -> IndexReport:
         """Index what is new or changed and forget what is gone.
 
         ``paths`` names the files to look at (relative to the root) instead of the whole folder. ``deadline``
         (monotonic seconds) ends the run early with what is done; then the report's ``complete`` is False. ``order``
         decides which files come first. ``wait_s`` is how long to wait for another writer (`IndexBusy` after that).
-        ``unlisted``: what a listing of everything left out, if ``paths`` are from one.
+        ``unlisted`` and ``tree``: what a listing of everything left out, and what it depended on, if ``paths`` are from
+        one.
         """
         run = _Run()
         with (
@@ -260,7 +262,8 @@ class Indexer:
                 if self._commit is not None:
                     found, gone, skipped, notes = self._of_commit(writer, manifest, self._commit)
                 else:
-                    found, gone, skipped, notes = self._changes(known, paths, listing, pool)
+                    found, gone, skipped, notes, listed = self._changes(known, paths, listing, pool)
+                    tree = listed if paths is None else tree
                     if found and checkout is not None and self._format is not None:
                         pool.warm_up(1)  # some are not taken over, such as those whose contents are left out
                         stop_at = None if deadline is None else deadline - _STOP_MARGIN_S
@@ -297,6 +300,8 @@ class Indexer:
                     writer.note_wanted(manifest, self._options.id)
                     writer.forget_refs(_KEPT_REFS, keep=manifest)
                 writer.commit()
+                if tree is not None and not left:
+                    writer.note_tree(manifest, tree)
                 run.files = writer.file_count(manifest)
                 writer.flush_trigrams(_MIN_SEGMENT)
                 if paths is None and len(found) >= _LARGE_RUN and not left:
@@ -333,20 +338,22 @@ class Indexer:
         paths: Sequence[str] | None,
         begun: GitListing | None,
         pool: WorkerPool,
-    ) -> tuple[list[discovery.Found], list[str], list[SkippedFile], tuple[str, ...]]:
-        """What to index, what is gone, what is left out and why, and what there is to say about the listing."""
+    ) -> tuple[list[discovery.Found], list[str], list[SkippedFile], tuple[str, ...], TreeState | None]:
+        """What to index, what is gone, what is left out and why, what there is to say about the listing, and what it
+        depended on."""
         self._progress(Progress("listing", 0, 0))
         if paths is not None:
             looked = discovery.look_at(self._root, paths, known, self._options)
-            return looked.found, looked.gone, looked.skipped, ()
+            return looked.found, looked.gone, looked.skipped, (), None
         if not known:
             listing = discovery.discover(self._root, self._options, begun=begun)
-            return listing.files, [], listing.skipped, listing.notes
+            return listing.files, [], listing.skipped, listing.notes, listing.tree
         # what has changed is most likely to be prepared, and a worker imports what it needs while the rest is compared
         changes = discovery.check(
             self._root, known, self._options, None, begun=begun, on_change=partial(pool.warm_up, 1)
         )
-        return [*changes.added, *changes.changed], changes.removed, changes.skipped, changes.notes
+        skipped = changes.skipped or []  # of a whole listing it is never None
+        return [*changes.added, *changes.changed], changes.removed, skipped, changes.notes, changes.tree
 
     def _index(
         self,

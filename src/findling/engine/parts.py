@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
-    from findling.engine import answers, documents, explain, reembedding, startup, state
+    from findling.engine import answers, documents, explain, reembedding, startup, state, text_search
 else:
     __getattr__ = front_door(
         __name__,
@@ -18,7 +18,8 @@ else:
             "reembedding": "",
             "startup": "",
             "state": "",
+            "text_search": "",
         },
     )
 
-__all__ = ["answers", "documents", "explain", "reembedding", "startup", "state"]
+__all__ = ["answers", "documents", "explain", "reembedding", "startup", "state", "text_search"]

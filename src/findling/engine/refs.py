@@ -8,10 +8,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from findling import outbound, sources
 from findling import store as stored
@@ -35,8 +34,7 @@ _COMPARED_NAMES = 500
 """Of these as many are compared letter by letter, which would take three seconds for 50,000."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ref:
+class Ref(NamedTuple):
     """A commit, by the name that was asked for."""
 
     name: str

@@ -18,7 +18,7 @@ from findling.engine.refs import RefStore
 from findling.engine.store import WRITER_WAIT_S, OpenStore
 from findling.model import errors
 from findling.model.errors import EmbedderUnavailable, IndexBusy
-from findling.model.types import IndexReport, Progress, SkippedFile
+from findling.model.types import IndexReport, Progress, SkippedFile, TreeState
 from findling.store import rebuilding
 from findling.store.lock import WriterLock
 from findling.store.schema import CutOtherwise, IndexDamaged
@@ -46,6 +46,7 @@ def run(
     deadline: float | None = None,
     first: str | None = None,
     unlisted: Sequence[SkippedFile] | None = None,
+    tree: TreeState | None = None,
 ) -> IndexReport:
     """Take in ``paths`` (None: the whole root) and then, with ``embed``, their vectors.
 
@@ -66,17 +67,17 @@ def run(
             order = None
             if first:
                 order = sources.by_query(first)
+            vectors = _made_at_once(store) if at_once and paths is None else None
             try:
-                vectors = _made_at_once(store) if at_once and paths is None else None
                 report = _indexer(store, job, embed=embed, vectors=vectors, ahead=ahead).sync(
-                    paths=paths, deadline=deadline, order=order, wait_s=wait_s, unlisted=unlisted
+                    paths=paths, deadline=deadline, order=order, wait_s=wait_s, unlisted=unlisted, tree=tree
                 )
             except CutOtherwise:  # a second time it is the caller's: two that disagree would cut all files by turns
                 store.close_if_replaced()
                 if store.start_over_if_cut_otherwise(wait_s):
                     paths = None
                 report = _indexer(store, job, embed=embed, vectors=vectors).sync(
-                    paths=paths, deadline=deadline, order=order, wait_s=wait_s, unlisted=unlisted
+                    paths=paths, deadline=deadline, order=order, wait_s=wait_s, unlisted=unlisted, tree=tree
                 )
         store.begins_anew = False
         if paths is None and report.complete:

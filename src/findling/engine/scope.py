@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from findling import model, sources
 from findling.engine.refs import RefStore
 from findling.engine.store import OpenStore
 from findling.model import errors
+from findling.model.languages import language_of
 from findling.model.types import SkippedFile
 from findling.search.scope import glob_matcher, lies_in
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from findling.model.rows import FileRow
     from findling.model.typed_paths import StrPath
 
+
+NOTHING_CHECKED_OUT = "This is a bare repository, in which nothing is checked out: name a branch or tag ('--ref')."
 
 _NAME_BYTES = 255
 """Of one name in a path: file systems take no more."""
@@ -91,6 +94,23 @@ def left_out(store: OpenStore, folder: str, path_globs: Sequence[str]) -> tuple[
         for path, reason, detail in store.reader.skipped()
         if lies_in(path, folder) and matches(path.rstrip("/"))
     )
+
+
+def may_be_asked(
+    folder: str, *, path_globs: Sequence[str] = (), language: str | None = None, kind: str | None = None
+) -> Callable[[str], bool]:
+    """Whether a question with these filters may be about the file at a path, as far as its name tells."""
+    matches, wanted = glob_matcher(path_globs), language_id(language)
+
+    def may(path: str) -> bool:
+        if not lies_in(path, folder) or not matches(path):
+            return False
+        if wanted is None and kind is None:
+            return True
+        found = language_of(path)
+        return wanted in (None, found.id) and (kind is None or (found.kind == "docs") == (kind == "docs"))
+
+    return may
 
 
 def in_scope(

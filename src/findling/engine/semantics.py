@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from findling import config as settings
 from findling import embedding
@@ -22,12 +21,8 @@ if TYPE_CHECKING:
 
 _OFF = "Searching by meaning is off: semantic.enabled is false."
 
-NAMED = frozenset(("named", "flat_key"))
-"""Somebody chose the model. Else the index's own is used, and none can be at odds with it."""
 
-
-@dataclass(frozen=True, slots=True)
-class Mismatch:
+class Mismatch(NamedTuple):
     """A model that somebody chose, and an index whose vectors are all another's."""
 
     model: str
@@ -120,7 +115,7 @@ def mismatch_of(config: Config | None, reader: IndexReader, fingerprint: Fingerp
     if stored is None or stored[0] == fingerprint.id:
         return None
     choice = choose(config, stored[0])
-    if choice.reason not in NAMED or reader.embedded_chunks(reader.model_id(fingerprint.id)):
+    if not choice.named or reader.embedded_chunks(reader.model_id(fingerprint.id)):
         return None
     return Mismatch(choice.model or fingerprint.model, fingerprint.dimensions, stored[1])
 
@@ -236,7 +231,7 @@ class Semantics:
             mismatch = self.mismatch()
             return types.EmbedderProblem("mismatch", str(mismatch)) if mismatch else None
         choice = choose(self._store.configuration.effective, self._stored())
-        if choice.provider in (None, embedding.BUNDLED) and choice.reason not in NAMED:
+        if choice.provider in (None, embedding.BUNDLED) and not choice.named:
             return types.EmbedderProblem("none", self.problem)  # nobody chose one, and none is there
         slow = self._lazy.failure is not None and self._lazy.failure.reason == "timeout"
         return types.EmbedderProblem("slow" if slow else "down", self.problem)
@@ -252,6 +247,8 @@ class Semantics:
         embedder = self.embedder()
         if embedder is None:
             return None
+        if (first := self._store.first_answer) is not None:
+            return first.channel(embedder)
         reader = self._store.reader
         return self._channel.of(reader, embedder, reader.model_id)
 

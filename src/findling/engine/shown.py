@@ -53,7 +53,7 @@ class ShownText:
     def _read(self, file: FileRow) -> Sequence[str] | None:
         if file.converted:
             return self._converted(file)
-        state = self._store.reader.state_of(file.path)
+        state = self._store.state_of(file.path)
         known = self._texts.get(file.path)
         with self._store.open_files() as files:
             if known is not None and known[0] == state:

@@ -7,7 +7,7 @@ from typing import Final
 
 from findling import config as settings
 from findling import embedding
-from findling.engine.semantics import NAMED, choose, mismatch_of
+from findling.engine.semantics import choose, mismatch_of
 from findling.engine.store import OpenStore
 from findling.model import errors
 
@@ -25,7 +25,7 @@ def check_model(store: OpenStore) -> list[str]:
         return []
     stored = _stored(store)
     choice = choose(config, stored)
-    if choice.reason not in NAMED or choice.provider is None or choice.provider in settings.EXTERNAL_EMBEDDERS:
+    if not choice.named or choice.provider is None or choice.provider in settings.EXTERNAL_EMBEDDERS:
         return []
     hurried = replace(
         config,

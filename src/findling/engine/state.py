@@ -20,6 +20,8 @@ from findling.store.schema import IndexDamaged
 
 def coverage(store: OpenStore) -> Coverage:
     """What an answer was searched in."""
+    if store.first_answer is not None:
+        return store.first_answer.coverage(vectors_wanted=store.semantics.enabled and not store.semantics.problem)
     reader = store.reader
     with reader.snapshot():
         return _coverage(store, store.semantics.model_of_vectors())
@@ -65,6 +67,7 @@ def status(store: OpenStore, *, unlisted: bool = False) -> Status:
     """
     if not store.exists:
         return _not_indexed(store)
+    store.notes += indexing.index_jobs.told(store)
     try:
         store.close_if_replaced()
         if problem := store.damage or soundness.problem(store.directory):

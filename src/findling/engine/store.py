@@ -5,13 +5,14 @@ Must not know what is asked of it or when it is written.
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from findling import search
+from findling import search, sources
 from findling.config import roots
 from findling.engine.configuration import Configuration, Recipe
 from findling.engine.semantics import Semantics
@@ -23,7 +24,9 @@ from findling.store.reader import IndexReader
 
 if TYPE_CHECKING:
     from findling.config import Config
+    from findling.engine.first_answers import FirstAnswer
     from findling.outbound.files import Files
+    from findling.store.protocols import Index
 
 WRITER_WAIT_S = 30.0
 """How long a command that was asked to index waits for another process that does."""
@@ -70,12 +73,19 @@ class OpenStore:
         took."""
         self.last_whole_look: tuple[float, float] | None = None
         """The same of one that came to its end."""
+        self.unchanged: tuple[Mapping[str, tuple[int, int]], float] | None = None
+        """What was known when the last look found it all as it was, and when that look began (monotonic seconds)."""
+        self.listens = False
+        """Whether the system is asked what happened to files: worth while where many questions come."""
+        self._events: sources.FolderEvents | None = None
         self.unread_until: dict[str, float] = {}
         """Files that could not be read, and when (monotonic seconds) a question may try again."""
         self.only_unlooked = False
         """Whether nothing is known to have changed that the last question did not take in: not all was looked at."""
         self.begins_anew = False
         """Whether the old index was removed, and no run has been over all files since."""
+        self.first_answer: FirstAnswer | None = None
+        """What the question is answered from while the index is not ready."""
         self.damage = ""
         """What was met in the open index by a question that may not build it anew."""
 
@@ -85,6 +95,18 @@ class OpenStore:
         if self._reader is None:
             self._reader = IndexReader(self.directory, *self.manifest_key)
         return self._reader
+
+    @property
+    def index(self) -> Index:
+        """What questions search: the index on disk, with what was read of files that it does not have yet."""
+        return self.first_answer.index if self.first_answer else self.reader
+
+    def state_of(self, path: str) -> tuple[int, int] | None:
+        """(size, `files.stamp_of`) of a file when it was read for the index or for this question."""
+        first = self.first_answer
+        if first is not None and (path in first.states or not self.exists):
+            return first.states.get(path)
+        return self.reader.state_of(path)
 
     @property
     def manifest_key(self) -> tuple[str, str]:
@@ -141,8 +163,28 @@ class OpenStore:
             self._reader.close()
             self._reader = None
         self.damage = ""
+        self.unchanged = None
+        self._stop_listening()
         for forget in self.on_close:
             forget()
+
+    def heard(self, folders: Iterable[str]) -> set[str] | None:
+        """The files in these folders that were written to since the last call; None where that is not known."""
+        if not self.listens:
+            return None
+        try:
+            if self._events is None:
+                self._events = sources.FolderEvents(os.path.realpath(self.root))
+            return self._events.heard(folders)
+        except sources.watching.CannotWatch:
+            self._stop_listening()
+            self.listens = False  # each question goes on looking at everything
+            return None
+
+    def _stop_listening(self) -> None:
+        if self._events is not None:
+            self._events.close()
+            self._events = None
 
     def indexed_files(self, folder: str) -> search.IndexedFiles:
         """The files below ``folder`` ('' for all) for an exact search."""

@@ -262,15 +262,21 @@ def content_marks(head: bytes) -> frozenset[str]:
     mentions = b"enerated" in top or b"ENERATED" in top or b"edit" in top or b"EDIT" in top
     if mentions and _compiled(_GENERATED_HEAD).search(top):
         marks.append("generated")
-    if len(head) > _MINIFIED_LINE and b"\0" not in head:
-        lines = head.split(b"\n")
-        if max(map(len, lines)) > _MINIFIED_LINE and len(head) / len(lines) > _MINIFIED_MEAN:
-            spaces = len(head) - len(head.translate(None, b" \t\r\n"))
-            # Scripts without spaces between words are no minified code: their bytes are mostly above ASCII.
-            ascii_share = len(head.translate(None, _HIGH)) / len(head)
-            if spaces < _MINIFIED_SPACES * len(head) and ascii_share > 0.7:
-                marks.append("minified")
+    if looks_minified(head):
+        marks.append("minified")
     return frozenset(marks) if marks else _NO_MARKS
+
+
+def looks_minified(head: bytes) -> bool:
+    """Whether the start of a file (2 KiB or more) is code that was made for machines."""
+    if len(head) <= _MINIFIED_LINE or len(head) <= _MINIFIED_MEAN * (head.count(b"\n") + 1) or b"\0" in head:
+        return False
+    if max(map(len, head.split(b"\n"))) <= _MINIFIED_LINE:
+        return False
+    spaces = len(head) - len(head.translate(None, b" \t\r\n"))
+    # Scripts without spaces between words are no minified code: their bytes are mostly above ASCII.
+    ascii_share = len(head.translate(None, _HIGH)) / len(head)
+    return spaces < _MINIFIED_SPACES * len(head) and ascii_share > 0.7
 
 
 _HIGH = bytes(range(0x80, 0x100))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import cache
 from zlib import crc32
 
 from findling.model.remembered import also_forget
@@ -28,7 +29,6 @@ _CACHE_LIMIT = 80_000
 _ASCII_WORDS = bytes(i if i < 128 and (chr(i).isalnum() or chr(i) == "_") else 32 for i in range(256))
 _UNICODE_WORD = re.compile(r"\w+")
 _CJK = "぀-ヿ㐀-䶿一-鿿豈-﫿가-힯ｦ-ﾟ"
-_CJK_RUN = re.compile(f"[{_CJK}]+")
 _PARTS = re.compile(
     r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+"  # HTTPServer2 -> HTTP Server 2
 )
@@ -131,8 +131,14 @@ def terms_of(word: str) -> tuple[str, ...]:
     return known
 
 
+@cache
+def _cjk_run() -> re.Pattern[str]:
+    """Compiled when a word first needs it, as it takes two milliseconds."""
+    return re.compile(f"[{_CJK}]+")
+
+
 def _terms_of(word: str) -> tuple[str, ...]:
-    if len(word) > MAX_WORD and (word.isascii() or not _CJK_RUN.search(word)):
+    if len(word) > MAX_WORD and (word.isascii() or not _cjk_run().search(word)):
         return (word[:MAX_WORD].lower(),)
     if not word.isascii():
         return _terms_of_unicode(word)
@@ -160,7 +166,7 @@ def whole_term(word: str) -> str:
 def _terms_of_unicode(word: str) -> tuple[str, ...]:
     found: list[str] = []
     rest = word
-    for run in _CJK_RUN.findall(word):
+    for run in _cjk_run().findall(word):
         found += [run[i : i + 2] for i in range(len(run) - 1)] or [run]
         rest = rest.replace(run, " ", 1)
     pieces = _UNICODE_PARTS.findall(_CASE_CHANGE.sub(r"\1 \2", rest))

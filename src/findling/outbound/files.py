@@ -9,9 +9,8 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol, Self
+from typing import Literal, NamedTuple, Protocol, Self
 
 Reason = Literal["not_found", "not_a_file", "outside", "too_large", "unreadable"]
 
@@ -35,8 +34,7 @@ _KEPT_OPEN = 16
 """Folders on the way to the last file that stay open for the next; what lies deeper is opened anew each time."""
 
 
-@dataclass(frozen=True, slots=True)
-class NotRead:
+class NotRead(NamedTuple):
     """Why a file was not read."""
 
     reason: Reason

@@ -14,11 +14,11 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from findling.outbound.certificates import git_variables
+from findling.outbound.git_variables import kept_git_variables
 from findling.outbound.process import READ_BYTES, REAP_S, GitProcess
 from findling.outbound.process import GitOutput as GitOutput
 
@@ -47,16 +47,8 @@ _GIT_ENVIRONMENT = {
     "LC_ALL": "C",
 }
 
-# The caller's own configuration may stay; what points git at another repository or program must not.
-_KEPT_GIT_VARIABLES = frozenset(
-    ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_COUNT", "GIT_CEILING_DIRECTORIES",
-     "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_EXEC_PATH")
-)  # fmt: skip
-_KEPT_GIT_PREFIXES = ("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_")
 
-
-@dataclass(frozen=True, slots=True)
-class GitServer:
+class GitServer(NamedTuple):
     """The one server that git may ask: ``addresses`` are those that its name was found to stand for."""
 
     scheme: Literal["http", "https"]
@@ -254,13 +246,8 @@ class GitDialogue:
 
 
 def _git_environment() -> dict[str, str]:
-    environment = {
-        key: value
-        for key, value in os.environ.items()
-        if not key.startswith("GIT_") or key in _KEPT_GIT_VARIABLES or key.startswith(_KEPT_GIT_PREFIXES)
-    }
-    environment.update(_GIT_ENVIRONMENT)
-    return environment
+    others = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    return {**others, **kept_git_variables(), **_GIT_ENVIRONMENT}
 
 
 def _find_program(name: str) -> str | None:

@@ -8,6 +8,7 @@ from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
     from findling.reading import prepare, syntax
+    from findling.reading.admission import admit
     from findling.reading.chunks import ChunkLimits
     from findling.reading.doc_limits import DocLimits
     from findling.reading.pool import Task, WorkerPool, start_ahead
@@ -18,6 +19,7 @@ else:
     __getattr__ = front_door(
         __name__,
         {
+            "admission": "admit",
             "chunks": "ChunkLimits",
             "doc_limits": "DocLimits",
             "pool": "Task WorkerPool start_ahead",
@@ -34,6 +36,7 @@ __all__ = [
     "DocLimits",
     "Task",
     "WorkerPool",
+    "admit",
     "grammar",
     "has_grammar",
     "prepare",

@@ -19,15 +19,12 @@ from findling.model.reading import Reading
 from findling.model.text_encodings import CONVERTED, UTF8, as_utf8
 from findling.model.types import Chunk, SkippedFile, Symbol
 from findling.reading import chunks as chunking
+from findling.reading.admission import HEAD_BYTES, admit
 from findling.reading.converting import convert
-from findling.reading.decoding import Decoded, decode
+from findling.reading.decoding import Decoded
 from findling.reading.formats.model import NotConverted
-from findling.reading.notebooks import notebook_cells
 from findling.reading.syntax import parse
 from findling.reading.trigrams import file_trigrams
-
-HEAD_BYTES = 4096
-"""How much of a file language and content marks are judged by."""
 
 _TOP_KINDS = frozenset(("class", "struct", "enum", "trait", "interface", "type_alias", "module"))
 _MAX_CONTEXT_NAMES = 12
@@ -46,27 +43,15 @@ def prepare(
     form = format_of(path, pages=limits.pages)
     if form:
         return _prepare_converted(path, form, data, limits)
-    head = data[:HEAD_BYTES]
-    if secret := secret_in(data, path):
-        return SkippedFile(path, "secret", f"it contains {secret}")
-    decoded = decode(data)
-    if not isinstance(decoded, Decoded):
-        return SkippedFile(path, decoded.reason, decoded.detail)
-    language = language_of(path, head)
-    marks = content_marks(head)
-    if "minified" in marks and not _is_notebook(language, decoded.text):
-        return SkippedFile(path, "minified", "its lines are too long for source code")
-    return read(data, decoded, language, generated="generated" in marks, with_syntax=with_syntax, limits=limits)
+    decoded = admit(path, data)
+    if isinstance(decoded, SkippedFile):
+        return decoded
+    language = language_of(path, data[:HEAD_BYTES])
+    return read(data, decoded, language, with_syntax=with_syntax, limits=limits)
 
 
 def read(
-    data: bytes,
-    decoded: Decoded,
-    language: Language,
-    *,
-    generated: bool,
-    with_syntax: bool,
-    limits: chunking.ChunkLimits,
+    data: bytes, decoded: Decoded, language: Language, *, with_syntax: bool, limits: chunking.ChunkLimits
 ) -> Reading:
     """What is known of ``data``, whose text is ``decoded``, in a language: the same at whatever path it stands."""
     text = decoded.text
@@ -80,14 +65,8 @@ def read(
     cut = chunking.chunk_file(
         text, language.id, language.kind, symbols, code=limits.code, docs=limits.docs, data=limits.data
     )
+    generated = "generated" in content_marks(data[:HEAD_BYTES])
     return _reading(text, data, decoded.encoding, language, symbols, cut, problem, generated)
-
-
-def _is_notebook(language: Language, text: str) -> bool:
-    """Whether the long lines of a file are pictures between a notebook's cells, which are not read."""
-    if language.id != "notebook":
-        return False
-    return notebook_cells(text) is not None
 
 
 def _prepare_converted(path: str, form: str, data: bytes, limits: chunking.ChunkLimits) -> Reading | SkippedFile:

@@ -9,7 +9,7 @@ from findling.model.front_door import front_door
 if TYPE_CHECKING:
     from findling.search.answer import at_level, at_levels, make_result
     from findling.search.confidence import judge
-    from findling.search.exact import Grep, GrepRequest, Scope
+    from findling.search.exact import FileRef, Grep, GrepRequest, Scope
     from findling.search.gate import needs_vectors
     from findling.search.indexed_files import IndexedFiles, indexed_text
     from findling.search.names import FileSymbols, References, definitions, references
@@ -23,7 +23,7 @@ else:
         {
             "answer": "at_level at_levels make_result",
             "confidence": "judge",
-            "exact": "Grep GrepRequest Scope",
+            "exact": "FileRef Grep GrepRequest Scope",
             "gate": "needs_vectors",
             "indexed_files": "IndexedFiles indexed_text",
             "names": "FileSymbols References definitions references",
@@ -36,6 +36,7 @@ else:
 
 __all__ = [
     "CHARS_PER_TOKEN",
+    "FileRef",
     "FileSymbols",
     "Grep",
     "GrepRequest",

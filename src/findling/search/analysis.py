@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from findling.model import tokenizer
 from findling.search.other_languages import in_english
@@ -111,8 +112,7 @@ _WANTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class NameInQuery:
+class NameInQuery(NamedTuple):
     """Something in the query that may be a definition's name. ``squashed`` is its key, ``weight`` in (0, 1].
 
     ``qualifies``: it says where another name of the query stands, as ``Outer`` in ``Outer.inner``.

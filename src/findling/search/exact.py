@@ -8,37 +8,58 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol, Self
 
 from findling.model.errors import InvalidInput
-from findling.model.trigram_plan import TrigramPlan
-from findling.model.types import FileMatches, Freshness, GrepResult, SkippedFile
-from findling.search.file_scan import scan
-from findling.search.patterns import compile_pattern
+from findling.model.plurals import count
+from findling.model.trigram_plan import ALL, TrigramPlan
+from findling.model.types import FileMatches, GrepResult, SkippedFile
+from findling.search.file_scan import MAX_SPANS, Reach, Wanted, scan
+from findling.search.patterns import CompiledPattern, compile_pattern, one_of
+from findling.search.scope import glob_matcher, lies_in
 
 #: A whole search over half a gigabyte without any help from the index takes a quarter of this.
 DEFAULT_TIME_LIMIT_S = 30.0
-#: What one file may take; only an expression that backtracks without end needs it.
-FILE_TIME_LIMIT_S = 2.0
-#: After so many files that hit their limit the expression is at fault, not the files.
-MAX_SLOW_FILES = 3
+#: Of the processor's time, what an expression may take beyond what going through the text takes.
+DEFAULT_CPU_S = 2.0
+#: What going through the text may take: an expression that matches every word of it needs as much.
+CPU_S_PER_BYTE = 1e-7
+#: Of the processor's time for an expression, what one file may take of it: others may be harmless.
+FILE_SHARE = 0.25
+#: Text that a search reads at most.
+DEFAULT_MAX_BYTES = 300_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which files are searched; an empty scope is all of them."""
+    """Which files are searched; an empty scope is all of them. ``languages``: ids, those with ``!`` before them are
+    left out. ``paths``: files, and folders with all that is in them."""
 
-    language: str | None = None
+    languages: tuple[str, ...] = ()
     path_globs: tuple[str, ...] = ()
-    kind: Literal["code", "docs"] | None = None
+    paths: tuple[str, ...] = ()
+
+    def path_filter(self) -> Callable[[str], bool]:
+        """Whether a path is in scope, as far as the path tells."""
+        matches = glob_matcher(self.path_globs) if self.path_globs else None
+        folders = () if "" in self.paths else self.paths
+        if matches is None and not folders:
+            return lambda _: True
+        return lambda path: (
+            (not folders or any(lies_in(path, folder) for folder in folders)) and (matches is None or matches(path))
+        )
+
+    def allows_language(self, language: str) -> bool:
+        wanted = [name for name in self.languages if not name.startswith("!")]
+        return f"!{language}" not in self.languages and (not wanted or language in wanted)
 
 
 @dataclass(frozen=True, slots=True)
 class FileRef:
-    """A file that may match. ``size`` in bytes, as last seen."""
+    """A file that may match. ``size`` in bytes, as last seen. ``blob_id`` is negative where no index has it."""
 
     path: str
     blob_id: int
@@ -46,25 +67,62 @@ class FileRef:
     language: str = ""
 
 
+Shape = Literal["lines", "counts", "without"]
+
+
 @dataclass(frozen=True, slots=True)
 class GrepRequest:
     """What to search for and how much to answer.
 
-    ``limit``: most lines to return, 0 for all. Counting goes on past it unless ``stop_at_limit``. ``context``: lines
-    before and after each match, 0 or more. ``time_limit_s``: for the whole search, above 0. Without ``keep_lines``
-    only each file's count is answered, and ``limit`` is of files.
+    ``pattern``: an expression, or several of which any may match. ``inverted``: the lines that do not match.
+    ``multiline``: matches may span lines. ``limit``: most lines to return, 0 for all. Counting goes on past it unless
+    ``stop_at_limit``. ``per_file``: most lines of one file to find, 0 for all. ``before`` and ``after``: lines around
+    each match; ``definitions``: instead, all of the definition that it stands in. ``replacement``: what takes the place
+    of each match, with ``$1`` for a group. ``spans``: most columns that are kept of a line; ``offsets``: with the place
+    of each line in its text.
+
+    ``shape``: ``counts`` answers only each file's counts, ``without`` the files that have no match; ``limit`` is of
+    files then. ``time_limit_s``, ``cpu_s`` and ``max_bytes`` are for the whole search, above 0.
     """
 
-    pattern: str
+    pattern: str | tuple[str, ...]
     literal: bool = False
     ignore_case: bool = False
     word: bool = False
+    inverted: bool = False
+    multiline: bool = False
     scope: Scope = field(default_factory=Scope)
-    context: int = 0
+    before: int = 0
+    after: int = 0
+    definitions: bool = False
     limit: int = 0
+    per_file: int = 0
     stop_at_limit: bool = False
+    replacement: str | None = None
+    spans: int = MAX_SPANS
+    offsets: bool = False
+    shape: Shape = "lines"
     time_limit_s: float = DEFAULT_TIME_LIMIT_S
-    keep_lines: bool = True
+    cpu_s: float = DEFAULT_CPU_S
+    max_bytes: int = DEFAULT_MAX_BYTES
+
+    def compiled(self) -> CompiledPattern:
+        """Raises InvalidInput, InvalidPattern for the pattern."""
+        numbers = (self.before, self.after, self.limit, self.per_file)
+        if min(numbers) < 0 or min(self.time_limit_s, self.cpu_s, self.max_bytes, self.spans) <= 0:
+            raise InvalidInput("Counts of lines must not be negative, and limits of time and text must be above 0.")
+        if self.replacement is not None and (self.multiline or self.inverted):
+            raise InvalidInput("A replacement needs matches within a line.", remedy="Leave the replacement out.")
+        patterns = (self.pattern,) if isinstance(self.pattern, str) else self.pattern
+        several = len(patterns) > 1
+        text = one_of(patterns, literal=self.literal, multiline=self.multiline) if several else "".join(patterns)
+        return compile_pattern(
+            text,
+            literal=self.literal and not several,
+            ignore_case=self.ignore_case,
+            word=self.word,
+            multiline=self.multiline,
+        )
 
 
 class ExactSource(Protocol):
@@ -77,11 +135,18 @@ class ExactSource(Protocol):
         """
         ...
 
-    def read(self, ref: FileRef) -> bytes | None:
-        """The file's text as it is now, in the form that was indexed: UTF-8 without a mark. None when it has vanished.
+    def read(self, ref: FileRef) -> bytes | SkippedFile | None:
+        """The file's text as it is now, in the form that is indexed: UTF-8 without a mark. Why it is not searched
+        where only reading it could tell; None when it has vanished, or is out of scope.
 
         Raises OSError when it cannot be read.
         """
+        ...
+
+
+class Definitions(Protocol):
+    def __call__(self, ref: FileRef, data: bytes) -> Sequence[tuple[int, int]]:
+        """The first and last line of each definition in a file's text."""
         ...
 
 
@@ -122,13 +187,27 @@ def exact_places(source: ExactSource, text: str) -> Iterator[tuple[FileRef, int]
             data = source.read(ref)
         except OSError:
             continue  # unreadable since it was indexed: nothing in it can be shown
-        if data is None:
+        if not isinstance(data, bytes):
             continue
-        found = scan(
-            pattern, data, wanted=1, context=0, deadline=time.monotonic() + FILE_TIME_LIMIT_S, stop_when_full=True
-        )
+        found = scan(pattern, data, _FIRST_LINE, deadline=time.thread_time() + DEFAULT_CPU_S)
         if found.lines:
             yield ref, found.lines[0].line
+
+
+_FIRST_LINE = Wanted(lines=1, stop_when_full=True)
+
+
+def _around(lines: Sequence[tuple[int, int]]) -> Reach:
+    """The lines of the innermost definition around a line, of the first and last lines of all."""
+
+    def reach(line: int) -> tuple[int, int]:
+        holding = [(first, last) for first, last in lines if first <= line <= last]
+        if not holding:
+            return 0, 0
+        first, last = max(holding, key=lambda each: (each[0], -each[1]))
+        return line - first, last - line
+
+    return reach
 
 
 class Grep:
@@ -143,33 +222,35 @@ class Grep:
         source: ExactSource,
         request: GrepRequest,
         *,
-        freshness: Freshness = "fresh",
-        stale_reason: str = "",
+        definitions: Definitions | None = None,
+        files: int | None = None,
         left_out: tuple[SkippedFile, ...] = (),
-        notes_before: tuple[str, ...] = (),
-        notes_after: tuple[str, ...] = (),
+        notes: tuple[str, ...] = (),
     ) -> None:
-        """The keywords are what the totals are to say besides the counts."""
-        if request.context < 0 or request.limit < 0 or request.time_limit_s <= 0:
-            raise InvalidInput("context and limit must not be negative, and the time limit must be above 0.")
-        self.pattern = request.pattern
+        """``files``: how many there are in scope, None for no more than the candidates; the last two are what the
+        totals are to say besides the counts."""
         self._request = request
-        self._compiled = compile_pattern(
-            request.pattern, literal=request.literal, ignore_case=request.ignore_case, word=request.word
-        )
+        self._compiled = request.compiled()
+        self.pattern = self._compiled.text
         self._source = source
-        self._freshness: Freshness = freshness
-        self._stale_reason = stale_reason
-        self._left_out = left_out
-        self._notes_before, self._notes_after = notes_before, notes_after
+        self._definitions = definitions
+        self._files = files
+        self._left_out, self._notes_before = left_out, notes
         self._skipped: list[SkippedFile] = []
         self._occurrences = self._lines = self._matching_files = self._files_read = self._slow_files = 0
+        self._seen = self._gone = self._listed = self._unindexed = self._bytes_read = 0
         self._returned = 0  # lines, or files where lines are not kept
-        self._stop_reason: Literal["", "limit", "time", "slow"] = ""
+        self._stop_reason: Literal["", "limit", "time", "processor", "text"] = ""
         self._finished = False
         self._started = time.monotonic()
-        self._took_s = 0.0
-        self._candidates: Iterable[FileRef] | None = None
+        self._took_s = self._cpu_spent_s = 0.0
+        self._candidates: Sequence[FileRef] | None = None
+        template = None if request.replacement is None else self._compiled.template(request.replacement)
+        self._wanted = Wanted(
+            spans=request.spans, inverted=request.inverted, template=template, offsets=request.offsets
+        )
+        if request.before or request.after:
+            self._wanted = replace(self._wanted, reach=lambda _: (request.before, request.after))
         self._running = self._run()
 
     def __iter__(self) -> Iterator[FileMatches]:
@@ -181,9 +262,13 @@ class Grep:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def list_candidates(self) -> None:
+    def list_candidates(self) -> Sequence[FileRef]:
         """Ask the source for every file that may match now; afterwards it is only asked to read."""
-        self._candidates = list(self._source.candidate_files(self._compiled.plan, self._request.scope))
+        if self._candidates is None:
+            every = self._request.inverted or self._request.shape == "without"
+            plan = ALL if every else self._compiled.plan
+            self._candidates = list(self._source.candidate_files(plan, self._request.scope))
+        return self._candidates
 
     def close(self) -> None:
         self._running.close()
@@ -197,25 +282,30 @@ class Grep:
     @property
     def totals(self) -> GrepResult:
         """Counts and notes, without the files. They are of the whole search once the iteration has ended."""
-        request = self._request
-        counted = self._lines if request.keep_lines else self._matching_files
+        counted = self._counted
         # cut by a limit of time or lines, or left by the caller
         partly = not self._finished or self._stop_reason != "" or self._slow_files > 0
+        left = self._listed - self._seen
+        searched = self._files_read if self._files is None else self._files - left - self._gone - len(self._skipped)
         return GrepResult(
-            pattern=request.pattern,
+            pattern=self.pattern,
             files=(),
             total_occurrences=self._occurrences,
             total_lines=self._lines,
             total_files=self._matching_files,
+            files_searched=searched,
             files_read=self._files_read,
+            unindexed=self._unindexed,
             truncated=partly or self._returned < counted,
             skipped=(*self._skipped, *self._left_out),
             took_ms=self._took_s * 1000,
-            freshness=self._freshness,
-            notes=(*self._notes_before, *self._notes(counted), *self._notes_after),
+            notes=(*self._notes_before, *self._notes(counted)),
             counts_exact=not partly,
-            stale_reason=self._stale_reason,
         )
+
+    @property
+    def _counted(self) -> int:
+        return self._lines if self._request.shape == "lines" else self._matching_files
 
     def _run(self) -> Generator[FileMatches, None, None]:
         self._started = time.monotonic()
@@ -231,72 +321,133 @@ class Grep:
     def _search(self) -> Iterator[FileMatches]:
         request = self._request
         stops = request.limit if request.stop_at_limit else 0
-        candidates = self._candidates
-        if candidates is None:
-            candidates = self._source.candidate_files(self._compiled.plan, request.scope)
+        candidates = self.list_candidates()
+        self._listed = len(candidates)
         for ref in candidates:
-            now, deadline = time.monotonic(), self._started + request.time_limit_s
             if stops and self._returned >= stops:
                 break
-            if now > deadline:
-                self._stop_reason = "time"
+            self._stop_reason = self._used_up()
+            if self._stop_reason:
                 return
+            self._seen += 1
             with _without_cycle_collection():
-                found = self._scan(ref, min(deadline, now + FILE_TIME_LIMIT_S))
+                found = self._scan(ref)
             if found is not None:
                 yield found
-            if self._slow_files >= MAX_SLOW_FILES:
-                self._stop_reason = "slow"
-                return
         if stops and self._returned >= stops:
             self._stop_reason = "limit"
 
-    def _scan(self, ref: FileRef, deadline: float) -> FileMatches | None:
+    def _used_up(self) -> Literal["", "time", "processor", "text"]:
+        """What the search has no more of."""
+        if time.monotonic() > self._started + self._request.time_limit_s:
+            return "time"
+        if self._bytes_read >= self._request.max_bytes:
+            return "text"
+        return "processor" if self._cpu_left_s <= 0 else ""
+
+    @property
+    def _cpu_left_s(self) -> float:
+        return self._request.cpu_s + self._bytes_read * CPU_S_PER_BYTE - self._cpu_spent_s
+
+    def _scan(self, ref: FileRef) -> FileMatches | None:
+        request = self._request
         try:
             data = self._source.read(ref)
         except OSError as error:
-            self._skipped.append(SkippedFile(ref.path, "unreadable", error.strerror or type(error).__name__))
+            data = SkippedFile(ref.path, "unreadable", error.strerror or type(error).__name__)
+        if isinstance(data, SkippedFile):
+            self._skipped.append(data)
             return None
         if data is None:
+            self._gone += 1
             return None
         self._files_read += 1
-        limit, keep_lines = self._request.limit, self._request.keep_lines
-        found = scan(
-            self._compiled,
-            data,
-            wanted=(limit - self._returned if limit else None) if keep_lines else 0,
-            context=self._request.context,
-            deadline=deadline,
-            stop_when_full=self._request.stop_at_limit and keep_lines,
-        )
+        self._unindexed += ref.blob_id < 0
+        self._bytes_read += len(data)
+        began = time.thread_time()
+        own_s = len(data) * CPU_S_PER_BYTE
+        deadline = began + own_s + min(request.cpu_s * FILE_SHARE, self._cpu_left_s - own_s)
+        found = scan(self._compiled, data, self._wanted_of(ref, data), deadline=deadline)
+        self._cpu_spent_s += time.thread_time() - began
         if found.cut:
             self._slow_files += 1
             detail = "The expression took too long here; the rest is not searched."
             self._skipped.append(SkippedFile(ref.path, "pattern_too_slow", detail))
+        if request.shape == "without":
+            if found.line_count or found.cut:
+                return None
+            self._matching_files += 1
+            return self._given(FileMatches(ref.path, (), 0, 0, len(data)), 1)
         if not found.line_count:
             return None
         self._lines += found.line_count
         self._occurrences += found.occurrences
         self._matching_files += 1
-        if keep_lines:
-            shown = len(found.lines)
-        else:
-            shown = 1 if not limit or self._returned < limit else 0
+        lines = found.lines if request.shape == "lines" else ()
+        matches = FileMatches(ref.path, lines, found.occurrences, found.line_count, len(data))
+        return self._given(matches, len(lines) if request.shape == "lines" else 1)
+
+    def _given(self, matches: FileMatches, shown: int) -> FileMatches | None:
+        limit = self._request.limit
+        if not shown or (self._request.shape != "lines" and limit and self._returned >= limit):
+            return None
         self._returned += shown
-        return FileMatches(ref.path, found.lines, found.occurrences) if shown else None
+        return matches
+
+    def _wanted_of(self, ref: FileRef, data: bytes) -> Wanted:
+        request = self._request
+        per_file = request.per_file or None
+        if request.shape == "without":
+            return replace(self._wanted, lines=1, stop_when_full=True)
+        if request.shape == "counts":
+            return replace(self._wanted, lines=per_file or 0, stop_when_full=per_file is not None)
+        if not (request.limit or per_file or request.definitions):
+            return self._wanted
+        left = request.limit - self._returned if request.limit else None
+        most = min((number for number in (left, per_file) if number is not None), default=None)
+        stops = request.stop_at_limit or most == per_file
+        reach = self._wanted.reach
+        if request.definitions and self._definitions is not None:
+            reach = _around_lazily(self._definitions, ref, data)
+        return replace(self._wanted, lines=most, stop_when_full=most is not None and stops, reach=reach)
 
     def _notes(self, counted: int) -> Iterable[str]:
+        request = self._request
         if self._compiled.note:
             yield self._compiled.note
-        what = "lines" if self._request.keep_lines else "files"
+        what = "lines" if request.shape == "lines" else "files"
         if self._stop_reason == "limit":
             yield f"Stopped after {self._returned:,} {what}; there may be more."
         elif self._returned < counted:
             yield f"Showing {self._returned:,} of {counted:,} {what}."
-        if self._stop_reason == "time":
-            yield f"Stopped after {self._request.time_limit_s:g} s; files after the last one shown were not searched."
+        limits = {
+            "time": f"{request.time_limit_s:g} s",
+            "processor": f"{request.cpu_s:g} s of processor time",
+            "text": f"{request.max_bytes / 1e6:,.0f} MB of text",
+        }
+        if self._stop_reason in limits:
+            yield (
+                f"Stopped after {limits[self._stop_reason]}: {self._seen:,} of {count(self._listed, 'file')} that may "
+                f"match were searched, up to {self._last_path}."
+            )
         if self._slow_files:
             yield (
-                "The expression backtracks too much and was cut by the time limit; repeats inside repeats, such as "
-                "(a+)+, cause that. Counts are of what was searched."
+                "The expression backtracks too much and was cut by its limit of processor time; repeats inside "
+                "repeats, such as (a+)+, cause that. Counts are of what was searched."
             )
+
+    @property
+    def _last_path(self) -> str:
+        return self._candidates[self._seen - 1].path if self._candidates and self._seen else "none"
+
+
+def _around_lazily(definitions: Definitions, ref: FileRef, data: bytes) -> Reach:
+    """As `_around`; a file is only taken apart where something in it matches."""
+    known: list[Reach] = []
+
+    def reach(line: int) -> tuple[int, int]:
+        if not known:
+            known.append(_around(definitions(ref, data)))
+        return known[0](line)
+
+    return reach

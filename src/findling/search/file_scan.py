@@ -8,12 +8,12 @@ bytes that are not become U+FFFD; columns count characters of the decoded line. 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from findling.model import document_places
 from findling.model.types import LineMatch
-from findling.search.patterns import CompiledPattern, PatternTimeout
+from findling.search.patterns import CompiledPattern, PatternTimeout, Template
 
 # Letters other than ASCII that match an ASCII letter when case is ignored: folding bytes does not find them.
 _FOLDING_LETTERS = (
@@ -27,14 +27,34 @@ _BYTES_PER_LINE_TRY = 64
 #: Needles of so many bytes are rarer than that, and one may be missing: going through the file for a shorter one first
 #: would only cost a pass.
 _SURELY_RARE_BYTES = 4
-#: Lines between looks at the clock.
+#: Lines between looks at the clock, and characters of lines that may take long.
 _LINES_PER_CLOCK = 512
+_CHARACTERS_PER_CLOCK = 4096
 
 #: Columns kept of one line: enough to mark what a person reads; a line matched at every character has as many as it is
 #: long. The counts are of all.
 MAX_SPANS = 100
 
 Spans = tuple[tuple[int, int], ...]
+Reach = Callable[[int], tuple[int, int]]
+"""How many lines to give before and after a line, by its number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to give of a file. ``lines``: most of them, None for all; counting goes on past it unless
+    ``stop_when_full``. ``reach``: lines around each match; None for none. ``spans``: most columns of a line.
+    ``inverted``: the lines that do not match. ``template``: what takes the place of each match. ``offsets``: with the
+    place of each line in the text.
+    """
+
+    lines: int | None = None
+    stop_when_full: bool = False
+    reach: Reach | None = None
+    spans: int = MAX_SPANS
+    inverted: bool = False
+    template: Template | None = None
+    offsets: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,53 +77,97 @@ _Found = tuple[int, int, LineMatch, int]
 _NOTHING = FileScan((), 0, 0)
 
 
-def scan(
-    pattern: CompiledPattern,
-    data: bytes,
-    *,
-    wanted: int | None,
-    context: int = 0,
-    deadline: float,
-    stop_when_full: bool = False,
-) -> FileScan:
+def scan(pattern: CompiledPattern, data: bytes, wanted: Wanted, *, deadline: float) -> FileScan:
     """Match ``pattern`` against a file; lines of a converted document say their place in it.
 
-    ``data``: UTF-8 text, without byte-order mark. ``wanted``: most lines to return, None for all; counting goes on
-    past it unless ``stop_when_full``. ``context``: lines to give before and after each. ``deadline``: of
-    ``time.monotonic``.
+    ``data``: UTF-8 text, without byte-order mark. ``deadline``: of ``time.thread_time``.
     """
-    found = _scan(pattern, data, wanted, context, deadline, stop_when_full)
-    if not found.lines or document_places.OPEN not in data:
+    found = _inverted(pattern, data, wanted, deadline) if wanted.inverted else _scan(pattern, data, wanted, deadline)
+    if not found.lines:
+        return found
+    if wanted.template is not None:
+        found = _replaced(pattern, found, wanted.template, deadline)
+    if wanted.offsets:
+        found = replace(found, lines=tuple(_with_offsets(data, found.lines)))
+    if document_places.OPEN not in data:
         return found
     places = document_places.places_of_lines(data, [line.line for line in found.lines])
     named = (replace(line, place=place) for line, place in zip(found.lines, places, strict=True))
     return replace(found, lines=tuple(named))
 
 
-def _scan(
-    pattern: CompiledPattern,
-    data: bytes,
-    wanted: int | None,
-    context: int,
-    deadline: float,
-    stop_when_full: bool,
-) -> FileScan:
+def _scan(pattern: CompiledPattern, data: bytes, wanted: Wanted, deadline: float) -> FileScan:
+    if pattern.multiline:
+        return _scan_text(pattern, data, wanted, deadline) if _may_span(pattern, data) else _NOTHING
     if not pattern.needles or (pattern.folds_case and _may_fold(pattern.needles, data)):
-        return _scan_text(pattern, data, wanted, context, deadline, stop_when_full)
+        return _scan_text(pattern, data, wanted, deadline)
     searched = data.lower() if pattern.folds_case else data
     needle = pattern.needles[0]
     first = searched.find(needle)
     if first < 0 or any(len(other) >= _SURELY_RARE_BYTES and other not in searched for other in pattern.needles[1:]):
         return _NOTHING
     if pattern.plain:
-        if wanted == 0:
+        if wanted.lines == 0:
             return _count_plain(needle, searched, first)
-        if not context and data.isascii():
-            return _scan_plain(needle, data, searched, first, wanted, stop_when_full)
+        if wanted.reach is None and data.isascii():
+            return _scan_plain(needle, data, searched, first, wanted)
     elif len(needle) < _SURELY_RARE_BYTES and searched.count(needle) * _BYTES_PER_LINE_TRY > len(data):
-        return _scan_text(pattern, data, wanted, context, deadline, stop_when_full)
-    lines = _needle_lines(pattern, data, searched, first, deadline)
-    return _gather(lines, data, wanted, context, stop_when_full)
+        return _scan_text(pattern, data, wanted, deadline)
+    return _gather(_needle_lines(pattern, data, searched, first, deadline, wanted.spans), data, wanted)
+
+
+def _may_span(pattern: CompiledPattern, data: bytes) -> bool:
+    """Whether a text may have what every match contains, wherever it breaks its lines."""
+    if pattern.folds_case or b"\r" in data:
+        return True
+    return all(needle in data for needle in pattern.needles)
+
+
+def _inverted(pattern: CompiledPattern, data: bytes, wanted: Wanted, deadline: float) -> FileScan:
+    """The lines that do not match."""
+    text = _as_text(data)
+    if pattern.needles and not pattern.folds_case and pattern.needles[0] not in data:
+        matched: Iterator[_Found] = iter(())
+    else:
+        find = _spanned_lines if pattern.multiline else _text_lines
+        matched = find(pattern, text.removesuffix("\n"), deadline, 0)
+    return _gather(_others(matched, text), text, wanted)
+
+
+def _others(matched: Iterator[_Found], text: str) -> Iterator[_Found]:
+    """The lines of a text between those that match."""
+    at, number = 0, 1
+    for start, end, _, _ in matched:
+        while at < start:
+            stop = _next_break(text, at)
+            yield at, stop, LineMatch(number, text[at:stop], ()), 1
+            at, number = stop + 1, number + 1
+        at, number = end + 1, number + 1
+    while at < len(text):
+        stop = _next_break(text, at)
+        yield at, stop, LineMatch(number, text[at:stop], ()), 1
+        at, number = stop + 1, number + 1
+
+
+def _with_offsets(data: bytes, lines: Iterable[LineMatch]) -> Iterator[LineMatch]:
+    at, number = 0, 1
+    for line in lines:
+        while number < line.line:
+            at = data.find(b"\n", at) + 1
+            number += 1
+        yield replace(line, offset=at)
+
+
+def _replaced(pattern: CompiledPattern, found: FileScan, template: Template, deadline: float) -> FileScan:
+    """The lines with what takes the place of each match."""
+    lines: list[LineMatch] = []
+    try:
+        for line in found.lines:
+            instead = dict(pattern.replacements(line.text, template, deadline))
+            lines.append(replace(line, replaced=tuple(instead.get(span, "") for span in line.spans)))
+    except PatternTimeout:
+        return replace(found, lines=tuple(lines), cut=True)
+    return replace(found, lines=tuple(lines))
 
 
 def _may_fold(needles: tuple[bytes, ...], data: bytes) -> bool:
@@ -124,11 +188,9 @@ def _count_plain(needle: bytes, searched: bytes, first: int) -> FileScan:
     return FileScan((), lines, searched.count(needle, first))
 
 
-def _scan_plain(
-    needle: bytes, data: bytes, searched: bytes, first: int, wanted: int | None, stop_when_full: bool
-) -> FileScan:
+def _scan_plain(needle: bytes, data: bytes, searched: bytes, first: int, wanted: Wanted) -> FileScan:
     """The common case without the general one's steps: a text is its own needle, and a column is a byte."""
-    size, whole = len(needle), len(data)
+    size, whole, most = len(needle), len(data), wanted.lines
     lines: list[LineMatch] = []
     number, counted, line_count, occurrences = 1, 0, 0, 0
     at = first
@@ -141,64 +203,68 @@ def _scan_plain(
         count = 1
         at = searched.find(needle, at + size)
         if 0 <= at < end:
-            spans, count = _plain_spans(searched[start:end], needle)
+            spans, count = _plain_spans(searched[start:end], needle, wanted.spans)
             at = searched.find(needle, end)
         line_count += 1
         occurrences += count
-        if wanted is None or line_count <= wanted:
+        if most is None or line_count <= most:
             number += data.count(b"\n", counted, start)
             counted = start
             line = data[start:end].decode("ascii")
             lines.append(LineMatch(number, line.removesuffix("\r"), spans))
-            if stop_when_full and line_count == wanted:
+            if wanted.stop_when_full and line_count == most:
                 break
     return FileScan(tuple(lines), line_count, occurrences)
 
 
 def _needle_lines(
-    pattern: CompiledPattern, data: bytes, searched: bytes, first: int, deadline: float
+    pattern: CompiledPattern, data: bytes, searched: bytes, first: int, deadline: float, most_spans: int
 ) -> Iterator[_Found]:
-    whole, safe = len(data), 0 if pattern.plain else pattern.longest_safe_line
+    whole, safe = len(data), 0 if pattern.plain else pattern.cost.longest_safe_line()
     needle, others = pattern.needles[0], pattern.needles[1:]
     engine = pattern.fast_engine(data.isascii())
-    number, counted, looked = 1, 0, 0
+    number, counted = 1, 0
+    per_line = 1 if pattern.plain else _CHARACTERS_PER_CLOCK // _LINES_PER_CLOCK
+    tried = 0
     at = first
     while at >= 0:
         start = data.rfind(b"\n", 0, at) + 1
         end = data.find(b"\n", at)
         if end < 0:
             end = whole
-        looked += 1
-        if looked % _LINES_PER_CLOCK == 0 and time.monotonic() > deadline:
-            raise PatternTimeout
+        tried += per_line + end - start
+        if tried > _CHARACTERS_PER_CLOCK:
+            tried = 0
+            if time.thread_time() > deadline:
+                raise PatternTimeout
         at = searched.find(needle, end)
         if others and any(searched.find(other, start, end) < 0 for other in others):
             continue
         text = _line_text(data, start, end)
         if len(text) <= safe:
-            spans, count = matched_spans(match.span() for match in engine.finditer(text))
+            spans, count = matched_spans((match.span() for match in engine.finditer(text)), most_spans)
         elif pattern.plain and text.isascii():  # columns are bytes
-            spans, count = _plain_spans(searched[start:end], needle)
+            spans, count = _plain_spans(searched[start:end], needle, most_spans)
         else:
-            spans, count = matched_spans(pattern.spans(text, deadline))
+            spans, count = matched_spans(pattern.spans(text, deadline), most_spans)
         if count:
             number += data.count(b"\n", counted, start)
             counted = start
             yield start, end, LineMatch(number, text, spans), count
 
 
-def _plain_spans(line: bytes, needle: bytes) -> tuple[Spans, int]:
+def _plain_spans(line: bytes, needle: bytes, most: int) -> tuple[Spans, int]:
     spans: list[tuple[int, int]] = []
     at = line.find(needle)
-    while at >= 0 and len(spans) < MAX_SPANS:
+    while at >= 0 and len(spans) < most:
         end = at + len(needle)
         spans.append((at, end))
         at = line.find(needle, end)
     return tuple(spans), len(spans) if at < 0 else line.count(needle)
 
 
-def matched_spans(found: Iterable[tuple[int, int]]) -> tuple[Spans, int]:
-    """A line's occurrences, the first MAX_SPANS of them, and how many there are.
+def matched_spans(found: Iterable[tuple[int, int]], most: int = MAX_SPANS) -> tuple[Spans, int]:
+    """A line's occurrences, the first ``most`` of them, and how many there are.
 
     They are its matches that are not empty, or one empty match when it has no other.
     """
@@ -208,29 +274,60 @@ def matched_spans(found: Iterable[tuple[int, int]]) -> tuple[Spans, int]:
     for span in found:
         if span[0] < span[1]:
             count += 1
-            if count <= MAX_SPANS:
+            if count <= most:
                 spans.append(span)
         elif not empty:
             empty = (span,)
     return (tuple(spans), count) if count else (empty, len(empty))
 
 
-def _scan_text(
-    pattern: CompiledPattern, data: bytes, wanted: int | None, context: int, deadline: float, stop_when_full: bool
-) -> FileScan:
+def _as_text(data: bytes) -> str:
     text = data.decode("utf-8", "replace")
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").removesuffix("\r")
+    return text.replace("\r\n", "\n").removesuffix("\r") if "\r" in text else text
+
+
+def _scan_text(pattern: CompiledPattern, data: bytes, wanted: Wanted, deadline: float) -> FileScan:
+    text = _as_text(data)
     if not text:
         return _NOTHING
+    if pattern.multiline:
+        return _gather(_spanned_lines(pattern, text, deadline, wanted.spans), text, wanted)
     # offsets are the same with and without the last line break, but after it there is no line to match
-    return _gather(_text_lines(pattern, text.removesuffix("\n"), deadline), text, wanted, context, stop_when_full)
+    return _gather(_text_lines(pattern, text.removesuffix("\n"), deadline, wanted.spans), text, wanted)
 
 
-def _text_lines(pattern: CompiledPattern, text: str, deadline: float) -> Iterator[_Found]:
-    longest = len(text)
-    if longest > pattern.longest_safe_line and not _has_longer_line(text, pattern.longest_safe_line):
-        longest = pattern.longest_safe_line
+def _spanned_lines(pattern: CompiledPattern, text: str, deadline: float, most_spans: int) -> Iterator[_Found]:
+    """The lines that matches stand on, of which each may take several; a match counts on the first of them."""
+    number, counted = 1, 0
+    start, end = 0, -1
+    spans: list[tuple[int, int]] = []
+    count = 0
+    for first, last in pattern.spans(text, deadline):
+        at, begins = first, 1
+        while at <= first or at < last:
+            if at > end:
+                if end >= 0:
+                    number += text.count("\n", counted, start)
+                    counted = start
+                    yield start, end, LineMatch(number, text[start:end], tuple(spans)), count
+                if at >= len(text) and text.endswith("\n"):
+                    return  # after the last line break there is no line
+                start = text.rfind("\n", 0, at) + 1
+                end = _next_break(text, at)
+                spans, count = [], 0
+            if len(spans) < most_spans:
+                spans.append((at - start, min(last, end) - start))
+            count += begins
+            at, begins = end + 1, 0
+    if end >= 0:
+        number += text.count("\n", counted, start)
+        yield start, end, LineMatch(number, text[start:end], tuple(spans)), count
+
+
+def _text_lines(pattern: CompiledPattern, text: str, deadline: float, most_spans: int) -> Iterator[_Found]:
+    longest, safe = len(text), pattern.cost.longest_safe_line(len(text))
+    if longest > safe and not _has_longer_line(text, safe):
+        longest = safe
     number, counted, looked = 1, 0, 0
     start, end = 0, -1
     spans: list[tuple[int, int]] = []
@@ -248,11 +345,11 @@ def _text_lines(pattern: CompiledPattern, text: str, deadline: float) -> Iterato
                 end = len(text)
             spans, empty, count = [], (), 0
             looked += 1
-            if looked % _LINES_PER_CLOCK == 0 and time.monotonic() > deadline:
+            if looked % _LINES_PER_CLOCK == 0 and time.thread_time() > deadline:
                 raise PatternTimeout
         if first < last:
             count += 1
-            if count <= MAX_SPANS:
+            if count <= most_spans:
                 spans.append((first - start, last - start))
         elif not empty:
             empty = ((first - start, last - start),)
@@ -274,37 +371,37 @@ def _has_longer_line(text: str, limit: int) -> bool:
 # --- from found lines to the answer ---------------------------------------------------------------------------
 
 
-def _gather(
-    found: Iterator[_Found], buffer: bytes | str, wanted: int | None, context: int, stop_when_full: bool
-) -> FileScan:
+def _gather(found: Iterator[_Found], buffer: bytes | str, wanted: Wanted) -> FileScan:
     lines: list[LineMatch] = []
     kept: list[_Found] = []
     line_count = occurrences = 0
-    cut = False
+    most, reach, cut = wanted.lines, wanted.reach, False
     try:
         for item in found:
             line_count += 1
             occurrences += item[3]
-            if wanted is None or line_count <= wanted:
-                if context:
+            if most is None or line_count <= most:
+                if reach is not None:
                     kept.append(item)
                 else:
                     lines.append(item[2])
-                if stop_when_full and line_count == wanted:
+                if wanted.stop_when_full and line_count == most:
                     break
     except PatternTimeout:
         cut = True
-    lines.extend(_with_context(buffer, kept, context))
+    if reach is not None:
+        lines.extend(_with_context(buffer, kept, reach))
     return FileScan(tuple(lines), line_count, occurrences, cut)
 
 
-def _with_context(buffer: bytes | str, kept: list[_Found], context: int) -> Iterator[LineMatch]:
+def _with_context(buffer: bytes | str, kept: list[_Found], reach: Reach) -> Iterator[LineMatch]:
     """No line is given twice: context ends where the next match or the last match's context begins."""
     shown_to = 0  # offset after the last line given
     for position, (start, end, line, _) in enumerate(kept):
+        above, below = reach(line.line)
         next_start = kept[position + 1][0] if position + 1 < len(kept) else len(buffer)
-        before = _lines_before(buffer, start, shown_to, context)
-        after, shown_to = _lines_after(buffer, end, next_start, context)
+        before = _lines_before(buffer, start, shown_to, above)
+        after, shown_to = _lines_after(buffer, end, next_start, below)
         yield replace(line, before=before, after=after)
 
 

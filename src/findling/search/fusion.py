@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from findling.model.types import Channel
 
@@ -11,8 +12,7 @@ RRF_K = 60
 """The constant of reciprocal rank fusion (Cormack, Clarke, Büttcher 2009): how little a rank at the top counts more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fused:
+class Fused(NamedTuple):
     """An item of a fused list; ``sources`` are the lists that have it, in the order they were given."""
 
     id: str
@@ -41,8 +41,7 @@ def reciprocal_rank_fusion(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(NamedTuple):
     """A place that a backend found. ``score`` is the backend's own, any scale from 0 up; lines are inclusive."""
 
     path: str
@@ -51,8 +50,7 @@ class Scored:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class Merged:
+class Merged(NamedTuple):
     """A place of the fused list; ``score`` in [0, 1]; ``sources`` are the backends that found it."""
 
     path: str

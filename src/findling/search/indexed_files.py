@@ -13,7 +13,7 @@ from findling.model.text_encodings import CONVERTED, UTF8, as_utf8
 from findling.model.trigram_plan import TrigramPlan
 from findling.outbound.files import Files, NotRead
 from findling.search.exact import FileRef, Scope
-from findling.search.scope import glob_matcher, lies_in
+from findling.search.scope import lies_in
 from findling.store.protocols import Index
 
 _MANY = 400
@@ -92,16 +92,11 @@ class IndexedFiles:
             yield from reader.files_of_blobs(wanted)
 
     def _filter(self, scope: Scope) -> Callable[[FileRow], bool]:
-        matches = glob_matcher(scope.path_globs)
-        folder = self._folder
+        in_scope, folder = scope.path_filter(), self._folder
 
         def allowed(file: FileRow) -> bool:
-            if not lies_in(file.path, folder):
+            if not lies_in(file.path, folder) or not in_scope(file.path):
                 return False
-            if scope.language is not None and file.language != scope.language:
-                return False
-            if scope.kind is not None and (file.kind == "docs") != (scope.kind == "docs"):
-                return False
-            return not scope.path_globs or matches(file.path)
+            return not scope.languages or scope.allows_language(file.language)
 
         return allowed

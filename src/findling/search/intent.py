@@ -7,7 +7,7 @@ plain word like "caching" is one, is for the channels to find out.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from findling.model.types import Intent
 from findling.search.phrasing import without_form
@@ -71,8 +71,7 @@ _DEFINES_A_NAME = _set("class function interface type const method module macro"
 """Words that are also English: what follows them must look like a name."""
 
 
-@dataclass(frozen=True, slots=True)
-class IntentGuess:
+class IntentGuess(NamedTuple):
     """``confidence`` in [0, 1] is the rule's, not measured. ``hint``: how to ask better, None when sure enough."""
 
     intent: Intent

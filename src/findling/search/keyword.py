@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 from findling.search.analysis import QueryTerms
 from findling.search.rarity import inverse_document_frequency
@@ -24,8 +24,7 @@ _MAX_TERMS = 48
 """Terms of a very long query that are looked up; the rest adds time, not meaning."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeywordHits:
+class KeywordHits(NamedTuple):
     """``chunks``: entry -> {ordinal: BM25}; ``files``: entry -> BM25 over paths."""
 
     chunks: dict[int, dict[int, float]]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from findling.model import tokenizer
 from findling.model.remembered import remembered
@@ -38,8 +38,7 @@ def squash(value: float) -> float:
     return value / (value + 1.0) if math.isfinite(value) and value > 0 else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(NamedTuple):
     """What of a hit depends on the query. ``rank`` is its weighted reciprocal rank over the lists."""
 
     rank: float = 0.0

@@ -217,7 +217,8 @@ def references(
     """
     last = _parts(name)[-1]
     pattern = compile_pattern(last, literal=True, ignore_case=False, word=True)
-    files: Iterable[FileRef] = source.candidate_files(pattern.plan, Scope(language=language))
+    scope = Scope(languages=() if language is None else (language,))
+    files: Iterable[FileRef] = source.candidate_files(pattern.plan, scope)
     until = time.monotonic() + REFERENCES_S
     found: list[Reference] = []
     slow: list[str] = []
@@ -234,7 +235,7 @@ def references(
         except OSError:  # it became unreadable since it was indexed
             unread.append(file.path)
             continue
-        if data is None or needle not in data:
+        if not isinstance(data, bytes) or needle not in data:
             continue
         lines: list[str] | None = None
         began = time.thread_time()

@@ -1,4 +1,4 @@
-"""How badly a backtracking engine can do on an expression: which lines the standard `re` may be trusted with.
+"""How badly a backtracking engine can do on an expression: which texts the standard `re` may be trusted with.
 
 `re` is fast but cannot be interrupted; `regex` obeys a time limit. The estimate is an upper bound from the tree: a
 repeat that can give characters to what follows it multiplies the work by the length of the line. Expressions that
@@ -7,14 +7,16 @@ can grow exponentially (repeats of repeats, repeated alternatives) are never tru
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 from re import _constants as ops  # type: ignore[attr-defined]
 from typing import Any
 
 from findling.search.pattern_syntax import REPEATS, SINGLE_CHARACTERS, Nodes
 
-#: Steps that `re` may take on one line at worst, some two seconds.
-STEP_BUDGET = 2e8
+#: Steps that `re` may take on one text at worst, about a second; it cannot be stopped in between.
+STEP_BUDGET = 1e8
 #: Repeats of a part up to this many more times count as an option, not as growing with the line.
 NARROW_REPEAT = 8
 #: Two to the power of this many ambiguous options is the most that is accepted.
@@ -42,16 +44,36 @@ _CATEGORIES = {
 }
 
 
-def longest_safe_line(nodes: Nodes, *, ignore_case: bool) -> int:
-    """Characters of the longest line on which `re` stays within the budget; 0 when it cannot be trusted at all."""
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Steps at worst: ``factor`` for each character, times the length of its line to the power of ``exponent`` - 1.
+
+    ``exponent`` is infinite where `re` cannot be trusted at all.
+    """
+
+    factor: int
+    exponent: float
+
+    def longest_safe_line(self, characters: int = 0) -> int:
+        """The longest line on which `re` stays within the budget, in a text of so many characters (0: of that line
+        alone)."""
+        if self.exponent == math.inf:
+            return 0
+        most = STEP_BUDGET / self.factor
+        alone = int(most ** (1 / max(1.0, self.exponent)))
+        if characters <= alone:
+            return alone
+        return int((most / characters) ** (1 / (self.exponent - 1))) if self.exponent > 1 else alone
+
+
+def cost_of(nodes: Nodes, *, ignore_case: bool) -> Cost:
     cost = _Cost(ignore_case)
     listed = list(nodes)
     cost.sequence(listed, 0)
     if cost.unbounded or cost.options > MAX_OPTIONS:
-        return 0
+        return Cost(1, math.inf)
     anchored = bool(listed) and listed[0][0] is ops.AT and listed[0][1] in (ops.AT_BEGINNING, ops.AT_BEGINNING_STRING)
-    exponent = cost.ambiguous + cost.linear + (not anchored)
-    return int((STEP_BUDGET / 2**cost.options) ** (1 / max(1, exponent)))
+    return Cost(2**cost.options, cost.ambiguous + cost.linear + (not anchored))
 
 
 class _Cost:

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Iterable
 from re import _constants as ops  # type: ignore[attr-defined]
 from re import _parser  # type: ignore[attr-defined]
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from findling.model.errors import InvalidPattern
 from findling.search import pattern_dialects
@@ -43,8 +43,9 @@ _COMPLEMENTS = {
 _REMEDY = "To search for the text as it stands, ask for a literal search (grep -F)."
 
 
-def parse(pattern: str) -> Any:
-    """The tree of ``pattern``. Raises InvalidPattern with the position when it does not parse or is too large."""
+def parse(pattern: str, *, multiline: bool = False) -> Any:
+    """The tree of ``pattern``. Raises InvalidPattern with the position when it does not parse or is too large, and for
+    a line break unless ``multiline``."""
     _check_length(pattern)
     try:
         with warnings.catch_warnings():
@@ -63,15 +64,16 @@ def parse(pattern: str) -> Any:
             f"The expression expands to more than {MAX_EXPANDED_NODES:,} parts.",
             remedy="Use smaller repeat counts.",
         )
-    if _matches_line_break(tree):
+    if not multiline and _matches_line_break(tree):
         raise _line_break(_line_break_position(pattern))
     return tree
 
 
-def literal_nodes(text: str) -> list[tuple[Any, Any]]:
-    """The tree that matches exactly ``text``. Raises InvalidPattern when it is too long or has a line break."""
+def literal_nodes(text: str, *, multiline: bool = False) -> list[tuple[Any, Any]]:
+    """The tree that matches exactly ``text``. Raises InvalidPattern when it is too long, and for a line break unless
+    ``multiline``."""
     _check_length(text)
-    if "\n" in text:
+    if "\n" in text and not multiline:
         raise _line_break(text.index("\n"))
     return [(ops.LITERAL, ord(character)) for character in text]
 
@@ -87,7 +89,7 @@ def _line_break(position: int | None) -> InvalidPattern:
     return InvalidPattern(
         "The pattern contains a line break, but lines are searched one at a time.",
         position=position,
-        remedy="Leave the line break out, or search for one of the lines.",
+        remedy="Leave the line break out, or ask for matches of several lines (grep -U).",
     )
 
 
@@ -96,6 +98,14 @@ def sets_ignore_case(nodes: Nodes) -> bool:
     return any(
         (op is ops.SUBPATTERN and bool(argument[1] & re.IGNORECASE))
         or any(map(sets_ignore_case, children(op, argument)))
+        for op, argument in nodes
+    )
+
+
+def refers_to_groups(nodes: Nodes) -> bool:
+    """Whether an expression has a part that depends on what a group has matched."""
+    return any(
+        op in (ops.GROUPREF, ops.GROUPREF_EXISTS) or any(map(refers_to_groups, children(op, argument)))
         for op, argument in nodes
     )
 
@@ -164,48 +174,60 @@ def _line_break_position(pattern: str) -> int | None:
 # --- writing out ----------------------------------------------------------------------------------------------
 
 
-def word_class(dialect: Dialect, *, ascii_only: bool = False) -> str:
+class Style(NamedTuple):
+    """How an expression is written: for which engine; whether its classes are ASCII's; whether it may match beyond a
+    line (``multiline``), and ``.`` a line break (``dotall``, which then counts)."""
+
+    dialect: Dialect
+    ascii_only: bool = False
+    multiline: bool = False
+    dotall: bool = False
+
+    @property
+    def no_break(self) -> str:
+        """What keeps a negated set from matching a line break."""
+        return "" if self.multiline else "\\n"
+
+
+def word_class(style: Style) -> str:
     """What ``\\w`` means, to be put inside brackets."""
-    if dialect == "re":
+    if style.dialect == "re":
         return "\\w"
-    return _ASCII_WORD if ascii_only else "\\p{L}\\p{N}_"
+    return _ASCII_WORD if style.ascii_only else "\\p{L}\\p{N}_"
 
 
-def write(nodes: Nodes, dialect: Dialect, *, ascii_only: bool) -> str:
-    """The expression as source for ``dialect``, to be compiled with MULTILINE (plus IGNORECASE, ASCII if set)."""
-    return "".join(_write_node(op, argument, dialect, ascii_only) for op, argument in nodes)
+def write(nodes: Nodes, style: Style) -> str:
+    """The expression as source for an engine, to be compiled with MULTILINE (plus IGNORECASE, ASCII if set)."""
+    return "".join(_write_node(op, argument, style) for op, argument in nodes)
 
 
-def _write_node(op: Any, argument: Any, dialect: Dialect, ascii_only: bool) -> str:
-    def inner(nodes: Nodes) -> str:
-        return write(nodes, dialect, ascii_only=ascii_only)
-
+def _write_node(op: Any, argument: Any, style: Style) -> str:
     if op is ops.LITERAL:
         return escape(argument)
     if op is ops.ANY:
-        return "[^\\n]"
+        return "(?s:.)" if style.multiline and style.dotall else "[^\\n]"
     if op is ops.NOT_LITERAL:
-        return f"[^{escape(argument)}\\n]"
+        return f"[^{escape(argument)}{style.no_break}]"
     if op is ops.IN:
-        return _write_set(argument, dialect, ascii_only)
+        return _write_set(argument, style)
     if op in REPEATS:
-        return _write_repeat(op, argument, inner(argument[2]))
+        return _write_repeat(op, argument, write(argument[2], style))
     if op is ops.SUBPATTERN:
-        return _write_group(argument, dialect, ascii_only)
+        return _write_group(argument, style)
     if op is ops.BRANCH:
-        return f"(?:{'|'.join(inner(part) for part in argument[1])})"
+        return f"(?:{'|'.join(write(part, style) for part in argument[1])})"
     if op is ops.AT:
-        return _write_anchor(argument, dialect, ascii_only)
+        return _write_anchor(argument, style)
     if op is ops.GROUPREF:
         return f"(?:\\{argument})"
     if op is ops.GROUPREF_EXISTS:
         group, yes, no = argument
-        return f"(?({group}){inner(yes)}{'' if no is None else '|' + inner(no)})"
+        return f"(?({group}){write(yes, style)}{'' if no is None else '|' + write(no, style)})"
     if op is ops.ATOMIC_GROUP:
-        return f"(?>{inner(argument)})"
+        return f"(?>{write(argument, style)})"
     if op in (ops.ASSERT, ops.ASSERT_NOT):
         direction, body = argument
-        return f"(?{'<' if direction < 0 else ''}{'=' if op is ops.ASSERT else '!'}{inner(body)})"
+        return f"(?{'<' if direction < 0 else ''}{'=' if op is ops.ASSERT else '!'}{write(body, style)})"
     if op is ops.FAILURE:
         return "(?!)"
     raise InvalidPattern(f"The expression uses {str(op).lower()}, which is not supported.", remedy=_REMEDY)
@@ -224,38 +246,44 @@ def _write_repeat(op: Any, argument: Any, body: str) -> str:
     return f"(?:{body}){bounds}{mode}"
 
 
-def _write_group(argument: Any, dialect: Dialect, ascii_only: bool) -> str:
+def _write_group(argument: Any, style: Style) -> str:
     group, added, removed, body = argument
-    ascii_only = (ascii_only or bool(added & re.ASCII)) and not added & re.UNICODE
-    source = write(body, dialect, ascii_only=ascii_only)
+    inner = style._replace(
+        ascii_only=(style.ascii_only or bool(added & re.ASCII)) and not added & re.UNICODE,
+        dotall=(style.dotall or bool(added & re.DOTALL)) and not removed & re.DOTALL,
+    )
+    source = write(body, inner)
     if group is not None:
         return f"({source})"
     flags = "i" if added & re.IGNORECASE else ""
-    if dialect == "re":  # the other engine has its classes written out instead
+    if style.dialect == "re":  # the other engine has its classes written out instead
         flags += "a" if added & re.ASCII else "u" if added & re.UNICODE else ""
     if removed & re.IGNORECASE:
         flags += "-i"
     return f"(?{flags}:{source})"
 
 
-def _write_anchor(where: Any, dialect: Dialect, ascii_only: bool) -> str:
+def _write_anchor(where: Any, style: Style) -> str:
+    if style.multiline and where in _ENDS_OF_TEXT:
+        return _ENDS_OF_TEXT[where]
     if where in (ops.AT_BEGINNING, ops.AT_BEGINNING_STRING):
         return "^"
     if where in (ops.AT_END, ops.AT_END_STRING):
         return "$"
-    if dialect == "re":
+    if style.dialect == "re":
         return "\\b" if where is ops.AT_BOUNDARY else "\\B"
-    word = f"[{word_class(dialect, ascii_only=ascii_only)}]"
+    word = f"[{word_class(style)}]"
     if where is ops.AT_BOUNDARY:
         return f"(?:(?<={word})(?!{word})|(?<!{word})(?={word}))"
     return f"(?:(?<={word})(?={word})|(?<!{word})(?!{word}))"
 
 
-def _write_set(items: list[tuple[Any, Any]], dialect: Dialect, ascii_only: bool) -> str:
+def _write_set(items: list[tuple[Any, Any]], style: Style) -> str:
+    space = _ASCII_SPACE if style.ascii_only else _SPACE
     classes = {
-        ops.CATEGORY_SPACE: _ASCII_SPACE if ascii_only else _SPACE,
-        ops.CATEGORY_DIGIT: "\\d" if dialect == "re" else "0-9" if ascii_only else "\\p{Nd}",
-        ops.CATEGORY_WORD: word_class(dialect, ascii_only=ascii_only),
+        ops.CATEGORY_SPACE: space + ("\\n" if style.multiline else ""),
+        ops.CATEGORY_DIGIT: "\\d" if style.dialect == "re" else "0-9" if style.ascii_only else "\\p{Nd}",
+        ops.CATEGORY_WORD: word_class(style),
     }
     complements = {
         ops.CATEGORY_NOT_SPACE: classes[ops.CATEGORY_SPACE],
@@ -269,21 +297,22 @@ def _write_set(items: list[tuple[Any, Any]], dialect: Dialect, ascii_only: bool)
         if op is ops.NEGATE:
             negated = True
         elif op is ops.LITERAL:
-            members += "" if argument == _NEWLINE else escape(argument)
+            members += "" if argument == _NEWLINE and not style.multiline else escape(argument)
         elif op is ops.RANGE:
-            members += _write_range(*argument)
+            members += f"{escape(argument[0])}-{escape(argument[1])}" if style.multiline else _write_range(*argument)
         elif argument in classes:
             members += classes[argument]
         else:
-            choices.append(f"[^{complements[argument]}\\n]")
+            choices.append(f"[^{complements[argument]}{style.no_break}]")
     if not choices:
         if negated:
-            return f"[^{members}\\n]"
+            return f"[^{members}{style.no_break}]"
         return f"[{members}]" if members else "(?!)"
     if members:
         choices.append(f"[{members}]")
     either = choices[0] if len(choices) == 1 else f"(?:{'|'.join(choices)})"
-    return f"(?:(?!{either})[^\\n])" if negated else either
+    any_character = "(?s:.)" if style.multiline else "[^\\n]"
+    return f"(?:(?!{either}){any_character})" if negated else either
 
 
 def _write_range(low: int, high: int) -> str:

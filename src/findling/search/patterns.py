@@ -2,27 +2,30 @@
 
 What matching means: lines are searched one at a time and never include their line break (LF or CR LF), so ``^`` and
 ``$`` are the ends of a line and a pattern with a line break is refused; the text is Unicode; case is ignored as the
-standard `re` does it. Knows nothing of files, folders or the index.
+standard `re` does it. A ``multiline`` pattern is searched for in a whole text, and what can match a line break does; a
+``.`` does after ``(?s)``. Knows nothing of files, folders or the index.
 """
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
 from findling.model.errors import InvalidPattern
 from findling.model.trigram_plan import TrigramPlan
-from findling.search.pattern_cost import longest_safe_line
+from findling.search.pattern_cost import Cost, cost_of
 from findling.search.pattern_plan import needles, trigram_plan
 from findling.search.pattern_syntax import (
     Dialect,
+    Style,
     beyond_a_line,
     literal_nodes,
     parse,
+    refers_to_groups,
     sets_ignore_case,
     word_class,
     write,
@@ -42,7 +45,7 @@ class CompiledPattern:
 
     ``plan``: what the index can be asked. ``needles``: texts, as bytes, that every matching line contains, the longest
     first (ASCII-lowercased when ``folds_case``). ``plain``: a line matches exactly where its only needle is. ``note``:
-    what its writer may expect of it in vain, '' for nothing.
+    what its writer may expect of it in vain, '' for nothing. ``groups``: the numbers of those that have a name.
     """
 
     text: str
@@ -53,8 +56,10 @@ class CompiledPattern:
     needles: tuple[bytes, ...]
     folds_case: bool
     plain: bool
-    longest_safe_line: int
+    multiline: bool
+    cost: Cost
     note: str
+    groups: Mapping[str, int]
     _tree: Any
     _flags: int
 
@@ -62,38 +67,63 @@ class CompiledPattern:
         """(start, end) of every match, in order, empty ones included.
 
         ``text``: one line, or lines separated by LF without a closing one. ``longest_line``: a bound on their
-        length, by default that of ``text``. ``deadline``: of ``time.monotonic``. Raises PatternTimeout.
+        length, by default that of ``text``. ``deadline``: of ``time.thread_time``. Raises PatternTimeout.
         """
-        if (len(text) if longest_line is None else longest_line) <= self.longest_safe_line:
-            for match in self.fast_engine(text.isascii()).finditer(text):
-                yield match.span()
+        for match in self._matches(text, deadline, longest_line):
+            yield match.span()
+
+    def replacements(self, line: str, template: Template, deadline: float) -> Iterator[tuple[tuple[int, int], str]]:
+        """The matches of a line, as `spans`, each with what takes its place."""
+        for match in self._matches(line, deadline, None):
+            yield match.span(), "".join(_piece(match, piece) for piece in template)
+
+    def _matches(self, text: str, deadline: float, longest_line: int | None) -> Iterator[Any]:
+        longest = len(text) if longest_line is None or self.multiline else longest_line
+        if longest <= self.cost.longest_safe_line(len(text)):
+            yield from self.fast_engine(text.isascii()).finditer(text)
             return
-        left = deadline - time.monotonic()
+        left = deadline - time.thread_time()
         if left <= 0:
             raise PatternTimeout
         try:
-            for match in self._interruptible.finditer(text, timeout=left):
-                yield match.span()
+            yield from self._interruptible.finditer(text, timeout=left)  # in seconds of the processor's
         except TimeoutError as error:
             raise PatternTimeout from error
+
+    def template(self, replacement: str) -> Template:
+        """A replacement taken apart: ``$1``, ``$name`` and ``${name}`` stand for groups, ``$0`` for the whole match,
+        ``$$`` for a ``$``. A group that there is not is nothing."""
+        pieces: list[str | int] = []
+        at = 0
+        for found in _GROUP.finditer(replacement):
+            pieces.append(replacement[at : found.start()])
+            name = found[1] or found[2]
+            if not name:
+                pieces.append("$")
+            elif name.isascii() and name.isdigit():
+                pieces += [int(name)] if int(name) <= self._fast.groups else []
+            elif name in self.groups:
+                pieces.append(self.groups[name])
+            at = found.end()
+        return (*pieces, replacement[at:])
 
     def fast_engine(self, ascii_text: bool) -> re.Pattern[str]:
         """The standard library's pattern for text that is (or may not be) all ASCII.
 
-        Only for lines of at most ``longest_safe_line`` characters: it cannot be interrupted.
+        Only for lines of at most ``cost.longest_safe_line`` characters: it cannot be interrupted.
         """
         return self._fast_ascii if ascii_text else self._fast
 
     @cached_property
     def _fast(self) -> re.Pattern[str]:
-        return re.compile(self._source("re"), self._flags)
+        return re.compile(self._source("re"), self._flags & ~re.DOTALL)
 
     @cached_property
     def _fast_ascii(self) -> re.Pattern[str]:
         """For ASCII text: the same matches up to three times as fast."""
         if self.folds_case and not self.text.isascii():
             return self._fast  # 'ſ' is to match 's'
-        return re.compile(self._source("re"), self._flags | re.ASCII)
+        return re.compile(self._source("re"), (self._flags | re.ASCII) & ~re.DOTALL)
 
     @cached_property
     def _interruptible(self) -> Any:
@@ -110,23 +140,61 @@ class CompiledPattern:
             ) from error
 
     def _source(self, dialect: Dialect) -> str:
-        ascii_only = bool(self._flags & re.ASCII)
-        source = write(self._tree, dialect, ascii_only=ascii_only)
+        style = Style(dialect, bool(self._flags & re.ASCII), self.multiline, bool(self._flags & re.DOTALL))
+        source = write(self._tree, style)
         if not self.word:
             return source
-        word = f"[{word_class(dialect, ascii_only=ascii_only)}]"
+        word = f"[{word_class(style)}]"
         if self.literal and self.text:  # the literal first, so that the engine can look for it
             return f"{source}(?!{word})(?<!{word}{source})"
         return f"(?<!{word})(?:{source})(?!{word})"
+
+
+Template = tuple[str | int, ...]
+"""A replacement: text, and the numbers of groups."""
+
+_GROUP = re.compile(r"\$(?:\$|([0-9A-Za-z_]+)|\{([0-9A-Za-z_]+)\})")
+
+
+def _piece(match: Any, piece: str | int) -> str:
+    return piece if isinstance(piece, str) else match[piece] or ""
 
 
 def _note(written: list[str]) -> str:
     return f"Lines are searched one at a time, in spite of {' and '.join(written)}." if written else ""
 
 
+_FLAGS_FIRST = re.compile(r"\(\?([aiLmsux]+)\)")
+
+
+def one_of(patterns: Sequence[str], *, literal: bool, multiline: bool = False) -> str:
+    """An expression that matches what any of several does, the first of them where several do.
+
+    Raises InvalidPattern for one that does not parse, and where one refers to its groups.
+    """
+    parts: list[str] = []
+    for pattern in patterns:
+        if literal:
+            parts.append(re.escape(pattern))
+            continue
+        if refers_to_groups(parse(pattern, multiline=multiline)):
+            raise InvalidPattern(
+                f"{pattern!r} refers to a group, which is another one among several expressions.",
+                remedy="Search for it alone.",
+            )
+        flags = _FLAGS_FIRST.match(pattern)
+        parts.append(f"(?{flags[1]}:{pattern[flags.end() :]})" if flags else f"(?:{pattern})")
+    return "|".join(parts)
+
+
 @lru_cache(_CACHED_PATTERNS)
 def compile_pattern(
-    pattern: str, *, literal: bool = False, ignore_case: bool = False, word: bool = False
+    pattern: str,
+    *,
+    literal: bool = False,
+    ignore_case: bool = False,
+    word: bool = False,
+    multiline: bool = False,
 ) -> CompiledPattern:
     """Check and prepare a pattern.
 
@@ -138,18 +206,23 @@ def compile_pattern(
     if "\0" in pattern or any(0xD800 <= ord(character) <= 0xDFFF for character in pattern):
         raise InvalidPattern("The pattern contains a NUL or characters that are not Unicode text.")
     try:
+        groups: dict[str, int] = {}
         if literal:
-            nodes = literal_nodes(pattern)
+            nodes = literal_nodes(pattern, multiline=multiline)
             given_flags = 0
         else:
-            tree = parse(pattern)
-            nodes, given_flags = list(tree), tree.state.flags
-        flags = re.MULTILINE | (given_flags & (re.ASCII | re.IGNORECASE)) | (re.IGNORECASE if ignore_case else 0)
+            tree = parse(pattern, multiline=multiline)
+            nodes, given_flags, groups = list(tree), tree.state.flags, dict(tree.state.groupdict)
+        kept = re.ASCII | re.IGNORECASE | (re.DOTALL if multiline else 0)
+        flags = re.MULTILINE | (given_flags & kept) | (re.IGNORECASE if ignore_case else 0)
         whole_ignores = bool(flags & re.IGNORECASE)
         folds = whole_ignores or sets_ignore_case(nodes)
         found = needles(nodes, ignore_case=folds)
         plain = (
-            literal and not word and "\r" not in pattern and [len(text) for text in found] == [len(pattern.encode())]
+            literal
+            and not (word or multiline)
+            and "\r" not in pattern
+            and [len(text) for text in found] == [len(pattern.encode())]
         )
         compiled = CompiledPattern(
             text=pattern,
@@ -160,8 +233,10 @@ def compile_pattern(
             needles=found,
             folds_case=folds,
             plain=plain,
-            longest_safe_line=longest_safe_line(nodes, ignore_case=whole_ignores),
-            note=_note(beyond_a_line(nodes, given_flags)),
+            multiline=multiline,
+            cost=cost_of(nodes, ignore_case=whole_ignores),
+            note="" if multiline else _note(beyond_a_line(nodes, given_flags)),
+            groups=groups,
             _tree=nodes,
             _flags=flags,
         )

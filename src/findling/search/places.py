@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from findling.model.reading import ChunkRow
 from findling.model.rows import FileRow, SymbolRow
@@ -39,8 +39,7 @@ def hits(
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """The place of a file that is shown: one of its chunks, or the definition in it that was asked for. ``named`` is
     that definition, else what encloses the chunk; ``others`` are further good places."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from findling.model.types import Channel, Intent, Mode
 from findling.search.ranking import Evidence, formula
@@ -39,8 +39,7 @@ _MIN_MESSAGE, _MAX_MESSAGE = 8, 200
 """Shorter pieces of a message stand everywhere; of longer ones the beginning says enough."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """``channels`` to ask; ``priors``: whether tests, examples and the like are held back unless asked for.
 
     ``exact_text``: what is also looked for to the letter, '' for nothing.

@@ -6,7 +6,7 @@ A file that is read gets the signal `said`; places are chosen by what was read o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from findling.model import tokenizer
 from findling.model.rows import FileRow
@@ -24,8 +24,7 @@ READ_CHARS = 6_000
 """Of a place's text: four times what most chunks have. A line without an end must not hold up an answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """What a place's text tells, each in [0, 1]: see `Phrase.share` and `Said.shares`, 0 where nothing is near."""
 
     phrase: float

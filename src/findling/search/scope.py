@@ -8,7 +8,7 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from findling.model.rows import FileRow
 from findling.model.types import Query
@@ -18,8 +18,7 @@ FEW = 3000
 """Up to this many files all their vectors are compared."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(NamedTuple):
     """The ``allowed`` entries and their contents, ``blobs``; both None when nothing restricts."""
 
     allowed: frozenset[int] | None = None
@@ -87,13 +86,13 @@ def glob_matcher(globs: Iterable[str]):  # type: ignore[no-untyped-def]
 
     A glob without ``/`` matches the name in any folder, one with ``/`` the path from the root; ``!`` in front
     excludes. ``*``, ``?`` and ``[…]`` stay within a name, ``**`` spans folders. What names a folder, without a
-    wildcard or with ``/`` at its end, stands for all files in it.
+    wildcard or with ``/`` at its end, stands for all files in it. ``{a,b}`` is either.
     """
     wanted: list[re.Pattern[str]] = []
     unwanted: list[re.Pattern[str]] = []
     for glob in globs:
         into = unwanted if glob.startswith("!") else wanted
-        into.append(re.compile(_translate(glob.removeprefix("!"))))
+        into += (re.compile(_translate(each)) for each in _alternatives(glob.removeprefix("!")))
 
     def matches(path: str) -> bool:
         if any(pattern.fullmatch(path) for pattern in unwanted):
@@ -101,6 +100,23 @@ def glob_matcher(globs: Iterable[str]):  # type: ignore[no-untyped-def]
         return not wanted or any(pattern.fullmatch(path) for pattern in wanted)
 
     return matches
+
+
+_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+_MOST_ALTERNATIVES = 64
+
+
+def _alternatives(glob: str) -> list[str]:
+    """A glob for each way to choose among what stands in braces; past some number they mean themselves."""
+    found = [glob]
+    while (braces := _BRACES.search(found[0])) and len(found) * (braces[1].count(",") + 1) <= _MOST_ALTERNATIVES:
+        found = [
+            f"{each[: at.start()]}{choice}{each[at.end() :]}"
+            for each in found
+            if (at := _BRACES.search(each)) is not None
+            for choice in at[1].split(",")
+        ]
+    return found
 
 
 _GLOB_MARK = re.compile(r"\*+|\[!?\]?[^\]]*\]|.", re.DOTALL)

@@ -10,7 +10,7 @@ that the engine hands in; it never writes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
@@ -65,8 +65,7 @@ class _Meanings(NamedTuple):
 ReadLines = Callable[[FileRow], Sequence[str] | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """A finished search. ``total`` counts the files that any channel proposed within the scope, or the places of all
     lists; ``ranked`` are the files in the order that decided. ``skip``: why meaning had no part in it, ``ratio`` what
     it weighed; ``failed``: what the embedder said."""
@@ -120,7 +119,7 @@ class Searcher:
         semantic: Callable[[], SemanticChannel | None] = lambda: None,
         exact_files: Callable[[], ExactSource] | None = None,
     ) -> None:
-        self._reader = reader
+        self.index = self._reader = reader
         self._read_lines = read_lines
         self._own_name = own_name
         self._semantic = semantic
@@ -265,7 +264,7 @@ class Searcher:
         ranked: list[RankedFile] = []
         failed: EmbedderUnavailable | None = None
         if "keyword" in channels:
-            candidates = self._propose_by_text(terms, replace(chosen, channels=frozenset(("keyword",))), scope)
+            candidates = self._propose_by_text(terms, chosen._replace(channels=frozenset(("keyword",))), scope)
             ranked = self._rank(terms, chosen, candidates, most)
             lists["keyword"] = channel_lists.of_text(self._reader, terms, ranked[:most], self._readings(terms, ranked))
         if "symbol" in channels:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, slots=True)
-class FileCosines:
+class FileCosines(NamedTuple):
     """One file's cosines with the query, per chunk: ``own`` and of the ``window`` around it."""
 
     own: NDArray[np.float32]

@@ -5,12 +5,11 @@ from __future__ import annotations
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from itertools import accumulate
 from operator import or_
 from re import compile as regex
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from findling.model import tokenizer
 
@@ -39,8 +38,7 @@ _WORD_AND_MARKS = regex(r"\w[\w\u0300-\u036f]*")
 """A word of text that may not be in NFC: the tokenizer brings it there, columns must count what is written."""
 
 
-@dataclass(frozen=True, slots=True)
-class Snippet:
+class Snippet(NamedTuple):
     """``text`` is the shown lines joined by line feeds, from the 1-based ``start_line`` on.
 
     ``matches`` are (line, first column, end column) of words that share a term with the query: 1-based lines of the
@@ -244,8 +242,7 @@ def _cut(row: str, spans: list[tuple[int, int]], limit: int) -> tuple[str, list[
 Level = Literal["omitted", "place", "snippet", "body"]
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """The texts by which a hit can be shown: its header line, the header with a snippet, the header with a body."""
 
     header: str
@@ -253,8 +250,7 @@ class Place:
     body: str
 
 
-@dataclass(frozen=True, slots=True)
-class Sizes:
+class Sizes(NamedTuple):
     """The same in characters: what the header alone takes, how much more with the snippet (0: there is none), and how
     much more than that (or less) with the body, None where it shows nothing else."""
 
@@ -263,8 +259,7 @@ class Sizes:
     body: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Packed:
+class Packed(NamedTuple):
     """``levels``: how much of each place to show, in the order given. ``note``: one sentence on what was cut, or ''."""
 
     levels: tuple[Level, ...]

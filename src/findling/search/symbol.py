@@ -4,8 +4,8 @@ apart from these, names that only begin with what was asked for or have it in th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from itertools import islice
+from typing import NamedTuple
 
 from findling.model import tokenizer
 from findling.model.rows import SymbolRow
@@ -61,8 +61,7 @@ _MOST_WORDS_ALIKE = 64
 """Words of a text that names are compared with: a name is like them that has more than half, and none has so many."""
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(NamedTuple):
     """A definition that a name of the query may mean. ``strength`` in (0, 2], above 1 where the query says what
     encloses it. ``fit``: how far its name is the one that was asked for, from 1 (to the letter) to 0 (only like it).
     """
@@ -106,7 +105,7 @@ def search(reader: Index, query: QueryTerms, *, scoped: bool = False) -> dict[in
     for blob_id, definitions in found.items():
         if in_scope:
             found[blob_id] = definitions = [
-                replace(each, fit=min(each.fit, ELSEWHERE_FIT))
+                each._replace(fit=min(each.fit, ELSEWHERE_FIT))
                 if each.asked in in_scope and _last(each.symbol.scope) not in qualifiers
                 else each
                 for each in definitions

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from findling.model.types import Intent
 from findling.search import lexical, places
@@ -15,8 +15,7 @@ LOOKED_AT = 5
 """Files whose places tell how sure text is: what is called as the query is comes first."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextOrder:
+class TextOrder(NamedTuple):
     """Files as text alone ranks them. ``ranks``: path -> its place, from 1, in the lists symbol, keyword and file;
     ``rank_parts``: path -> what these come to."""
 

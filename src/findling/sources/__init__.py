@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
-    from findling.sources import discovery, unlisted, watching
+    from findling.sources import discovery, looking, unlisted, watching
     from findling.sources.file_order import by_query
-    from findling.sources.git_listing import find_git_top, why_it_failed
+    from findling.sources.folder_events import FolderEvents
+    from findling.sources.git_listing import why_it_failed
     from findling.sources.git_objects import (
         RefFiles,
         check_listable,
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
         list_tree,
         objects_changed_at,
     )
+    from findling.sources.git_top import find_git_top
     from findling.sources.selection import DiscoveryOptions
 else:
     __getattr__ = front_door(
@@ -25,8 +27,11 @@ else:
         {
             "discovery": "",
             "file_order": "by_query",
-            "git_listing": "find_git_top why_it_failed",
+            "folder_events": "FolderEvents",
+            "git_listing": "why_it_failed",
             "git_objects": "RefFiles check_listable git_arguments holds list_tree objects_changed_at",
+            "git_top": "find_git_top",
+            "looking": "",
             "selection": "DiscoveryOptions",
             "unlisted": "",
             "watching": "",
@@ -35,6 +40,7 @@ else:
 
 __all__ = [
     "DiscoveryOptions",
+    "FolderEvents",
     "RefFiles",
     "by_query",
     "check_listable",
@@ -43,6 +49,7 @@ __all__ = [
     "git_arguments",
     "holds",
     "list_tree",
+    "looking",
     "objects_changed_at",
     "unlisted",
     "watching",

@@ -30,7 +30,7 @@ from findling.config import roots
 from findling.outbound.files import stamp_of
 from findling.outbound.git import GitOutput, start_git
 from findling.outbound.process import GitProcess
-from findling.sources.git_listing import find_git_top
+from findling.sources.git_top import find_git_top
 from findling.sources.ignore_files import read_small_text
 
 # ruff: noqa: PTH111, PTH116, PTH118, PTH120 - plain strings: tens of thousands of paths

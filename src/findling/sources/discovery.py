@@ -23,16 +23,18 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from findling.config.roots import is_bare
 from findling.model.marks import classify, content_marks, looks_secret
-from findling.model.types import SkippedFile
-from findling.outbound.files import STAMP_BITS, TIMELESS
-from findling.sources.git_listing import GitListing, Listed, ListingFailed, find_git_top, is_repository
+from findling.model.types import SkippedFile, TreeState
+from findling.sources.git_listing import GitListing, Listed, ListingFailed, is_repository
+from findling.sources.git_top import find_git_top
 from findling.sources.ignore_files import IgnoreTree
+from findling.sources.looking import Changes, Method, differing
 from findling.sources.named_paths import Looked, look_at
 from findling.sources.selection import DiscoveryOptions, Found, Selection, judge_all, own_rules, wanted
+from findling.sources.tree_recorder import TreeRecorder
 from findling.sources.walking import Walked, rules_for_walk, walk
 
 __all__ = [
@@ -49,36 +51,16 @@ __all__ = [
     "looks_secret",
 ]
 
-Method = Literal["git", "walk"]
-
-_CLOCK_EVERY = 256  # files between two looks at the clock: about half a millisecond
-_REGULAR = 0o100000
-_KIND_BITS = 0o170000
-
 
 class Discovery(NamedTuple):
-    """Everything in a root. ``notes`` are sentences for people, such as why git could not be asked."""
+    """Everything in a root. ``notes`` are sentences for people, such as why git could not be asked; ``tree`` as in
+    `Changes`."""
 
     files: list[Found]
     skipped: list[SkippedFile]
     method: Method
     notes: tuple[str, ...] = ()
-
-
-class Changes(NamedTuple):
-    """What differs from what was known.
-
-    Unless ``complete``, the budget ran out first: what is listed is true, but there may be more, and ``added`` and
-    ``skipped`` are empty.
-    """
-
-    added: list[Found]
-    changed: list[Found]
-    removed: list[str]
-    complete: bool
-    skipped: list[SkippedFile]
-    method: Method
-    notes: tuple[str, ...] = ()
+    tree: TreeState | None = None
 
 
 def begin(root: Path, options: DiscoveryOptions | None = None) -> GitListing | None:
@@ -104,18 +86,20 @@ def _discover(selection: Selection, begun: GitListing | None = None) -> Discover
         named = _named(selection)
         return Discovery(named.files, named.skipped, "walk")
     top = find_git_top(selection.root)
+    recorder = TreeRecorder(selection, top)
     notes: tuple[str, ...] = ()
     if top is not None:
         try:
-            found = _discover_with_git(selection, begun or GitListing(selection.root, top), top)
+            found = _discover_with_git(selection, begun or GitListing(selection.root, top), top, recorder)
         except ListingFailed as failure:
             notes = _said_of(failure, top)
+            recorder.spoil()
         else:
             if found is not None:
                 return found
             top = None
-    walked = _walked(selection, top, None)
-    return Discovery(walked.files, walked.skipped, "walk", notes)
+    walked = _walked(selection, top, None, recorder)
+    return Discovery(walked.files, walked.skipped, "walk", notes, recorder.state(walked.skipped))
 
 
 WALKED_INSTEAD = "git could not list this folder, so it was walked"
@@ -139,25 +123,27 @@ def _named(selection: Selection) -> Walked:
     return Walked(files, skipped, True)
 
 
-def _walked(selection: Selection, top: str | None, deadline: float | None) -> Walked:
+def _walked(selection: Selection, top: str | None, deadline: float | None, recorder: TreeRecorder) -> Walked:
     """What a walk finds; nothing in a repository without a work tree, whose folder is git's own."""
     if is_bare(Path(selection.root)):
         return Walked([], [], True)
-    return walk(selection, rules_for_walk(selection.root, top), deadline=deadline)
+    rules = rules_for_walk(selection.root, top, recorder.settings)
+    return walk(selection, rules, deadline=deadline, recorder=recorder)
 
 
 def _cut(listing: Discovery, most: int) -> Discovery:
     """The first ``most`` files by path; the others are left out."""
     files = sorted(listing.files)
     left_out = [SkippedFile(path, "too_many", f"more than {most:,} files") for path, _, _ in files[most:]]
-    return listing._replace(files=files[:most], skipped=[*listing.skipped, *left_out])
+    return listing._replace(files=files[:most], skipped=[*listing.skipped, *left_out], tree=None)
 
 
-def _discover_with_git(selection: Selection, begun: GitListing, top: str) -> Discovery | None:
+def _discover_with_git(selection: Selection, begun: GitListing, top: str, recorder: TreeRecorder) -> Discovery | None:
     """None when the root has to be walked because git ignores it as a whole."""
     files: list[Found] = []
     skipped: list[SkippedFile] = []
     with begun as listing:
+        recorder.walk(rules_for_walk(selection.root, top, recorder.settings), None)
         if listing.root_is_ignored():
             return None
         tracked = listing.tracked()
@@ -174,7 +160,8 @@ def _discover_with_git(selection: Selection, begun: GitListing, top: str) -> Dis
         skipped += listing.unreadable
     if not (tracked.paths or untracked.paths) and top != selection.root:
         return None
-    return Discovery(files, skipped, "git")
+    recorder.note_above([*tracked.paths, *untracked.paths])
+    return Discovery(files, skipped, "git", (), recorder.state(skipped))
 
 
 def _select(
@@ -216,22 +203,29 @@ def check(
         whole = discover(root, options, begun=begun)
         return _compare(Walked(whole.files, whole.skipped, True), known, whole.notes)
     top = find_git_top(selection.root)
+    recorder = TreeRecorder(selection, top)
     notes: tuple[str, ...] = ()
     if top is not None:
         try:
             listing = begun or GitListing(selection.root, top, deadline)
-            changes = _check_with_git(selection, listing, top, known, deadline, on_change)
+            changes = _check_with_git(selection, listing, top, known, deadline, on_change, recorder)
         except ListingFailed as failure:
             notes = _said_of(failure, top)
+            recorder.spoil()
         else:
             if changes is not None:
                 return changes
             top = None
-    walked = _walked(selection, top, deadline)
-    return _compare(walked, known, notes)
+    walked = _walked(selection, top, deadline, recorder)
+    return _compare(walked, known, notes, recorder)
 
 
-def _compare(walked: Walked, known: Mapping[str, tuple[int, int]], notes: tuple[str, ...]) -> Changes:
+def _compare(
+    walked: Walked,
+    known: Mapping[str, tuple[int, int]],
+    notes: tuple[str, ...],
+    recorder: TreeRecorder | None = None,
+) -> Changes:
     added: list[Found] = []
     changed: list[Found] = []
     for found in walked.files:
@@ -244,7 +238,8 @@ def _compare(walked: Walked, known: Mapping[str, tuple[int, int]], notes: tuple[
         return Changes([], changed, [], False, [], "walk", notes)
     listed = {path for path, _, _ in walked.files}
     removed = [path for path in known if path not in listed]
-    return Changes(added, changed, removed, True, walked.skipped, "walk", notes)
+    tree = recorder.state(walked.skipped) if recorder is not None else None
+    return Changes(added, changed, removed, True, walked.skipped, "walk", notes, tree)
 
 
 def _check_with_git(
@@ -254,19 +249,21 @@ def _check_with_git(
     known: Mapping[str, tuple[int, int]],
     deadline: float | None,
     on_change: Callable[[], None],
+    recorder: TreeRecorder,
 ) -> Changes | None:
-    """None when the root has to be walked. The status of known files is read while git lists."""
+    """None when the root has to be walked. Folders and the status of known files are read while git lists."""
     with begun as listing:
-        differing, missing, all_seen = _differing(selection, known, deadline, on_change)
+        recorder.walk(rules_for_walk(selection.root, top, recorder.settings), deadline)
+        differs, missing, all_seen = differing(selection, known, deadline, on_change)
         if not all_seen:
-            return _partial(selection, differing, missing)
+            return _partial(selection, differs, missing)
         try:
             if listing.root_is_ignored():
                 return None
             tracked, untracked = listing.tracked(), listing.untracked()
         except ListingFailed as failure:
             if failure.out_of_time:
-                return _partial(selection, differing, missing)
+                return _partial(selection, differs, missing)
             raise
         unreadable = listing.unreadable
     if not (tracked.paths or untracked.paths) and top != selection.root:
@@ -274,8 +271,10 @@ def _check_with_git(
     skipped: list[SkippedFile] = []
     rules = own_rules(selection.root, tracked.joined, untracked.joined)
     if rules is None and not selection.filters:
-        # Then tracked files that are known are wanted: nothing that judges them can have changed but their status.
+        # Then tracked files that are known are wanted: nothing that judges them can have changed but their status, and
+        # what the folders above them are.
         listed = set(tracked.paths)
+        differs += [path for path in known if not selection.lies_in_real_folders(path)]
         unknown = listed.difference(known)
         new = [path for path in tracked.paths if path in unknown]
         kept = wanted(selection, new, tracked.text_only, True, None, skipped)
@@ -291,7 +290,7 @@ def _check_with_git(
     skipped += unreadable
     changed: list[Found] = []
     gone = set(missing)
-    for path in differing:
+    for path in differs:
         if path in listed:
             judged = selection.look(path)
             if isinstance(judged, tuple):
@@ -301,7 +300,8 @@ def _check_with_git(
                 if judged is not None:
                     skipped.append(judged)
     removed = [path for path in known if path not in listed and path not in gone]
-    return Changes(added, changed, [*removed, *gone], True, skipped, "git")
+    recorder.note_above([*tracked.paths, *untracked.paths])
+    return Changes(added, changed, [*removed, *gone], True, skipped, "git", (), recorder.state(skipped))
 
 
 def _filtered(selection: Selection, path: str, skipped: list[SkippedFile]) -> bool:
@@ -315,40 +315,3 @@ def _filtered(selection: Selection, path: str, skipped: list[SkippedFile]) -> bo
 def _partial(selection: Selection, differing: list[str], missing: list[str]) -> Changes:
     changed = [judged for judged in map(selection.look, differing) if isinstance(judged, tuple)]
     return Changes([], changed, missing, False, [], "git")
-
-
-def _differing(
-    selection: Selection,
-    known: Mapping[str, tuple[int, int]],
-    deadline: float | None,
-    on_change: Callable[[], None],
-) -> tuple[list[str], list[str], bool]:
-    """Known files whose status is not as it was, those that are not there, and whether there was time for all."""
-    prefix, limit = selection.prefix, selection.options.max_bytes
-    differing: list[str] = []
-    missing: list[str] = []
-    lstat, monotonic = os.lstat, time.monotonic
-    count = 0
-    for path, (size, stamp) in known.items():
-        if deadline is not None:
-            count += 1
-            if not count % _CLOCK_EVERY and monotonic() > deadline:
-                return differing, missing, False
-        try:
-            status = lstat(prefix + path)
-        except (FileNotFoundError, NotADirectoryError):
-            missing.append(path)
-            continue
-        except OSError:
-            differing.append(path)  # judged again below, with its reason
-            continue
-        if (
-            (hash((status.st_mtime_ns, status.st_ctime_ns)) ^ TIMELESS) & STAMP_BITS != stamp  # as `files.stamp_of`
-            or status.st_size != size
-            or (size > limit and size > selection.options.limit(path))
-            or status.st_mode & _KIND_BITS != _REGULAR
-        ):
-            if not differing:
-                on_change()
-            differing.append(path)
-    return differing, missing, True

@@ -31,7 +31,7 @@ _OUTPUT_FOLDERS: dict[str, tuple[str, ...]] = {
     "coverage": ("package.json",),
 }  # fmt: skip
 
-_CACHE_TAG = "CACHEDIR.TAG"
+CACHE_TAG = "CACHEDIR.TAG"
 _CACHE_TAG_START = b"Signature: 8a477f597d28d172789f06886806bc55"  # bford.info/cachedir
 
 
@@ -56,8 +56,8 @@ def marked_folder_reason(folder: str, names: Collection[str]) -> str | None:
     """Why a folder with the entries ``names`` says of itself that it is no source; None when it does not."""
     if "pyvenv.cfg" in names:
         return "a Python environment"
-    if _CACHE_TAG in names:
-        text = read_small_text(f"{folder}/{_CACHE_TAG}")
+    if CACHE_TAG in names:
+        text = read_small_text(f"{folder}/{CACHE_TAG}")
         if text is not None and os.fsencode(text[:64]).startswith(_CACHE_TAG_START):
-            return f"marked as a cache by {_CACHE_TAG}"
+            return f"marked as a cache by {CACHE_TAG}"
     return None

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from findling.model.types import SkippedFile
 from findling.outbound.git import GIT_TIMEOUT_S, GitOutput, run_git, start_git
+from findling.sources.git_top import find_git_top
 from findling.sources.selection import is_text
 
 LISTING_TIMEOUT_S = 60.0  # a cold disk with a million files; a caller with less time gives a deadline
@@ -37,23 +38,6 @@ class ListingFailed(Exception):
     def __init__(self, message: str, *, out_of_time: bool = False) -> None:
         super().__init__(message)
         self.out_of_time = out_of_time
-
-
-def find_git_top(root: str) -> str | None:
-    """The nearest folder, from ``root`` (absolute) upwards, with a ``.git`` in it; None when there is none.
-
-    Like git it does not look into the folders of GIT_CEILING_DIRECTORIES and above, unless one is the root.
-    """
-    listed = os.environ.get("GIT_CEILING_DIRECTORIES", "").split(os.pathsep)
-    ceilings = {os.path.realpath(ceiling) for ceiling in listed if os.path.isabs(ceiling)}  # noqa: PTH117
-    folder = root
-    while True:
-        if os.path.lexists(os.path.join(folder, ".git")):  # noqa: PTH118
-            return folder
-        above = os.path.dirname(folder)  # noqa: PTH120
-        if above == folder or above in ceilings:
-            return None
-        folder = above
 
 
 class GitListing:

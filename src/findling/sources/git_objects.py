@@ -21,7 +21,8 @@ from findling.model import errors
 from findling.model.types import SkippedFile
 from findling.outbound.files import NotRead, read_regular_file
 from findling.outbound.git import GitDialogue, GitOutput, run_git
-from findling.sources.git_listing import find_git_top, why_it_failed
+from findling.sources.git_listing import why_it_failed
+from findling.sources.git_top import find_git_top
 from findling.sources.ignore_files import OWN_IGNORE_FILES, IgnoreTree
 from findling.sources.ignore_rules import RuleSet
 from findling.sources.selection import DiscoveryOptions, Found, Selection, wanted

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from findling.model.types import SkippedFile
-from findling.sources.git_listing import ListingFailed, find_git_top, ignoring_rule, is_root_ignored, list_paths
+from findling.sources.git_listing import ListingFailed, ignoring_rule, is_root_ignored, list_paths
+from findling.sources.git_top import find_git_top
 from findling.sources.ignore_files import OWN_IGNORE_FILES, IgnoreTree
 from findling.sources.selection import DiscoveryOptions, Found, Selection, judge_all, shown, wanted
 from findling.sources.walking import rules_for_walk, walk, why_not_walked

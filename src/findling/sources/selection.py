@@ -166,7 +166,7 @@ class Selection:
             size = status.st_size
             if size > self.options.max_bytes and size > (limit := self.options.limit(path)):
                 return SkippedFile(path, "too_large", f"{size:,} bytes, the limit is {limit:,}")
-            if not in_real_folder and not self._is_real_folder(path.rpartition("/")[0]):
+            if not in_real_folder and not self.lies_in_real_folders(path):
                 return SkippedFile(path, "symlink_outside", "a folder above it is a symbolic link")
             return path, size, stamp_of(status)
         if stat.S_ISLNK(mode):
@@ -174,6 +174,10 @@ class Selection:
         if stat.S_ISDIR(mode):
             return SkippedFile(path, "nested_repository", "a repository of its own: index it as a root of its own")
         return SkippedFile(path, "not_a_file", "a pipe, socket or device")
+
+    def lies_in_real_folders(self, path: str) -> bool:
+        """Whether no folder above ``path`` is a link."""
+        return self._is_real_folder(path.rpartition("/")[0])
 
     def _is_real_folder(self, folder: str) -> bool:
         """Whether no part of ``folder`` is a link. Remembered: the same folders hold thousands of files."""

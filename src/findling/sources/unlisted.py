@@ -12,7 +12,8 @@ from pathlib import Path
 
 from findling.model.types import SkippedFile
 from findling.sources.folders import NEVER_FOLDERS
-from findling.sources.git_listing import ListingFailed, find_git_top, ignoring_rules, is_root_ignored, list_ignored
+from findling.sources.git_listing import ListingFailed, ignoring_rules, is_root_ignored, list_ignored
+from findling.sources.git_top import find_git_top
 from findling.sources.selection import shown
 
 # ruff: noqa: PTH118 - plain strings, as in selection

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from findling.model.types import SkippedFile
-from findling.outbound.git import run_git
 from findling.sources.folders import NEVER_FOLDERS, marked_folder_reason, output_folder_reason, untracked_folder_reason
+from findling.sources.git_settings import Setting, excludes_file, git_settings
 from findling.sources.ignore_files import ALL_IGNORE_FILES, GIT_IGNORE_FILES, IgnoreTree, read_small_text
 from findling.sources.ignore_rules import IgnoreRules, RuleSet
 from findling.sources.selection import Found, Selection, is_text, shown
+from findling.sources.tree_recorder import TreeRecorder
 
-# ruff: noqa: PTH111, PTH112, PTH114, PTH117, PTH118, PTH208 - plain strings, as in selection
+# ruff: noqa: PTH112, PTH114, PTH117, PTH118, PTH208 - plain strings, as in selection
 
 
 class Walked(NamedTuple):
@@ -25,10 +26,16 @@ class Walked(NamedTuple):
     complete: bool
 
 
-def walk(selection: Selection, tree: IgnoreTree, start: str = "", deadline: float | None = None) -> Walked:
+def walk(
+    selection: Selection,
+    tree: IgnoreTree,
+    start: str = "",
+    deadline: float | None = None,
+    recorder: TreeRecorder | None = None,
+) -> Walked:
     """All wanted files of the root, or of its folder ``start``, in the order of their paths' folders.
 
-    ``deadline`` is in seconds of ``time.monotonic``.
+    ``deadline`` is in seconds of ``time.monotonic``. ``recorder`` hears of each folder.
     """
     files: list[Found] = []
     skipped: list[SkippedFile] = []
@@ -36,12 +43,17 @@ def walk(selection: Selection, tree: IgnoreTree, start: str = "", deadline: floa
     while pending:
         if deadline is not None and time.monotonic() > deadline:
             return Walked(files, skipped, False)
-        pending.extend(reversed(_folder(selection, tree, pending.pop(), files, skipped)))
+        pending.extend(reversed(_folder(selection, tree, pending.pop(), files, skipped, recorder)))
     return Walked(files, skipped, True)
 
 
 def _folder(
-    selection: Selection, tree: IgnoreTree, folder: str, files: list[Found], skipped: list[SkippedFile]
+    selection: Selection,
+    tree: IgnoreTree,
+    folder: str,
+    files: list[Found],
+    skipped: list[SkippedFile],
+    recorder: TreeRecorder | None,
 ) -> list[str]:
     """Add what is wanted of one folder; returns the folders inside it that are to be walked."""
     full = selection.prefix + folder if folder else selection.root
@@ -50,7 +62,11 @@ def _folder(
             entries = sorted(listing, key=_name)
     except OSError as error:
         skipped.append(SkippedFile(folder + "/", "unreadable", error.strerror or str(error)))
+        if recorder is not None:
+            recorder.note_unreadable(folder)
         return []
+    if recorder is not None:
+        recorder.note(folder, entries)
     names = {entry.name for entry in entries}
     if folder:
         refused = refused_folder(full, names)
@@ -142,16 +158,18 @@ def _is_folder(full: str) -> bool:
     return os.path.isdir(full) and not os.path.islink(full)
 
 
-def rules_for_walk(root: str, git_top: str | None) -> IgnoreTree:
-    """The ignore files that count for a walk of ``root``.
+def rules_for_walk(root: str, git_top: str | None, settings: Sequence[Setting] | None = None) -> IgnoreTree:
+    """The ignore files that count for a walk of ``root``. ``settings``: git's, where they are at hand.
 
     Those inside it, the user's global excludes, and, when git's rules above the root are to hold, those of the
     folders from ``git_top`` (a work tree that git itself could not list) and its ``info/exclude``.
     """
     sets: list[tuple[str, RuleSet]] = []
-    excludes = _global_excludes(root)
-    if excludes is not None:
-        sets.append(("", excludes))
+    excludes = excludes_file(git_settings(root) if settings is None else settings)
+    # A link is fine here: this is the user's own file, often kept among linked dotfiles.
+    text = read_small_text(os.path.realpath(excludes)) if os.path.isabs(excludes) else None
+    if text is not None:
+        sets.append(("", RuleSet.from_text(text, excludes)))
     if git_top is None:
         return IgnoreTree(root, ALL_IGNORE_FILES, IgnoreRules(sets))
     text = read_small_text(f"{git_top}/.git/info/exclude")
@@ -163,18 +181,3 @@ def rules_for_walk(root: str, git_top: str | None) -> IgnoreTree:
     below_top = root[len(git_top) :].strip("/")
     above = IgnoreTree(git_top, GIT_IGNORE_FILES, above).rules_in(below_top.rpartition("/")[0])
     return IgnoreTree(root, ALL_IGNORE_FILES, above, f"{below_top}/")
-
-
-def _global_excludes(root: str) -> RuleSet | None:
-    """The user's own ignore file for all repositories: what git is configured to use, else its default place."""
-    asked = run_git(["config", "--type=path", "-z", "--get", "core.excludesFile"], cwd=root)
-    if asked.ok:
-        path = os.fsdecode(asked.stdout.rstrip(b"\0"))
-    else:
-        config = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
-        path = os.path.join(config, "git", "ignore")
-    if not os.path.isabs(path):
-        return None
-    # A link is fine here: this is the user's own file, often kept among linked dotfiles.
-    text = read_small_text(os.path.realpath(path))
-    return None if text is None else RuleSet.from_text(text, path)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from findling.config.roots import LIVE
 from findling.model.rows import FileRow, ManifestRow
-from findling.store import schema
+from findling.model.types import TreeState
+from findling.store import manifests, parts, schema
 from findling.store.rows import (
     FILE_FROM_ENTRY_SQL,
     FILE_SQL,
@@ -34,6 +35,8 @@ class ManifestReader(SnapshotReader):
         """Entries that the manifest is known to have."""
         self._listing: list[FileRow] | None = None
         self._known: dict[str, tuple[int, int]] | None = None
+        self._tree: tuple[bytes, int, TreeState] | None = None
+        """As it was read last, packed and unpacked."""
         self._crowding: float | None = None
         self._others: list[int] | None = None
         self._unlisted: frozenset[tuple[str, str]] | None = None
@@ -75,6 +78,22 @@ class ManifestReader(SnapshotReader):
                     known[path] = (size, mtime_ns)
             self._known = known
         return self._known
+
+    def tree(self) -> TreeState | None:
+        """What the listing depended on that the manifest comes from; None where that is not known.
+
+        A manifest with another number of files by now, or a record that is damaged, only costs a listing.
+        """
+        packed = self._value("SELECT value FROM meta WHERE key=?", manifests.tree_key(self._manifest_id))
+        if packed is None:
+            return None
+        if self._tree is None or self._tree[0] != packed:
+            try:
+                self._tree = (packed, *parts.tree(packed))
+            except (ValueError, TypeError):
+                return None
+        _, files, tree = self._tree
+        return tree if files == len(self.known_files()) else None
 
     def state_of(self, path: str) -> tuple[int, int] | None:
         """(size, `files.stamp_of`) that the index knows of a path."""

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from findling.model.types import FileState, SkippedFile
-from findling.store import manifests, schema
+from findling.model.types import FileState, SkippedFile, TreeState
+from findling.store import manifests, parts, schema
 from findling.store.batches import BatchWriter, typed
 from findling.store.manifests import Standing
 
@@ -227,6 +227,17 @@ class ManifestWriter(BatchWriter):
             "UPDATE manifests SET complete=?, pending=?, synced_at=? WHERE manifest_id=?",
             (int(complete), pending, now, manifest_id),
         )
+
+    @typed
+    def note_tree(self, manifest_id: int, tree: TreeState) -> None:
+        """Write down what the listing depended on that the committed manifest agrees with."""
+        row: Any = self._db.execute(
+            "SELECT (SELECT count(*) FROM manifest_files WHERE manifest_id=?1) + (SELECT count(*) FROM skipped_files "
+            f"WHERE manifest_id=?1 AND mtime_ns<>{schema.UNLISTED})",
+            (manifest_id,),
+        ).fetchone()
+        values = (manifests.tree_key(manifest_id), parts.pack((row[0], tree)))
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", values)
 
 
 def _ranges(path: str) -> list[tuple[str, str]]:

@@ -21,6 +21,11 @@ class Standing(NamedTuple):
     git_id: bytes | None
 
 
+def tree_key(manifest_id: int) -> str:
+    """The key under which ``meta`` holds what the last listing of a manifest's folder depended on."""
+    return f"tree:{manifest_id}"
+
+
 def create(db: apsw.Connection, root: str, ref: str) -> int:
     """A manifest without files, with a number of its own for its counts."""
     db.execute(
@@ -100,6 +105,7 @@ def drop(db: apsw.Connection, manifest_id: int) -> None:
     _drop_counts(db, manifest_id)
     for table in ("manifest_files", "skipped_files", "manifests"):
         db.execute(f"DELETE FROM {table} WHERE manifest_id=?", (manifest_id,))
+    db.execute("DELETE FROM meta WHERE key=?", (tree_key(manifest_id),))
     if row:
         _drop_unshared(db, row[0])
 

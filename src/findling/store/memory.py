@@ -94,11 +94,11 @@ def _rounded(length: int) -> int:
 
 class MemoryIndex:
     """Implements `protocols.Index`. For one thread. ``mean_lengths``: of the fields of the text index, instead of what
-    is counted."""
+    is counted. ``statistics``: of more files than are held; what they do not tell is counted of those."""
 
-    def __init__(self, statistics: Statistics | None = None, mean_lengths: Mapping[str, float] | None = None) -> None:
+    def __init__(self, *, mean_lengths: Mapping[str, float] | None = None) -> None:
         self.derived: dict[int, array[int]] = {}
-        self._statistics = statistics
+        self.statistics: Statistics | None = None
         self._mean_lengths = mean_lengths or {}
         self._generation = 0
         self._contents: dict[int, _Content] = {}
@@ -211,7 +211,7 @@ class MemoryIndex:
     def manifest(self) -> ManifestRow | None:
         if not self._generation:
             return None
-        known, files = self._statistics, self._files.values()
+        known, files = self.statistics, self._files.values()
         return ManifestRow(
             manifest_id=1,
             complete=True,
@@ -285,8 +285,8 @@ class MemoryIndex:
     # --- proposals ------------------------------------------------------------------------------------------
 
     def term_counts(self, keys: Iterable[int]) -> dict[int, int]:
-        counts = self._statistics.files_with if self._statistics else self._counts
-        return {key: counts.get(key, 0) for key in keys}
+        known = self.statistics.files_with if self.statistics else {}
+        return {key: max(known.get(key, 0), self._counts[key]) for key in keys}
 
     def frequencies(self, wanted: Iterable[tuple[str, str]]) -> Frequencies:
         counts = {(field, term): len(self._fields[field].postings.get(term, ())) for field, term in wanted}

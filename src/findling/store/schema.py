@@ -18,7 +18,8 @@
 
 Ids of blobs, entries and vectors are handed out by ``meta`` counters and never used twice, so that a derived index
 which knows an id that the tables do not is merely ahead, never wrong. ``meta`` also holds the random ``identity`` of
-this file, which derived indexes repeat: one that was made for another file of the same name is not used.
+this file, which derived indexes repeat: one that was made for another file of the same name is not used; and under
+``tree:`` and a manifest's id what the listing depended on that it comes from (`TreeState`).
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ from findling.faces.cli.command_options import (
     serve_options,
     similar_options,
     status_options,
+    stop_options,
     symbol_options,
     sync_options,
     tool_options,
@@ -67,6 +68,7 @@ def parse(name: str, arguments: Sequence[str]) -> argparse.Namespace:
     if "--" in before:
         cut = before.index("--")
         before, operands = before[:cut], before[cut + 1 :]
+    before = _with_dashes(parser, before)
     namespace, rest = parser.parse_known_args(before)
     for word in rest:
         if word.startswith("-") and word != "-":
@@ -74,6 +76,22 @@ def parse(name: str, arguments: Sequence[str]) -> argparse.Namespace:
     _assign(parser, command.operands, [*rest, *operands], namespace)
     namespace.command = name
     return namespace
+
+
+def _with_dashes(parser: _Parser, words: list[str]) -> list[str]:
+    """The words with what follows an option's letter joined to it where it begins with a dash, as in ``-e -x``: its
+    value, whatever it looks like."""
+    options = parser._option_string_actions
+    joined: list[str] = []
+    for word in words:
+        before = joined[-1] if joined else ""
+        action = options.get(before) if len(before) == 2 else None
+        takes_text = action is not None and action.nargs is None and action.type is None and not action.choices
+        if takes_text and word.startswith("-") and word != "-":
+            joined[-1] += word
+        else:
+            joined.append(word)
+    return joined
 
 
 def _build(name: str, command: Command) -> _Parser:
@@ -129,13 +147,13 @@ COMMANDS: Final[dict[str, Command]] = {
             Operand(
                 "pattern",
                 "REGEX",
-                "1",
+                "?",
                 "a regular expression in Python's syntax (\\d, \\w, \\b; no [[:digit:]]); with -F plain text",
             ),
-            _PATH,
+            Operand("paths", "PATH", "*", "folders and files to search in; the current folder if left out"),
         ),
         grep_options,
-        "commands:grep",
+        "grep_command:grep",
     ),
     "symbol": Command(
         "Find the definitions of a name, and where it is used",
@@ -191,6 +209,9 @@ COMMANDS: Final[dict[str, Command]] = {
     ),
     "status": Command(
         "Show what the index covers, and what it leaves out", (_PATH,), status_options, "commands:status"
+    ),
+    "stop": Command(
+        "End what is being indexed in the background; what was taken in stays", (_PATH,), stop_options, "commands:stop"
     ),
     "why": Command(
         "Tell whether a file is indexed, and if not, which rule leaves it out",

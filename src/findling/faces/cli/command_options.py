@@ -177,22 +177,110 @@ def search_options(parser: argparse.ArgumentParser) -> None:
 
 
 def grep_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-F", "--fixed", action="store_true", help="REGEX is plain text")
-    parser.add_argument("-i", "--ignore-case", action="store_true", help="upper and lower case are the same")
-    parser.add_argument("-w", "--word", action="store_true", help="whole words only")
+    _grep_matching(parser)
+    _grep_shown(parser)
     parser.add_argument(
-        *("-C", "--context"), type=_whole(0, MAX_CONTEXT), default=0, metavar="N", help="show N lines around each match"
+        *("-g", "--glob", "--path"),
+        dest="path_globs",
+        action="append",
+        type=_glob,
+        default=[],
+        metavar="GLOB",
+        help="only paths that match, such as '*.{ts,tsx}' or 'src/**'; none with '!' before it; may be repeated",
     )
-    parser.add_argument("-n", "--line-number", action="store_true", help="accepted; line numbers are always shown")
-    parser.add_argument("--limit", type=_whole(0, 2**31), default=0, metavar="N", help="at most N lines (0: all)")
-    shape = parser.add_mutually_exclusive_group()
-    shape.add_argument("--count", action="store_true", help="print the number of occurrences in each file")
-    shape.add_argument("--files", action="store_true", help="print only the paths of files with a match")
-    _language_option(parser)
-    _glob_option(parser)
+    parser.add_argument(
+        *("-t", "--type", "--language"),
+        dest="languages",
+        action="append",
+        default=[],
+        metavar="LANG",
+        help="only files in this language, such as py or markdown; may be repeated",
+    )
+    parser.add_argument(
+        *("-T", "--type-not"),
+        dest="languages",
+        action="append",
+        type="!{}".format,
+        metavar="LANG",
+        help="no files in this language; may be repeated",
+    )
+    parser.add_argument(
+        "--sort",
+        choices=("path", "modified", "none"),
+        default="path",
+        help="the order of files: by path, or those changed last at the end (path)",
+    )
     _ref_option(parser)
     _json_option(parser)
+    parser.add_argument(
+        "--json-events", action="store_true", help="print what ripgrep's --json prints, one event a line"
+    )
     _root_options(parser)
+
+
+def _grep_matching(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        *("-e", "--regexp"),
+        dest="patterns",
+        action="append",
+        default=[],
+        metavar="REGEX",
+        help="what to look for; then all operands are paths; of several, any may match",
+    )
+    parser.add_argument(
+        *("-F", "--fixed-strings", "--fixed"), dest="fixed", action="store_true", help="REGEX is plain text"
+    )
+    for letters, case, what in (
+        (("-i", "--ignore-case"), "ignore", "upper and lower case are the same"),
+        (("-s", "--case-sensitive"), "sensitive", "upper and lower case differ, as they do by default"),
+        (("-S", "--smart-case"), "smart", "they are the same where REGEX has no upper case"),
+    ):
+        parser.add_argument(*letters, dest="case", action="store_const", const=case, default="sensitive", help=what)
+    parser.add_argument("-w", "--word-regexp", "--word", dest="word", action="store_true", help="whole words only")
+    parser.add_argument("-v", "--invert-match", dest="inverted", action="store_true", help="lines that do not match")
+    parser.add_argument(
+        "-U", "--multiline", action="store_true", help="matches may span lines; (?s) lets . match a line break"
+    )
+
+
+def _grep_shown(parser: argparse.ArgumentParser) -> None:
+    for letter, name, where in (("-A", "after", "after"), ("-B", "before", "before"), ("-C", "", "around")):
+        option = f"--{name}-context" if name else "--context"
+        parser.add_argument(
+            *(letter, option), type=_whole(0, MAX_CONTEXT), metavar="N", help=f"show N lines {where} each match"
+        )
+    parser.add_argument(
+        *("-W", "--function-context"),
+        dest="definitions",
+        action="store_true",
+        help="show the whole definition around each match, once, by syntax",
+    )
+    parser.add_argument("-c", "--count", action="store_true", help="print the number of matching lines of each file")
+    parser.add_argument("--count-matches", action="store_true", help="print the number of occurrences in each file")
+    parser.add_argument(
+        *("-l", "--files-with-matches"),
+        dest="files",
+        action="store_true",
+        help="print only the paths of files with a match",
+    )
+    parser.add_argument(
+        *("-L", "--files-without-match"), dest="without", action="store_true", help="print the paths of the others"
+    )
+    parser.add_argument("-o", "--only-matching", action="store_true", help="print only what matches, a line for each")
+    parser.add_argument(
+        *("-r", "--replace"), metavar="TEXT", help="print TEXT in place of each match ($1: a group); changes no file"
+    )
+    parser.add_argument("-q", "--quiet", action="store_true", help="print nothing; the exit status tells")
+    parser.add_argument(
+        *("-m", "--max-count"), type=_whole(1, 2**31), default=0, metavar="N", help="at most N lines of each file"
+    )
+    parser.add_argument(
+        "--limit", type=_whole(0, 2**31), default=0, metavar="N", help="at most N lines in all (0: all)"
+    )
+    parser.add_argument("-n", "--line-number", action="store_true", help="accepted; line numbers are always shown")
+    parser.add_argument(
+        "--color", choices=("auto", "always", "never", "ansi"), default="auto", help="colours (auto: on a terminal)"
+    )
 
 
 def symbol_options(parser: argparse.ArgumentParser) -> None:
@@ -261,6 +349,11 @@ def export_vectors_options(parser: argparse.ArgumentParser) -> None:
 def status_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--skipped", action="store_true", help="list every file that is not indexed, and why")
     _ref_option(parser)
+    _json_option(parser)
+    _root_options(parser)
+
+
+def stop_options(parser: argparse.ArgumentParser) -> None:
     _json_option(parser)
     _root_options(parser)
 

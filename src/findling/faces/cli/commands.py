@@ -76,70 +76,15 @@ def search(args: Namespace, session: Session) -> int:
             # Only --no-sync is a word against indexing; --wait 0 is one against waiting.
             wait_s = 0.0 if args.no_sync else args.wait if args.wait is None else max(args.wait, LEAST_WAIT_S)
             result = ask(wait_s, progress)
-        may_index = not args.no_sync and engine.auto_index
-        goes_on = session.interactive and may_index and result.unfinished
-        answer(
-            result, "indexing goes on, Ctrl-C stops it" if goes_on else "finish it with 'findling index' or --wait all"
-        )
-        if goes_on and _finish(engine, session):
-            first, result = result, ask(None)
-            if _found(first) == _found(result):
-                session.notes(["the index is complete; the answer stays the same"])
-            else:
-                session.notes(["the index is complete; now the answer is:"])
-                answer(result, "run 'findling index' to finish it")
+        answer(result, "finish it with 'findling index' or --wait all")
         return FOUND if result.total else NOTHING
-
-
-def _finish(engine: Engine, session: Session) -> bool:
-    """Index to the end. A failure is said but is not the command's: the question has its answer already."""
-    try:
-        with session.progress() as progress:
-            engine.index(progress=progress)
-    except FindlingError as error:
-        session.notes([str(error)])
-        return False
-    return True
-
-
-def _found(result: SearchResult) -> list[tuple[str, int, int]]:
-    return [(hit.path, hit.start_line, hit.end_line) for hit in result.hits]
-
-
-def grep(args: Namespace, session: Session) -> int:
-    with session.open(args.path) as opened:
-        engine = opened.at(args.ref)
-        with session.progress() as progress:
-            found = engine.grep_stream(
-                args.pattern,
-                literal=args.fixed,
-                ignore_case=args.ignore_case,
-                word=args.word,
-                context=args.context,
-                limit=args.limit,
-                path_globs=tuple(args.path_globs),
-                language=args.language,
-                keep_lines=not (args.count or args.files),
-                progress=progress,
-            )
-        shape = "count" if args.count else "files" if args.files else "lines"
-        with found, session.printing():
-            session.view(engine).grep(found, shape=shape)
-        totals = found.totals
-        # JSON has been written by now; it says what was searched in fields of its own.
-        nothing = words.NOTHING_FOUND if totals.total_files or args.json else _nothing(args, session, engine)
-        session.notes(words.grep_notes(totals, nothing=nothing, cut=not (totals.counts_exact or session.reader_left)))
-        return FOUND if totals.total_files else NOTHING
 
 
 def _nothing(args: Namespace, session: Session, engine: Engine, *, kind: str | None = None) -> str:
     """Why nothing was found: there may be no file that PATH and the filters allow."""
     globs = tuple(getattr(args, "path_globs", ()))
     path = getattr(args, "path", None)
-    asked = [f"lies in {path}"] if path else []
-    asked += [f"matches {' or '.join(globs)}"] if globs else []
-    asked += [f"is {args.language}"] if args.language else []
-    asked += [f"counts as {kind}"] if kind else []
+    asked = words.asked([path] if path else [], globs, [args.language] if args.language else [], kind)
     if not asked:
         return words.NOTHING_FOUND
     files, left_out = engine.in_scope(path_globs=globs, language=args.language, kind=kind)
@@ -241,6 +186,14 @@ def status(args: Namespace, session: Session) -> int:
         with session.printing():
             session.view(engine).status(status, skipped=args.skipped)
         return NOTHING if status.indexing_status in ("not_indexed", "failed") else FOUND
+
+
+def stop(args: Namespace, session: Session) -> int:
+    with session.open(args.path) as engine:
+        stopped = engine.stop_jobs()
+        with session.printing():
+            session.view(engine).records([[("ended", words.stopped(stopped))]], {"ended": stopped})
+        return FOUND if stopped else NOTHING
 
 
 def why(args: Namespace, session: Session) -> int:

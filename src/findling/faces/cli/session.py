@@ -40,7 +40,8 @@ class Session:
         self._terminal = is_terminal(sys.stdout)
         self.reader_left = False
         """Whether whoever reads stdout has left before the end."""
-        self._pretty = wants_style(sys.stdout, os.environ)
+        color = getattr(args, "color", "auto")
+        self._pretty = wants_style(sys.stdout, os.environ) if color == "auto" else color != "never"
         # Somebody is watching: the command may go on after its first answer.
         self.interactive = self._terminal and not args.json
 

@@ -1,6 +1,6 @@
 """The tools over MCP: a protocol's shell around the registry. Must not know what a tool does.
 
-The SDK is imported when a server starts, and nowhere else: it takes half a second.
+The SDK takes half a second to import: a server does it when its client has been greeted, and nothing else does.
 """
 
 from __future__ import annotations

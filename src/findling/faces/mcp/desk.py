@@ -45,6 +45,9 @@ again, and takes some tenths of a second longer."""
 LIST_TTL_MS = 3_600_000
 """How long a client may remember the list of tools: it is the same for as long as the server runs."""
 
+ALWAYS_LOAD = "anthropic/alwaysLoad"
+"""Clients that show a model the names of tools alone, until it looks for one, show it a tool with this in ``_meta``."""
+
 
 def make_server(desk: Desk) -> Server[Any]:
     """A server of the SDK's for these tools, for any transport."""
@@ -91,6 +94,7 @@ class Desk:
                     destructive_hint=tool.destructive,
                     open_world_hint=tool.open_world,
                 ),
+                _meta={ALWAYS_LOAD: True} if tool.first else None,
             )
             for tool in self._tools.values()
         ]

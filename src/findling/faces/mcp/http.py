@@ -5,6 +5,7 @@ Must not know a tool. The SDK speaks the protocol; what is here is who may speak
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import socket
 import sys
@@ -39,8 +40,12 @@ CORS_HEADERS = (
 """What a page of a named origin may send along."""
 
 
-async def serve_http(listening: Listening, desk: Desk) -> None:
+def serve_http(listening: Listening, desk: Desk) -> None:
     """Answer until SIGINT or SIGTERM, then finish or give up what is under way."""
+    asyncio.run(_serve(listening, desk))
+
+
+async def _serve(listening: Listening, desk: Desk) -> None:
     try:
         server = make_server(desk)
         desk.start()
@@ -50,7 +55,7 @@ async def serve_http(listening: Listening, desk: Desk) -> None:
 
 
 async def serve_on(listening: Listening, server: Server[Any], *, stop: Callable[[], None]) -> None:
-    """As `serve_http`, for any server. ``stop`` is called when the end begins."""
+    """As `serve_http`, of any server. ``stop`` is called when the end begins."""
     load_lightly()
     import uvicorn
 

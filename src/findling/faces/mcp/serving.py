@@ -1,23 +1,29 @@
 """A server from its start to its end: what it is for is looked at, then a transport is chosen.
 
 No index, model or engine is opened before a tool is called, except to look at an embedding model that somebody chose.
+Over stdin and stdout a client is answered before the SDK is loaded (`opening`).
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from findling import config, contracts, engine, outbound
-from findling.faces.mcp.desk import Desk
-from findling.faces.mcp.http import serve_http
-from findling.faces.mcp.http_listening import listen
+from findling.faces.mcp import parts
 from findling.faces.mcp.http_options import HttpOptions
-from findling.faces.mcp.stdio import claim_wire, serve_stdio
+from findling.faces.mcp.opening import Opening, read_description
+from findling.faces.mcp.wire import Incoming, claim_wire
 from findling.model import errors
+
+if TYPE_CHECKING:
+    from findling.faces.mcp.desk import Desk
+
+OPENING_S = 1.0
+"""How long a client that has not listed the tools yet is waited for, before the rest is loaded all the same."""
 
 _log = logging.getLogger(__name__)
 
@@ -37,27 +43,42 @@ def serve(
     `InvalidInput`, `RootError`, and `EmbedderUnavailable` for a model of other dimensions than configured, before the
     first message.
     """
-    chosen = contracts.select(tools, allow_delete=allow_delete)
-    workspace = contracts.open_workspace(path, roots=roots, cache=cache, background=True)
+    description = read_description()
+    chosen = contracts.select_of(description.tools, tools, allow_delete=allow_delete)
+    contracts.check_roots(path, roots)
     # a folder that cannot be searched is said now, not at the first call
     found = [config.find_root(path, root=root) for root in roots or (None,)]
-    configured = _configured(found[0].root)
-    warnings = [warning for root in found for warning in _check_model(root.root, cache=cache)]
+    configured = [_configured(root.root) for root in found]
+    warnings = [
+        warning
+        for root, its in zip(found, configured, strict=True)
+        for warning in _check_model(root.root, its, cache=cache)
+    ]
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
-    outbound.to_stderr(configured.log.level)
+    outbound.to_stderr(configured[0].log.level)
     for warning in warnings:
         _log.warning("%s", warning)
-    desk = Desk(chosen, workspace, index_at_start=configured.semantic.index_on_startup)
+
+    def open_desk() -> Desk:
+        workspace = contracts.open_workspace(path, roots=roots, cache=cache, background=True)
+        served = contracts.select([tool.name for tool in chosen], allow_delete=allow_delete)
+        return parts.desk.Desk(served, workspace, index_at_start=configured[0].semantic.index_on_startup)
+
     if http is None:
-        asyncio.run(serve_stdio(claim_wire(), desk))
+        wire = claim_wire()
+        incoming = Incoming(wire, Opening(description.results, chosen))
+        if incoming.meet(OPENING_S):
+            parts.stdio.serve_stdio(wire, incoming, open_desk())
         return
-    listening = listen(http)  # a port that is taken, too, is said before anything is loaded
+    listening = parts.http_listening.listen(http)  # a port that is taken, too, is said before anything is loaded
     claim_wire()
-    asyncio.run(serve_http(listening, desk))
+    parts.http.serve_http(listening, open_desk())
 
 
-def _check_model(root: Path, *, cache: bool) -> list[str]:
+def _check_model(root: Path, configured: config.Config, *, cache: bool) -> list[str]:
     """Warnings about the embedding model. Raises `EmbedderUnavailable` when it is not the one that was configured."""
+    if not config.choose_provider(configured, None, lambda: False).named:
+        return []
     try:
         with engine.Engine.open(root=root, cache=cache) as opened:
             return opened.check_model()

@@ -47,9 +47,11 @@ if TYPE_CHECKING:
         Progress,
         SkippedFile,
         Symbol,
+        TreeState,
     )
     from findling.model.types.matches import (
         FileMatches,
+        GrepOptions,
         GrepResult,
         GrepStream,
         LineMatch,
@@ -67,9 +69,9 @@ else:
             ),
             "basic": (
                 "LOW_CONFIDENCE MODES SYMBOL_KINDS UNREAD Channel Chunk Completeness FileState Freshness "
-                "IndexReport IndexingStatus Intent Kind Mode Progress SkippedFile Symbol"
+                "IndexReport IndexingStatus Intent Kind Mode Progress SkippedFile Symbol TreeState"
             ),
-            "matches": "FileMatches GrepResult GrepStream LineMatch Reference SymbolHit SymbolResult",
+            "matches": "FileMatches GrepOptions GrepResult GrepStream LineMatch Reference SymbolHit SymbolResult",
         },
     )
 
@@ -89,6 +91,7 @@ __all__ = [
     "FileState",
     "Freshness",
     "Gate",
+    "GrepOptions",
     "GrepResult",
     "GrepStream",
     "Grounds",
@@ -112,4 +115,5 @@ __all__ = [
     "Symbol",
     "SymbolHit",
     "SymbolResult",
+    "TreeState",
 ]

@@ -115,6 +115,8 @@ class Coverage:
 
     ``complete``: the whole root was indexed once. ``pending_files`` are known not to be indexed yet.
     ``vectors_wanted``: False where searching by meaning is off or no embedder works, so that no vector is missing.
+    ``scanned`` files were gone through for the question's words where there is no whole index yet; the likeliest were
+    read.
     """
 
     files: int = 0
@@ -124,6 +126,7 @@ class Coverage:
     skipped: Mapping[str, int] = field(default_factory=dict)
     complete: bool = False
     vectors_wanted: bool = True
+    scanned: int = 0
 
     @property
     def missing_vectors(self) -> int:

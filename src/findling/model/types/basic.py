@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Kind = Literal["code", "docs", "data"]
 Mode = Literal["auto", "keyword", "symbol", "semantic", "exact", "hybrid"]
@@ -43,6 +43,19 @@ class FileState:
     path: str
     size: int
     stamp: int
+
+
+class TreeState(NamedTuple):
+    """What a listing of a folder tree depended on: numbers that are others where something else is there.
+
+    ``world``: options and variables. ``files``: path -> stamp of files with rules, and of those left out for their
+    size, 0 for one that is not there; absolute outside of the tree. ``folders``: path -> stamp, and a number for the
+    names in it.
+    """
+
+    world: str
+    files: dict[str, int]
+    folders: dict[str, tuple[int, int]]
 
 
 UNREAD: tuple[str, ...] = ("unreadable", "failed")

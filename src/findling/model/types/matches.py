@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Literal, Protocol, Self, TypedDict
 
 from findling.model.types.basic import Completeness, Freshness, SkippedFile
 
@@ -18,7 +18,8 @@ class LineMatch:
 
     Of a line with very many matches only the first spans are kept; the counts are of all. ``text_start`` is the
     column where ``text`` begins in the line: above 0 only where a very long line was clipped around its first match.
-    ``place``: the page, slide or the like of a converted document, else ''.
+    ``place``: the page, slide or the like of a converted document, else ''. ``replaced``: what takes the place of each
+    span, where a replacement was asked for. ``offset``: the bytes of text before the line, -1 where nobody asked.
     """
 
     line: int
@@ -28,13 +29,20 @@ class LineMatch:
     after: tuple[str, ...] = ()
     text_start: int = 0
     place: str = ""
+    replaced: tuple[str, ...] = ()
+    offset: int = -1
 
 
 @dataclass(frozen=True, slots=True)
 class FileMatches:
+    """What matches in a file: the lines that were asked for, how many occurrences and lines there are, and the bytes of
+    its text."""
+
     path: str
     lines: tuple[LineMatch, ...]
     occurrences: int
+    line_count: int
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +50,9 @@ class GrepResult:
     """Every occurrence of a pattern, or as many as ``limit`` lines allow (then ``truncated``).
 
     ``total_occurrences``, ``total_lines`` and ``total_files`` count what is not returned as well; when a time limit
-    ended the search they are lower bounds (``counts_exact`` is False). ``files_read`` is what the index could not
-    rule out; ``skipped`` says what of the asked folder and globs was not searched and why.
+    ended the search they are lower bounds (``counts_exact`` is False). ``files_searched``: of the asked folder and
+    globs, those that the index rules out among them; ``files_read`` is what it could not rule out, and ``unindexed``
+    how many of these it does not have as they are now. ``skipped`` says what was not searched and why.
     """
 
     pattern: str
@@ -51,14 +60,53 @@ class GrepResult:
     total_occurrences: int
     total_lines: int
     total_files: int
+    files_searched: int
     files_read: int
+    unindexed: int
     truncated: bool
     skipped: tuple[SkippedFile, ...]
     took_ms: float
-    freshness: Freshness = "fresh"
     notes: tuple[str, ...] = ()
     counts_exact: bool = True
-    stale_reason: str = ""
+
+
+class GrepOptions(TypedDict, total=False):
+    """What an exact search can be asked besides its pattern.
+
+    ``literal``: every character means itself. ``word``: matches must not touch further word characters. ``inverted``:
+    the lines that do not match. ``multiline``: matches may span lines. ``paths``: files and folders from the root,
+    instead of all that the engine was opened for. ``language``: its id, name or alias, or several, ``!`` before one
+    that is left out. ``context``: lines around each match, or ``before`` and ``after``; ``definitions``: the whole
+    definition around it. ``per_file``: most lines of one file. ``replacement``: what takes the place of each match in
+    what is answered, with ``$1`` for a group. ``spans``: most columns that are kept of one line;
+    ``offsets``: with the place of each line in its text.
+
+    ``shape``: ``counts`` answers only each file's counts, ``without`` the files that have no match; then ``limit`` is
+    of files. ``cpu_s``: the processor's time for an expression, beyond what going through the text takes;
+    ``max_bytes``: the most text that is read. Both are configured (``grep.cpu_seconds``, ``grep.max_total_bytes``).
+    """
+
+    literal: bool
+    ignore_case: bool
+    word: bool
+    inverted: bool
+    multiline: bool
+    paths: Sequence[str]
+    path_globs: Sequence[str]
+    language: str | Sequence[str] | None
+    context: int
+    before: int
+    after: int
+    definitions: bool
+    per_file: int
+    stop_at_limit: bool
+    replacement: str | None
+    spans: int
+    offsets: bool
+    shape: Literal["lines", "counts", "without"]
+    sort: Literal["path", "modified"]
+    cpu_s: float
+    max_bytes: int
 
 
 class GrepStream(Protocol):

@@ -7,14 +7,13 @@ they had not seen.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from findling.model.types import Reason
 
 
-@dataclass(frozen=True, slots=True)
-class Signal:
+class Signal(NamedTuple):
     """``weight`` times a value in [0, 1] is the signal's share of the sum; ``words`` say it to a person.
 
     In them ``{share}`` stands for the value, ``{what}`` for what was found.

@@ -6,7 +6,7 @@ F, W, G, S, R and I are the signals of a study on public code questions (docs/de
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from findling.model import term_rows, tokenizer
 from findling.model.remembered import remembered
@@ -24,8 +24,7 @@ MEAN_PATH_TERMS = 6.0
 PATH_B = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Lengths:
+class Lengths(NamedTuple):
     """Term counts of a file, or their means over a manifest."""
 
     body: float
@@ -112,8 +111,7 @@ def rare_coverage(held: Sequence[float], weights: Sequence[float], proper: Seque
 # --- the path ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class PathWords:
+class PathWords(NamedTuple):
     """A path taken apart. ``stem`` are the stem's lower-case parts, ``terms`` counts of all its terms."""
 
     squashed_stem: str

@@ -13,6 +13,7 @@ from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
     from findling.faces.cli.terminal.json import JsonView, error_to_json, write_json
+    from findling.faces.cli.terminal.json_events import write_events
     from findling.faces.cli.terminal.plain import PlainView
     from findling.faces.cli.terminal.pretty import PrettyView
     from findling.faces.cli.terminal.safe import make_encodable, silence, write_line
@@ -21,6 +22,7 @@ else:
         __name__,
         {
             "json": "JsonView error_to_json write_json",
+            "json_events": "write_events",
             "plain": "PlainView",
             "pretty": "PrettyView",
             "safe": "make_encodable silence write_line",
@@ -34,6 +36,7 @@ __all__ = [
     "error_to_json",
     "make_encodable",
     "silence",
+    "write_events",
     "write_json",
     "write_line",
 ]

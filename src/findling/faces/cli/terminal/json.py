@@ -96,7 +96,7 @@ class JsonView:
         """The characters that `search` prints."""
         return len(self._text(_search_fields(result))) + len("\n")
 
-    def grep(self, found: GrepStream, *, shape: str) -> None:
+    def grep(self, found: GrepStream, *, shape: str, groups: bool) -> None:
         for piece in self._grep(found):
             self._out.write(piece)
         self._out.write("\n")
@@ -158,6 +158,8 @@ class JsonView:
                     writer.member("path", [writer.text(file.path)]),
                     writer.member("lines", writer.pieces(lines, 3, "[]")),
                     writer.member("occurrences", [writer.text(file.occurrences)]),
+                    writer.member("line_count", [writer.text(file.line_count)]),
+                    writer.member("size", [writer.text(file.size)]),
                 ),
                 2,
                 "{}",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from findling.model.types import FileMatches, Hit, LineMatch
+    from findling.model.types import FileMatches, GrepStream, Hit, LineMatch
 
 #: A line of more characters is data to a person; so much of it, around its first match, says what it is.
 LONGEST_LINE = 2000
@@ -40,12 +41,18 @@ def clipped(match: LineMatch) -> LineMatch:
     """At most LONGEST_LINE characters of a line, those around its first match, and of each line beside it."""
     begin, end = _window(match.text, match.spans)
     if end - begin < len(match.text):
-        spans = tuple(
-            (first - begin, min(last, end) - begin)
-            for first, last in match.spans
+        kept = [
+            place
+            for place, (first, last) in enumerate(match.spans)
             if begin <= first < end or first == last == end  # a match of nothing, after the last character
+        ]
+        match = replace(
+            match,
+            text=match.text[begin:end],
+            spans=tuple((match.spans[at][0] - begin, min(match.spans[at][1], end) - begin) for at in kept),
+            text_start=match.text_start + begin,
+            replaced=tuple(match.replaced[at] for at in kept) if match.replaced else (),
         )
-        match = replace(match, text=match.text[begin:end], spans=spans, text_start=match.text_start + begin)
     if any(len(text) > LONGEST_LINE for text in (*match.before, *match.after)):
         before, after = (tuple(text[:LONGEST_LINE] for text in texts) for texts in (match.before, match.after))
         match = replace(match, before=before, after=after)
@@ -66,27 +73,66 @@ def _window(text: str, spans: tuple[tuple[int, int], ...]) -> tuple[int, int]:
     return begin, begin + LONGEST_LINE
 
 
-def _placed(match: LineMatch) -> str:
-    """A line with a note of where in its document it is: such a line stands in no file."""
-    return f"{match.text}  ({match.place})" if match.place else match.text
-
-
-def merged_lines(file: FileMatches) -> Iterator[Line]:
-    """Matches and their context in order, each line once, with gaps where context was asked for."""
-    if not any(match.before or match.after for match in file.lines):
+def printed_lines(file: FileMatches, *, groups: bool, only: bool) -> Iterator[Line]:
+    """Matches and their context in order, each line once; with ``groups``, gaps between what does not touch. ``only``:
+    of a line just what matches, each a line of its own."""
+    shown = _only_matches if only else _whole_line
+    if not groups:
         for match in file.lines:
-            yield Line(match.line, _placed(match), match.spans or ((0, 0),))
+            yield from shown(match)
         return
-    lines: dict[int, Line] = {}
+    lines: dict[int, list[Line]] = {}
     for match in file.lines:
         for number, text in enumerate(match.before, match.line - len(match.before)):
-            lines.setdefault(number, Line(number, text))
+            lines.setdefault(number, [Line(number, text)])
         for number, text in enumerate(match.after, match.line + 1):
-            lines.setdefault(number, Line(number, text))
-    lines.update((match.line, Line(match.line, _placed(match), match.spans or ((0, 0),))) for match in file.lines)
+            lines.setdefault(number, [Line(number, text)])
+    lines.update((match.line, shown(match)) for match in file.lines)
     previous = 0
     for number in sorted(lines):
         if previous and number > previous + 1:
             yield Line(0, "")
-        yield lines[number]
+        yield from lines[number]
         previous = number
+
+
+def _only_matches(match: LineMatch) -> list[Line]:
+    """What takes the place of each match where a replacement was asked for; the whole line where nothing matches."""
+    if not match.spans:
+        return _whole_line(match)
+    texts = match.replaced or [match.text[start:end] for start, end in match.spans]
+    return [
+        Line(match.line, text, ((0, len(text)),))
+        for text, (start, end) in zip(texts, match.spans, strict=True)
+        if start < end
+    ]
+
+
+def _whole_line(match: LineMatch) -> list[Line]:
+    """A line that matches nowhere, as inverted matches do, is marked at its start."""
+    text, spans = _replaced(match) if match.replaced else (match.text, match.spans)
+    return [Line(match.line, f"{text}  ({match.place})" if match.place else text, spans or ((0, 0),))]
+
+
+def _replaced(match: LineMatch) -> tuple[str, tuple[tuple[int, int], ...]]:
+    text, at = "", 0
+    spans: list[tuple[int, int]] = []
+    for (start, end), instead in zip(match.spans, match.replaced, strict=True):
+        text += match.text[at:start]
+        spans.append((len(text), len(text) + len(instead)))
+        text += instead
+        at = end
+    return text + match.text[at:], tuple(spans)
+
+
+def as_they_come(found: GrepStream, out: IO[str]) -> Iterator[FileMatches]:
+    """The files of an answer; what was printed of the first ones leaves at once, whoever reads it."""
+    flush_at = 0.0
+    for file in found:
+        yield file
+        if time.monotonic() >= flush_at:
+            out.flush()
+            flush_at = time.monotonic() + _FLUSH_S
+
+
+_FLUSH_S = 0.1

@@ -5,8 +5,8 @@
                       also 40-48 Other.place, 90-95
                       rank 1.2500, then one indented line for each reason (--explain)
                     one block for each file, an empty line between blocks
-    grep              path:line:text, context as path-line-text, "--" between groups
-    grep --count      path:occurrences          grep --files    path
+    grep              path:line:text, context as path-line-text, "--" between groups; -o: a line for each match
+    grep -c           path:lines    --count-matches   path:occurrences    -l, -L   path
     symbol            path:start-end  kind  name  signature
                         then [begins with] or [contains] where NAME is only a part of the name, and [last part only]
                         where what stands before it is another
@@ -28,7 +28,7 @@ from io import StringIO
 from typing import TYPE_CHECKING, Final, TextIO
 
 from findling.faces.cli.terminal import evaluation_words, words
-from findling.faces.cli.terminal.lines import body_lines, merged_lines, shortened
+from findling.faces.cli.terminal.lines import as_they_come, body_lines, printed_lines, shortened
 from findling.faces.cli.terminal.safe import one_line, visible
 
 if TYPE_CHECKING:
@@ -60,15 +60,17 @@ class PlainView:
         PlainView(printed, self._places, terminal=self._terminal).search(result, explain=explain)
         return len(printed.getvalue())
 
-    def grep(self, found: GrepStream, *, shape: str) -> None:
-        for file in found:
+    def grep(self, found: GrepStream, *, shape: str, groups: bool) -> None:
+        for position, file in enumerate(as_they_come(found, self._out)):
             path = self._path(file.path)
-            if shape == "files":
+            if shape in ("files", "without"):
                 self._line(path)
-            elif shape == "count":
-                self._line(f"{path}:{file.occurrences}")
+            elif shape in ("count", "matches"):
+                self._line(f"{path}:{file.line_count if shape == 'count' else file.occurrences}")
             else:
-                for line in merged_lines(file):
+                if groups and position:
+                    self._line("--")
+                for line in printed_lines(file, groups=groups, only=shape == "only"):
                     mark = ":" if line.spans else "-"
                     text = self._content(shortened(line) if self._terminal else line.text)
                     self._line("--" if line.number == 0 else f"{path}{mark}{line.number}{mark}{text}")

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from findling.faces.cli.terminal import evaluation_words, words
 from findling.faces.cli.terminal.capabilities import is_terminal
-from findling.faces.cli.terminal.lines import Line, body_lines, merged_lines
+from findling.faces.cli.terminal.lines import Line, as_they_come, body_lines, printed_lines
 from findling.faces.cli.terminal.safe import visible
 
 if TYPE_CHECKING:
@@ -61,19 +61,19 @@ class PrettyView:
             self._console = shown
         return len(printed.getvalue())
 
-    def grep(self, found: GrepStream, *, shape: str) -> None:
-        for position, file in enumerate(found):
+    def grep(self, found: GrepStream, *, shape: str, groups: bool) -> None:
+        for position, file in enumerate(as_they_come(found, self._console.file)):
             heading = self._path(file.path)
-            if shape == "files":
+            if shape in ("files", "without"):
                 self._print(heading)
-            elif shape == "count":
-                self._print(heading.append(f"  {file.occurrences}"))
+            elif shape in ("count", "matches"):
+                self._print(heading.append(f"  {file.line_count if shape == 'count' else file.occurrences}"))
             else:
                 if position:
                     self._print(Text())
                 self._print(heading)
                 width = len(str(file.lines[-1].line + len(file.lines[-1].after))) if file.lines else 0
-                for line in merged_lines(file):
+                for line in printed_lines(file, groups=groups, only=shape == "only"):
                     self._print(Text("--", _QUIET) if line.number == 0 else self._numbered(line, width))
         totals = found.totals
         if totals.total_files:

@@ -33,9 +33,21 @@ _MATCHES: Mapping[str, str] = {"exact": "", "prefix": "begins with", "part": "co
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
-def nothing_in_scope(asked: Sequence[str], left_out: Sequence[SkippedFile], shown: Callable[[str], str]) -> str:
+def asked(paths: Sequence[str], globs: Sequence[str], languages: Sequence[str], kind: str | None = None) -> list[str]:
+    """What a file has to do to be searched."""
+    what = [f"lies in {' or '.join(paths)}"] if paths else []
+    what += [f"matches {' or '.join(globs)}"] if globs else []
+    wanted = [name for name in languages if not name.startswith("!")]
+    what += [f"is {' or '.join(wanted)}"] if wanted else []
+    what += [f"is not {name.removeprefix('!')}" for name in languages if name.startswith("!")]
+    return what + ([f"counts as {kind}"] if kind else [])
+
+
+def nothing_in_scope(
+    asked: Sequence[str], left_out: Sequence[SkippedFile], shown: Callable[[str], str], *, what: str = "indexed file"
+) -> str:
     """``asked``: what a file would have to do, such as "lies in docs". The rule is that of the first file left out."""
-    text = f"{NOTHING_FOUND}: no indexed file {' and '.join(asked)}"
+    text = f"{NOTHING_FOUND}: no {what} {' and '.join(asked)}"
     if not left_out:
         return text
     first = left_out[0]
@@ -57,8 +69,9 @@ def search_notes(
         matched = f"{count(result.total, 'file')} matched, but no place fits into --max-tokens"
         notes.append(matched if result.total else nothing)
     notes += list(result.notes)
-    notes += _freshness(result)
-    if result.unfinished:
+    if not result.coverage.scanned:  # a note of the answer says it already
+        notes += _freshness(result)
+    if result.unfinished and not result.coverage.scanned:
         notes.append(
             f"the index is partial: {_missing(result.coverage)}{f'; {how_to_finish}' if how_to_finish else ''}"
         )
@@ -74,6 +87,11 @@ def _freshness(result: SearchResult | SymbolResult) -> list[str]:
     return ["the index is being brought up to date"] if result.freshness == "syncing" else []
 
 
+def stopped(jobs: int) -> str:
+    """What `findling stop` has done."""
+    return f"{count(jobs, 'run')}; what was indexed stays" if jobs else "nothing, as nothing is being indexed here"
+
+
 def grep_notes(totals: GrepResult, *, cut: bool, nothing: str = NOTHING_FOUND) -> list[str]:
     """``totals``: with or without the files. ``cut``: the search ended before its end, though nobody wanted that."""
     notes = [] if totals.total_files else [nothing]
@@ -82,6 +100,11 @@ def grep_notes(totals: GrepResult, *, cut: bool, nothing: str = NOTHING_FOUND) -
         notes.append("not all occurrences are listed, and the counts are lower bounds")
     if totals.skipped:
         notes.append(_not_searched(Counter(file.reason for file in totals.skipped)))
+    if totals.unindexed:
+        read = "none" if totals.unindexed == totals.files_searched else "not all"
+        notes.append(
+            f"searched {count(totals.files_searched, 'file')}, of which {read} are in an index as they are now"
+        )
     return notes
 
 

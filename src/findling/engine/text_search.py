@@ -1,0 +1,247 @@
+"""An exact search of a root: what the index has as it stands on disk is proposed by the index, the rest is read.
+
+So it needs no index, waits for none, and never writes. What indexing leaves out is left out here too, and said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+from findling import reading, search, sources
+from findling.config import roots
+from findling.engine.refs import RefStore, up_to_date
+from findling.engine.scope import NOTHING_CHECKED_OUT, language_id
+from findling.model import errors
+from findling.model.format_names import format_of
+from findling.model.text_encodings import UTF8, as_utf8
+from findling.model.types import GrepOptions, SkippedFile
+from findling.outbound.files import NotRead
+from findling.store.schema import IndexDamaged
+
+if TYPE_CHECKING:
+    from findling.engine.store import OpenStore
+    from findling.model.trigram_plan import TrigramPlan
+    from findling.outbound.files import Files
+    from findling.search.exact import FileRef, Scope
+    from findling.sources.discovery import Found
+    from findling.store.reader import IndexReader
+
+NOT_INDEXED: Final = -1
+"""The blob of a file that no index has as it is now."""
+
+_HEAD_BYTES = 4096
+"""How much of a file its language is judged by."""
+
+
+def request_of(store: OpenStore, folder: str, pattern: str | Sequence[str], options: GrepOptions) -> search.GrepRequest:
+    """The request that a caller's options make, within ``folder`` unless they name paths."""
+    language = options.get("language")
+    names = (language,) if isinstance(language, str) else tuple(language or ())
+    paths = tuple(options.get("paths", ())) or ((folder,) if folder else ())
+    scope = search.Scope(tuple(map(_language, names)), tuple(options.get("path_globs", ())), paths)
+    lines = options.get("context", 0)
+    given: dict[str, Any] = {"before": lines, "after": lines}
+    if (config := store.configuration.config) is not None:
+        given |= {"cpu_s": config.grep.cpu_seconds, "max_bytes": config.grep.max_total_bytes}
+    given |= {name: value for name, value in options.items() if name not in _OTHERWISE}
+    return search.GrepRequest(pattern if isinstance(pattern, str) else tuple(pattern), scope=scope, **given)
+
+
+_OTHERWISE: Final = ("context", "language", "paths", "path_globs", "sort")
+"""Options that are no fields of a request."""
+
+
+def _language(name: str) -> str:
+    excluded = name.startswith("!")
+    return ("!" if excluded else "") + (language_id(name.removeprefix("!")) or "")
+
+
+def opened(store: OpenStore, request: search.GrepRequest, *, by_time: bool) -> search.Grep:
+    """The search, its files listed; they are read as the answer is iterated over. ``by_time``: those that were changed
+    last come last, instead of by path.
+
+    Raises `InvalidInput` (`InvalidPattern`), `RootError`, and `RefNotIndexed` where git cannot list a commit.
+    """
+    request.compiled()
+    if by_time and isinstance(store, RefStore):
+        raise errors.InvalidInput("The files of a commit have no times.", remedy="Sort them by path.")
+    try:
+        return _opened(store, request, _indexed(store), by_time)
+    except errors.IndexUnavailable as error:
+        if isinstance(error, IndexDamaged):
+            store.damage = error.message  # the next question that may write builds it anew
+        store.notes.append(f"{error.message.removesuffix('.')}; all files were read instead of it.")
+        return _opened(store, request, None, by_time)
+
+
+def _indexed(store: OpenStore) -> IndexReader | None:
+    """The index, if there is anything in it that can be relied on."""
+    if not store.exists:
+        return None
+    store.ready_to_read()
+    with store.reader.snapshot():
+        if store.reader.manifest is None:
+            return None
+    if isinstance(store, RefStore) and not up_to_date(store):
+        return None
+    return store.reader
+
+
+def _opened(store: OpenStore, request: search.GrepRequest, reader: IndexReader | None, by_time: bool) -> search.Grep:
+    with _snapshot(reader):
+        listed = _listed(store, reader)
+        source = SearchedFiles(store, reader, listed, by_time=by_time)
+        found = search.Grep(
+            source,
+            request,
+            definitions=source.definitions,
+            files=source.count(request.scope),
+            left_out=source.left_out(request.scope),
+            notes=(*store.take_notes(), *listed.notes, *_nothing_here(store, listed)),
+        )
+        found.list_candidates()
+    return found
+
+
+@contextmanager
+def _snapshot(reader: IndexReader | None) -> Iterator[None]:
+    if reader is None:
+        yield
+        return
+    with reader.snapshot():
+        yield
+
+
+def _nothing_here(store: OpenStore, listed: _Listed) -> Iterable[str]:
+    bare = not listed.files and not isinstance(store, RefStore) and roots.is_bare(store.root)
+    return (NOTHING_CHECKED_OUT,) if bare else ()
+
+
+class _Listed:
+    """What stands in a root now. ``files``: those to read; ``known``: path and state of those of the index that are as
+    they were; ``skipped``: what is left out by its place, name or size, None where only the index knows."""
+
+    def __init__(
+        self,
+        files: Sequence[Found],
+        known: Set[str],
+        skipped: Sequence[SkippedFile] | None,
+        source: Files,
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        self.files, self.known, self.skipped, self.source, self.notes = files, known, skipped, source, notes
+
+
+def _listed(store: OpenStore, reader: IndexReader | None) -> _Listed:
+    """Look at the whole disk, or at the commit. Within the reader's snapshot."""
+    wanted = store.configuration.wanted
+    if isinstance(store, RefStore):
+        if reader is not None:
+            return _Listed((), reader.known_files().keys(), None, store.open_files())
+        tree = sources.list_tree(store.root, store.ref.commit_id, wanted)
+        return _Listed(tree.files, set(), tree.skipped, sources.RefFiles(store.root, store.ref.commit_id, tree.git_ids))
+    if not store.root.is_dir():
+        raise errors.RootError(f"There is no folder {str(store.root)!r} any more.", remedy="Check the path.")
+    known: Mapping[str, tuple[int, int]] = reader.known_files() if reader is not None else {}
+    changes = sources.discovery.check(store.root, known, wanted)
+    files = [*changes.added, *changes.changed]
+    same: Set[str] = known.keys()
+    if changes.changed or changes.removed:
+        same = known.keys() - {path for path, _, _ in changes.changed} - set(changes.removed)
+    return _Listed(files, same, changes.skipped, store.open_files(), changes.notes)
+
+
+class SearchedFiles:
+    """The files of a root, as `search.exact.ExactSource`. Use within the reader's snapshot, but for reading."""
+
+    def __init__(self, store: OpenStore, reader: IndexReader | None, listed: _Listed, *, by_time: bool) -> None:
+        wanted = store.configuration.wanted
+        self._listed = listed
+        self._limit = wanted.limit
+        self._by_time = by_time
+        self._reader = reader
+        self._indexed = store.indexed_files("") if reader is not None else None
+        self._files = listed.source
+        self._languages: Callable[[str], bool] | None = None
+        self._to_read: list[Found] = []
+        self._skipped = list(listed.skipped or ())
+        for found in listed.files:
+            form = format_of(found[0], pages=wanted.pages)
+            if form:
+                detail = f"a {form} document is searched once it is indexed: run 'findling index'"
+                self._skipped.append(SkippedFile(found[0], "not_indexed", detail))
+            else:
+                self._to_read.append(found)
+        self._left_out_inside: Collection[str] = ()
+        if reader is not None:
+            rows = [SkippedFile(*row) for row in reader.skipped() if listed.skipped is None or row[0] in listed.known]
+            self._skipped += rows
+            self._left_out_inside = {row.path for row in rows if row.path in listed.known}
+
+    def left_out(self, scope: Scope) -> tuple[SkippedFile, ...]:
+        """What is not searched, as far as listing tells; a folder's path ends with ``/``."""
+        allowed = scope.path_filter()
+        return tuple(file for file in self._skipped if allowed(file.path.rstrip("/")))
+
+    def count(self, scope: Scope) -> int:
+        """How many files are to be searched, as far as their paths tell."""
+        allowed = scope.path_filter()
+        if scope.languages and self._reader is not None:
+            inside: Set[str] = {file.path for file in self._reader.listing() if scope.allows_language(file.language)}
+            inside &= self._listed.known
+        else:
+            inside = self._listed.known - set(self._left_out_inside)
+        to_read = (path for path, _, _ in self._to_read)
+        if not (scope.path_globs or scope.paths):
+            return len(inside) + len(self._to_read)
+        return sum(map(allowed, inside)) + sum(map(allowed, to_read))
+
+    def candidate_files(self, plan: TrigramPlan, scope: Scope) -> Iterable[FileRef]:
+        self._languages = scope.allows_language if scope.languages else None
+        allowed = scope.path_filter()
+        found: list[FileRef] = []
+        if self._indexed is not None:
+            known = self._listed.known
+            found += (ref for ref in self._indexed.candidate_files(plan, scope) if ref.path in known)
+        found += (search.FileRef(path, NOT_INDEXED, size) for path, size, _ in self._to_read if allowed(path))
+        found.sort(key=_by_name)
+        if self._by_time:
+            found.sort(key=self._changed_at)
+        return found
+
+    def read(self, ref: FileRef) -> bytes | SkippedFile | None:
+        if ref.blob_id != NOT_INDEXED and self._indexed is not None:
+            return self._indexed.read(ref)
+        read = self._files.read(ref.path, self._limit(ref.path))
+        if isinstance(read, NotRead):
+            return None if read.reason == "not_found" else SkippedFile(ref.path, read.reason, read.detail)
+        data = read[1]
+        decoded = reading.admit(ref.path, data)
+        if isinstance(decoded, SkippedFile):
+            return decoded
+        if self._languages is not None and not self._languages(_language_of(ref.path, data)):
+            return None
+        return as_utf8(data) if decoded.encoding == UTF8 else decoded.text.encode()
+
+    def definitions(self, ref: FileRef, data: bytes) -> Sequence[tuple[int, int]]:
+        if ref.blob_id != NOT_INDEXED and self._reader is not None:
+            return [(symbol.start_line, symbol.end_line) for symbol in self._reader.symbols(ref.blob_id)]
+        found = reading.syntax.parse(data, _language_of(ref.path, data), docs=False)
+        return [(symbol.start_line, symbol.end_line) for symbol in found.symbols]
+
+    def _changed_at(self, ref: FileRef) -> int:
+        status = self._files.status(ref.path)
+        return 0 if isinstance(status, NotRead) else status.st_mtime_ns
+
+
+def _by_name(ref: FileRef) -> str:
+    """Folder by folder, as ripgrep's --sort path has it."""
+    return ref.path.replace("/", "\0")
+
+
+def _language_of(path: str, data: bytes) -> str:
+    from findling.model.languages import language_of  # its table takes 5 ms to build
+
+    return language_of(path, data[:_HEAD_BYTES]).id

@@ -1,0 +1,141 @@
+"""``findling grep``: ripgrep's letters -> the engine's exact search -> view, notes, exit status."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from findling.faces.cli import terminal
+from findling.faces.cli.terminal import words
+from findling.model.errors import InvalidInput
+from findling.model.typed_paths import inside, lies_in
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from pathlib import Path
+
+    from findling.engine import Engine
+    from findling.faces.cli.session import Session
+    from findling.search import Grep
+
+FOUND: Final = 0
+NOTHING: Final = 1
+
+SHOWN_COLUMNS: Final = 100
+MAX_COLUMNS: Final = 1_000_000
+"""Of a line, the matches that are marked, and those that are kept where each of them is printed."""
+
+
+def grep(args: Namespace, session: Session) -> int:
+    """Of several roots one after another, in the order in which they were named."""
+    paths = [args.pattern, *args.paths] if args.patterns and args.pattern is not None else args.paths
+    patterns = args.patterns or [args.pattern]
+    if patterns == [None]:
+        raise InvalidInput("REGEX is missing.", remedy="See 'findling grep --help'.")
+    with ExitStack() as stack:
+        opened = [stack.enter_context(session.open(path)) for path in paths or [_here(args)]]
+        roots = {each.root: each for each in opened}
+        if args.json and len(roots) > 1:
+            raise InvalidInput("--json is of one project.", remedy="Name paths of one, or use --json-events.")
+        found = False
+        for root, engine in roots.items():
+            scopes = [each.scope for each in opened if each.root == root]
+            found = _grep(args, session, engine.at(args.ref), patterns, scopes, paths) or found
+            if session.reader_left or (found and args.quiet):
+                break
+    return FOUND if found else NOTHING
+
+
+def _here(args: Namespace) -> str | None:
+    """The current folder, unless another root is named."""
+    return "." if args.root is None or lies_in(os.path.realpath(args.root), ".") else None
+
+
+def _grep(
+    args: Namespace,
+    session: Session,
+    engine: Engine,
+    patterns: Sequence[str],
+    scopes: Sequence[str],
+    paths: Sequence[str],
+) -> bool:
+    """Search below some folders and files of one root; whether anything was found."""
+    options = _options(args, patterns) | {"paths": [] if "" in scopes else scopes}
+    search: Callable[..., Grep] = partial(engine.grep_stream, patterns, **options)
+    groups = bool(options["before"] or options["after"] or args.definitions)
+    with search(path_globs=_from_here(engine.root, args.path_globs)) as found, session.printing():
+        if args.quiet:
+            next(iter(found), None)
+        elif args.json_events:
+            terminal.write_events(sys.stdout, found, session.places(engine).shown)
+        else:
+            session.view(engine).grep(found, shape=_shape(args), groups=groups)
+    totals = found.totals
+    if not args.quiet:
+        nothing = words.NOTHING_FOUND
+        asked = words.asked(paths, args.path_globs, args.languages)
+        if asked and not (totals.files_searched or totals.total_files or args.json):
+            skipped = totals.skipped if paths or args.path_globs else ()
+            nothing = words.nothing_in_scope(asked, skipped, session.places(engine).shown, what="file")
+            deeper = [f"{glob}*" for glob in args.path_globs if glob.endswith("/*")]
+            if deeper and search(path_globs=_from_here(engine.root, deeper)).totals.files_searched:
+                nothing += f"; {' and '.join(deeper)} would take folders below"
+        session.notes(words.grep_notes(totals, nothing=nothing, cut=not (totals.counts_exact or session.reader_left)))
+    return totals.total_files > 0
+
+
+def _options(args: Namespace, patterns: Sequence[str]) -> dict[str, Any]:
+    """What the letters ask of `Engine.grep_stream`, but for where to search."""
+    shape = _shape(args)
+    around = args.context or 0
+    all_columns = shape == "only" or args.replace is not None or args.json_events
+    return {
+        "literal": args.fixed,
+        "ignore_case": args.case == "ignore" or (args.case == "smart" and not any(map(str.isupper, "".join(patterns)))),
+        "word": args.word,
+        "inverted": args.inverted,
+        "multiline": args.multiline,
+        "language": args.languages,
+        "before": around if args.before_context is None else args.before_context,
+        "after": around if args.after_context is None else args.after_context,
+        "definitions": args.definitions,
+        "limit": 1 if args.quiet else args.limit,
+        "stop_at_limit": args.quiet,
+        "per_file": args.max_count,
+        "replacement": args.replace,
+        "shape": {"lines": "lines", "only": "lines", "without": "without"}.get(shape, "counts"),
+        "spans": MAX_COLUMNS if all_columns else SHOWN_COLUMNS,
+        "offsets": args.json_events,
+        "sort": args.sort,
+    }
+
+
+def _shape(args: Namespace) -> str:
+    """What is printed of each file: the first of these that was asked for. Lines of matches that span some are counted
+    as matches."""
+    if args.without:
+        return "without"
+    if args.count_matches or (args.count and (args.only_matching or args.multiline)):
+        return "matches"
+    if args.count:
+        return "count"
+    if args.files:
+        return "files"
+    return "only" if args.only_matching else "lines"
+
+
+def _from_here(root: Path, globs: Sequence[str]) -> list[str]:
+    """Globs that were typed in the current folder, as ones from the root: those with a ``/`` inside begin here."""
+    folder = inside(root, ".") if lies_in(root, ".") else "."
+    if folder == ".":
+        return list(globs)
+    placed = []
+    for glob in globs:
+        bare = glob.removeprefix("!")
+        here = f"{folder}/{bare.removeprefix('./').lstrip('/')}" if "/" in bare.rstrip("/") else bare
+        placed.append(f"!{here}" if bare != glob else here)
+    return placed

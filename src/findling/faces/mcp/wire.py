@@ -1,0 +1,170 @@
+"""The lines of the protocol over stdin and stdout: who reads and writes them. Must not know a message, nor the SDK.
+
+Only the protocol is written to the stream that was stdout. Light: a server's first answers wait for nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from io import TextIOWrapper
+from typing import TYPE_CHECKING
+
+from findling.faces.mcp.messages import MAX_ENDS, TooLong, read_message
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop, Future
+
+    from findling.faces.mcp.opening import Opening
+
+MAX_MESSAGE_BYTES = 1 << 24
+"""A longer line is no request of ours: it is refused, and read without being kept."""
+
+MESSAGES_WAITING = 64
+"""Messages that are read ahead; a client that sends faster has to wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """What the protocol speaks over: a descriptor to read from, a stream to write to."""
+
+    reader: int
+    writer: TextIOWrapper
+
+    def write(self, message: str) -> None:
+        self.writer.write(f"{message}\n")
+        self.writer.flush()
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What came in up to an end of line; of one that is ``too_long`` both ends, without what was between them."""
+
+    data: bytes
+    too_long: bool
+
+    def message(self) -> str:
+        """The message that it is, as text for the SDK. Raises `Refused`."""
+        if self.too_long:
+            raise TooLong(self.data[:MAX_ENDS], self.data[MAX_ENDS:], MAX_MESSAGE_BYTES)
+        return read_message(self.data)
+
+
+class Incoming:
+    """The lines that come in and that the opening has not answered, as an asynchronous iterator.
+
+    A thread of its own reads them and writes the opening's answers. It is not waited for: a read from a client that
+    says nothing cannot be interrupted, and must not keep the process from ending.
+    """
+
+    def __init__(self, wire: Wire, opening: Opening) -> None:
+        self._wire, self._opening = wire, opening
+        self._lines: deque[Line | None] = deque()
+        self._room = threading.Semaphore(MESSAGES_WAITING)
+        self._loop: AbstractEventLoop | None = None
+        self._waiting: Future[None] | None = None
+        self._met = threading.Event()
+        self._ended = False
+        threading.Thread(target=self._read, name="findling-stdin", daemon=True).start()
+
+    def meet(self, timeout_s: float) -> bool:
+        """Wait until the client has what it needs to begin, or asks for more, at most so long. False when it has gone
+        by then, and nothing is left to answer."""
+        self._met.wait(timeout_s)
+        return self._opening.is_over or not self._ended
+
+    def attach(self, loop: AbstractEventLoop) -> Incoming:
+        """Itself, to be iterated over in this loop alone."""
+        self._loop = loop
+        return self
+
+    def __aiter__(self) -> Incoming:
+        return self
+
+    async def __anext__(self) -> Line:
+        while not self._lines:
+            assert self._loop is not None
+            self._waiting = self._loop.create_future()
+            await self._waiting
+        line = self._lines.popleft()
+        if line is None:
+            raise StopAsyncIteration
+        self._room.release()
+        return line
+
+    def _read(self) -> None:
+        try:
+            for line in _lines(self._wire.reader):
+                reply, heard = self._opening.hear(line)
+                if reply is not None:
+                    self._wire.write(reply)
+                if heard is not None:
+                    self._room.acquire()
+                    if not self._hand_over(heard):
+                        return
+                if self._opening.is_done:
+                    self._met.set()
+        except BrokenPipeError:
+            pass  # the client has gone without closing both ends
+        finally:  # whoever waits learns of the end also when reading fails
+            self._ended = True
+            self._hand_over(None)
+            self._met.set()
+
+    def _hand_over(self, line: Line | None) -> bool:
+        self._lines.append(line)
+        try:
+            if self._loop is not None:
+                self._loop.call_soon_threadsafe(self._wake)
+        except RuntimeError:  # the loop is closed: the server has ended
+            return False
+        return True
+
+    def _wake(self) -> None:
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(None)
+
+
+def _lines(reader: int) -> Iterator[Line]:
+    """The lines of a descriptor as they come, without those that are empty."""
+    kept = bytearray()
+    size = 0
+    while read := os.read(reader, 1 << 16):
+        *ends, rest = read.split(b"\n")
+        for end in ends:
+            if line := _line(kept + end, size + len(end)):
+                yield line
+            kept.clear()
+            size = 0
+        kept += rest
+        size += len(rest)
+        if size > MAX_MESSAGE_BYTES:
+            del kept[MAX_ENDS:-MAX_ENDS]
+    if line := _line(kept, size):
+        yield line
+
+
+def _line(data: bytearray, size: int) -> Line | None:
+    if size <= MAX_MESSAGE_BYTES:
+        return Line(bytes(data), too_long=False) if data.strip() else None
+    return Line(bytes(data[:MAX_ENDS] + data[-MAX_ENDS:]), too_long=True)
+
+
+def claim_wire() -> Wire:
+    """Take stdin and stdout for the protocol alone.
+
+    From here on whatever is printed, by Python or by a native library, goes to stderr, and whatever reads stdin finds
+    its end.
+    """
+    sys.stdout.flush()
+    reader, writer = os.dup(0), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    return Wire(reader, TextIOWrapper(writer, encoding="utf-8", newline="\n"))

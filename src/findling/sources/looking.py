@@ -1,0 +1,201 @@
+"""A look at a known folder: what differs, where the last listing still holds; one stat for each file and each folder.
+
+A folder's times tell whether names came or went in it. One whose times differ is listed again; where its names are as
+they were, nothing is new there. Rules of every kind, what git tracks and how git is configured are known by the stamps
+of the files that say so. Whatever else differs calls for a whole listing (`discovery`), as does what cannot be told.
+Every question comes by here, so nothing is imported that only a listing needs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from findling.model.types import SkippedFile, TreeState
+from findling.outbound.files import STAMP_BITS, TIMELESS
+from findling.outbound.git_variables import kept_git_variables
+from findling.sources.git_top import find_git_top
+from findling.sources.selection import DiscoveryOptions, Found, Selection
+
+# ruff: noqa: PTH115, PTH116 - plain strings, as in selection
+
+Method = Literal["git", "walk"]
+
+_CLOCK_EVERY = 256  # files or folders between two looks at the clock: about half a millisecond
+_REGULAR = 0o100000
+_KIND_BITS = 0o170000
+
+_NO_FILE = 0
+
+
+class Changes(NamedTuple):
+    """What differs from what was known.
+
+    Unless ``complete``, the budget ran out first: what is listed is true, but there may be more, and ``added`` and
+    ``skipped`` are empty. ``skipped`` is None where what is left out is as it was. ``tree``: of a whole listing, for
+    the next `check`, once what differs was taken in.
+    """
+
+    added: list[Found]
+    changed: list[Found]
+    removed: list[str]
+    complete: bool
+    skipped: list[SkippedFile] | None
+    method: Method
+    notes: tuple[str, ...] = ()
+    tree: TreeState | None = None
+
+
+AS_IT_WAS = Changes([], [], [], True, None, "walk")
+"""Nothing differs."""
+
+
+def look_again(
+    root: Path,
+    known: Mapping[str, tuple[int, int]],
+    options: DiscoveryOptions,
+    tree: TreeState,
+    budget_s: float | None = None,
+    *,
+    heard: Collection[str] | None = None,
+) -> Changes | None:
+    """What differs from ``known`` (as for `discovery.check`), which comes from the listing that ``tree`` is of; None
+    where only another listing can tell.
+
+    With ``budget_s`` the look ends about then, ``complete`` or not. ``heard``: the only files in the folders that
+    anything happened to since a look with the same ``known`` found no difference.
+    """
+    deadline = None if budget_s is None else time.monotonic() + budget_s
+    selection = Selection(os.path.realpath(root), options)
+    if options.files or options.most_files is not None:
+        return None  # few are wanted, or only all of them tell which
+    if not _rules_stand(selection, tree):
+        return None
+    concerned = known if heard is None else {path: known[path] for path in heard if path in known}
+    differs, missing, in_time = differing(selection, concerned, deadline)
+    changed = [judged for judged in map(selection.look, differs) if isinstance(judged, tuple)]
+    if in_time and heard is None:
+        try:
+            if not _folders_stand(selection, tree, deadline):
+                return None
+        except TimeoutError:
+            in_time = False
+    if not in_time:
+        return Changes([], changed, missing, False, None, "walk")
+    if missing or len(changed) < len(differs):
+        return None
+    return Changes([], changed, [], True, None, "walk")
+
+
+def _rules_stand(selection: Selection, tree: TreeState) -> bool:
+    """Whether whatever decides about files says what it said."""
+    if tree.world != world(selection, find_git_top(selection.root)):
+        return False
+    return all(file_stamp(status_of(selection, path)) == before for path, before in tree.files.items())
+
+
+def _folders_stand(selection: Selection, tree: TreeState, deadline: float | None) -> bool:
+    """Whether nothing came or went in any folder. Raises `TimeoutError`."""
+    root, prefix, lstat = selection.root, selection.prefix, os.lstat
+    count = 0
+    for folder, (before, shape) in tree.folders.items():
+        count += 1
+        if deadline is not None and not count % _CLOCK_EVERY and time.monotonic() > deadline:
+            raise TimeoutError
+        place = prefix + folder if folder else root
+        try:
+            status = lstat(place)
+            times = (status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev)
+            if (hash(times) & STAMP_BITS or 1) == before:  # as `stamp`, without a call
+                continue
+            with os.scandir(place) as entries:
+                if not stat.S_ISDIR(status.st_mode) or shape_of(entries) != shape:
+                    return False
+        except OSError:
+            return False
+    return True
+
+
+def differing(
+    selection: Selection,
+    known: Mapping[str, tuple[int, int]],
+    deadline: float | None,
+    on_change: Callable[[], None] = lambda: None,
+) -> tuple[list[str], list[str], bool]:
+    """Known files whose status is not as it was, those that are not there, and whether there was time for all."""
+    prefix, limit = selection.prefix, selection.options.max_bytes
+    differing: list[str] = []
+    missing: list[str] = []
+    lstat, monotonic = os.lstat, time.monotonic
+    count = 0
+    for path, (size, stamp) in known.items():
+        if deadline is not None:
+            count += 1
+            if not count % _CLOCK_EVERY and monotonic() > deadline:
+                return differing, missing, False
+        try:
+            status = lstat(prefix + path)
+        except (FileNotFoundError, NotADirectoryError):
+            missing.append(path)
+            continue
+        except OSError:
+            differing.append(path)  # judged again below, with its reason
+            continue
+        if (
+            (hash((status.st_mtime_ns, status.st_ctime_ns)) ^ TIMELESS) & STAMP_BITS != stamp  # as `files.stamp_of`
+            or status.st_size != size
+            or (size > limit and size > selection.options.limit(path))
+            or status.st_mode & _KIND_BITS != _REGULAR
+        ):
+            if not differing:
+                on_change()
+            differing.append(path)
+    return differing, missing, True
+
+
+# --- what tells a state from another ----
+
+
+def stamp(status: os.stat_result) -> int:
+    """A number that tells a file or folder from another at its place and from itself at another time; never 0."""
+    times = (status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev)
+    return hash(times) & STAMP_BITS or 1
+
+
+def shape_of(entries: Iterable[os.DirEntry[str]]) -> int:
+    """A number for the names in a folder, and for what each of them is."""
+    names: list[str] = []
+    for entry in entries:
+        if entry.is_file(follow_symlinks=False):
+            names.append(entry.name)
+        elif entry.is_dir(follow_symlinks=False):
+            names.append(f"{entry.name}/")
+        else:
+            names.append(f"{entry.name}//{os.readlink(entry.path) if entry.is_symlink() else ''}")
+    names.sort()
+    digest = hashlib.blake2b(os.fsencode("\0".join(names)), digest_size=7)
+    return int.from_bytes(digest.digest())
+
+
+def status_of(selection: Selection, path: str) -> os.stat_result | None:
+    """Of a file of the tree, where a link counts as such, or of any file by its absolute path."""
+    try:
+        return os.stat(path) if os.path.isabs(path) else os.lstat(selection.prefix + path)  # noqa: PTH117
+    except OSError:
+        return None
+
+
+def file_stamp(status: os.stat_result | None) -> int:
+    return _NO_FILE if status is None else stamp(status) ^ status.st_size
+
+
+def world(selection: Selection, top: str | None) -> str:
+    """Everything that a listing depends on and that is in no file."""
+    variables = {name: os.environ.get(name) for name in ("HOME", "XDG_CONFIG_HOME")}
+    told = repr((selection.options, top, sorted({**variables, **kept_git_variables()}.items(), key=str)))
+    return hashlib.blake2b(os.fsencode(told), digest_size=8).hexdigest()

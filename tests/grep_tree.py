@@ -1,0 +1,110 @@
+"""A small tree, and questions about it and about any tree, for comparing ``findling grep`` with ripgrep."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+FILES = {
+    "README.md": "# Alpha\n\nThe alpha and the *beta*.\n\nalphabet, ALPHA and alpha_2.\n",
+    "a-b/first.py": "import os\n\n\ndef alpha(beta):\n    return beta  # alpha\n\n\nclass Gamma:\n    alpha = 1\n",
+    "a/first.py": "alpha = beta = 1\nprint(alpha, alpha)\n\n\nprint(beta)\nalpha += 1\n",
+    "a/naïve.txt": "naïve alpha ünd alpha\nzweite Zeile\n",
+    "a/last.txt": "no line break at the end: alpha",
+    "long/lines.txt": "alpha " * 50 + "\nbeta\n" + "word " * 600 + "alpha\n",
+    "src/deep/module.ts": "export function alpha(x: number) {\n  return (\n    x + alpha\n  );\n}\n",
+    "src/deep/odd name.js": "const alpha = 'it''s';\nfoo(alpha[0], $alpha);\n",
+    "src/empty.py": "",
+    "src/none.py": "nothing = 1\n",
+}
+
+QUESTIONS = [
+    ["alpha"],
+    ["-n", "alpha"],
+    ["zzz"],
+    ["-i", "alpha"],
+    ["-s", "Alpha"],
+    ["-i", "-s", "Alpha"],
+    ["-S", "alpha"],
+    ["-S", "Alpha"],
+    ["-w", "alpha"],
+    ["-v", "alpha"],
+    ["-v", "-c", "alpha"],
+    ["-F", "alpha[0]"],
+    ["-F", "-e", "alpha[0]", "-e", "$alpha"],
+    ["-e", "beta", "-e", "Gamma"],
+    ["-e", "-", "-i"],
+    ["-c", "alpha"],
+    ["--count-matches", "alpha"],
+    ["-c", "-o", "alpha"],
+    ["-l", "alpha"],
+    ["-l", "-c", "alpha"],
+    ["-L", "alpha"],
+    ["-L", "."],
+    ["-o", "alpha\\w*"],
+    ["-o", "-i", "-w", "alpha"],
+    ["-q", "alpha"],
+    ["-q", "zzz"],
+    ["-m", "1", "alpha"],
+    ["-m1", "-A1", "Gamma|zweite"],
+    ["-A", "1", "beta"],
+    ["-B", "1", "beta"],
+    ["-C1", "Gamma|return"],
+    ["-A2", "-B1", "print"],
+    ["-C1", "-o", "Gamma|return"],
+    ["-C", "1", "-v", "alpha"],
+    ["-r", "<$0>", "alpha"],
+    ["-r", "$2-${1}", "(al)(pha)"],
+    ["-r", "$$x", "-o", "alpha"],
+    ["-r", "", "alpha"],
+    ["-U", "alpha\\)?:?\\n\\s+return"],
+    ["-U", "(?s)return.*?\\)"],
+    ["-U", "-c", "1\\n"],
+    ["-U", "-o", "\\(\\n\\s*x"],
+    ["-g", "*.py", "alpha"],
+    ["-g", "!*.py", "alpha"],
+    ["-g", "*.{ts,js}", "alpha"],
+    ["-g", "src/**", "alpha"],
+    ["-t", "py", "alpha"],
+    ["-T", "py", "alpha"],
+    ["^"],
+    ["^$"],
+    ["\\bbeta\\b.*$"],
+    ["-iw", "gamma"],
+    ["-ic", "ALPHA"],
+]
+"""Words of the command line; what follows them is the path."""
+
+REAL_QUESTIONS = [
+    ["return"],
+    ["-i", "todo"],
+    ["-w", "the"],
+    ["-v", "-c", "e"],
+    ["-F", "self."],
+    ["-e", "import", "-e", "return"],
+    ["-c", "def|function"],
+    ["--count-matches", "e"],
+    ["-l", "class"],
+    ["-L", "class"],
+    ["-o", "\\w+Error"],
+    ["-m", "2", "if"],
+    ["-A2", "raise"],
+    ["-B2", "raise"],
+    ["-C3", "TODO"],
+    ["-r", "<$1>", "(class|def) "],
+    ["-S", "error"],
+    ["-S", "Error"],
+    ["-U", "-c", "\\)\\n\\n"],
+    ["-U", "-o", "return \\(\\n[^\\n]*"],
+    ["-g", "*.{md,txt}", "install"],
+    ["-g", "!*.py", "import"],
+    ["^\\s*$", "-c"],
+    ["[0-9a-f]{8,}"],
+    ["zzqx_no_such_text"],
+    ["-q", "return"],
+]
+
+
+def lay_out(root: Path) -> None:
+    for path, text in FILES.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes(text.encode())
