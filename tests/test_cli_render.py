@@ -574,7 +574,8 @@ def test_a_scope_without_files_to_search_is_said(piped: Callable[..., Ran]) -> N
         assert ran.status == 1
         return ran.err.splitlines()[0]
 
-    assert told("build", answer=dataclasses.replace(empty, files_searched=3)) == "note: nothing found"
+    searched = dataclasses.replace(empty, files_searched=3)
+    assert told("build", answer=searched) == "note: 'x' does not occur in the 3 files searched"
     assert told() == "note: nothing found"
     left_out = "left out: build/made.py, ignored (.gitignore:1:build/)"
     assert told("build", "src") == f"note: nothing found: no file lies in build or src; {left_out}"

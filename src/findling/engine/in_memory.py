@@ -7,16 +7,13 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from findling import reading
-from findling.engine.embedding_pass import coding_of, embedded_texts
-from findling.model.format_names import outlined_as
-from findling.model.text_encodings import CONVERTED
+from findling.embedding import coding_of
+from findling.model import vector_codes
 from findling.model.types import SkippedFile
-from findling.reading.decoding import Decoded, decode
-from findling.store import vector_codes
+from findling.reading.embedded import texts_of
 
 if TYPE_CHECKING:
     from findling.embedding import Embedder
-    from findling.model.reading import Reading
     from findling.store.memory import MemoryIndex
 
 MODEL = 1
@@ -32,7 +29,7 @@ def take_in(
     """
     left_out: list[SkippedFile] = []
     standing: dict[str, int] = {}
-    texts: dict[str, str | bytes] = {}
+    texts: dict[str, list[str]] = {}
     for path, data in files:
         found = reading.prepare.prepare(path, data)
         if isinstance(found, SkippedFile):
@@ -40,30 +37,20 @@ def take_in(
             continue
         standing[path] = index.put(hashlib.sha256(data).digest(), found)
         if embedder is not None:
-            texts[path] = _text(found, data)
+            texts[path] = texts_of(path, found, data)
     index.publish(standing, [file.path for file in left_out])
     if embedder is not None:
         _embed(index, texts, embedder)
     return left_out
 
 
-def _text(found: Reading, data: bytes) -> str | bytes:
-    if found.text is not None:
-        return found.text
-    decoded = decode(data)
-    assert isinstance(decoded, Decoded)  # it has been read
-    return decoded.text if decoded.text.isascii() else decoded.text.encode("utf-8", "surrogatepass")
-
-
-def _embed(index: MemoryIndex, texts: dict[str, str | bytes], embedder: Embedder) -> None:
+def _embed(index: MemoryIndex, texts: dict[str, list[str]], embedder: Embedder) -> None:
     """All of their chunks at once."""
     every: list[str] = []
     counts: list[tuple[int, int]] = []
-    for path, text in texts.items():
+    for path, of_file in texts.items():
         file = index.file_at(path)
         assert file is not None  # just published
-        language = outlined_as(file.language, converted=True) if file.other_encoding == CONVERTED else file.language
-        of_file = embedded_texts(path, language, index.symbols(file.blob_id), index.chunks(file.blob_id), text)
         every += of_file
         counts.append((file.entry_id, len(of_file)))
     if not every:

@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from findling.engine.adoption import adopt, is_another
+from findling.engine.embedded_readings import EmbeddedReadings
 from findling.model.plurals import count
-from findling.model.reading import Reading
+from findling.model.reading import Embedded
 from findling.model.text_encodings import CONVERTED
 from findling.model.types import FileState, IndexReport, Progress, SkippedFile, TreeState
 from findling.outbound.files import Files, RootFiles
@@ -35,6 +36,7 @@ from findling.store.schema import FAILED, UNREAD
 from findling.store.writer import IndexWriter
 
 if TYPE_CHECKING:
+    from findling.embedding import Fingerprint
     from findling.reading.chunks import ChunkLimits
     from findling.sources.git_listing import GitListing
 
@@ -42,6 +44,9 @@ _TASK_BYTES = 256_000
 """Source text per message to a worker: large enough that the pipe's cost vanishes, small enough to share evenly."""
 
 _TASK_FILES = 64
+
+_WORKER_BYTES = 1_000_000
+"""Source text for which another worker is worth its start: so much is read in the time that starting takes."""
 
 _COMMIT_BYTES = 48_000_000
 """Source text per transaction. Each commit costs about 0.2 s and a segment of the text index; a kill loses one."""
@@ -167,7 +172,8 @@ class Indexer:
 
     ``limits``: how files are cut, None for the default; the same for all of a store's life. ``commit``: index that and
     not what is on disk. ``meanwhile`` is called once if contents are new, while workers are busy with the first.
-    ``ahead``: a worker that was started before (`pool.start_ahead`), for one run.
+    ``ahead``: a worker that was started before (`pool.start_ahead`), for one run. ``vectors``: the bundled model's
+    fingerprint, where new contents are to get its vectors at once.
     """
 
     def __init__(
@@ -182,8 +188,11 @@ class Indexer:
         commit: Commit | None = None,
         meanwhile: Callable[[], None] | None = None,
         ahead: Worker | None = None,
+        vectors: Fingerprint | None = None,
     ) -> None:
         self._root = root
+        self._fingerprint = vectors
+        self._vectors: EmbeddedReadings | None = None
         self._commit = commit
         self._meanwhile = meanwhile
         self._ahead = ahead
@@ -215,7 +224,12 @@ class Indexer:
         one.
         """
         run = _Run()
-        with WorkerPool(self._workers, limits=self._limits, ahead=self._ahead) as pool, ExitStack() as begun:
+        with (
+            WorkerPool(
+                self._workers, limits=self._limits, vectors=self._fingerprint is not None, ahead=self._ahead
+            ) as pool,
+            ExitStack() as begun,
+        ):
             if paths is not None:
                 pool.warm_up(min(1, len(paths)))
             writer = IndexWriter(self._store, wait_s=wait_s)
@@ -229,6 +243,8 @@ class Indexer:
                     manifest = writer.manifest(str(self._root))
                 else:
                     manifest = writer.manifest(self._commit.owner, self._commit.commit_id)
+                if self._fingerprint is not None:
+                    self._vectors = EmbeddedReadings(writer, self._fingerprint)
                 was_complete, was_pending = writer.state(manifest)
                 known = writer.known_files(manifest, None if paths is None else [posixpath.normpath(p) for p in paths])
                 # Not for a question: what it has no time to take in again would be found by nobody.
@@ -242,7 +258,7 @@ class Indexer:
                     if self._format is not None and paths is None and not known and writer.has_others(manifest):
                         checkout = begun.enter_context(Checkout(self._root))
                 if paths is None and not known and checkout is None:
-                    pool.warm_up()
+                    pool.warm_up(1)
                 if self._commit is not None:
                     found, gone, skipped, notes = self._of_commit(writer, manifest, self._commit)
                 else:
@@ -262,6 +278,7 @@ class Indexer:
                     writer.replace_unlisted(manifest, unlisted)
                 if order is not None:
                     found = order(found)
+                pool.keep(1 + sum(size for _, size, _ in found) // _WORKER_BYTES)
                 writer.large = len(found) >= _LARGE_RUN
                 whole = paths is None or was_complete  # named files say nothing about the others
                 try:
@@ -394,6 +411,8 @@ class Indexer:
             for key, answer in answers:
                 self._write(writer, manifest, states.pop(key), answer, run)
                 run.stop_if_interrupted()
+            if self._vectors is not None:
+                self._vectors.put()
             run.midway = False
             self._progress(Progress("indexing", run.changed, len(found), run.bytes_read))
             if self._is_due(writer, run):
@@ -469,12 +488,15 @@ class Indexer:
     def _write(self, writer: IndexWriter, manifest: int, content: _Content, answer: Answer, run: _Run) -> None:
         file = content.file
         run.take_in(file.size)
-        if isinstance(answer, Reading):
-            writer.add(manifest, file, content.digest, answer, content.git_id)
-            run.chunks += len(answer.chunks)
-            run.symbols += len(answer.symbols)
-            most = MAX_PLACED_CHUNKS if answer.encoding == CONVERTED else MAX_CHUNKS
-            if answer.kind == "docs" and too_many(answer.chunks, most):
+        if not isinstance(answer, SkippedFile):
+            reading = answer.reading if isinstance(answer, Embedded) else answer
+            entry_id = writer.add(manifest, file, content.digest, reading, content.git_id)
+            if isinstance(answer, Embedded) and self._vectors is not None:
+                self._vectors.add(entry_id, file.path, answer)
+            run.chunks += len(reading.chunks)
+            run.symbols += len(reading.symbols)
+            most = MAX_PLACED_CHUNKS if reading.encoding == CONVERTED else MAX_CHUNKS
+            if reading.kind == "docs" and too_many(reading.chunks, most):
                 run.grown.append((file.path, most))
             return
         if answer.reason == "failed":  # perhaps the machine's fault and not the file's: the next full run tries again
@@ -491,7 +513,7 @@ class Indexer:
             removed=run.removed,
             chunks=run.chunks,
             symbols=run.symbols,
-            embedded=0,
+            embedded=self._vectors.chunks if self._vectors is not None else 0,
             bytes_read=run.bytes_read,
             skipped=tuple(run.skipped),
             failed=tuple(run.failed),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from findling import reading, sources
 from findling import store as stored
-from findling.embedding import takes_documents
+from findling.embedding import BUNDLED, takes_documents
 from findling.engine import indexing
 from findling.engine.refs import RefStore
 from findling.engine.store import WRITER_WAIT_S, OpenStore
@@ -59,27 +59,31 @@ def run(
         indexing.index_jobs.running_job(store, progress, whole=paths is None) as job,
         _turn("runs", store, job, deadline),
     ):
-        with _worker_for(store, paths) as ahead:
+        at_once = embed and deadline is None
+        with _worker_for(store, paths, vectors=at_once) as ahead:
             store.repair()
             if store.start_over_if_cut_otherwise(wait_s) or store.begins_anew:
                 paths = None  # what was to be taken in besides is gone with the old index
             order = None
             if first:
                 order = sources.by_query(first)
+            vectors = _made_at_once(store) if at_once and paths is None else None
             try:
-                report = _indexer(store, job, embed=embed, ahead=ahead).sync(
+                report = _indexer(store, job, embed=embed, vectors=vectors, ahead=ahead).sync(
                     paths=paths, deadline=deadline, order=order, wait_s=wait_s, unlisted=unlisted, tree=tree
                 )
             except CutOtherwise:  # a second time it is the caller's: two that disagree would cut all files by turns
                 store.close_if_replaced()
                 if store.start_over_if_cut_otherwise(wait_s):
                     paths = None
-                report = _indexer(store, job, embed=embed).sync(
+                report = _indexer(store, job, embed=embed, vectors=vectors).sync(
                     paths=paths, deadline=deadline, order=order, wait_s=wait_s, unlisted=unlisted, tree=tree
                 )
         store.begins_anew = False
         if paths is None and report.complete:
             rebuilding.forget_older(store.directory)
+        if vectors is not None and report.embedded:
+            save_bits(store, vectors, wait_s)
         embedded = 0
         failed: list[EmbeddedFile] = []
         if embed and (deadline is None or time.monotonic() < deadline):
@@ -88,7 +92,7 @@ def run(
     notes = tuple(f"{file.path}: {file.problem}" for file in failed if file.failed)
     if len(notes) > FAILED_SHOWN:
         notes = (*notes[:FAILED_SHOWN], f"The same applies to {len(notes) - FAILED_SHOWN:,} more files.")
-    return replace(report, embedded=embedded, notes=(*report.notes, *notes))
+    return replace(report, embedded=report.embedded + embedded, notes=(*report.notes, *notes))
 
 
 def _turn(
@@ -131,12 +135,14 @@ def build_anew(store: OpenStore, *, embed: bool, progress: OnProgress | None) ->
 
 
 @contextmanager
-def _worker_for(store: OpenStore, paths: Sequence[str] | None) -> Iterator[Worker | None]:
-    """A worker that starts while the indexer is imported, where some of ``paths`` most likely have new contents."""
-    if not any(os.path.lexists(store.root / path) for path in paths or ()):
+def _worker_for(store: OpenStore, paths: Sequence[str] | None, *, vectors: bool) -> Iterator[Worker | None]:
+    """A worker that starts while the indexer is imported, where contents most likely are new: some of ``paths``, or all
+    of a folder's that has no index. ``vectors``: it makes these, too, of a whole folder."""
+    begins = paths is None and not store.exists
+    if not begins and not any(os.path.lexists(store.root / path) for path in paths or ()):
         yield None
         return
-    with reading.start_ahead(_limits(store)) as worker:
+    with reading.start_ahead(_limits(store), vectors=vectors and begins and _made_at_once(store) is not None) as worker:
         yield worker
 
 
@@ -145,7 +151,7 @@ def _limits(store: OpenStore) -> ChunkLimits | None:
 
 
 def _indexer(
-    store: OpenStore, job: RunningJob, *, embed: bool, ahead: Worker | None = None
+    store: OpenStore, job: RunningJob, *, embed: bool, vectors: Fingerprint | None, ahead: Worker | None = None
 ) -> indexing.indexer.Indexer:
     configuration = store.configuration
     return indexing.indexer.Indexer(
@@ -156,9 +162,20 @@ def _indexer(
         workers=configuration.workers,
         limits=_limits(store),
         commit=_commit(store),
-        meanwhile=partial(_open_to_embed, store) if embed else None,
+        meanwhile=partial(_open_to_embed, store) if embed and vectors is None else None,
         ahead=ahead,
+        vectors=vectors,
     )
+
+
+def _made_at_once(store: OpenStore) -> Fingerprint | None:
+    """The bundled model, where it is what vectors are made by, and nobody has to wait for a turn to make some: the
+    worker processes make them of what they read."""
+    recipe = store.configuration.recipe
+    if recipe is not None and "embedding" in recipe.turns:
+        return None
+    expected = store.semantics.expected()
+    return expected if expected is not None and expected.provider == BUNDLED else None
 
 
 def _open_to_embed(store: OpenStore) -> None:

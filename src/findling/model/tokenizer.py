@@ -190,7 +190,7 @@ class _Joined(dict[str, str]):
     def __missing__(self, word: str) -> str:
         if len(self) > _CACHE_LIMIT:
             self.clear()
-        joined = self[word] = " ".join(terms_of(word))
+        joined = self[word] = " ".join(_terms_of(word))
         return joined
 
 

@@ -80,7 +80,11 @@ class GitProcess:
             size = 0
             descriptor = stream.fileno()
             while True:
-                data = os.read(descriptor, READ_BYTES)
+                try:
+                    data = os.read(descriptor, READ_BYTES)
+                except OSError:  # what came so far must not pass for all
+                    self._kill()
+                    return
                 if not data:
                     return
                 size += len(data)

@@ -1,8 +1,8 @@
 """What is said to a worker process and what it answers, as frames: a 4-byte length and a pickle.
 
 They only ever travel between findling's own processes over their pipes. A task is what is asked and a list of (path,
-bytes, with_syntax); the answer a list of (Reading | SkippedFile | message of a failure). What is asked: how files are
-cut (`ChunkLimits.id`), or one of the words below.
+bytes, with_syntax); the answer a list of (Reading | Embedded | SkippedFile | message of a failure). What is
+asked: how files are cut (`ChunkLimits.id`), with a word before it for vectors; or one of the other words below.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ COMMENTS = "comments"
 
 DOCUMENTED = "documented"
 """Find documented definitions: an answer as `syntax_docs.documented`."""
+
+VECTORS = "vectors "
+"""Before how files are cut: make the bundled model's vectors, too."""
 
 Task = tuple[str, list[tuple[str, bytes, bool]]]
 

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from findling.model.format_names import format_of
-from findling.model.reading import Reading
+from findling.model.reading import Embedded, Reading
 from findling.model.types import SkippedFile
 from findling.reading import worker_process
-from findling.reading.frames import COMMENTS, DOCUMENTED, read_frame, write_frame
+from findling.reading.frames import COMMENTS, DOCUMENTED, VECTORS, read_frame, write_frame
 
 if TYPE_CHECKING:
     import subprocess
@@ -43,7 +43,7 @@ has read, which came to half a gigabyte a worker on a large corpus. A new one is
 _MAX_WORKERS = 8
 """More feed the one writer faster than it writes."""
 
-Answer = Reading | SkippedFile
+Answer = Reading | Embedded | SkippedFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,33 +119,40 @@ class Worker:
             worker_process.end(process)
 
 
-def start_ahead(limits: ChunkLimits | None = None) -> Worker:
-    """A worker for a pool with the same ``limits``, started now: it imports while its parent does. A context."""
-    worker = Worker(_asked(limits))
+def start_ahead(limits: ChunkLimits | None = None, *, vectors: bool = False) -> Worker:
+    """A worker for a pool with the same ``limits`` and ``vectors``, started now: it imports while its parent does. A
+    context."""
+    worker = Worker(_asked(limits, vectors))
     with suppress(OSError):  # then there is none, and whoever needs one says so
         worker.start()
     return worker
 
 
-def _asked(limits: ChunkLimits | None) -> str:
-    return limits.id if limits is not None else ""
+def _asked(limits: ChunkLimits | None, vectors: bool) -> str:
+    return (VECTORS if vectors else "") + (limits.id if limits is not None else "")
 
 
 class WorkerPool:
     """``size`` workers behind two queues. Use as a context manager; leaving kills what still runs.
 
-    ``limits``: how files are cut. ``ahead``: one that was started before.
+    ``limits``: how files are cut. ``vectors``: the bundled model's are made, too. ``ahead``: one that was started
+    before.
     """
 
     def __init__(
-        self, size: int | None = None, *, limits: ChunkLimits | None = None, ahead: Worker | None = None
+        self,
+        size: int | None = None,
+        *,
+        limits: ChunkLimits | None = None,
+        vectors: bool = False,
+        ahead: Worker | None = None,
     ) -> None:
         self.size = size or max(1, min(os.cpu_count() or 1, _MAX_WORKERS))
         self._tasks: queue.SimpleQueue[list[Task] | None] = queue.SimpleQueue()
         self._answers: queue.SimpleQueue[list[tuple[int, Answer]]] = queue.SimpleQueue()
         self._pages = limits is not None and limits.pages
         first = [ahead] if ahead is not None else []
-        self._workers = [*first, *(Worker(_asked(limits)) for _ in range(self.size - len(first)))]
+        self._workers = [*first, *(Worker(_asked(limits, vectors)) for _ in range(self.size - len(first)))]
         self._threads: list[threading.Thread] = []
         self._closed = False
         self.in_flight = 0
@@ -155,6 +162,10 @@ class WorkerPool:
         with suppress(OSError):  # `collect` says so of files that need one
             for worker in self._workers[:count]:
                 worker.start()
+
+    def keep(self, count: int) -> None:
+        """Use at most ``count`` workers. Before anything is submitted."""
+        self.size = min(self.size, count)
 
     def submit(self, batch: list[Task]) -> None:
         if len(self._threads) < self.size:

@@ -162,7 +162,7 @@ class _Keys(dict[str, tuple[int, ...]]):
     def __missing__(self, word: str) -> tuple[int, ...]:
         if len(self) > _KNOWN_WORDS:
             self.clear()
-        found = self[word] = tuple(map(tokenizer.term_key, tokenizer.terms_of(word)))
+        found = self[word] = tuple(map(tokenizer.term_key, tokenizer.joined_terms((word,)).split()))
         return found
 
 

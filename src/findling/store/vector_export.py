@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from findling.model import vector_codes
 from findling.model.reading import ChunkRow
 from findling.model.rows import FileRow
-from findling.store import vector_codes
 from findling.store.protocols import CHUNK_BITS
 from findling.store.reader import IndexReader
 

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from findling.config.roots import LIVE
+from findling.model.codings import FLOAT16, FOUR_BITS, HASH_BYTES, Coding, row_bytes
 from findling.model.rows import ManifestRow
 from findling.store import connections, schema
 from findling.store.manifest_reader import ManifestReader
 from findling.store.protocols import VectorRows
-from findling.store.schema import DATABASE, FLOAT16, FOUR_BITS, HASH_BYTES, Coding
+from findling.store.schema import DATABASE
 from findling.store.snapshots import batches
 
 
@@ -168,10 +169,10 @@ class VectorReader(ManifestReader):
             return None
         import numpy as np
 
-        from findling.store import vector_codes
+        from findling.model import vector_codes
 
         dimensions, coding = found[1], self.coding(model_id)
-        size = vector_codes.row_bytes(dimensions, coding)
+        size = row_bytes(dimensions, coding)
         offsets = np.cumsum([0, *(len(data) // size for data in stored.values())])
         return VectorRows(list(stored), offsets, vector_codes.decode(b"".join(stored.values()), dimensions, coding))
 

@@ -74,8 +74,8 @@ class IndexWriter(ManifestWriter):
         blob_hash: bytes,
         reading: Reading,
         git_id: bytes | None = None,
-    ) -> None:
-        """Put a file's content into the batch and into the manifest. ``git_id``: what git calls the content."""
+    ) -> int:
+        """Put a file's content into the batch and into the manifest; its entry. ``git_id``: what git calls it."""
         self._begin()
         blob_id, is_new = self._blob(blob_hash, reading, git_id)
         entry_id = self._take_id("entry")
@@ -87,6 +87,7 @@ class IndexWriter(ManifestWriter):
         self._fulltext().add(entry_id, chunks, base | FILE_UNIT, path_terms)
         counted = (reading.terms, len(reading.chunks), reading.body_terms, reading.name_terms)
         self.link(manifest_id, file, entry_id, counted if is_new else None)
+        return entry_id
 
     def _blob(self, blob_hash: bytes, reading: Reading, git_id: bytes | None) -> tuple[int, bool]:
         """The content's id, and whether it was not there before."""

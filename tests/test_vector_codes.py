@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from findling.model import vector_codes
+from findling.model.codings import row_bytes
 from findling.search import cosines
-from findling.store import vector_codes
 
 DIMENSIONS = 256
 
@@ -21,7 +22,7 @@ def unit_rows() -> NDArray[np.float32]:
 
 def test_a_row_takes_half_a_byte_a_dimension(unit_rows: NDArray[np.float32]) -> None:
     packed = vector_codes.encode(unit_rows)
-    assert packed.shape == (400, vector_codes.row_bytes(DIMENSIONS))
+    assert packed.shape == (400, row_bytes(DIMENSIONS))
     assert vector_codes.decode(packed.tobytes(), DIMENSIONS).shape == unit_rows.shape
 
 

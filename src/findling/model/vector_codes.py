@@ -18,7 +18,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from findling.store.schema import FLOAT16, FOUR_BITS, Coding
+from findling.model.codings import FLOAT16, FOUR_BITS, Coding, row_bytes
 
 _LEVELS = (0.1284, 0.3881, 0.6568, 0.9424, 1.2562, 1.6181, 2.0690, 2.7326)
 """Of the positive half, in standard deviations; the negative half mirrors it, so that signs survive."""
@@ -94,11 +94,6 @@ def _upper_bits(packed: NDArray[np.uint8]) -> NDArray[np.uint8]:
     suspects = np.flatnonzero(~bits.any(axis=1))
     bits[suspects[~packed[suspects].any(axis=1)]] = 0xFF
     return bits
-
-
-def row_bytes(dimensions: int, coding: Coding = FOUR_BITS) -> int:
-    """Bytes of one vector."""
-    return 2 * dimensions if coding == FLOAT16 else dimensions // 2
 
 
 def _halves(data: bytes, dimensions: int) -> NDArray[np.float32]:
