@@ -23,7 +23,7 @@ from mcp.types import (
 )
 
 from findling.contracts.tools import Tool, select
-from findling.contracts.workspace import Workspace
+from findling.contracts.workspaces import Workspace
 from findling.faces.mcp.desk import Desk, make_server
 from findling.faces.mcp.http import serve_on
 from findling.faces.mcp.http_listening import listen

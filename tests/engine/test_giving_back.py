@@ -13,7 +13,7 @@ from indexes import make
 
 from findling import Engine
 from findling.contracts import TOOLS, call
-from findling.contracts.workspace import Workspace
+from findling.contracts.workspaces import Workspace
 from findling.embedding import open_embedder
 from findling.engine.memory import give_back
 from findling.faces.mcp import desk as desk_module

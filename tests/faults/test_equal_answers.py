@@ -15,7 +15,7 @@ from gits import git
 from indexes import write
 
 from findling.contracts import TOOLS, call
-from findling.contracts.workspace import Workspace
+from findling.contracts.workspaces import Workspace
 
 EDITS = 14
 

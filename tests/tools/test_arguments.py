@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from findling.contracts import TOOLS, Workspace, call
-from findling.contracts.failures import CODE_CODES
 from findling.contracts.model import Refusal
+from findling.contracts.registry import CODE_CODES
 from findling.contracts.schema import validate
 from findling.contracts.symbols import kinds_of
 from findling.contracts.tools import object_schema

@@ -11,19 +11,15 @@ from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
     from findling.contracts.registry import call
-    from findling.contracts.root_names import check_roots
     from findling.contracts.tools import TOOLS, select
-    from findling.contracts.workspace import Workspace
-    from findling.contracts.workspaces import open_workspace
+    from findling.contracts.workspaces import Workspace, check_roots, open_workspace
 else:
     __getattr__ = front_door(
         __name__,
         {
             "registry": "call",
-            "root_names": "check_roots",
             "tools": "TOOLS select",
-            "workspace": "Workspace",
-            "workspaces": "open_workspace",
+            "workspaces": "Workspace check_roots open_workspace",
         },
     )
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
-from findling import __version__
-from findling.contracts import absence, code_metadata, running
+from findling import __version__, reading, store
 from findling.contracts import code_decisions as decide
-from findling.contracts.code_health import grammars, missing_folder, required_version, schema_status, store_problem
+from findling.contracts import code_metadata, index_state
 from findling.contracts.code_search import BODY_LINES, known_language, symbol_id
+from findling.contracts.files import Lines
 from findling.contracts.model import Arguments, Call, Refusal, Reply
-from findling.contracts.places import Lines
-from findling.contracts.refs import check_ref
 from findling.contracts.symbols import file_symbols, outline
-from findling.contracts.workspace import WAIT_S
+from findling.contracts.workspaces import WAIT_S
 from findling.engine.index_jobs import RunMode
+from findling.model import errors
 from findling.model.languages import LANGUAGES
 from findling.model.types import Reference, SymbolHit
 from findling.search.lexical import core_name
@@ -33,7 +33,6 @@ REFERENCE_SCORE = 0.4
 
 def locate_symbol(call: Call, given: Arguments) -> Reply:
     engine = call.workspace.engine
-    ref = check_ref(call.workspace, given.get("ref"))
     found = engine.symbols(
         given["name"],
         references=given["include_references"],
@@ -47,21 +46,15 @@ def locate_symbol(call: Call, given: Arguments) -> Reply:
     results = [_definition(hit, given["name"], given["detail_level"], lines) for hit in found.definitions]
     room = max(0, given["limit"] - len(results))
     results += [_reference(use, given["name"], given["detail_level"]) for use in found.references[:room]]
-    metadata = code_metadata.of_answer(
-        ref,
-        freshness=found.freshness,
-        coverage=found.coverage,
-        job_active=call.workspace.job_active,
-        vectors_wanted=False,
-    )
+    metadata = code_metadata.of_answer(call.workspace, freshness=found.freshness, coverage=found.coverage)
     if found.notes:
         metadata["warnings"] = list(found.notes)
     if found.freshness != "fresh":
-        call.workspace.finish_in_background(ref)
+        call.workspace.finish_in_background()
     facts = {
         "results": results,
         "total_candidates": found.total_definitions + found.total_references,
-        **absence.fields(found.absent),
+        **index_state.absent_fields(found.absent),
         "metadata": metadata,
     }
     return Reply(facts, "results")
@@ -116,10 +109,9 @@ def index_status(call: Call, given: Arguments) -> Reply:
     engine = workspace.engine
     if (gone := missing_folder(engine.root)) is not None:
         raise gone
-    ref = check_ref(call.workspace, given.get("ref"))
     status = engine.status()
     schema = schema_status(engine.store_dir, indexed=status.indexing_status != "not_indexed")
-    active = running.active_job(workspace)
+    active = code_metadata.active_job(workspace)
     coverage = status.coverage
     facts: dict[str, Any] = {
         "project_id": code_metadata.project_id(str(engine.root)),
@@ -127,14 +119,14 @@ def index_status(call: Call, given: Arguments) -> Reply:
         "index_status": "indexing" if active else status.indexing_status,
         "schema_status": schema,
         "required_schema_version": required_version(),
-        "ref": ref,
+        "ref": workspace.ref_name,
         "file_count": coverage.files,
-        "pending_count": running.pending_files(workspace, coverage),
+        "pending_count": code_metadata.pending_files(workspace, coverage),
         "symbol_count": status.symbols,
         "chunk_count": coverage.chunks,
         "embedded_count": coverage.embedded_chunks,
         "active_job": active,
-        "recent_jobs": [running.job_facts(job) for job in workspace.jobs.recent()],
+        "recent_jobs": [code_metadata.job_facts(job) for job in workspace.jobs.recent()],
     }
     if workspace.watched is not None:
         facts["watching"] = workspace.watched._asdict()
@@ -168,27 +160,30 @@ def sync_repo(call: Call, given: Arguments) -> Reply:
 
 def _start(call: Call, given: Arguments, mode: RunMode, busy: str, counted: str) -> Reply:
     workspace = call.workspace
-    ref = check_ref(workspace, given.get("ref"))
     # A forced synchronisation looks at every file again, which is what a full run from nothing does.
-    job = workspace.jobs.start("full" if given["force"] else mode, force=given["force"], ref=ref)
+    job = workspace.jobs.start("full" if given["force"] else mode, force=given["force"], ref=workspace.ref_name)
     if job is None:
         active = workspace.jobs.active
         data = {"job_id": active.id} if active else {}
         raise Refusal(busy, "The index is being brought up to date already; index_status tells how far it is.", data)
     facts = {"job_id": job.id, "status": job.status, "mode": mode, counted: None}
-    return Reply({**facts, "metadata": code_metadata.fields(decide.protocol_state(indexed=True, job_active=True), ref)})
+    return Reply(
+        {
+            **facts,
+            "metadata": code_metadata.fields(decide.protocol_state(indexed=True, job_active=True), workspace.ref_name),
+        }
+    )
 
 
 def health_check(call: Call, given: Arguments) -> Reply:
     workspace = call.workspace
     engine = workspace.engine
-    ref = check_ref(call.workspace, given.get("ref"))
     status = engine.status()
     gone = missing_folder(engine.root)
     sqlite_problem, fulltext_problem = store_problem(engine.store_dir)
     fingerprint = engine.fingerprint
     available, missing = grammars()
-    active = running.active_job(workspace)
+    active = code_metadata.active_job(workspace)
     failed = bool(gone or sqlite_problem or fulltext_problem) or status.indexing_status == "failed"
     embedder: dict[str, Any] = {"available": fingerprint is not None}
     if fingerprint is not None:
@@ -218,7 +213,7 @@ def health_check(call: Call, given: Arguments) -> Reply:
                 "project_id": code_metadata.project_id(str(engine.root)),
                 "repo_root": str(engine.root),
                 "index_status": "indexing" if active else status.indexing_status,
-                "ref": ref,
+                "ref": workspace.ref_name,
             }
         ],
     }
@@ -228,17 +223,10 @@ def health_check(call: Call, given: Arguments) -> Reply:
 
 
 def get_file_outline(call: Call, given: Arguments) -> Reply:
-    ref = check_ref(call.workspace, given.get("ref"))
-    found, freshness = file_symbols(call, ref, given["path"])
-    metadata = code_metadata.of_answer(
-        ref,
-        freshness=freshness,
-        coverage=call.workspace.engine.coverage(),
-        job_active=call.workspace.job_active,
-        vectors_wanted=False,
-    )
+    found, freshness = file_symbols(call, given["path"])
+    metadata = code_metadata.of_answer(call.workspace, freshness=freshness, coverage=call.workspace.engine.coverage())
     if freshness != "fresh":
-        call.workspace.finish_in_background(ref)
+        call.workspace.finish_in_background()
     facts = {
         "file_path": found.path,
         "language": found.language,
@@ -246,3 +234,53 @@ def get_file_outline(call: Call, given: Arguments) -> Reply:
         "metadata": metadata,
     }
     return Reply(facts, "symbols")
+
+
+# --- whether what the index rests on works ---------------------------------------------------------------------------
+
+
+SchemaStatus = Literal["compatible", "not_indexed", "reindex_required", "corrupt_manifest"]
+
+_OLDER = "older format"
+"""How the store's own message speaks of an index that an earlier version wrote."""
+
+
+def schema_status(store_dir: Path, *, indexed: bool) -> SchemaStatus:
+    """Whether this version can read the index as it stands."""
+    try:
+        problem = store.soundness.problem(store_dir)
+    except errors.IndexNewer:
+        return "reindex_required"
+    except errors.IndexUnavailable:
+        return "corrupt_manifest"
+    if problem:
+        return "reindex_required" if _OLDER in problem else "corrupt_manifest"
+    return "compatible" if indexed else "not_indexed"
+
+
+def required_version() -> int:
+    """The format of the index that this version reads and writes."""
+    return store.FORMAT_VERSION
+
+
+def store_problem(store_dir: Path) -> tuple[str, str]:
+    """What is wrong with the tables and what with the text index, '' for nothing."""
+    try:
+        problem = store.soundness.problem(store_dir)
+    except errors.FindlingError as error:
+        return str(error), ""
+    return ("", problem) if problem.startswith("The text index") else (problem, "")
+
+
+def missing_folder(root: Path) -> errors.RootError | None:
+    """What is wrong where the folder that is searched is not there any more."""
+    if root.is_dir():
+        return None
+    return errors.RootError(f"There is no folder {str(root)!r} any more.", remedy="Check the path.")
+
+
+def grammars() -> tuple[list[str], list[str]]:
+    """Languages whose definitions can be read, and those whose grammar this installation lacks. Loads none."""
+    languages, tables = reading.supported_languages(), reading.GRAMMARS
+    missing = [name for name in languages if name in tables and not reading.has_grammar(tables[name].parser)]
+    return [name for name in languages if name not in missing], missing

@@ -10,8 +10,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from findling.contracts.docs_scope import ask, scope_of
-from findling.contracts.docs_state import report, semantic_state
+from findling.contracts.docs_scope import ask, report, scope_of, semantic_state
 from findling.contracts.files import inside
 from findling.contracts.index_state import COMPLETENESS
 from findling.contracts.model import Arguments, Call, Refusal, Reply

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from findling.contracts.workspace import Workspace
+    from findling.contracts.workspaces import Workspace
     from findling.model.types import Progress
 
 Schema = Mapping[str, Any]

@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from findling.contracts import budget, several
-from findling.contracts.failures import refusal_of, refused
+from findling.contracts import budget, code_metadata, several
 from findling.contracts.model import Arguments, Call, Refusal, Reply, ToolResult
 from findling.contracts.schema import validate
-from findling.contracts.tools import find
-from findling.contracts.workspace import Workspace
+from findling.contracts.tools import Family, Tool, find
+from findling.contracts.workspaces import Workspace
+from findling.model import errors
 from findling.model.errors import FindlingError
 from findling.model.types import Progress
 from findling.search.query import shortened
@@ -74,3 +74,65 @@ def _finished(reply: Reply, max_tokens: int | None) -> ToolResult:
         return ToolResult(reply.facts, reply.text or [], reply.is_error)
     facts = budget.cut_to(reply.facts, reply.items, budget.allowed_chars(max_tokens))
     return ToolResult(facts, [budget.dumps(facts)], reply.is_error)
+
+
+# --- what each family says when it cannot answer: one internal error, four shapes ------------------------------------
+
+
+CODE_CODES = frozenset(
+    (
+        *("invalid_input", "project_not_found", "index_in_progress", "sync_in_progress", "index_not_ready"),
+        *(
+            "index_stale",
+            "index_incompatible",
+            "ref_not_indexed",
+            "symbol_not_found",
+            "file_not_found",
+            "internal_error",
+        ),
+    )
+)
+"""The only error codes of the code family."""
+
+_AS_CODE = {
+    "not_found": "file_not_found",
+    "root_error": "project_not_found",
+    "index_unavailable": "index_incompatible",
+}
+
+
+_LIBRARY_CAUSES = {
+    **dict.fromkeys(("not_found", "file_not_found", "file_access", "root_error"), "file access"),
+    **dict.fromkeys(("network_error", "fetch_refused"), "network"),
+    **dict.fromkeys(("index_unavailable", "index_incompatible", "index_in_progress", "storage_full"), "storage"),
+}
+"""Which of the library's four kinds of failure a code is; the others come from processing."""
+
+
+def refusal_of(error: Refusal | errors.FindlingError, family: Family) -> Refusal:
+    """Any deliberate failure as a refusal with one of the family's codes."""
+    if isinstance(error, errors.FindlingError):
+        data = {"remedy": error.remedy} if error.remedy else {}
+        error = Refusal(error.code, error.message if family == "code" else str(error), data)
+    if family != "code" or error.code in CODE_CODES:
+        return error
+    return Refusal(_AS_CODE.get(error.code, "internal_error"), error.message, error.data)
+
+
+def refused(tool: Tool, refusal: Refusal, workspace: Workspace, ref: object = None) -> ToolResult:
+    """The answer that says so, in the family's shape; always with ``is_error``. ``ref``: as the call had it, checked or
+    not."""
+    if tool.family == "repo":
+        return ToolResult(None, [refusal.message], is_error=True)
+    if tool.family == "library":
+        what = _LIBRARY_CAUSES.get(refusal.code, "processing")
+        return ToolResult(None, [f"{tool.name} failed ({what}): {refusal.message}"], is_error=True)
+    facts: dict[str, Any]
+    if tool.family == "docs":
+        facts = {"error": refusal.code, "message": refusal.message}
+    else:
+        error: dict[str, Any] = {"code": refusal.code, "message": refusal.message}
+        if refusal.data:
+            error["data"] = refusal.data
+        facts = {"error": error, "metadata": code_metadata.of_refusals(workspace, ref)}
+    return ToolResult(facts, [budget.dumps(facts)], is_error=True)

@@ -10,13 +10,11 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from findling import search
-from findling.contracts import absence, budget, index_state
-from findling.contracts.files import line_range, read_document, read_text
+from findling.contracts import budget, index_state
+from findling.contracts.files import Lines, clipped, line_range, read_document, read_text
 from findling.contracts.model import Arguments, Call, Reply
-from findling.contracts.places import Lines, clipped
-from findling.contracts.refs import check_ref
 from findling.contracts.symbols import definition, definitions, file_symbols, kinds_of
-from findling.contracts.workspace import WAIT_S
+from findling.contracts.workspaces import WAIT_S
 from findling.model.errors import InvalidPattern, OtherSyntax
 from findling.model.types import Answer, LineMatch, Query
 from findling.outbound import events
@@ -54,10 +52,9 @@ def _asked(operation: str, call: Call, given: Arguments, query: Query) -> Answer
     """The engine's answer. What the index lacks goes on in the background; the log hears what meaning did."""
     started = time.monotonic()
     workspace = call.workspace
-    ref = check_ref(workspace, given.get("ref"))
     answer = workspace.engine.ask(query, progress=call.progress)
     if index_state.is_unfinished(answer):
-        workspace.finish_in_background(ref)
+        workspace.finish_in_background()
     meaning = answer.meaning
     if meaning.failure:
         events.semantic_error(operation=operation, error_type=meaning.skipped or "failed", message=meaning.failure)
@@ -143,7 +140,7 @@ def hybrid_facts(answer: Answer) -> dict[str, Any]:
     ]
     return {
         "results": results,
-        **absence.fields(answer.absent),
+        **index_state.absent_fields(answer.absent),
         **index_state.of_answer(answer),
         **index_state.by_words(answer),
     }
@@ -154,7 +151,6 @@ def hybrid_facts(answer: Answer) -> dict[str, Any]:
 
 def search_keyword(call: Call, given: Arguments) -> Reply:
     engine = call.workspace.engine
-    ref = check_ref(call.workspace, given.get("ref"))
     query: str = given["query"]
     literal = not _is_expression(query)
     result = engine.grep(query, literal=literal, limit=KEYWORD_LINES)
@@ -183,8 +179,8 @@ def search_keyword(call: Call, given: Arguments) -> Reply:
         facts["skipped_total"] = len(result.skipped)
     if literal or re.escape(query) == query:
         asked = Query(query, mode="exact", wait_s=0.0)
-        facts |= absence.fields(() if result.total_files else engine.ask(asked).absent)
-    return Reply(facts | index_state.of_text(call, ref, result), "results")
+        facts |= index_state.absent_fields(() if result.total_files else engine.ask(asked).absent)
+    return Reply(facts | index_state.of_text(call, result), "results")
 
 
 def _is_expression(query: str) -> bool:
@@ -211,7 +207,6 @@ def _matched_share(line: LineMatch) -> float:
 
 def find_symbol(call: Call, given: Arguments) -> Reply:
     engine = call.workspace.engine
-    ref = check_ref(call.workspace, given.get("ref"))
     wanted = kinds_of(given["kind"]) if "kind" in given else None
     found = engine.symbols(
         given["name"],
@@ -225,18 +220,17 @@ def find_symbol(call: Call, given: Arguments) -> Reply:
     total = len(hits) if wanted else found.total_definitions
     if total > len(facts["symbols"]):
         facts["total"] = total
-    return Reply(facts | absence.fields(found.absent) | index_state.of_names(call, ref, found), "symbols")
+    return Reply(facts | index_state.absent_fields(found.absent) | index_state.of_names(call, found), "symbols")
 
 
 def list_defs_in_file(call: Call, given: Arguments) -> Reply:
     engine = call.workspace.engine
-    ref = check_ref(call.workspace, given.get("ref"))
-    found, freshness = file_symbols(call, ref, given["path"])
+    found, freshness = file_symbols(call, given["path"])
     facts = {"path": found.path, "symbols": definitions(found, Lines(engine))}
     if freshness != "fresh":
         if any(engine.changed(found.path)):  # how it is with other files does not matter here
             facts |= index_state.state(freshness, partial=False)
-        call.workspace.finish_in_background(ref)
+        call.workspace.finish_in_background()
     return Reply(facts, "symbols")
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from findling.config.roots import Root
-    from findling.contracts.workspace import Workspace
+    from findling.contracts.workspaces import Workspace
     from findling.engine import Engine
     from findling.faces.cli.session import Session
     from findling.model.types import IndexReport, Progress, SearchResult

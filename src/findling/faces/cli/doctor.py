@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from findling import config, engine, reading, store
-from findling.contracts.code_health import grammars
+from findling.contracts.code import grammars
 from findling.embedding import BUNDLED, open_embedder
 from findling.model import errors
 from findling.model.reports import Check, Diagnosis

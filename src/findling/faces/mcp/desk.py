@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from findling.contracts.model import ToolResult
     from findling.contracts.tools import Tool
-    from findling.contracts.workspace import Workspace
+    from findling.contracts.workspaces import Workspace
 
 INSTRUCTIONS = (
     "Search over the code and documents of this folder, by exact text, by name and by meaning. Search first, then read "
