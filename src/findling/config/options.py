@@ -11,7 +11,7 @@ Every spelling is accepted in every file, TOML or JSON, in snake_case and camelC
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
@@ -473,14 +473,6 @@ OPTIONS: Final[Mapping[str, Option]] = MappingProxyType(
 )
 
 
-class Condition(NamedTuple):
-    """What must hold between options. The first key is the one that a message names."""
-
-    keys: tuple[str, ...]
-    holds: Callable[..., bool]
-    words: str
-
-
 OVERLAPS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "semantic.chunk_overlap": "semantic.chunk_size",
@@ -489,15 +481,3 @@ OVERLAPS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 """An overlap, and the size that it must stay below."""
-
-CONDITIONS: Final = (
-    *(
-        Condition((overlap, size), lambda part, whole: part < whole, f"must be less than {size}")
-        for overlap, size in OVERLAPS.items()
-    ),
-    Condition(
-        ("hybrid.keyword_weight", "hybrid.symbol_weight", "hybrid.semantic_weight"),
-        lambda *weights: sum(weights) > 0,
-        "must be above 0 when the other two weights are 0",
-    ),
-)

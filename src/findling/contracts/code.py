@@ -46,7 +46,12 @@ def locate_symbol(call: Call, given: Arguments) -> Reply:
     results = [_definition(hit, given["name"], given["detail_level"], lines) for hit in found.definitions]
     room = max(0, given["limit"] - len(results))
     results += [_reference(use, given["name"], given["detail_level"]) for use in found.references[:room]]
-    metadata = code_metadata.of_answer(call.workspace, freshness=found.freshness, coverage=found.coverage)
+    metadata = code_metadata.of_answer(
+        call.workspace.ref_name,
+        freshness=found.freshness,
+        coverage=found.coverage,
+        job_active=call.workspace.job_active,
+    )
     if found.notes:
         metadata["warnings"] = list(found.notes)
     if found.freshness != "fresh":
@@ -224,7 +229,12 @@ def health_check(call: Call, given: Arguments) -> Reply:
 
 def get_file_outline(call: Call, given: Arguments) -> Reply:
     found, freshness = file_symbols(call, given["path"])
-    metadata = code_metadata.of_answer(call.workspace, freshness=freshness, coverage=call.workspace.engine.coverage())
+    metadata = code_metadata.of_answer(
+        call.workspace.ref_name,
+        freshness=freshness,
+        coverage=call.workspace.engine.coverage(),
+        job_active=call.workspace.job_active,
+    )
     if freshness != "fresh":
         call.workspace.finish_in_background()
     facts = {

@@ -57,18 +57,18 @@ def joined(states: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def of_answer(
-    workspace: Workspace, *, freshness: Freshness, coverage: Coverage, vectors_wanted: bool = False
+    ref: str, *, freshness: Freshness, coverage: Coverage, job_active: bool, vectors_wanted: bool = False
 ) -> dict[str, Any]:
     """The fields of an answer that the engine gave with this freshness and coverage."""
     state = protocol_state(
         indexed=coverage.files > 0 or freshness == "fresh",
-        job_active=workspace.job_active or freshness == "syncing",
+        job_active=job_active or freshness == "syncing",
         changed=freshness == "stale",
         files_pending=coverage.unfinished,
         vectors_missing=vectors_wanted and coverage.missing_vectors > 0,
         unread=coverage.unread > 0,
     )
-    found = fields(state, workspace.ref_name)
+    found = fields(state, ref)
     if left := index_state.not_searched(coverage, vectors_wanted=vectors_wanted):
         found[index_state.NOT_SEARCHED] = left
     return found

@@ -65,9 +65,10 @@ def search_code(call: Call, given: Arguments) -> Reply:
     workspace.note_latency((time.monotonic() - started) * 1000)
     _report(answer, mode, min(len(found), given["limit"]), started)
     metadata = code_metadata.of_answer(
-        workspace,
+        workspace.ref_name,
         freshness=answer.result.freshness,
         coverage=answer.result.coverage,
+        job_active=workspace.job_active,
         vectors_wanted=mode == "hybrid",
     )
     if given["freshness_policy"] != "best_effort" and _is_unfinished(answer, mode):

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -53,11 +52,9 @@ class Tool:
 
 def find(name: str) -> Tool:
     """Raises `InvalidInput` with the nearest name."""
-    if name in TOOLS:
-        return TOOLS[name]
-    near = get_close_matches(name, TOOLS, 1)
-    hint = f"Did you mean {near[0]!r}?" if near else f"The tools are {', '.join(TOOLS)}."
-    raise InvalidInput(f"There is no tool called {name[:60]!r}.", remedy=hint)
+    if name not in TOOLS:
+        raise _unknown("tool", name, TOOLS, f"The tools are {', '.join(TOOLS)}.")
+    return TOOLS[name]
 
 
 def select(names: Iterable[str] | None, *, allow_delete: bool = False) -> list[Tool]:
@@ -66,13 +63,19 @@ def select(names: Iterable[str] | None, *, allow_delete: bool = False) -> list[T
     Destructive ones only when allowed. Raises `InvalidInput` for a name that is neither.
     """
     wanted = set(names) if names is not None else set(FAMILIES)
-    for name in sorted(wanted):
-        if name not in FAMILIES and name not in TOOLS:
-            near = get_close_matches(name, [*FAMILIES, *TOOLS], 1)
-            hint = f"Did you mean {near[0]!r}?" if near else f"The families are {', '.join(FAMILIES)}."
-            raise InvalidInput(f"There is no tool or family called {name[:60]!r}.", remedy=hint)
+    for name in sorted(wanted.difference(FAMILIES, TOOLS)):
+        raise _unknown("tool or family", name, (*FAMILIES, *TOOLS), f"The families are {', '.join(FAMILIES)}.")
     chosen = [tool for tool in TOOLS.values() if tool.family in wanted or tool.name in wanted]
     return [tool for tool in chosen if allow_delete or not tool.destructive]
+
+
+def _unknown(what: str, name: str, known: Iterable[str], all_of_them: str) -> InvalidInput:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, known, 1)
+    return InvalidInput(
+        f"There is no {what} called {name[:60]!r}.", remedy=f"Did you mean {near[0]!r}?" if near else all_of_them
+    )
 
 
 def object_schema(

@@ -6,16 +6,18 @@ Must not know what a tool does, nor what the messages travel over.
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from importlib.util import find_spec, module_from_spec
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from findling import __version__, contracts
 from findling.engine.memory import expect_to_idle, give_back
 from findling.faces.mcp.opening import listed
-from findling.faces.mcp.sdk import load_lightly
 from findling.model import errors
 from findling.model.plurals import count
 from findling.model.remembered import forget_all
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from findling.contracts.model import ToolResult
     from findling.contracts.tools import Tool
     from findling.contracts.workspaces import Workspace
+
 
 INSTRUCTIONS = (
     "Search over the code and documents of this folder, by exact text, by name and by meaning. Search first, then read "
@@ -170,3 +173,41 @@ class ProgressRelay:
         asyncio.run_coroutine_threadsafe(
             self._context.session.report_progress(round(reached, 4), float(len(STAGES)), words), self._loop
         )
+
+
+# --- loading the SDK without the half of it that a server does not use -----------------------------------------------
+
+
+_PACKAGES = ("mcp", "mcp.server")
+
+
+def load_lightly() -> None:
+    """Call before the SDK's first import; afterwards it does nothing."""
+    for name in _PACKAGES:
+        if name not in sys.modules:
+            _put_off(name)
+
+
+def _put_off(name: str) -> None:
+    spec = find_spec(name)
+    if spec is None or spec.loader is None:
+        return  # the import that follows says what is missing
+    module = module_from_spec(spec)
+    load = spec.loader.exec_module
+
+    def load_and_get(attribute: str) -> Any:
+        if attribute.startswith("__"):  # asked by the import system, about an optional property of every module
+            raise AttributeError(attribute)
+        vars(module).pop("__getattr__", None)
+        load(module)
+        return getattr(module, attribute)
+
+    vars(module)["__getattr__"] = load_and_get
+    sys.modules[name] = module
+    _bind_to_parent(name, module)
+
+
+def _bind_to_parent(name: str, module: ModuleType) -> None:
+    parent, _, child = name.rpartition(".")
+    if parent:
+        setattr(sys.modules[parent], child, module)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from findling import config, contracts, engine, outbound
 from findling.faces.mcp import parts
-from findling.faces.mcp.http_options import HttpOptions
+from findling.faces.mcp.http_options import HttpOptions, listen
 from findling.faces.mcp.opening import Opening, read_results
 from findling.faces.mcp.wire import Incoming, claim_wire
 from findling.model import errors
@@ -68,7 +68,7 @@ def serve(
         if incoming.meet(OPENING_S):
             parts.stdio.serve_stdio(wire, incoming, open_desk())
         return
-    listening = parts.http_listening.listen(http)  # a port that is taken, too, is said before anything is loaded
+    listening = listen(http)  # a port that is taken, too, is said before anything is loaded
     claim_wire()
     parts.http.serve_http(listening, open_desk())
 
