@@ -154,6 +154,7 @@ def _freshen(
     if known is None:
         deadline = None if wait_s is None else started + wait_s
         return _first_run(store, deadline, progress, query, within, embed=not text_only or deadline is not None)
+    store.kept = None
     changes, changed = _look(store, known, tree, None if look_at_all else wait_s)
     unlisted = changes.skipped if changes.complete else None
     same = unlisted is None or {(file.path, file.reason) for file in unlisted} == _left_out(store)
