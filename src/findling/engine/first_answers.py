@@ -43,8 +43,9 @@ KEPT_FILES = 600
 COMPOUNDS = 12
 """Pairs of words that are looked for as one name, of a long question."""
 
-SCAN_S = 5.0
-"""Time for going through all files; a slow disk must not hold a question up for longer."""
+SCAN_S, LEAST_SCAN_S = 5.0, 1.0
+"""Time for listing and going through all files, and how much of it the listing leaves; a slow disk must not hold a
+question up for longer."""
 
 
 @dataclass(slots=True)
@@ -92,8 +93,9 @@ class FirstAnswer:
         )
 
 
-def first_answer(opened: OpenStore, text: str, found: list[Found], *, embed: bool) -> FirstAnswer:
-    """What a question is answered from where ``found`` (path, size, time) is not in the index yet."""
+def first_answer(opened: OpenStore, text: str, found: list[Found], began: float, *, embed: bool) -> FirstAnswer:
+    """What a question that came at ``began`` (monotonic seconds) is answered from where ``found`` (path, size, time) is
+    not in the index yet."""
     terms = analyse(text, own_name=roots.own_name(opened.root))
     asked = _asked(terms)
     options = opened.configuration.wanted
@@ -108,7 +110,7 @@ def first_answer(opened: OpenStore, text: str, found: list[Found], *, embed: boo
         del states[path]
     opened.kept = None  # until all of it is there
     with opened.open_files() as files:
-        deadline = time.monotonic() + SCAN_S
+        deadline = max(began + SCAN_S, time.monotonic() + LEAST_SCAN_S)
         proposed = scan(files, found, asked, READ_FILES, max_bytes=options.max_bytes, deadline=deadline)
         index.publish({}, gone)
         new = [(place, path) for place, path in enumerate(proposed.best) if path not in states]

@@ -380,7 +380,7 @@ def _first_run(
     tell(Progress("listing", 0, 0))
     if deadline is not None and within is not None and (waiting := _not_indexed_yet(store, within)) is not None:
         tell(Progress("indexing", 0, len(waiting)))
-        store.first_answer = indexing.first_answers.first_answer(store, query, waiting, embed=embed)
+        store.first_answer = indexing.first_answers.first_answer(store, query, waiting, began, embed=embed)
         goes_on = indexing.background.start(store)
         store.notes.append(store.first_answer.note(goes_on=goes_on))
         return "syncing", "the index is not ready"
