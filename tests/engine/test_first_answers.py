@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from findling import Engine
-from findling.sources.scan import scan
+from findling import Engine, reading
+from findling.outbound.files import RootFiles
+from findling.sources.discovery import DiscoveryOptions, discover
+from findling.sources.scan import Asked, scan
 from findling.store.memory import MemoryIndex
 
 FILES = 150
@@ -81,14 +84,50 @@ def test_an_index_in_memory_knows_what_was_counted_of_others() -> None:
     assert MemoryIndex().term_counts([3]) == {3: 0}
 
 
-def test_a_scan_puts_what_says_most_first_and_says_what_it_left(folder: Path) -> None:
-    from findling.outbound.files import RootFiles
-    from findling.sources.discovery import DiscoveryOptions, discover
+def anything(terms: dict[str, float], *names: str) -> Asked:
+    return Asked(terms, names, lambda path: path.startswith("tests/"))
 
+
+def test_a_scan_knows_definitions_and_what_hardly_anybody_means(tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "uses.py").write_text("from a import Depends\n" + "x = Depends()\n" * 4)
+    (tmp_path / "a.py").write_text("import other\n" * 20 + "def Depends(call):\n    return call\n")
+    (tmp_path / "tests" / "depends.py").write_text("x = Depends()\n" * 4)
+    found = discover(tmp_path, DiscoveryOptions()).files
+    with RootFiles(tmp_path) as files:
+        best = scan(files, found, anything({"depend": 1.0, "depends": 1.0}, "depends"), 3, max_bytes=10**6).best
+    assert best == ("a.py", "uses.py", "tests/depends.py")
+
+
+def test_what_was_read_for_a_question_is_not_read_again_for_the_next(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    prepare = reading.prepare.prepare
+
+    def noted(path: str, data: bytes) -> Any:
+        read.append(path)
+        return prepare(path, data)
+
+    monkeypatch.setattr(reading.prepare, "prepare", noted)
+    with Engine.open(root=folder) as engine:
+        engine.search("retry policy")
+        assert {"part3/retrying.py", "part4/policy.py"} <= set(read)
+        read.clear()
+        (folder / "part4" / "policy.py").write_text("RetryPolicy = None\n")
+        (folder / "part3" / "retrying.py").unlink()
+        later = engine.search("policy that tries again")
+        assert set(read) == {"part4/policy.py", "guide.md"}
+        assert "part3/retrying.py" not in [hit.path for hit in later.hits]
+        engine.index()
+        assert engine.search("retry policy").coverage.complete
+
+
+def test_a_scan_puts_what_says_most_first_and_says_what_it_left(folder: Path) -> None:
     found = discover(folder, DiscoveryOptions()).files
     with RootFiles(folder) as files:
-        best = scan(files, found, {"retri": 1.0, "retry": 1.0, "polic": 1.0}, 3, max_bytes=10**6)
+        best = scan(files, found, anything({"retri": 1.0, "retry": 1.0, "polic": 1.0}), 3, max_bytes=10**6)
         assert set(best.best) <= {"part3/retrying.py", "part4/policy.py", "guide.md"} and best.best[0] != "guide.md"
         assert best.files == len(found) and best.left == 0
-        none = scan(files, found, {"retry": 1.0}, 3, max_bytes=10**6, deadline=0.0)
+        none = scan(files, found, anything({"retry": 1.0}), 3, max_bytes=10**6, deadline=0.0)
         assert none.best == () and none.left == len(found)
