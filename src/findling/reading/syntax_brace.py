@@ -131,7 +131,6 @@ def _symbol(
         kind = "method"
     elif kind == "variable" and is_constant_name(last):
         kind = "constant"
-    markers = table.comments
     return Symbol(
         name=last,
         kind=kind,
@@ -143,7 +142,7 @@ def _symbol(
         end_byte=end,
         name_line=name_line,
         signature=syntax_text.signature(text, head.start, head.end, b"@" if table.annotation == b"@" else b""),
-        doc=syntax_text.doc_before(text, head.start, markers.line, markers.block),
+        doc=syntax_text.doc_before(text, head.start, table.parser),
     )
 
 
