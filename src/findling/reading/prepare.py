@@ -77,7 +77,7 @@ def _prepare_converted(path: str, form: str, data: bytes, limits: ChunkLimits) -
     if secret := secret_in(raw, path):
         return SkippedFile(path, "secret", f"it contains {secret}")
     language = language_of(path, b"")
-    read_as = replace(language, id=outlined_as(language.id, converted=True))
+    read_as = language._replace(id=outlined_as(language.id, converted=True))
     from findling.reading.chunk_docs import chunk_docs  # only documents need it
 
     cut = chunk_docs(text, limits=limits.docs, language=read_as.id, most=MAX_PLACED_CHUNKS)
