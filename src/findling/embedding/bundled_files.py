@@ -1,4 +1,4 @@
-"""The bundled model's files, and what can be told without opening it: fingerprint and similarities. Imports no numpy."""
+"""The bundled model's files, and what is told without opening it: fingerprint and similarities. Imports no numpy."""
 
 from __future__ import annotations
 
