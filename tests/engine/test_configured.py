@@ -15,7 +15,7 @@ from findling.config.options import Index, Semantic
 from findling.config.sources import PROJECT_FILES
 from findling.engine.configuration import CONFIG_FILES, VARIABLES, Configuration
 from findling.model.errors import ConfigError
-from findling.reading.chunks import ChunkLimits
+from findling.reading.limits import ChunkLimits
 from findling.sources.discovery import DiscoveryOptions
 
 

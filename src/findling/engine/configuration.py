@@ -18,8 +18,7 @@ from findling import config, reading, sources
 if TYPE_CHECKING:
     from findling.config import Config
     from findling.engine.jobs.turns import Turns
-    from findling.reading.chunks import ChunkLimits
-    from findling.reading.doc_limits import DocLimits
+    from findling.reading.limits import ChunkLimits, DocLimits
     from findling.sources.discovery import DiscoveryOptions
 
 CONFIG_FILES = ("findling.toml", ".findling/config.toml", ".findling/config.json", ".repo_search/config.json")

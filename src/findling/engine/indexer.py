@@ -38,7 +38,7 @@ from findling.store.writer import IndexWriter
 
 if TYPE_CHECKING:
     from findling.embedding import Fingerprint
-    from findling.reading.chunks import ChunkLimits
+    from findling.reading.limits import ChunkLimits
     from findling.sources.git_listing import GitListing
 
 _TASK_BYTES = 256_000

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from findling import config as settings
 from findling import embedding
 from findling.embedding import bundled_files
-from findling.embedding.lazy import LazyEmbedder
+from findling.embedding.opening import LazyEmbedder
 from findling.engine.kept_channel import KeptChannel
 from findling.model import errors, types
 

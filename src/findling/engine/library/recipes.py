@@ -16,7 +16,7 @@ from findling.config import load
 from findling.engine import Recipe
 from findling.engine.jobs.turns import Turns
 from findling.engine.library.place import TURNS
-from findling.reading.chunk_docs import DocLimits
+from findling.reading.limits import DocLimits
 from findling.sources.discovery import DiscoveryOptions
 
 if TYPE_CHECKING:
