@@ -103,8 +103,12 @@ class JsonView:
             self._out.write(piece)
         self._out.write("\n")
 
-    def symbols(self, result: SymbolResult) -> None:
-        self._write(result)
+    def symbols(self, results: Sequence[SymbolResult]) -> None:
+        """Of one name its answer, of several all of theirs."""
+        if len(results) == 1:
+            self._write(results[0])
+        else:
+            write_json(self._out, {"root": self._root, "results": list(map(to_json, results))})
 
     def report(self, report: IndexReport) -> None:
         self._write(report)
