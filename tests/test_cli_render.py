@@ -603,7 +603,29 @@ def test_symbol_in_a_pipe(piped: Callable[..., Ran]) -> None:
     ran = piped("symbol", "retry", "--refs", "--kind", "method", answers=[SYMBOLS])
     assert ran.out == "a.py:1-5  fn  Client.retry  def retry(self)\nb.py:7:4  ref  main  retry()\n"
     assert ran.err == "note: 1 of 3 definitions shown; see --limit\n"
-    assert ran.engine.calls[0][2] == {"references": True, "kind": "method", "language": None, "limit": 50}
+    asked = {"references": True, "kind": "method", "language": None, "limit": 50}
+    assert ran.engine.calls[0][2] == {**asked, "body_chars": 6_000}
+    assert piped("symbol", "retry", "--rows", answers=[SYMBOLS]).engine.calls[0][2]["body_chars"] == 0
+
+
+def test_definitions_are_shown_with_their_text(piped: Callable[..., Ran], shown: Callable[..., Ran]) -> None:
+    body = "def retry(self):\n    pass"
+    definition = dataclasses.replace(SYMBOLS.definitions[0], body=body)
+    found = dataclasses.replace(SYMBOLS, definitions=(definition,), references=(), total_definitions=1)
+    other = dataclasses.replace(found, name="again")
+    ran = piped("symbol", "retry", "again", answers=[found, other])
+    one = [
+        "a.py:1-5  fn  Client.retry  def retry(self)",
+        "  1  def retry(self):",
+        "  2      pass",
+        "     … 3 more lines",
+    ]
+    assert ran.out.splitlines() == one * 2
+    assert [call[2]["body_chars"] for call in ran.engine.calls] == [3_000, 3_000]
+    assert "… 3 more lines" in shown("symbol", "retry", answers=[found]).out
+    told = json.loads(piped("symbol", "retry", "again", "--json", answers=[found, other]).out)["results"]
+    assert [each["definitions"][0]["body"] for each in told] == [body, body]
+    assert piped("symbol").err == "findling: No name is given. See 'findling symbol --help'.\n"
 
 
 def test_symbol_marks_what_is_more_than_the_name(piped: Callable[..., Ran], shown: Callable[..., Ran]) -> None:

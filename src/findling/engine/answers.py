@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from findling import reading, search
@@ -176,6 +177,7 @@ class Answers:
         stale_reason: str,
         started: float,
         wait_s: float | None,
+        body_chars: int = 0,
     ) -> types.SymbolResult:
         """Definitions of a name, and its uses. ``language`` is an id, ``wait_s`` the question's."""
         reader, unread = self.searched.index, self._unread(freshness, wait_s)
@@ -188,6 +190,7 @@ class Answers:
                 folder=self.searched.folder,
                 limit=limit,
             )
+            found = self._with_bodies(definitions.found, body_chars) if body_chars else definitions.found
             uses = search.References((), 0)
             if references:
                 source = self.searched.files()
@@ -206,7 +209,7 @@ class Answers:
         notes = (*self.searched.take_notes(), *self._not_searched(every))
         if definitions.unqualified:
             notes += (f"No {name!r} is defined under just this name; found {definitions.unqualified!r}.",)
-        found, total = definitions.found, definitions.total
+        total = definitions.total
         if definitions.cut:
             notes += (f"Only the first {total:,} definitions of names like {name!r} were looked at; there are more.",)
         notes += uses.notes
@@ -225,6 +228,18 @@ class Answers:
             stale_reason=stale_reason,
             absent=absent,
         )
+
+    def _with_bodies(self, found: Sequence[types.SymbolHit], most: int) -> list[types.SymbolHit]:
+        """The same definitions, exact ones with their text while there is room for at least its first line."""
+        told: list[types.SymbolHit] = []
+        with self.searched.answer():
+            for hit in found:
+                file = self.searched.index.file_at(hit.path) if hit.match == "exact" else None
+                lines = self.searched.lines(file) if file and most > 0 else None
+                body = whole_lines((lines or ())[hit.start_line - 1 : hit.end_line], most)
+                most -= len(body)
+                told.append(replace(hit, body=body))
+        return told
 
     def _absent_name(self, name: str, language: str | None, unread: UnreadOfAll) -> tuple[types.Absent, ...]:
         """That a name which nothing is defined as occurs nowhere either, where that is so."""
@@ -299,3 +314,9 @@ def _not_searched(store: OpenStore, covered: Coverage) -> list[str]:
     were = "was" if unread == 1 else "were"
     status = "'findling status --skipped --ref ...'" if at_ref else "'findling status --skipped'"
     return [f"{count(unread, 'file')} could not be read and {were} not searched; {status} says why."]
+
+
+def whole_lines(lines: Sequence[str], most: int) -> str:
+    """As many of the first lines as have ``most`` characters together."""
+    ends = accumulate(len(line) + 1 for line in lines)
+    return "\n".join(lines[: sum(1 for end in ends if end <= most)])

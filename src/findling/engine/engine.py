@@ -547,13 +547,15 @@ class Engine:
         kind: str | None = None,
         language: str | None = None,
         limit: int = 50,
+        body_chars: int = 0,
         ref: str | None = None,
         wait_s: float | None = 1.5,
         progress: OnProgress | None = None,
     ) -> SymbolResult:
-        """Definitions of a name: exact spelling, then names that begin with it, then names that contain it.
+        """Definitions of a name; where there is none, of those that begin with it, then of those that contain it.
 
-        With ``references`` also its uses in code. Raises `InvalidInput`.
+        With ``references`` also its uses in code. ``body_chars``: so much of the text of exact definitions is given, in
+        whole lines, the first one's first. Raises `InvalidInput`.
         """
         started = time.monotonic()
         within = may_be_asked(self.scope, language=language)
@@ -564,6 +566,7 @@ class Engine:
             kind=kind,
             language=language_id(language),
             limit=limit,
+            body_chars=body_chars,
             freshness=freshness,
             stale_reason=why,
             started=started,

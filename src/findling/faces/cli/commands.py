@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from findling import config, contracts, engine, outbound
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from findling.engine import Engine
     from findling.engine.reembedding import VectorReport
     from findling.faces.cli.session import Session
-    from findling.model.types import IndexReport
+    from findling.model.types import IndexReport, Progress, SymbolResult
 
 
 FOUND: Final = 0
@@ -37,6 +38,9 @@ NOTHING: Final = 1
 ERROR: Final = 2
 
 LEAST_WAIT_S: Final = 0.001
+
+BODY_CHARS: Final = 6_000
+"""How much of the text of definitions is printed."""
 
 MAX_TOKENS: Final = 10_000_000
 """The budget of a search whose answer is cut to the one that was asked for when it is known how it is printed."""
@@ -96,25 +100,39 @@ def _nothing(args: Namespace, session: Session, engine: Engine, *, kind: str | N
 
 
 def symbol(args: Namespace, session: Session) -> int:
+    names = list(args.names)
+    args.path = names.pop() if len(names) > 1 and (os.sep in names[-1] or os.path.lexists(names[-1])) else None
+    if not names:
+        raise InvalidInput("No name is given.", remedy="See 'findling symbol --help'.")
     with session.open(args.path) as opened:
         engine = opened.at(args.ref)
-        with session.progress() as progress:
+
+        def ask(name: str, progress: Callable[[Progress], None] | None) -> tuple[SymbolResult, list[str]]:
+            """What there is of it, and the notes."""
             result = engine.symbols(
-                args.name,
+                name,
                 references=args.refs,
                 kind=args.kind,
                 language=args.language,
                 limit=args.limit,
+                body_chars=0 if args.rows else BODY_CHARS // len(names),
                 progress=progress,
             )
-        found = bool(result.definitions or result.references)
-        nothing = words.NOTHING_FOUND if found or result.absent else _nothing(args, session, engine)
-        if args.json and nothing != words.NOTHING_FOUND:
-            result = replace(result, notes=(*result.notes, nothing))
+            nothing = words.NOTHING_FOUND
+            if not (result.definitions or result.references or result.absent):
+                nothing = _nothing(args, session, engine)
+            if args.json and nothing != words.NOTHING_FOUND:
+                result = replace(result, notes=(*result.notes, nothing))
+            if len(names) > 1:
+                nothing = f"{name}: {nothing}"
+            return result, words.symbol_notes(result, references_asked=args.refs, nothing=nothing)
+
+        with session.progress() as progress:
+            results, notes = zip(*(ask(name, progress) for name in names), strict=True)
         with session.printing():
-            session.view(engine).symbols(result)
-        session.notes(words.symbol_notes(result, references_asked=args.refs, nothing=nothing))
-        return FOUND if found else NOTHING
+            session.view(engine).symbols(results)
+        session.notes(list(dict.fromkeys(chain(*notes))))
+        return FOUND if any(each.definitions or each.references for each in results) else NOTHING
 
 
 def similar(args: Namespace, session: Session) -> int:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from findling.faces.cli.terminal.lines import as_they_come, clipped
 from findling.faces.cli.terminal.safe import is_terminal
-from findling.model.types import FileMatches, GrepStream, LineMatch, SearchResult, Status
+from findling.model.types import FileMatches, GrepStream, LineMatch, SearchResult, Status, SymbolResult
 
 if TYPE_CHECKING:
     from findling.config import Loaded
@@ -103,6 +103,13 @@ class JsonView:
             self._out.write(piece)
         self._out.write("\n")
 
+    def symbols(self, results: Sequence[SymbolResult]) -> None:
+        """Of one name its answer, of several all of theirs."""
+        if len(results) == 1:
+            self._write(results[0])
+        else:
+            write_json(self._out, {"root": self._root, "results": list(map(to_json, results))})
+
     def status(self, status: Status, *, skipped: bool) -> None:
         shown = status if skipped else dataclasses.replace(status, skipped=())
         write_json(self._out, {"root": self._root, **to_json(shown), "statistics": _statistics(status)})
@@ -129,7 +136,7 @@ class JsonView:
     def _write(self, value: object) -> None:
         self._out.write(self._text(value) + "\n")
 
-    symbols = report = explanation = diagnosis = _write
+    report = explanation = diagnosis = _write
 
     def _grep(self, found: GrepStream) -> Iterator[str]:
         """The fields of a GrepResult, the files as they come: what stands after them is known after them."""

@@ -9,8 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
 
+from findling.model.plurals import count
+
 if TYPE_CHECKING:
-    from findling.model.types import FileMatches, GrepStream, Hit, LineMatch
+    from findling.model.types import FileMatches, GrepStream, Hit, LineMatch, SymbolHit
 
 
 #: A line of more characters is data to a person; so much of it, around its first match, says what it is.
@@ -38,6 +40,14 @@ def body_lines(hit: Hit) -> Iterator[Line]:
         spans.setdefault(number, []).append((start, end))
     for number, line in enumerate(text.removesuffix("\n").split("\n"), first):
         yield Line(number, line.removesuffix("\r"), tuple(spans.get(number, ())))
+
+
+def definition_lines(found: SymbolHit) -> list[Line]:
+    """The lines of a definition's body, and how many are left out, which has no number."""
+    texts = found.body.split("\n") if found.body else []
+    lines = [Line(number, text, ()) for number, text in enumerate(texts, found.start_line)]
+    left = found.end_line - found.start_line + 1 - len(lines)
+    return [*lines, Line(0, f"… {count(left, 'more line')}", ())] if lines and left > 0 else lines
 
 
 def clipped(match: LineMatch) -> LineMatch:

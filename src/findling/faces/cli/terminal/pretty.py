@@ -14,11 +14,13 @@ from rich.table import Table
 from rich.text import Text
 
 from findling.faces.cli.terminal import words
-from findling.faces.cli.terminal.lines import Line, as_they_come, body_lines, printed_lines
+from findling.faces.cli.terminal.lines import Line, as_they_come, body_lines, definition_lines, printed_lines
 from findling.faces.cli.terminal.plain import PlainView
 from findling.faces.cli.terminal.safe import is_terminal, visible
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from findling.faces.cli.terminal.lines import Places
     from findling.model.types import GrepStream, Hit, SearchResult, SymbolResult
 
@@ -77,20 +79,23 @@ class PrettyView(PlainView):
         if totals.total_files:
             self._print(Text(words.grep_total(totals), _QUIET))
 
-    def symbols(self, result: SymbolResult) -> None:
-        for found in result.definitions:
-            text = self._link(found.path, words.span(found.start_line, found.end_line))
-            text.append(f"  {visible(found.kind)}  ", _QUIET).append(visible(found.qualified_name or found.name), _NAME)
-            match = words.match_of(found, result.name)
-            self._print(text.append(f"  [{match}]" if match else "", _QUIET))
-            if found.signature:
-                self._print(self._cut(Text(f"    {visible(found.signature)}")))
-        if result.references:
-            self._print(Text(f"\n{words.count(result.total_references, 'use')}", _PATH))
-        for use in result.references:
-            text = self._link(use.path, f"{use.line}:{use.column}")
-            text.append(f"  {visible(use.enclosing)}" if use.enclosing else "", _NAME)
-            self._print(self._cut(text.append(f"  {visible(use.text.strip())}")))
+    def symbols(self, results: Sequence[SymbolResult]) -> None:
+        for result in results:
+            for found in result.definitions:
+                text = self._link(found.path, words.span(found.start_line, found.end_line))
+                text.append(f"  {visible(found.kind)}  ", _QUIET)
+                text.append(visible(found.qualified_name or found.name), _NAME)
+                match = words.match_of(found, result.name)
+                self._print(text.append(f"  [{match}]" if match else "", _QUIET))
+                if found.signature and not found.body:
+                    self._print(self._cut(Text(f"    {visible(found.signature)}")))
+                self._body(definition_lines(found))
+            if result.references:
+                self._print(Text(f"\n{words.count(result.total_references, 'use')}", _PATH))
+            for use in result.references:
+                text = self._link(use.path, f"{use.line}:{use.column}")
+                text.append(f"  {visible(use.enclosing)}" if use.enclosing else "", _NAME)
+                self._print(self._cut(text.append(f"  {visible(use.text.strip())}")))
 
     def _hit(self, hit: Hit, explain: bool) -> None:
         heading = self._link(hit.path, words.span(hit.start_line, hit.end_line))
@@ -99,10 +104,7 @@ class PrettyView(PlainView):
         heading.append(f"  [{', '.join(hit.sources)}]", _QUIET)
         heading.append("  changed since it was indexed" if hit.stale else "", _MATCH)
         self._print(heading)
-        lines = list(body_lines(hit))
-        width = len(str(lines[-1].number)) if lines else 0
-        for line in lines:
-            self._print(self._numbered(line, width))
+        self._body(list(body_lines(hit)))
         if hit.parts:
             self._print(Text(f"  by {visible(', '.join(hit.parts))}", _QUIET))
         if hit.others:
@@ -114,6 +116,11 @@ class PrettyView(PlainView):
                 self._print(text.append(f"  {visible(reason.signal)}  ").append(visible(reason.words), _QUIET))
         self._print(Text())
 
+    def _body(self, lines: Sequence[Line]) -> None:
+        width = len(str(lines[-1].number)) if lines else 0
+        for line in lines:
+            self._print(self._numbered(line, width))
+
     def _link(self, path: str, position: str = "") -> Text:
         # Styles are set piece by piece: one given to the Text itself would cover what is appended.
         text = Text().append(visible(self._places.shown(path)), f"{_PATH} link {self._places.link(path)}")
@@ -121,7 +128,7 @@ class PrettyView(PlainView):
 
     def _numbered(self, line: Line, width: int) -> Text:
         body, spans = _around(line, max(1, self._console.width - width - 4))
-        text = Text().append(f"  {line.number:>{width}}  ", _QUIET)
+        text = Text().append(f"  {line.number or '':>{width}}  ", _QUIET)
         content = Text(visible(body))
         for start, end in spans:
             content.stylize(_MATCH, start, end)
