@@ -10,8 +10,8 @@ import pytest
 from findling.config import Config
 from findling.config.options import Hybrid, Rerank, Semantic
 from findling.contracts import code_metadata, code_search, repo
-from findling.contracts.code_rerank import Rerank as Reranked
-from findling.contracts.code_rerank import reranked
+from findling.contracts.code_search import Rerank as Reranked
+from findling.contracts.code_search import reranked
 from findling.model.types import (
     Answer,
     Channel,

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from findling.config.option import NEVER, Value, WrongValue, check, in_snake_case, is_loopback, shown
+from findling.config.option import NEVER, Value, check, in_snake_case, is_loopback, shown
 from findling.config.options import (
     EMBEDDING_KEY,
     GROUPS,
@@ -134,8 +134,8 @@ def _checked(
             continue
         try:
             value, warning = check(option, written, name)
-        except WrongValue as error:
-            raise ConfigError(f"{source.place(name)}: {error.words}.", remedy=error.remedy) from error
+        except ConfigError as error:
+            raise ConfigError(f"{source.place(name)}: {error.message}", remedy=error.remedy) from error
         if value is None:
             continue
         if not source.trusted and not option.project.allows(value):

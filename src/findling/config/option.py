@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, NamedTuple, TypeVar
 
+from findling.model.errors import ConfigError
+
 Value = str | int | float | bool | tuple[str, ...] | None
 Kind = Literal["switch", "whole", "number", "text", "url", "list", "path"]
 
@@ -133,15 +135,6 @@ _SWITCH_WORDS: Final = {
 }
 
 
-class WrongValue(ValueError):
-    """A value that the option does not take: ``words`` say what is wrong, without the place and the full stop."""
-
-    def __init__(self, words: str, *, remedy: str) -> None:
-        super().__init__(words)
-        self.words = words
-        self.remedy = remedy
-
-
 class Checked(NamedTuple):
     """``warning`` says, in the same way, that a value was moved into its bounds; "" for one that was taken as it is."""
 
@@ -150,7 +143,7 @@ class Checked(NamedTuple):
 
 
 def check(option: Option, written: object, name: str) -> Checked:
-    """``written`` as the option's value. ``name`` is how the option was spelled. Raises WrongValue."""
+    """``written`` as the option's value. ``name`` is how the option was spelled. Raises ConfigError without a place."""
     if written is None and option.default is None:
         return Checked(None)
     if option.choices:
@@ -236,7 +229,7 @@ def _text(option: Option, written: object, name: str) -> str:
     if option.kind == "url":
         if problem := url_problem(written):
             # The text itself may hold a password, and is not repeated.
-            raise WrongValue(f"{name} must be {problem}", remedy=f"The default is {option.default}.")
+            raise ConfigError(f"{name} must be {problem}.", remedy=f"The default is {option.default}.")
         return written.rstrip("/")
     return written.strip()
 
@@ -246,22 +239,18 @@ def _texts(option: Option, written: object, name: str) -> tuple[str, ...]:
         raise _wrong_kind(option, written, name)
     for item in written:
         if not isinstance(item, str):
-            raise WrongValue(f"{name} has {_kind_of(item)} in its list", remedy=_remedy(option))
+            raise _error(option, f"{name} has {_kind_of(item)} in its list")
     if len(written) > _MOST_ITEMS or any(not item or len(item) > _MOST_CHARS for item in written):
         raise _error(option, f"{name} has more than {_MOST_ITEMS} items, or an empty or very long one")
     return tuple(written)
 
 
-def _wrong_kind(option: Option, written: object, name: str) -> WrongValue:
+def _wrong_kind(option: Option, written: object, name: str) -> ConfigError:
     return _error(option, f"{name} is {_kind_of(written)}")
 
 
-def _error(option: Option, words: str) -> WrongValue:
-    return WrongValue(words, remedy=_remedy(option))
-
-
-def _remedy(option: Option) -> str:
-    return f"It takes {allowed(option)}."
+def _error(option: Option, words: str) -> ConfigError:
+    return ConfigError(f"{words}.", remedy=f"It takes {allowed(option)}.")
 
 
 def _kind_of(value: object) -> str:

@@ -417,12 +417,8 @@ class Config:
         An override holds before ``semantic.ratio``; the loader lets the latter stand for the override of questions
         that nobody wrote.
         """
-        return {
-            "symbol": self.overrides.symbol,
-            "path": self.overrides.path,
-            "error": self.overrides.error,
-            "natural_language": self.overrides.natural_language,
-        }[intent]
+        ratio: float = getattr(self.overrides, intent)
+        return ratio
 
     @property
     def embedder_blocked(self) -> bool:

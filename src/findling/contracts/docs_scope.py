@@ -20,9 +20,7 @@ from findling.outbound import events
 from findling.search.documents import DocumentScope
 
 if TYPE_CHECKING:
-    from findling.config import ProviderChoice
     from findling.contracts.workspaces import Workspace
-    from findling.embedding import Fingerprint
     from findling.engine.documents import OpenDocuments
     from findling.model.errors import FindlingError
 
@@ -136,11 +134,18 @@ def _state(workspace: Workspace, query: str) -> SemanticState:
     )
     works = seen.fingerprint is not None and seen.fingerprint.provider == choice.provider
     if not works and (choice.provider is None or (choice.provider == "ollama" and seen.connection)):
-        return _ollama_unavailable(url)
+        message = f"Cannot connect to Ollama at {url}. Is Ollama running?"
+        return SemanticState("unavailable", "ollama_unavailable", message, "Ollama unavailable")
     if seen.fingerprint is None:
-        return _embedder_unavailable(choice, seen.problem)
+        model = choice.model or choice.provider or ""
+        message = f"Cannot load embedding model '{model}': {seen.problem or 'it is not installed.'}"
+        return SemanticState("unavailable", "embedder_unavailable", message, "Embedding model unavailable")
     if choice.named and seen.stored is not None and seen.stored[0] != seen.fingerprint.id:
-        return _mismatch(choice, seen.fingerprint, seen.stored[1])
+        message = (
+            f"Config model '{choice.model or seen.fingerprint.model}' ({seen.fingerprint.dimensions} dim) doesn't "
+            f"match stored embeddings ({seen.stored[1]} dim). Run reindex_vectors with force: true."
+        )
+        return SemanticState("mismatch", "model_mismatch", message, "Model mismatch")
     return READY
 
 
@@ -148,32 +153,3 @@ def report(operation: str, state: SemanticState) -> None:
     """Log what keeps a tool from searching by meaning; being switched off is no error."""
     if state.state in ("unavailable", "mismatch"):
         events.semantic_error(operation=operation, error_type=state.code, message=state.message)
-
-
-def _ollama_unavailable(url: str) -> SemanticState:
-    return SemanticState(
-        "unavailable",
-        "ollama_unavailable",
-        f"Cannot connect to Ollama at {url}. Is Ollama running?",
-        "Ollama unavailable",
-    )
-
-
-def _embedder_unavailable(choice: ProviderChoice, problem: str) -> SemanticState:
-    model = choice.model or choice.provider or ""
-    return SemanticState(
-        "unavailable",
-        "embedder_unavailable",
-        f"Cannot load embedding model '{model}': {problem or 'it is not installed.'}",
-        "Embedding model unavailable",
-    )
-
-
-def _mismatch(choice: ProviderChoice, fingerprint: Fingerprint, stored_dimensions: int) -> SemanticState:
-    return SemanticState(
-        "mismatch",
-        "model_mismatch",
-        f"Config model '{choice.model or fingerprint.model}' ({fingerprint.dimensions} dim) doesn't match stored "
-        f"embeddings ({stored_dimensions} dim). Run reindex_vectors with force: true.",
-        "Model mismatch",
-    )

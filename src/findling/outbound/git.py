@@ -16,7 +16,6 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Literal, NamedTuple
 
 from findling.outbound.certificates import git_variables
@@ -57,7 +56,6 @@ class GitProcess:
     ) -> None:
         self._process = process
         self._deadline = time.monotonic() + timeout_s
-        self._max_output = max_output
         self._stdout: list[bytes] = []
         self._stderr: list[bytes] = []
         self._too_large = False
@@ -78,9 +76,7 @@ class GitProcess:
     def __enter__(self) -> GitProcess:
         return self
 
-    def __exit__(
-        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def _collect(self, stream: IO[bytes], into: list[bytes], limit: int, *, kill_when_full: bool) -> None:
@@ -306,20 +302,29 @@ def start_git(
     ``little_memory``: it fails where it would take more than `MAX_FETCH_MEMORY`. ``server``: the only one that it may
     reach; none without.
     """
-    program = _find_program("git")
     process: subprocess.Popen[bytes] | None = None
-    if program is not None:
-        # OSError: not executable after all, or ``cwd`` vanished or is no folder. Either way git cannot answer.
-        with contextlib.suppress(OSError), _memory_bounded() if server or little_memory else contextlib.nullcontext():
-            process = subprocess.Popen(
-                [program, *_GIT_OPTIONS, *(server.options if server else ()), *args],
-                cwd=cwd,
-                env=server.environment(cwd) if server else _git_environment(),
-                stdin=subprocess.DEVNULL if input is None else subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-            )
+    # OSError: not executable after all, or ``cwd`` vanished or is no folder. Either way git cannot answer.
+    with contextlib.suppress(OSError), _memory_bounded() if server or little_memory else contextlib.nullcontext():
+        stdin = subprocess.DEVNULL if input is None else subprocess.PIPE
+        process = _popen(args, cwd, stdin=stdin, stderr=subprocess.PIPE, server=server)
     return GitProcess(process, timeout_s, max_output, input)
+
+
+def _popen(
+    args: Sequence[str], cwd: Path | str, *, stdin: int, stderr: int, server: GitServer | None = None
+) -> subprocess.Popen[bytes]:
+    """Raises OSError."""
+    program = _find_program("git")
+    if program is None:
+        raise OSError("git is not installed")
+    return subprocess.Popen(
+        [program, *_GIT_OPTIONS, *(server.options if server else ()), *args],
+        cwd=cwd,
+        env=server.environment(cwd) if server else _git_environment(),
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+    )
 
 
 @contextlib.contextmanager
@@ -347,17 +352,7 @@ class GitDialogue:
     """
 
     def __init__(self, args: Sequence[str], *, cwd: Path | str) -> None:
-        program = _find_program("git")
-        if program is None:
-            raise OSError("git is not installed")
-        self._process = subprocess.Popen(
-            [program, *_GIT_OPTIONS, *args],
-            cwd=cwd,
-            env=_git_environment(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
+        self._process = _popen(args, cwd, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
         self._pieces: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._rest = b""
         # A read cannot be given a time on every system; waiting for a thread that reads can.

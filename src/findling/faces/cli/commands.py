@@ -20,7 +20,6 @@ from findling.faces.cli.session import within
 from findling.faces.cli.terminal import words
 from findling.model.errors import EmbedderUnavailable, FindlingError, InvalidInput, NotFound, RootError
 from findling.model.typed_paths import as_path, inside, nearest_folder, split_target
-from findling.model.types import SearchResult
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from findling.engine import Engine
     from findling.engine.reembedding import VectorReport
     from findling.faces.cli.session import Session
-    from findling.model.types import IndexReport, Progress, SearchResult, SymbolResult
+    from findling.model.types import IndexReport, Progress, SymbolResult
 
 
 FOUND: Final = 0
@@ -52,12 +51,13 @@ MAX_TOKENS: Final = 10_000_000
 
 def search(args: Namespace, session: Session) -> int:
     query = _read_stdin() if args.query == "-" else args.query
+    # Only --no-sync is a word against indexing; --wait 0 is one against waiting.
+    wait_s = 0.0 if args.no_sync else args.wait if args.wait is None else max(args.wait, LEAST_WAIT_S)
     with session.open(args.path) as opened:
         engine = opened.at(args.ref)
         view = session.view(engine)
-
-        def ask(wait_s: float | None, progress: Callable[[Progress], None] | None = None) -> SearchResult:
-            return engine.search(
+        with session.progress() as progress:
+            result = engine.search(
                 query,
                 limit=args.limit,
                 mode=args.mode,
@@ -69,23 +69,16 @@ def search(args: Namespace, session: Session) -> int:
                 wait_s=wait_s,
                 progress=progress,
             )
-
-        def answer(result: SearchResult, how_to_finish: str) -> None:
-            told = result.total or result.is_absent
-            nothing = words.NOTHING_FOUND if told else _nothing(args, session, engine, kind=args.kind)
-            if args.json and nothing != words.NOTHING_FOUND:
-                result = replace(result, notes=(*result.notes, nothing))
-            if args.max_tokens:
-                result = within(result, args.max_tokens, lambda some: view.length(some, explain=args.explain))
-            with session.printing():
-                view.search(result, explain=args.explain)
-            session.notes(words.search_notes(result, how_to_finish=how_to_finish, nothing=nothing, doubted=True))
-
-        with session.progress() as progress:
-            # Only --no-sync is a word against indexing; --wait 0 is one against waiting.
-            wait_s = 0.0 if args.no_sync else args.wait if args.wait is None else max(args.wait, LEAST_WAIT_S)
-            result = ask(wait_s, progress)
-        answer(result, "finish it with 'findling index' or --wait all")
+        told = result.total or result.is_absent
+        nothing = words.NOTHING_FOUND if told else _nothing(args, session, engine, kind=args.kind)
+        if args.json and nothing != words.NOTHING_FOUND:
+            result = replace(result, notes=(*result.notes, nothing))
+        if args.max_tokens:
+            result = within(result, args.max_tokens, lambda some: view.length(some, explain=args.explain))
+        with session.printing():
+            view.search(result, explain=args.explain)
+        how_to_finish = "finish it with 'findling index' or --wait all"
+        session.notes(words.search_notes(result, how_to_finish=how_to_finish, nothing=nothing, doubted=True))
         return FOUND if result.total and not result.is_absent else NOTHING
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from findling.config import Root
+from findling.config.option import in_camel_case
 from findling.engine.library import CollectionStatus, Indexed, Library, LibraryStatistics, Removed
 from findling.engine.library.fetching.fetch_names import filename_for
 from findling.engine.library.fetching.fetch_requests import DEFAULT_FILE_MB, INCLUDED, FileRequest, RepoRequest
@@ -100,7 +101,10 @@ def _status(library: Library, args: Namespace, session: Session) -> Answer:
     blocks = [_status_rows(row) for row in found]
     if len(found) > 1:
         blocks.append(_total_rows(total, len(found)))
-    value = {"collections": to_json(found), "statistics": statistics(total)}
+    value = {
+        "collections": to_json(found),
+        "statistics": {in_camel_case(name): number for name, number in to_json(total).items()},
+    }
     return Answer(blocks, value, _EMPTY if not found else (), _status_of(found))
 
 
@@ -112,30 +116,6 @@ def _remove(library: Library, args: Namespace, session: Session) -> Answer:
     what = f"{words.count(removed.files, 'file')}, {words.count(removed.chunks, 'passage')}; {files}"
     return Answer([[("removed", removed.names[0]), ("forgotten", what)]], {"removed": to_json(removed)})
 
-
-def _fetch(library: Library, args: Namespace, session: Session) -> Answer:
-    return Answer(*fetch(library, args, session))
-
-
-def _jobs(library: Library, args: Namespace, session: Session) -> Answer:
-    blocks, value = jobs(library)
-    return Answer(blocks, value, () if blocks else ("nothing was ever fetched",), _status_of(blocks))
-
-
-def _cancel(library: Library, args: Namespace, session: Session) -> Answer:
-    return Answer(*cancel(library, args))
-
-
-_ACTIONS: Final[dict[str, Callable[[Library, Namespace, Session], Answer]]] = {
-    "add": _add,
-    "list": _list,
-    "status": _status,
-    "refresh": _refresh,
-    "remove": _remove,
-    "fetch": _fetch,
-    "jobs": _jobs,
-    "cancel": _cancel,
-}
 
 _EMPTY: Final = ("the library is empty; 'findling library add PATH' puts a folder or a file into it",)
 
@@ -206,18 +186,6 @@ def _total_rows(total: LibraryStatistics, collections: int) -> Rows:
     ]
 
 
-def statistics(total: LibraryStatistics) -> dict[str, Any]:
-    """With the field names that programs know."""
-    return {
-        "totalChunks": total.total_chunks,
-        "totalFiles": total.total_files,
-        "totalTokens": total.total_tokens,
-        "embeddingModel": total.embedding_model,
-        "lastUpdated": total.last_updated,
-        "dbSize": total.db_size,
-    }
-
-
 # --- fetching: a job is started and followed -------------------------------------------------------------------------
 
 
@@ -227,7 +195,7 @@ _HOSTS: Final = frozenset(("github.com", "gitlab.com", "codeberg.org", "bitbucke
 """Where ``owner/name`` is a repository."""
 
 
-def fetch(library: Library, args: Namespace, session: Session) -> tuple[list[Rows], dict[str, Any]]:
+def _fetch(library: Library, args: Namespace, session: Session) -> Answer:
     """Fetch and wait. Raises what the job failed with; Ctrl-C cancels it."""
     if not args.subject:
         raise InvalidInput("What to fetch is missing.", remedy="findling library fetch URL")
@@ -240,21 +208,22 @@ def fetch(library: Library, args: Namespace, session: Session) -> tuple[list[Row
         raise FindlingError(f"{job.mode} failed ({job.error})", remedy=hint)
     result = dict(job.result or {})
     rows = [(name, str(result[key])) for key, name in _ROWS.items() if result.get(key) not in (None, "")]
-    return [rows], {"job": job_facts(job)}
+    return Answer([rows], {"job": job_facts(job)})
 
 
-def jobs(library: Library) -> tuple[list[Rows], dict[str, Any]]:
+def _jobs(library: Library, args: Namespace, session: Session) -> Answer:
     found = library.jobs.all()
     rows = [(job.id, f"{job.mode}, {_state(job)}, {job.duration_s():.1f}s") for job in found]
-    return [rows] if rows else [], {"jobs": [job_facts(job) for job in found]}
+    notes = () if found else ("nothing was ever fetched",)
+    return Answer([rows] if rows else [], {"jobs": [job_facts(job) for job in found]}, notes, _status_of(found))
 
 
-def cancel(library: Library, args: Namespace) -> tuple[list[Rows], dict[str, Any]]:
+def _cancel(library: Library, args: Namespace, session: Session) -> Answer:
     if not args.subject:
         raise InvalidInput("Which job to cancel is missing.", remedy="`findling library jobs` lists them.")
     job = library.jobs.cancel(args.subject)
     said = "asked to stop" if job.status == "running" else f"it has {job.status} already"
-    return [[(job.id, said)]], {"job": job_facts(job)}
+    return Answer([[(job.id, said)]], {"job": job_facts(job)})
 
 
 def request_of(args: Namespace) -> FileRequest | RepoRequest:
@@ -321,4 +290,16 @@ _ROWS: Final = {
     "leftOut": "left out",
     "chunks": "passages",
     "reason": "not indexed",
+}
+
+
+_ACTIONS: Final[dict[str, Callable[[Library, Namespace, Session], Answer]]] = {
+    "add": _add,
+    "list": _list,
+    "status": _status,
+    "refresh": _refresh,
+    "remove": _remove,
+    "fetch": _fetch,
+    "jobs": _jobs,
+    "cancel": _cancel,
 }

@@ -46,8 +46,6 @@ class Session:
         """Whether whoever reads stdout has left before the end."""
         color = getattr(args, "color", "auto")
         self._pretty = wants_style(sys.stdout, os.environ) if color == "auto" else color != "never"
-        # Somebody is watching: the command may go on after its first answer.
-        self.interactive = self._terminal and not args.json
 
     def open(self, path: str | None) -> Engine:
         """The engine for what was typed as PATH, with --root and --cache."""

@@ -17,7 +17,7 @@ from enum import IntEnum
 from typing import Any
 
 from findling.faces.mcp.http_options import HttpOptions
-from findling.faces.mcp.messages import INVALID_REQUEST, Refused, TooLong, read_message
+from findling.faces.mcp.wire import INVALID_REQUEST, Refused, TooLong, read_message
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from findling.faces.cli.terminal.lines import as_they_come, clipped
 from findling.faces.cli.terminal.safe import is_terminal
-from findling.model.types import FileMatches, GrepStream, IndexReport, LineMatch, SearchResult, Status, SymbolResult
+from findling.model.types import FileMatches, GrepStream, LineMatch, SearchResult, Status, SymbolResult
 
 if TYPE_CHECKING:
     from findling.config import Loaded
     from findling.model.errors import FindlingError
-    from findling.model.reports import Diagnosis, Explanation, Report
+    from findling.model.reports import Report
 
 
 # Legal inside a JSON string, but not safe to print: DEL, C1 and bidirectional controls, line separators, surrogates.
@@ -110,9 +110,6 @@ class JsonView:
         else:
             write_json(self._out, {"root": self._root, "results": list(map(to_json, results))})
 
-    def report(self, report: IndexReport) -> None:
-        self._write(report)
-
     def status(self, status: Status, *, skipped: bool) -> None:
         shown = status if skipped else dataclasses.replace(status, skipped=())
         write_json(self._out, {"root": self._root, **to_json(shown), "statistics": _statistics(status)})
@@ -124,12 +121,6 @@ class JsonView:
         }
         files = [str(path) for path in loaded.files]
         self._write({"options": options, "keys": loaded.keys_set(), "files": files, "warnings": loaded.warnings})
-
-    def explanation(self, found: Explanation) -> None:
-        self._write(found)
-
-    def diagnosis(self, diagnosis: Diagnosis) -> None:
-        self._write(diagnosis)
 
     def evaluation(self, report: Report) -> None:
         """The fields of the evaluation beside those of the report."""
@@ -144,6 +135,8 @@ class JsonView:
 
     def _write(self, value: object) -> None:
         self._out.write(self._text(value) + "\n")
+
+    report = explanation = diagnosis = _write
 
     def _grep(self, found: GrepStream) -> Iterator[str]:
         """The fields of a GrepResult, the files as they come: what stands after them is known after them."""

@@ -28,7 +28,7 @@ from collections.abc import Mapping, Sequence
 from io import StringIO
 from typing import TYPE_CHECKING, Final, TextIO
 
-from findling.faces.cli.terminal import evaluation_words, words
+from findling.faces.cli.terminal import words
 from findling.faces.cli.terminal.lines import as_they_come, body_lines, definition_lines, printed_lines, shortened
 from findling.faces.cli.terminal.safe import one_line, visible
 
@@ -114,7 +114,7 @@ class PlainView:
                 self._line(f"  {self._label(check.remedy)}")
 
     def evaluation(self, report: Report) -> None:
-        for position, table in enumerate(evaluation_words.tables(report)):
+        for position, table in enumerate(words.tables(report)):
             if position:
                 self._line("")
             rows = [[self._label(cell) for cell in row] for row in (table.heading, *table.rows)]
@@ -122,7 +122,7 @@ class PlainView:
             for row in rows:
                 cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
                 self._line("  ".join(cells).rstrip())
-        for position, line in enumerate(evaluation_words.lines(report)):
+        for position, line in enumerate(words.lines(report)):
             self._line(self._label(line) if position else f"\n{self._label(line)}")
 
     def records(self, blocks: Sequence[Sequence[tuple[str, str]]], value: Mapping[str, object]) -> None:
