@@ -16,6 +16,7 @@ from findling.model.format_names import format_of, outlined_as
 from findling.model.languages import Language, language_of
 from findling.model.marks import content_marks, secret_in
 from findling.model.reading import Reading
+from findling.model.remembered import Remembered
 from findling.model.text_encodings import CONVERTED, UTF8, as_utf8
 from findling.model.types import Chunk, SkippedFile, Symbol
 from findling.reading.chunks import chunk_file
@@ -156,23 +157,17 @@ def _chunk_row(chunk: Chunk, own_hash: bytes, *, is_prose: bool) -> reading.Chun
     )
 
 
-class _Keys(dict[str, tuple[int, ...]]):
-    """Word -> the keys of its terms, filled as words are met."""
-
-    def __missing__(self, word: str) -> tuple[int, ...]:
-        if len(self) > _KNOWN_WORDS:
-            self.clear()
-        found = self[word] = tuple(map(tokenizer.term_key, tokenizer.joined_terms((word,)).split()))
-        return found
-
-
-_keys = _Keys()
 _KNOWN_WORDS = 80_000
+
+_keys_of = Remembered[str, tuple[int, ...]](
+    lambda word: tuple(map(tokenizer.term_key, tokenizer.joined_terms((word,)).split())), _KNOWN_WORDS
+)
+"""Word -> the keys of its terms."""
 
 
 def _pack_terms(counted: Counter[str], symbols: Sequence[Symbol]) -> tuple[bytes, int, int]:
     """The packed row, and the number of terms in the body and in the defined names."""
-    keys_of = _keys
+    keys_of = _keys_of
     counts: dict[int, int] = {}
     get = counts.get
     for word, count in counted.items():

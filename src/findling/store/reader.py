@@ -17,9 +17,9 @@ from findling.model import term_rows
 from findling.model.reading import ChunkRow
 from findling.model.rows import DefinedNames, SymbolRow, squashed
 from findling.store import parts
+from findling.store.manifest_reader import batches
 from findling.store.proposals import proposed
 from findling.store.protocols import ANY, Frequencies, OnlyThese
-from findling.store.snapshots import batches
 from findling.store.vector_reader import VectorReader
 
 if TYPE_CHECKING:
