@@ -105,7 +105,9 @@ def _reading(
     for chunk in cut:
         own = raw[chunk.start_byte : chunk.end_byte]
         piece = own.decode("utf-8", "surrogatepass")
-        chunks.append(_chunk_row(chunk, hashlib.sha256(own).digest(), is_prose=language.kind == "docs"))
+        headings = chunk.breadcrumb if language.kind == "docs" else ()
+        place = (chunk.start_line, chunk.end_line, chunk.start_byte, chunk.end_byte, chunk.kind, chunk.symbol)
+        chunks.append(reading.ChunkRow(*place, headings, hashlib.sha256(own).digest()))
         words = tokenizer.words(readable(piece, language.id))
         all_words += words
         while first < len(starts) and starts[first] < chunk.start_line:
@@ -147,13 +149,6 @@ def _symbol(symbol: Symbol) -> reading.Symbol:
         symbol.name_line,
         scope,
         symbol.signature,
-    )
-
-
-def _chunk_row(chunk: Chunk, own_hash: bytes, *, is_prose: bool) -> reading.ChunkRow:
-    headings = chunk.breadcrumb if is_prose else ()
-    return reading.ChunkRow(
-        chunk.start_line, chunk.end_line, chunk.start_byte, chunk.end_byte, chunk.kind, chunk.symbol, headings, own_hash
     )
 
 

@@ -169,8 +169,7 @@ class ManifestWriter(BatchWriter):
         self._begin()
         old = self._entry_at(manifest_id, file.path)
         self._db.execute(
-            "INSERT OR REPLACE INTO manifest_files VALUES (?, ?, ?, ?)",
-            (manifest_id, entry_id, file.size, file.stamp),
+            "INSERT OR REPLACE INTO manifest_files VALUES (?, ?, ?, ?)", (manifest_id, entry_id, file.size, file.stamp)
         )
         self._db.execute("DELETE FROM skipped_files WHERE manifest_id=? AND path=?", (manifest_id, file.path))
         if old == entry_id:

@@ -95,10 +95,7 @@ class IndexReader(VectorReader):
         return self.fulltext.frequencies(wanted, self.others)
 
     def lexical(
-        self,
-        weights: Mapping[tuple[str, str], float],
-        limit: int,
-        allowed: Set[int] | None = None,
+        self, weights: Mapping[tuple[str, str], float], limit: int, allowed: Set[int] | None = None
     ) -> list[tuple[int, float]]:
         """See `Proposals.lexical`. Few entries are asked for by id, and so compete among themselves only."""
         entries = sorted(allowed) if allowed is not None and len(allowed) <= _FEW else None

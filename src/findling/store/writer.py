@@ -68,12 +68,7 @@ class IndexWriter(ManifestWriter):
 
     @typed
     def add(
-        self,
-        manifest_id: int,
-        file: FileState,
-        blob_hash: bytes,
-        reading: Reading,
-        git_id: bytes | None = None,
+        self, manifest_id: int, file: FileState, blob_hash: bytes, reading: Reading, git_id: bytes | None = None
     ) -> int:
         """Put a file's content into the batch and into the manifest; its entry. ``git_id``: what git calls it."""
         self._begin()
