@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from findling.sources.discovery import DiscoveryOptions
 
 CONFIG_FILES = ("findling.toml", ".findling/config.toml", ".findling/config.json", ".repo_search/config.json")
-"""Of a project (`findling.config.files`)."""
+"""Of a project (`findling.config.sources`)."""
 
 VARIABLES = "FINDLING_"
 """How the names of the environment's variables begin."""

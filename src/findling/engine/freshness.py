@@ -154,6 +154,7 @@ def _freshen(
     if known is None:
         deadline = None if wait_s is None else started + wait_s
         return _first_run(store, deadline, progress, query, within, embed=not text_only or deadline is not None)
+    store.kept = None
     changes, changed = _look(store, known, tree, None if look_at_all else wait_s)
     unlisted = changes.skipped if changes.complete else None
     same = unlisted is None or {(file.path, file.reason) for file in unlisted} == _left_out(store)
@@ -379,7 +380,7 @@ def _first_run(
     tell(Progress("listing", 0, 0))
     if deadline is not None and within is not None and (waiting := _not_indexed_yet(store, within)) is not None:
         tell(Progress("indexing", 0, len(waiting)))
-        store.first_answer = indexing.first_answers.first_answer(store, query, waiting, embed=embed)
+        store.first_answer = indexing.first_answers.first_answer(store, query, waiting, began, embed=embed)
         goes_on = indexing.background.start(store)
         store.notes.append(store.first_answer.note(goes_on=goes_on))
         return "syncing", "the index is not ready"

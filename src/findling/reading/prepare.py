@@ -14,7 +14,7 @@ from dataclasses import replace
 from findling.model import reading, term_rows, tokenizer
 from findling.model.format_names import format_of, outlined_as
 from findling.model.languages import Language, language_of
-from findling.model.marks import content_marks, secret_in
+from findling.model.marks import PAGES, content_marks, secret_in
 from findling.model.reading import Reading
 from findling.model.remembered import Remembered
 from findling.model.text_encodings import CONVERTED, UTF8, as_utf8
@@ -35,6 +35,9 @@ _MAX_CONTEXT_NAMES = 12
 
 _UNPARSED_BYTES = 1_000_000
 """Larger files (only reached when the size limit is raised) are chunked without a syntax tree."""
+
+_GENERATED_CHUNKS = 4
+"""Of a page of documentation that was made of sources the beginning is enough to find it: they say the same."""
 
 _LIMITS = ChunkLimits()
 
@@ -65,6 +68,8 @@ def read(data: bytes, decoded: Decoded, language: Language, *, with_syntax: bool
         problem = "not_parsed"
     cut = chunk_file(text, language.id, language.kind, symbols, code=limits.code, docs=limits.docs, data=limits.data)
     generated = "generated" in content_marks(data[:HEAD_BYTES])
+    if generated and language.id == PAGES:
+        cut = cut[:_GENERATED_CHUNKS]
     return _reading(text, data, decoded.encoding, language, symbols, cut, problem, generated)
 
 

@@ -28,8 +28,7 @@ from typing import Final, NamedTuple, Self
 
 from findling.config import roots
 from findling.outbound.files import stamp_of
-from findling.outbound.git import GitOutput, start_git
-from findling.outbound.process import GitProcess
+from findling.outbound.git import GitOutput, GitProcess, start_git
 from findling.sources.git_top import find_git_top
 from findling.sources.ignore_files import read_small_text
 

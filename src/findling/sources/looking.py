@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple
 
 from findling.model.types import SkippedFile, TreeState
 from findling.outbound.files import STAMP_BITS, TIMELESS
-from findling.outbound.git_variables import kept_git_variables
+from findling.outbound.git import kept_git_variables
 from findling.sources.git_top import find_git_top
 from findling.sources.selection import DiscoveryOptions, Found, Selection
 
