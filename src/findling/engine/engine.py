@@ -374,7 +374,7 @@ class Engine:
         return parts.startup.check_model(self._store)
 
     def vectors(self, model: str | None = None) -> Iterator[dict[str, Any]]:
-        """Every vector with the place of its chunk (`findling.store.vector_export`), of one model or of all."""
+        """Every vector with the place of its chunk (`findling.store.sqlite_export`), of one model or of all."""
         if not self._store.exists:
             return
         self._store.ready_to_read()
