@@ -15,11 +15,11 @@ from findling.model.types import LOW_CONFIDENCE
 from findling.outbound import events
 from findling.search import passages
 from findling.search.analysis import analyse
-from findling.search.confidence import TYPICAL_COSINE
+from findling.search.answer import TYPICAL_COSINE
 from findling.search.extract import Excerpt, PassageText, extract
 from findling.search.extract_units import cut_between_words
+from findling.search.keyword import inverse_document_frequency
 from findling.search.ranking.signals import STANDS_IN
-from findling.search.rarity import inverse_document_frequency
 
 if TYPE_CHECKING:
     from collections.abc import Sequence, Set

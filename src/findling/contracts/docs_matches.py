@@ -12,8 +12,7 @@ from findling.contracts.parameters import MAX_REPEATED
 from findling.contracts.places import clipped
 from findling.search import text_matches
 from findling.search.analysis import analyse
-from findling.search.documents import prefix_order
-from findling.search.passages import by_text
+from findling.search.passages import by_text, prefix_order
 from findling.search.text_matches import Matches
 
 if TYPE_CHECKING:

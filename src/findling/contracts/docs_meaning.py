@@ -19,11 +19,9 @@ from findling.model.languages import language_of
 from findling.outbound import events
 from findling.search import passages
 from findling.search.analysis import analyse
-from findling.search.documents import DocumentScope
-from findling.search.passages import Near, Passage
+from findling.search.passages import DocumentScope, Near, Passage, similar_documents
 from findling.search.query import split_target
 from findling.search.searcher import chunks_at
-from findling.search.similar_documents import similar_documents
 
 if TYPE_CHECKING:
     from findling.engine.documents import OpenDocuments

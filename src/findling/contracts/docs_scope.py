@@ -13,7 +13,7 @@ from findling.contracts.model import Arguments, Call
 from findling.contracts.refs import check_ref
 from findling.contracts.workspace import WAIT_S
 from findling.model.errors import EmbedderUnavailable
-from findling.search.documents import DocumentScope
+from findling.search.passages import DocumentScope
 
 if TYPE_CHECKING:
     from findling.engine.documents import OpenDocuments

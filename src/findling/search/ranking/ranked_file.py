@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 from findling.model.rows import FileRow
 from findling.model.types import Reason
 from findling.search.ranking import formula
-from findling.search.semantic_types import FileCosines
 from findling.search.symbol import Definition
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class FileCosines(NamedTuple):
+    """One file's cosines with the query, per chunk: ``own`` and of the ``window`` around it."""
+
+    own: NDArray[np.float32]
+    window: NDArray[np.float32]
+
 
 NAMES_SAID = 3
 """Definitions that an explanation names."""
