@@ -199,7 +199,7 @@ class Searcher:
         failed: EmbedderUnavailable | None = None
         if query.gate is not None:
             by_text = candidates.proposed.get("keyword", set()) | candidates.proposed.get("exact", set())
-            ranked = self._rank(terms, chosen, candidates, query.limit)
+            ranked = self._rank(terms, chosen, candidates)
             text = text_order(self._reader, terms, guess.intent, ranked, by_text)
             skip = gate.skipped(query.gate, guess.intent, text.confidence)
         titled = set(candidates.entries)
@@ -210,7 +210,7 @@ class Searcher:
         if text is not None and skip is not None and led is None:
             ranked, ratio = text.ranked, 0.0
         else:
-            ranked, ratio = self._rank(terms, chosen, candidates, query.limit), gate.EVEN if skip is None else 0.0
+            ranked, ratio = self._rank(terms, chosen, candidates), gate.EVEN if skip is None else 0.0
         if led is not None:
             led.weigh(ranked)
         read = self._readings(terms, ranked)
@@ -247,7 +247,7 @@ class Searcher:
             found = self._propose_by_text(terms, chosen, scope)
             if by_meaning and "semantic" in chosen.channels:
                 self._propose_by_meaning(terms, chosen, found)
-            ranked = self._rank(terms, chosen, found, query.limit)[:PROSE_FILES]
+            ranked = self._rank(terms, chosen, found)[:PROSE_FILES]
             best = max((item.rank_value for item in ranked), default=0.0)
             for item in ranked:
                 if item.rank_value > 0:
@@ -257,7 +257,7 @@ class Searcher:
         candidates.take("keyword", led.by("prose"), PROSE_FILES)
         return led
 
-    def _rank(self, terms: QueryTerms, chosen: Plan, candidates: _Candidates, most: int) -> list[RankedFile]:
+    def _rank(self, terms: QueryTerms, chosen: Plan, candidates: _Candidates) -> list[RankedFile]:
         evidence = candidates.evidence
         use = chosen.signals(evidence)
         meanings = self._open_meanings() if "said" in use else None
@@ -268,7 +268,6 @@ class Searcher:
             candidates.files,
             evidence,
             use=use,
-            most=most,
             with_priors=chosen.priors,
             near=partial(meanings.of_names, terms.meant) if meanings and describes else None,
         )
@@ -346,7 +345,7 @@ class Searcher:
         failed: EmbedderUnavailable | None = None
         if "keyword" in channels:
             candidates = self._propose_by_text(terms, chosen._replace(channels=frozenset(("keyword",))), scope)
-            ranked = self._rank(terms, chosen, candidates, most)
+            ranked = self._rank(terms, chosen, candidates)
             lists["keyword"] = fusion.of_text(self._reader, terms, ranked[:most], self._readings(terms, ranked))
         if "symbol" in channels:
             lists["symbol"] = fusion.of_names(self._reader, terms, scope, most)
@@ -524,7 +523,7 @@ class Searcher:
             candidates = list(self._reader.files(kept).values())
             terms = analyse(PurePosixPath(file.path).stem)
             window = frozenset(("window",))
-            ranked = rank(self._reader, terms, candidates, evidence, use=window, most=query.limit, with_priors=False)
+            ranked = rank(self._reader, terms, candidates, evidence, use=window, with_priors=False)
             hits = places.hits(
                 self._reader, self._read_lines, terms, ranked[: query.limit], {"semantic": set(kept)}, query, {}
             )

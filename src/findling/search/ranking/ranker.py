@@ -44,7 +44,6 @@ def rank(
     evidence: Evidence,
     *,
     use: frozenset[str],
-    most: int,
     with_priors: bool = True,
     near: names.Near | None = None,
 ) -> list[RankedFile]:
@@ -75,7 +74,7 @@ def rank(
     _votes(reader, ranked, rows)
     _in_order(ranked, ranked, use)
     if "name" in use:
-        looked_at = names.compare(reader, query, ranked, partial(term_weights, reader, query), most=most, near=near)
+        looked_at = names.compare(reader, query, ranked, partial(term_weights, reader, query), near)
         _in_order(ranked, looked_at, use)
     return ranked
 
@@ -116,7 +115,6 @@ def _text(reader: Index, query: QueryTerms, ranked: Sequence[RankedFile], rows: 
         lengths = signals.Lengths(file.body_terms, file.name_terms)
         values = item.values
         values["file"], values["coverage"] = signals.bm25f(found, in_path, weights, lengths, means, path.length)
-        item.names_a_term = any(flags for _, flags in found[:own])
         held = signals.held(found[:own], in_path)
         stand_ins = term_rows.lookup(row, others)
         if any(count for count, _ in stand_ins):
