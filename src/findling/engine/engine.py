@@ -55,9 +55,9 @@ if TYPE_CHECKING:
         SymbolResult,
     )
     from findling.outbound.files import Files
-    from findling.search.documents import DocumentScope
     from findling.search.exact import Grep
     from findling.search.names import FileSymbols
+    from findling.search.passages import DocumentScope
     from findling.sources.discovery import DiscoveryOptions
     from findling.store.sqlite_export import Exported
 
