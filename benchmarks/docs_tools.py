@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from findling.contracts import Workspace, call
-from findling.search.documents import DocumentScope
+from findling.search.passages import DocumentScope
 
 OTHER_LANGUAGES = frozenset(("de", "es", "ja", "zh"))
 THRESHOLDS = (0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.9)

@@ -36,8 +36,8 @@ from findling.embedding import Batch, Embedder, Fingerprint, open_embedder
 from findling.engine import Engine
 from findling.engine.embedding_pass import embed
 from findling.engine.store import WRITER_WAIT_S
-from findling.search.channel_lists import NEAR_LEAST, of_vectors
 from findling.search.cosines import cosines_int8
+from findling.search.fusion import NEAR_LEAST, of_vectors
 from findling.search.scope import EVERYWHERE
 from findling.store import hamming
 from findling.store.writer import IndexWriter

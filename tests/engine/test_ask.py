@@ -14,7 +14,7 @@ from findling.engine import Engine
 from findling.engine import engine as engine_module
 from findling.model.errors import EmbedderUnavailable, InvalidInput
 from findling.model.types import Gate, Query
-from findling.search.channel_lists import MAX_NAMES
+from findling.search.fusion import MAX_NAMES
 from findling.search.searcher import Searcher
 from findling.store.fulltext import FulltextReader
 from findling.store.reader import IndexReader

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import NamedTuple
 
 import pytest
 from hypothesis import example, given, settings
@@ -11,8 +12,8 @@ from hypothesis import strategies as st
 from findling.model.types import Chunk
 from findling.reading.chunk_docs import chunk_docs
 from findling.reading.limits import DocLimits
-from findling.reading.outline import Heading, headings
-from findling.reading.spans import MAX_CHUNKS, too_many
+from findling.reading.outline import outline
+from findling.reading.spans import MAX_CHUNKS, locate, too_many
 
 SMALL = DocLimits(100, 20)
 
@@ -24,6 +25,19 @@ def lines(chunks: list[Chunk]) -> list[tuple[int, int]]:
 def pieces(text: str, chunks: list[Chunk]) -> list[str]:
     raw = text.encode()
     return [raw[c.start_byte : c.end_byte].decode() for c in chunks]
+
+
+class Heading(NamedTuple):
+    level: int
+    title: str
+    start_byte: int
+    line: int
+
+
+def headings(text: str, language: str = "markdown") -> list[Heading]:
+    marks = outline(text, language).marks
+    places = locate(text, [mark.start for mark in marks])
+    return [Heading(mark.level, mark.title, *places[mark.start]) for mark in marks]
 
 
 def outline_of(text: str, language: str = "markdown") -> list[tuple[int, str, int]]:

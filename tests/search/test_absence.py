@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from findling import Engine
 from findling.model.types import SearchResult
-from findling.search.claims import Claims, claims
+from findling.search.absence import Claims, claims
 from findling.search.intent import classify
 
 WORDS = frozenset("how does retry work caching read write and or error the policy of what is".split())

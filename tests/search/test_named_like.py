@@ -16,7 +16,7 @@ from findling.embedding.word_nearness import NameCosines
 from findling.model.errors import EmbedderUnavailable
 from findling.model.types import SearchResult
 from findling.search.ranking import names as named
-from findling.search.ranking.names import beginning, beginnings, likeness, name_parts
+from findling.search.ranking.names import likeness, name_parts
 
 WEIGHTS = {"retri": 2.0, "polici": 1.0, "delai": 1.0}
 
@@ -27,20 +27,6 @@ def test_a_name_is_like_a_query_that_it_says_and_that_says_it() -> None:
     assert likeness(["retry"], WEIGHTS) == pytest.approx(2 * 1.0 * 0.5 / 1.5)
     assert likeness(["retry_budget_of_pool"], WEIGHTS) < likeness(["retry"], WEIGHTS)
     assert likeness(["budget", "x"], WEIGHTS) == likeness([], WEIGHTS) == likeness(["retry"], {}) == 0
-
-
-@given(st.lists(st.text("abcdeginrstuylRS_12 é", max_size=16), min_size=1, max_size=4))
-def test_no_name_is_passed_over_that_says_the_query(names: list[str]) -> None:
-    for name in names:
-        for part in name_parts(name):
-            assert name in beginning("\n".join(names), beginnings([part]))
-            assert likeness([name], {part: 1.0}) > 0
-
-
-def test_names_that_cannot_say_the_query_are_passed_over() -> None:
-    names = "RetryPolicy\nupdate\nsecretries\nre_try\nHTTPRetry"
-    assert beginning(names, beginnings(["retri"])) == {"RetryPolicy", "HTTPRetry"}
-    assert beginning(names, beginnings([])) == beginning("", beginnings(["retri"])) == set()
 
 
 @given(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from findling.search.other_languages import in_english
+from findling.search.vocabulary import in_english
 
 ENGLISH = """comment parse error
 how do I comment out a minimal example

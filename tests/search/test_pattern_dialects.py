@@ -9,7 +9,7 @@ import time
 import pytest
 
 from findling.model.errors import InvalidPattern
-from findling.search.pattern_dialects import IN_BRACKETS
+from findling.search.pattern_syntax import IN_BRACKETS
 from findling.search.patterns import compile_pattern
 
 ASCII = "".join(map(chr, range(1, 10))) + "".join(map(chr, range(11, 128)))
@@ -41,13 +41,13 @@ def refusal(pattern: str) -> InvalidPattern:
 @pytest.mark.parametrize(
     ("pattern", "at", "written", "instead"),
     [
-        ("[[:digit:]]+", 1, "[:digit:]", "Write \\d in its place, inside the brackets."),
+        ("[[:digit:]]+", 1, "[:digit:]", "Write \\d in its place, inside brackets."),
         ("x[^_[:alpha:]]", 4, "[:alpha:]", "Write A-Za-z in its place"),
         ("[][:space:]]", 2, "[:space:]", "Write \\s in its place"),
-        ("[[:^digit:]]", 1, "[:^digit:]", "Write \\D in its place."),
+        ("[[:^digit:]]", 1, "[:^digit:]", "Write [^\\d] as a set of its own."),
         ("[[:^upper:]]", 1, "[:^upper:]", "Write [^A-Z] as a set of its own."),
-        ("a[:alpha:]+", 1, "[:alpha:]", "Write [A-Za-z] instead."),
-        ("a[^:word:]+", 1, "[^:word:]", "Write [^\\w] instead."),
+        ("a[:alpha:]+", 1, "[:alpha:]", "Write A-Za-z in its place, inside brackets."),
+        ("a[^:word:]+", 1, "[^:word:]", "Write [^\\w] as a set of its own."),
         (r"\<free\>", 0, r"\<", r"Write \b, or ask for whole words (grep -w); a plain < needs no backslash."),
         (r"(a|free\>)", 7, r"\>", r"Write \b"),
     ],

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from findling.search.analysis import analyse
 from findling.search.intent import classify
-from findling.search.phrasing import without_form
+from findling.search.query import without_form
 
 QUESTIONS = (
     "where is the retry policy",

@@ -14,7 +14,7 @@ from findling.search.intent import classify
 from findling.search.keyword import KeywordHits
 from findling.search.planner import literal_part, plan
 from findling.search.ranking import Evidence, formula
-from findling.search.semantic_types import FileCosines
+from findling.search.ranking.ranked_file import FileCosines
 
 WITHOUT = Evidence(KeywordHits({}, {}), {}, None)
 NONE_YET = Evidence(KeywordHits({}, {}), {}, {})

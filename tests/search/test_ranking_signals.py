@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import pytest
 from hypothesis import given
@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from findling.model.term_rows import IN_NAMES, IN_TOP_NAMES
 from findling.model.tokenizer import stem, term_key, words
+from findling.search.keyword import inverse_document_frequency
 from findling.search.ranking import formula, priors
-from findling.search.ranking.phrase import Phrase
 from findling.search.ranking.ranker import WINDOW, _best_window
 from findling.search.ranking.signals import (
     ABBREVIATION,
@@ -28,7 +28,7 @@ from findling.search.ranking.signals import (
     with_synonyms,
 )
 from findling.search.ranking.votes import votes
-from findling.search.rarity import inverse_document_frequency
+from findling.search.readings import Phrase
 
 MEANS = Lengths(100.0, 10.0)
 
@@ -156,19 +156,24 @@ def count(keys: Iterable[int]) -> dict[int, int]:
     return {key: {RARE: 1, COMMON: 90}.get(key, 10) for key in keys}
 
 
+def elected(voices: Sequence[float], mentions: Sequence[set[int]], defines: Sequence[set[int]]) -> list[float]:
+    """The votes for files, each another content, by the keys of the terms in each and of the names that it defines."""
+    keys = {blob: sorted(found) for blob, found in enumerate(defines)}
+    rows = {blob: [key << 8 for key in sorted(found)] for blob, found in enumerate(mentions)}
+    return votes(voices, range(len(voices)), keys, rows, count, 100)
+
+
 def test_nobody_votes_for_himself() -> None:
-    assert votes([1.0, 0.0], [{5}, set()].__getitem__, [{5}, set()], count, 100) == [0.0, 0.0]
-    assert votes([1.0], [{5}].__getitem__, [{5}], count, 100) == [0.0]
+    assert elected([1.0, 0.0], [{5}, set()], [{5}, set()]) == [0.0, 0.0]
+    assert elected([1.0], [{5}], [{5}]) == [0.0]
 
 
 def test_a_file_that_is_referred_to_is_voted_for() -> None:
-    assert votes([1.0, 0.1, 0.1], [{5}, set(), set()].__getitem__, [set(), {5}, {6}], count, 100) == [0.0, 1.0, 0.0]
+    assert elected([1.0, 0.1, 0.1], [{5}, set(), set()], [set(), {5}, {6}]) == [0.0, 1.0, 0.0]
 
 
 def test_a_rare_name_counts_more_than_a_common_one() -> None:
-    rare, common = votes(
-        [1.0, 0.1, 0.1], [{RARE, COMMON}, set(), set()].__getitem__, [set(), {RARE}, {COMMON}], count, 100
-    )[1:]
+    rare, common = elected([1.0, 0.1, 0.1], [{RARE, COMMON}, set(), set()], [set(), {RARE}, {COMMON}])[1:]
     assert rare == 1.0
     assert 0 < common < rare
 
@@ -176,15 +181,15 @@ def test_a_rare_name_counts_more_than_a_common_one() -> None:
 def test_louder_files_count_more_and_quiet_ones_not() -> None:
     mentions: list[set[int]] = [{5}, {6}, set(), set()]
     defines: list[set[int]] = [set(), set(), {5}, {6}]
-    louder, quieter = votes([1.0, 0.9, 0.0, 0.0], mentions.__getitem__, defines, count, 100)[2:]
+    louder, quieter = elected([1.0, 0.9, 0.0, 0.0], mentions, defines)[2:]
     assert louder == 1.0
     assert quieter == pytest.approx(0.9**3)
-    assert votes([1.0, 0.1, 0.0, 0.0], mentions.__getitem__, defines, count, 100)[2:] == [1.0, 0.0]
+    assert elected([1.0, 0.1, 0.0, 0.0], mentions, defines)[2:] == [1.0, 0.0]
 
 
 def test_silence_elects_nobody() -> None:
-    assert votes([], [].__getitem__, [], count, 100) == []
-    assert votes([0.0, 0.0], [{5}, set()].__getitem__, [set(), {5}], count, 100) == [0.0, 0.0]
+    assert elected([], [], []) == []
+    assert elected([0.0, 0.0], [{5}, set()], [set(), {5}]) == [0.0, 0.0]
 
 
 NAME_SETS = st.sets(st.integers(0, 6), max_size=4)
@@ -197,7 +202,7 @@ def test_votes_do_not_depend_on_the_order(files: list[tuple[float, set[int], set
     random.shuffle(order)  # type: ignore[attr-defined]
 
     def elect(some: list[tuple[float, set[int], set[int]]]) -> list[float]:
-        return votes([v for v, _, _ in some], [m for _, m, _ in some].__getitem__, [d for _, _, d in some], count, 100)
+        return elected([v for v, _, _ in some], [m for _, m, _ in some], [d for _, _, d in some])
 
     straight, mixed = elect(files), elect([files[place] for place in order])
     assert mixed == pytest.approx([straight[place] for place in order])

@@ -20,9 +20,8 @@ from findling.model.tokenizer import words
 from findling.search import places
 from findling.search.analysis import analyse
 from findling.search.ranking import RankedFile, ranker
-from findling.search.ranking.said import Nearness, Said
-from findling.search.readings import Reading
-from findling.search.semantic_types import FileCosines
+from findling.search.ranking.ranked_file import FileCosines
+from findling.search.readings import Nearness, Reading, Said
 
 QUESTION = "how do we refuse a stale Token"
 WEIGHTS = {"refus": 3.0, "stal": 2.0, "token": 1.0}

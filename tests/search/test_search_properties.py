@@ -25,7 +25,7 @@ from findling.model.types import MODES, Query, SearchResult
 from findling.search import keyword, symbol
 from findling.search.analysis import analyse
 from findling.search.pattern_syntax import MAX_PATTERN_CHARS
-from findling.search.ranking import Evidence, RankedFile, formula, names, rank
+from findling.search.ranking import Evidence, RankedFile, formula, rank
 from findling.search.searcher import Searcher
 from findling.search.semantic import SemanticChannel
 from findling.store.memory import MemoryIndex
@@ -131,7 +131,7 @@ def test_the_order_of_channels_and_candidates_does_not_matter(reader: IndexReade
     with reader.snapshot():
         found, entries = evidence(reader, query)
         files = list(reader.files(entries).values())
-        straight = rank(reader, analyse(query), files, found, use=formula.WITH_VECTORS, most=len(files))
+        straight = rank(reader, analyse(query), files, found, use=formula.WITH_VECTORS)
         for seed in range(3):
             random = Random(seed)
             mixed_files = random.sample(files, len(files))
@@ -142,26 +142,8 @@ def test_the_order_of_channels_and_candidates_does_not_matter(reader: IndexReade
             mixed = Evidence(
                 keyword.KeywordHits(dict(chunks), dict(names)), dict(definitions), dict(cosines), found.exact
             )
-            again = rank(reader, analyse(query), mixed_files, mixed, use=formula.WITH_VECTORS, most=len(files))
+            again = rank(reader, analyse(query), mixed_files, mixed, use=formula.WITH_VECTORS)
             assert order(again) == order(straight)
-
-
-def test_names_are_looked_at_where_they_can_change_what_is_shown(
-    reader: IndexReader, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(names, "USUALLY_ASKED", 3)
-    left_alone = 0
-    with reader.snapshot():
-        for query in QUERIES:
-            found, entries = evidence(reader, query)
-            files = list(reader.files(entries).values())
-            every, first = (
-                rank(reader, analyse(query), files, found, use=formula.WITH_VECTORS, most=most)
-                for most in (len(files), 1)
-            )
-            assert order(first)[:3] == order(every)[:3]
-            left_alone += sum("name" in other.values for other in every) - sum("name" in item.values for item in first)
-    assert left_alone > len(QUERIES)
 
 
 @pytest.mark.parametrize("query", QUERIES)
@@ -173,13 +155,13 @@ def test_a_channel_that_found_nothing_changes_nothing(reader: IndexReader, query
 
         def text_only(**changed: object) -> list[tuple[str, float]]:
             given = replace(found, cosines=None, **changed)  # type: ignore[arg-type]
-            return order(rank(reader, terms, files, given, use=formula.TEXT_ONLY, most=len(files)))
+            return order(rank(reader, terms, files, given, use=formula.TEXT_ONLY))
 
         assert text_only() == text_only(exact={}) == text_only(exact={10**9: 3})
         elsewhere = {10**9: next(iter(found.definitions.values()), [])}
         assert text_only() == text_only(definitions={**elsewhere, **found.definitions})
         empty = replace(found, cosines={})
-        assert order(rank(reader, terms, files, empty, use=formula.TEXT_ONLY, most=len(files))) == text_only()
+        assert order(rank(reader, terms, files, empty, use=formula.TEXT_ONLY)) == text_only()
 
 
 def test_without_vectors_and_with_a_channel_that_has_none_the_answer_is_the_same() -> None:

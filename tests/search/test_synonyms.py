@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from findling.model import tokenizer
-from findling.search import keyword, synonyms
+from findling.search import keyword, vocabulary
 from findling.search.analysis import FOREIGN_WEIGHT, STOP_WORDS, analyse
 
 
@@ -14,23 +14,23 @@ from findling.search.analysis import FOREIGN_WEIGHT, STOP_WORDS, analyse
     [("retry", "repeat"), ("repeats", "retried"), ("deleted", "purge"), ("slow", "latency"), ("folders", "directory")],
 )
 def test_words_are_met_by_their_stems(word: str, other: str) -> None:
-    assert tokenizer.stem(other) in synonyms.synonyms(tokenizer.stem(word))
+    assert tokenizer.stem(other) in vocabulary.synonyms(tokenizer.stem(word))
 
 
 def test_a_word_that_is_no_everyday_word_has_none() -> None:
-    assert synonyms.synonyms("retrypolicy") == synonyms.synonyms("") == ()
+    assert vocabulary.synonyms("retrypolicy") == vocabulary.synonyms("") == ()
 
 
 def test_the_table_says_nothing_of_itself_and_nothing_twice() -> None:
-    for stem, others in synonyms._table().items():
+    for stem, others in vocabulary._synonyms().items():
         assert stem not in others
         assert others
         assert len(set(others)) == len(others)
 
 
 def test_groups_of_the_table_have_no_word_twice_and_none_that_is_never_asked_for() -> None:
-    for group in (synonyms._SAME + "," + synonyms._ALSO).replace(":", "").split(","):
-        words = group.split()
+    for group in vocabulary._lines("synonyms.txt"):
+        words = group.replace(":", "").split()
         assert len({tokenizer.stem(word) for word in words}) == len(words) > 1, group
         assert words[0] not in STOP_WORDS, group
 

@@ -8,14 +8,14 @@ import pytest
 
 from findling import Engine
 from findling.contracts import Workspace, call
-from findling.search import channel_lists
+from findling.search import fusion
 
 FILES, VERSIONS = 6, 7
 
 
 def test_earlier_versions_do_not_crowd_the_files_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(channel_lists, "NEAR_LEAST", FILES)
-    monkeypatch.setattr(channel_lists, "NEAR_FACTOR", 1)
+    monkeypatch.setattr(fusion, "NEAR_LEAST", FILES)
+    monkeypatch.setattr(fusion, "NEAR_FACTOR", 1)
     with Engine.open(root=tmp_path) as engine:
         for version in range(VERSIONS):
             for number in range(FILES):

@@ -21,7 +21,7 @@ from findling.model.types import SYMBOL_KINDS, Answer, Grounds, Hit, Intent, Que
 from findling.outbound import events
 from findling.search import lexical
 from findling.search.analysis import STOP_WORDS
-from findling.search.phrasing import without_form
+from findling.search.query import without_form
 
 if TYPE_CHECKING:
     from findling.config import Config

@@ -14,11 +14,11 @@ from findling.model.types import LOW_CONFIDENCE
 from findling.outbound import events
 from findling.search import passages
 from findling.search.analysis import analyse
-from findling.search.confidence import TYPICAL_COSINE
+from findling.search.answer import TYPICAL_COSINE
 from findling.search.extract import Excerpt, PassageText, extract
 from findling.search.extract_units import cut_between_words
+from findling.search.keyword import inverse_document_frequency
 from findling.search.ranking.signals import STANDS_IN
-from findling.search.rarity import inverse_document_frequency
 
 if TYPE_CHECKING:
     from collections.abc import Sequence, Set
@@ -118,7 +118,7 @@ def _is_from(excerpt: Excerpt, passage: Passage) -> bool:
 BIAS = -2.35
 COVERAGE = 4.0
 COSINE = 3.0
-"""With them one in six answers that the documents have is flagged. Those of `findling.search.confidence` are of what
+"""With them one in six answers that the documents have is flagged. Those of `findling.search.answer` are of what
 whole files hold, synonyms among it."""
 
 

@@ -17,7 +17,7 @@ from findling.contracts.workspaces import WAIT_S
 from findling.embedding import BUNDLED
 from findling.model.errors import EmbedderUnavailable
 from findling.outbound import events
-from findling.search.documents import DocumentScope
+from findling.search.passages import DocumentScope
 
 if TYPE_CHECKING:
     from findling.contracts.workspaces import Workspace

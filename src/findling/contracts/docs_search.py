@@ -19,11 +19,9 @@ from findling.model.languages import language_of
 from findling.outbound import events
 from findling.search import passages, text_matches
 from findling.search.analysis import analyse
-from findling.search.documents import DocumentScope, prefix_order
-from findling.search.passages import Near, Passage, by_text
+from findling.search.passages import DocumentScope, Near, Passage, by_text, prefix_order, similar_documents
 from findling.search.query import split_target
 from findling.search.searcher import chunks_at
-from findling.search.similar_documents import similar_documents
 from findling.search.text_matches import Matches
 
 if TYPE_CHECKING:

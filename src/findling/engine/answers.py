@@ -24,7 +24,7 @@ from findling.engine.unread import UnreadFiles, UnreadOfAll
 from findling.model import errors, types
 from findling.model.plurals import count
 from findling.model.types import Answer, Coverage, Freshness, Meaning, Mode, Query, SearchResult, Skip
-from findling.search.gate import WITHOUT_VECTORS
+from findling.search.query import WITHOUT_VECTORS
 
 if TYPE_CHECKING:
     from findling.model.types import EmbedderProblem

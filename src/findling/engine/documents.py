@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from findling.engine.store import OpenStore
     from findling.model.rows import FileRow
     from findling.outbound.files import Files
-    from findling.search.documents import DocumentScope
+    from findling.search.passages import DocumentScope
     from findling.search.semantic import SemanticChannel
     from findling.store.protocols import Index
 

@@ -55,9 +55,9 @@ if TYPE_CHECKING:
         SymbolResult,
     )
     from findling.outbound.files import Files
-    from findling.search.documents import DocumentScope
     from findling.search.exact import Grep
     from findling.search.names import FileSymbols
+    from findling.search.passages import DocumentScope
     from findling.sources.discovery import DiscoveryOptions
     from findling.store.sqlite_export import Exported
 
@@ -374,7 +374,7 @@ class Engine:
         return parts.startup.check_model(self._store)
 
     def vectors(self, model: str | None = None) -> Iterator[dict[str, Any]]:
-        """Every vector with the place of its chunk (`findling.store.vector_export`), of one model or of all."""
+        """Every vector with the place of its chunk (`findling.store.sqlite_export`), of one model or of all."""
         if not self._store.exists:
             return
         self._store.ready_to_read()

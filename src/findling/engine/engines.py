@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from findling.engine.documents import OpenDocuments
     from findling.engine.engine import Engine, OnProgress
     from findling.model.types import Answer, Coverage, Freshness, GrepOptions, Query, SymbolResult
-    from findling.search.documents import DocumentScope
+    from findling.search.passages import DocumentScope
 
 _Asked = TypeVar("_Asked")
 _Answer = TypeVar("_Answer")

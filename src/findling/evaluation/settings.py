@@ -21,7 +21,7 @@ from findling.config.sources import NAMES, of_flags
 from findling.engine import Engine, open_chosen
 from findling.model.errors import ConfigError, InvalidInput
 from findling.model.types import MODES
-from findling.search.gate import WITHOUT_VECTORS
+from findling.search.query import WITHOUT_VECTORS
 
 if TYPE_CHECKING:
     from findling.model.types import Mode

@@ -16,14 +16,10 @@ from findling.model.types import SkippedFile
 
 
 class Decoded(NamedTuple):
-    """Text without its byte-order mark, and the encoding it was read by.
-
-    ``lossy``: a few damaged bytes became U+FFFD.
-    """
+    """Text without its byte-order mark, and the encoding it was read by; a few damaged bytes become U+FFFD."""
 
     text: str
     encoding: str
-    lossy: bool = False
 
 
 class SkipReason(NamedTuple):
@@ -145,7 +141,7 @@ def _damaged_utf8(data: bytes) -> Decoded | None:
     high = len(data) - len(data.translate(None, _HIGH))
     if damaged > _MAX_DAMAGED_SHARE * len(data) or high < 4 * damaged:
         return None
-    return Decoded(text, "utf-8", lossy=True)
+    return Decoded(text, "utf-8")
 
 
 # --- which contents are searched at all

@@ -16,6 +16,7 @@ from findling.model.format_names import format_of, outlined_as
 from findling.model.languages import Language, language_of
 from findling.model.marks import PAGES, content_marks, secret_in
 from findling.model.reading import Reading
+from findling.model.remembered import Remembered
 from findling.model.text_encodings import CONVERTED, UTF8, as_utf8
 from findling.model.types import Chunk, SkippedFile, Symbol
 from findling.reading.chunks import chunk_file
@@ -109,7 +110,9 @@ def _reading(
     for chunk in cut:
         own = raw[chunk.start_byte : chunk.end_byte]
         piece = own.decode("utf-8", "surrogatepass")
-        chunks.append(_chunk_row(chunk, hashlib.sha256(own).digest(), is_prose=language.kind == "docs"))
+        headings = chunk.breadcrumb if language.kind == "docs" else ()
+        place = (chunk.start_line, chunk.end_line, chunk.start_byte, chunk.end_byte, chunk.kind, chunk.symbol)
+        chunks.append(reading.ChunkRow(*place, headings, hashlib.sha256(own).digest()))
         words = tokenizer.words(readable(piece, language.id))
         all_words += words
         while first < len(starts) and starts[first] < chunk.start_line:
@@ -154,30 +157,17 @@ def _symbol(symbol: Symbol) -> reading.Symbol:
     )
 
 
-def _chunk_row(chunk: Chunk, own_hash: bytes, *, is_prose: bool) -> reading.ChunkRow:
-    headings = chunk.breadcrumb if is_prose else ()
-    return reading.ChunkRow(
-        chunk.start_line, chunk.end_line, chunk.start_byte, chunk.end_byte, chunk.kind, chunk.symbol, headings, own_hash
-    )
-
-
-class _Keys(dict[str, tuple[int, ...]]):
-    """Word -> the keys of its terms, filled as words are met."""
-
-    def __missing__(self, word: str) -> tuple[int, ...]:
-        if len(self) > _KNOWN_WORDS:
-            self.clear()
-        found = self[word] = tuple(map(tokenizer.term_key, tokenizer.joined_terms((word,)).split()))
-        return found
-
-
-_keys = _Keys()
 _KNOWN_WORDS = 80_000
+
+_keys_of = Remembered[str, tuple[int, ...]](
+    lambda word: tuple(map(tokenizer.term_key, tokenizer.joined_terms((word,)).split())), _KNOWN_WORDS
+)
+"""Word -> the keys of its terms."""
 
 
 def _pack_terms(counted: Counter[str], symbols: Sequence[Symbol]) -> tuple[bytes, int, int]:
     """The packed row, and the number of terms in the body and in the defined names."""
-    keys_of = _keys
+    keys_of = _keys_of
     counts: dict[int, int] = {}
     get = counts.get
     for word, count in counted.items():

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from findling.model.types import Symbol
-from findling.reading import syntax_brace, syntax_embedded, syntax_notebooks
+from findling.reading import regions, syntax_brace, syntax_notebooks
 from findling.reading.syntax_grammars import GRAMMARS
 from findling.reading.syntax_grammars.model import Grammar
 from findling.reading.syntax_tree import grammar, parse_tree, unparsed_bytes
@@ -54,7 +54,7 @@ class Syntax:
 
 def supported_languages() -> tuple[str, ...]:
     """Ids of the languages that ``parse`` finds symbols in, sorted; grammars are not loaded for this."""
-    return tuple(sorted([*GRAMMARS, *syntax_embedded.LANGUAGES]))
+    return tuple(sorted([*GRAMMARS, *regions.WITH_CODE]))
 
 
 def parse(text_utf8: bytes, language: str, *, deadline_s: float = DEADLINE_S, docs: bool = True) -> Syntax:
@@ -97,8 +97,8 @@ def _uses(text_utf8: bytes, language: str, name: str, deadline: float) -> list[t
     needle = name.encode("utf-8", "surrogatepass")
     if not name or needle not in text_utf8:  # most cells of a notebook: no tree is made
         return []
-    if language in syntax_embedded.LANGUAGES:
-        text_utf8, language = syntax_embedded.code_only(text_utf8, language)
+    if language in regions.WITH_CODE:
+        text_utf8, language = regions.code_only(text_utf8, language)
         if needle not in text_utf8:  # most pages: only their prose has it
             return []
     found, text, table = _read(text_utf8, language, deadline, docs=False)
@@ -112,8 +112,8 @@ def _uses(text_utf8: bytes, language: str, name: str, deadline: float) -> list[t
 
 def _read(text: bytes, language: str, deadline: float, *, docs: bool) -> tuple[Found, bytes, Grammar | None]:
     """Symbols, the text that was really parsed (same length) and the table that was used."""
-    if language in syntax_embedded.LANGUAGES:
-        text, language = syntax_embedded.code_only(text, language)
+    if language in regions.WITH_CODE:
+        text, language = regions.code_only(text, language)
     table = GRAMMARS.get(language)
     if table is None or grammar(table.parser) is None:
         return Found(problem="no_grammar"), text, None

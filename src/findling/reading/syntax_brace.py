@@ -251,8 +251,7 @@ _SWIFT = re.compile(
 )
 _PERL = re.compile(rb"^[ \t]*(?P<kind>sub)[ \t]+(?P<name>\w+)", re.MULTILINE)
 _CSHARP_TYPE = re.compile(
-    _MODIFIERS + rb"(?P<kind>class|struct|enum|interface|record)[ \t]+(?P<name>[A-Za-z_]\w*)",
-    re.MULTILINE,
+    _MODIFIERS + rb"(?P<kind>class|struct|enum|interface|record)[ \t]+(?P<name>[A-Za-z_]\w*)", re.MULTILINE
 )
 _CSHARP_METHOD = re.compile(
     rb"^[ \t]*(?:(?:public|private|protected|internal|static|override|virtual|abstract|async|sealed|unsafe|new|partial)"

@@ -8,8 +8,7 @@ from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
     from findling.search.absence import Absence
-    from findling.search.answer import at_level, at_levels, make_result
-    from findling.search.confidence import judge
+    from findling.search.answer import at_level, at_levels, judge, make_result
     from findling.search.exact import FileRef, Grep, GrepRequest, Scope
     from findling.search.gate import needs_vectors
     from findling.search.indexed_files import IndexedFiles, indexed_text
@@ -24,8 +23,7 @@ else:
         __name__,
         {
             "absence": "Absence",
-            "answer": "at_level at_levels make_result",
-            "confidence": "judge",
+            "answer": "at_level at_levels judge make_result",
             "exact": "FileRef Grep GrepRequest Scope",
             "gate": "needs_vectors",
             "indexed_files": "IndexedFiles indexed_text",

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from findling.model import tokenizer
-from findling.search.other_languages import in_english
-from findling.search.phrasing import without_form
-from findling.search.synonyms import synonyms
+from findling.search.query import without_form
+from findling.search.vocabulary import in_english, synonyms
 
 STOP_WORDS = frozenset(
     """

@@ -10,7 +10,7 @@ import re
 from typing import NamedTuple
 
 from findling.model.types import Intent
-from findling.search.phrasing import without_form
+from findling.search.query import without_form
 
 ESCALATION_BELOW = 0.65
 """A guess less sure than this carries a hint on how to ask better."""

@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import NamedTuple
 
+from findling.model import tokenizer
 from findling.search.analysis import QueryTerms
-from findling.search.rarity import inverse_document_frequency
 from findling.search.scope import EVERYWHERE, Scope
 from findling.store.protocols import CHUNK_BITS, Index
+
+
+def inverse_document_frequency(files: int, containing: int) -> float:
+    """BM25's idf, never negative: ln(1 + (N - n + 0.5) / (n + 0.5)).
+
+    Robertson and Sparck Jones, "Relevance weighting of search terms" (1976), as BM25 has it, one added under the
+    logarithm.
+    """
+    containing = min(containing, files)
+    return math.log(1.0 + (files - containing + 0.5) / (containing + 0.5))
+
+
+def rarities(index: Index, terms: Iterable[str]) -> dict[str, float]:
+    """Each term's idf among the files that are searched."""
+    manifest = index.manifest
+    files = max(1, manifest.files if manifest else 0)
+    keys = {term: tokenizer.term_key(term) for term in terms}
+    counts = index.term_counts(keys.values())
+    return {term: inverse_document_frequency(files, counts[key]) for term, key in keys.items()}
+
 
 CHUNK_FIELDS = {"body": 1.0, "context": 0.6}
 FILE_FIELDS = {"path": 1.0}

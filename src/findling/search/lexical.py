@@ -14,7 +14,6 @@ from typing import NamedTuple
 from findling.model import tokenizer
 from findling.model.remembered import remembered
 from findling.model.types import Intent
-from findling.search.fusion import reciprocal_rank_fusion
 
 LIST_WEIGHTS: Mapping[Intent, Mapping[str, float]] = {
     "symbol": {"symbol": 3, "keyword": 1, "file": 0},
@@ -58,11 +57,24 @@ class Evidence(NamedTuple):
         return squash(self.rank + self.exact + self.qualified + self.path + self.text)
 
 
+RRF_K = 60
+"""The constant of reciprocal rank fusion (Cormack, Clarke, Büttcher 2009): how little a rank at the top counts more."""
+
+
+def reciprocal_rank_fusion(lists: Mapping[str, Sequence[str]], weights: Mapping[str, float]) -> dict[str, float]:
+    """Σ weight / (`RRF_K` + rank) over the lists, rank from 1; a list without weight counts 1, one of 0 not."""
+    scores: dict[str, float] = {}
+    for name, items in lists.items():
+        weight = weights.get(name, 1.0)
+        for rank, item in enumerate(dict.fromkeys(items if weight > 0 else ()), 1):
+            scores[item] = scores.get(item, 0.0) + weight / (RRF_K + rank)
+    return scores
+
+
 def rank_parts(intent: Intent, lists: Mapping[str, Sequence[str]]) -> dict[str, float]:
     """Each path's weighted reciprocal rank over the lists symbol, keyword and file; a list without weight counts when
     the others found nothing."""
-    fused = reciprocal_rank_fusion(lists, LIST_WEIGHTS[intent]) or reciprocal_rank_fusion(lists)
-    return {item.id: item.score for item in fused}
+    return reciprocal_rank_fusion(lists, LIST_WEIGHTS[intent]) or reciprocal_rank_fusion(lists, {})
 
 
 def evidence(

@@ -15,8 +15,62 @@ from re import _constants as ops  # type: ignore[attr-defined]
 from re import _parser  # type: ignore[attr-defined]
 from typing import Any, Literal, NamedTuple
 
-from findling.model.errors import InvalidPattern
-from findling.search import pattern_dialects
+from findling.model.errors import InvalidPattern, OtherSyntax
+
+IN_BRACKETS = {
+    "alnum": "A-Za-z0-9",
+    "alpha": "A-Za-z",
+    "ascii": "\\x00-\\x7f",
+    "blank": " \\t",
+    "cntrl": "\\x00-\\x1f\\x7f",
+    "digit": "\\d",
+    "graph": "!-~",
+    "lower": "a-z",
+    "print": " -~",
+    "punct": "!-/:-@\\[-`{-~",
+    "space": "\\s",
+    "upper": "A-Z",
+    "word": "\\w",
+    "xdigit": "0-9A-Fa-f",
+}
+"""POSIX classes, and ripgrep's own two, as they are written here inside brackets."""
+
+_NAMES = "|".join(IN_BRACKETS)
+_OTHERS = re.compile(
+    rf"\\(?P<edge>[<>])|\\.|\(\?#[^)]*\)?|(?P<comment>#)|(?P<bare>\[\^?:(?:{_NAMES}):\])"
+    rf"|\[\^?\]?(?:\\.|(?!\[:\^?(?:{_NAMES}):\])[^\]\\])*(?P<posix>\[:\^?(?:{_NAMES}):\])?",
+    re.DOTALL,
+)
+"""What means something else here than to grep, ripgrep and vi, without anybody noticing, and what only looks so:
+escapes, comments, sets."""
+
+
+def _refuse_other_syntax(pattern: str, *, verbose: bool) -> None:
+    """Raises `OtherSyntax` for a POSIX class, and for ``\\<`` and ``\\>`` outside brackets, at their position.
+
+    ``pattern`` is one line that parses. ``verbose``: whether it begins with ``(?x)``, so that ``#`` begins a comment.
+    """
+    for found in _OTHERS.finditer(pattern):
+        if verbose and found["comment"]:
+            return
+        if edge := found["edge"]:
+            what, at = f"{'beginning' if edge == '<' else 'end'} of a word", found.start()
+            written = f"\\{edge}"
+            remedy = f"Write \\b, or ask for whole words (grep -w); a plain {edge} needs no backslash."
+        elif written := found["bare"] or found["posix"] or "":
+            what, at = "class of characters", found.end() - len(written)
+            own = IN_BRACKETS[written.strip("[]:^")]
+            instead = f"[^{own}] as a set of its own" if "^" in written else f"{own} in its place, inside brackets"
+            remedy = f"Write {instead}. For the text as it stands, ask for a literal search (grep -F)."
+        else:
+            continue
+        raise OtherSyntax(
+            f"The expression does not parse: {written} at position {at} is no {what} in Python's syntax, which is used "
+            "here.",
+            position=at,
+            remedy=remedy,
+        )
+
 
 Dialect = Literal["re", "regex"]
 #: The standard parser's nodes: a sequence of (operation, argument).
@@ -58,7 +112,7 @@ def parse(pattern: str, *, multiline: bool = False) -> Any:
         ) from error
     except (RecursionError, OverflowError) as error:
         raise InvalidPattern("The expression is nested too deeply or repeats too often.", remedy=_REMEDY) from error
-    pattern_dialects.check(pattern, verbose=bool(tree.state.flags & re.VERBOSE))
+    _refuse_other_syntax(pattern, verbose=bool(tree.state.flags & re.VERBOSE))
     if expanded_size(tree) > MAX_EXPANDED_NODES:
         raise InvalidPattern(
             f"The expression expands to more than {MAX_EXPANDED_NODES:,} parts.",

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from findling.model.errors import InvalidInput
 from findling.model.types import MODES, Query
+
+WITHOUT_VECTORS = frozenset(("keyword", "symbol", "exact"))
+"""Modes that ask no vectors."""
 
 MAX_LIMIT = 1000
 LINE_DIGITS = 18
@@ -49,3 +53,35 @@ def split_target(target: str) -> tuple[str, int | None]:
     if colon and path and line.isdecimal():
         return path, int(line[:LINE_DIGITS])
     return target, None
+
+
+_BEFORE = re.compile(
+    r"[¿¡]?(?:(?:hi|hello|hey)[,!.]*\s+(?=(?:can|could|give|find|please|show|tell|will|would)\b))?"
+    r"(?:(?:(?:can|could|would|will) you\s+)?(?:"
+    r"(?:please,?\s+)?(?:show|tell|give|find)\s+me\b(?:\s+please\b)?[\s:,]+"
+    r"|please(?:[:,]\s+|\s+(?=(?:explain|find|how|list|show|what|when|where|which|who|why)\b))"
+    r"))?[¿¡]?",
+    re.IGNORECASE,
+)
+"""Begins what somebody asks politely. A program's message may begin with "Please" as well, so a mark or a verb of
+asking has to follow."""
+
+_AFTER = re.compile(
+    r"(?:[,;.!?]*\s+(?:please|pls)|[,;.!?]\s*\s(?:thanks(?: a lot| in advance)?|thank you(?: very much)?|thx))?"
+    r"[\s.!?？。！…]*$",
+    re.IGNORECASE,
+)
+
+_LONGEST_END = 80
+"""Characters at the end that are looked at: more than a courtesy takes."""
+
+
+def without_form(text: str) -> str:
+    """The text without an end mark and without "please show me" and "thanks"; as it is where nothing else is said."""
+    text = text.strip()
+    end = max(0, len(text) - _LONGEST_END)
+    found = _AFTER.search(text, end)
+    kept = text[: found.start()] if found else text
+    begins = _BEFORE.match(kept)
+    said = kept[begins.end() :] if begins else kept
+    return said.strip() or text

@@ -20,20 +20,19 @@ from findling.model.errors import EmbedderUnavailable, InvalidInput
 from findling.model.plurals import count
 from findling.model.rows import FileRow
 from findling.model.types import Absent, Channel, Grounds, Hit, Mode, Query, Skip
-from findling.search import asked_path, channel_lists, gate, keyword, messages, parts, places, readings, symbol
-from findling.search.absence import ALL_READ, Absence, Unread, Verdict
+from findling.search import asked_path, fusion, gate, keyword, messages, places, readings, symbol
+from findling.search.absence import ALL_READ, NONE, Absence, Unread, Verdict, claims, to_the_letter
 from findling.search.analysis import QueryTerms, analyse
-from findling.search.claims import NONE, claims, to_the_letter
 from findling.search.fusion import Merged, Scored, as_they_are, fuse_weighted
+from findling.search.gate import TextOrder, text_order
 from findling.search.intent import IntentGuess, classify
-from findling.search.pasted import Pasted, frames_in, is_pasted, take_apart
-from findling.search.phrasing import without_form
+from findling.search.pasted import PROSE_FILES, Led, Pasted, frames, frames_in, is_pasted, lookup, take_apart
 from findling.search.planner import Plan, plan
+from findling.search.query import without_form
 from findling.search.ranking import Evidence, RankedFile, formula, rank
-from findling.search.ranking.said import Nearness
+from findling.search.readings import Nearness
 from findling.search.scope import Scope, resolve
 from findling.search.snippet import make_snippet
-from findling.search.text_order import TextOrder, text_order
 from findling.store.protocols import Index, OnlyThese
 
 if TYPE_CHECKING:
@@ -200,7 +199,7 @@ class Searcher:
         failed: EmbedderUnavailable | None = None
         if query.gate is not None:
             by_text = candidates.proposed.get("keyword", set()) | candidates.proposed.get("exact", set())
-            ranked = self._rank(terms, chosen, candidates, query.limit)
+            ranked = self._rank(terms, chosen, candidates)
             text = text_order(self._reader, terms, guess.intent, ranked, by_text)
             skip = gate.skipped(query.gate, guess.intent, text.confidence)
         titled = set(candidates.entries)
@@ -211,7 +210,7 @@ class Searcher:
         if text is not None and skip is not None and led is None:
             ranked, ratio = text.ranked, 0.0
         else:
-            ranked, ratio = self._rank(terms, chosen, candidates, query.limit), gate.EVEN if skip is None else 0.0
+            ranked, ratio = self._rank(terms, chosen, candidates), gate.EVEN if skip is None else 0.0
         if led is not None:
             led.weigh(ranked)
         read = self._readings(terms, ranked)
@@ -239,28 +238,26 @@ class Searcher:
             text.confidence if text else 0.0,
         )
 
-    def _led(
-        self, query: Query, pasted: Pasted, scope: Scope, candidates: _Candidates, *, by_meaning: bool
-    ) -> parts.Led:
+    def _led(self, query: Query, pasted: Pasted, scope: Scope, candidates: _Candidates, *, by_meaning: bool) -> Led:
         """Where the other parts of a pasted text lead; these files become candidates of its title."""
-        led = parts.lookup(self._reader, self._read_lines, pasted, scope, list(candidates.entries))
+        led = lookup(self._reader, self._read_lines, pasted, scope, list(candidates.entries))
         if pasted.prose:
             terms = self._analyse(pasted.prose)
             chosen = plan(query.mode, "natural_language", "")
             found = self._propose_by_text(terms, chosen, scope)
             if by_meaning and "semantic" in chosen.channels:
                 self._propose_by_meaning(terms, chosen, found)
-            ranked = self._rank(terms, chosen, found, query.limit)[: parts.PROSE_FILES]
+            ranked = self._rank(terms, chosen, found)[:PROSE_FILES]
             best = max((item.rank_value for item in ranked), default=0.0)
             for item in ranked:
                 if item.rank_value > 0:
                     led.note(item.file.entry_id, "prose", item.rank_value / best)
         candidates.take("exact", led.by("frame", "quoted_there"), EXACT_FILES)
         candidates.take("symbol", led.by("named_there"), SYMBOL_FILES)
-        candidates.take("keyword", led.by("prose"), parts.PROSE_FILES)
+        candidates.take("keyword", led.by("prose"), PROSE_FILES)
         return led
 
-    def _rank(self, terms: QueryTerms, chosen: Plan, candidates: _Candidates, most: int) -> list[RankedFile]:
+    def _rank(self, terms: QueryTerms, chosen: Plan, candidates: _Candidates) -> list[RankedFile]:
         evidence = candidates.evidence
         use = chosen.signals(evidence)
         meanings = self._open_meanings() if "said" in use else None
@@ -271,7 +268,6 @@ class Searcher:
             candidates.files,
             evidence,
             use=use,
-            most=most,
             with_priors=chosen.priors,
             near=partial(meanings.of_names, terms.meant) if meanings and describes else None,
         )
@@ -317,7 +313,7 @@ class Searcher:
         """Each channel's own list of places, mixed by ``weights``; of one channel alone its list."""
         alone = len(weights) == 1
         channels = {name for name in chosen.channels if weights.get(name, 0.0) > 0}
-        most = query.limit if alone else channel_lists.fan_out(query.limit)
+        most = query.limit if alone else fusion.fan_out(query.limit)
         lists, ranked, failed = self._lists(terms, chosen, scope, channels, most)
         skip: Skip | None = None
         if "semantic" in channels and "semantic" not in lists:
@@ -349,15 +345,15 @@ class Searcher:
         failed: EmbedderUnavailable | None = None
         if "keyword" in channels:
             candidates = self._propose_by_text(terms, chosen._replace(channels=frozenset(("keyword",))), scope)
-            ranked = self._rank(terms, chosen, candidates, most)
-            lists["keyword"] = channel_lists.of_text(self._reader, terms, ranked[:most], self._readings(terms, ranked))
+            ranked = self._rank(terms, chosen, candidates)
+            lists["keyword"] = fusion.of_text(self._reader, terms, ranked[:most], self._readings(terms, ranked))
         if "symbol" in channels:
-            lists["symbol"] = channel_lists.of_names(self._reader, terms, scope, most)
+            lists["symbol"] = fusion.of_names(self._reader, terms, scope, most)
         channel = self._semantic() if "semantic" in channels else None
         if channel is not None:
             vector, failed = _encoded(channel, terms.meant)
             if vector is not None:
-                lists["semantic"] = channel_lists.of_vectors(self._reader, channel, vector, scope, most)
+                lists["semantic"] = fusion.of_vectors(self._reader, channel, vector, scope, most)
         return lists, ranked, failed
 
     def _mixed_hit(self, query: Query, terms: QueryTerms, place: Merged, cosine: float | None) -> tuple[Hit, Grounds]:
@@ -482,7 +478,7 @@ class Searcher:
         meant = asked_path.meant(path, self._reader) if path else []
         if not meant:
             named = [frame for row in text.split("\n") for frame in frames_in(row)]
-            return {file.entry_id: at for file, at in parts.frames(self._reader, named, scope)}
+            return {file.entry_id: at for file, at in frames(self._reader, named, scope)}
         return {file.entry_id: min(line, file.lines) for file in meant if scope.has(file.entry_id)}
 
     def _exact(self, wanted: str, scope: Scope) -> dict[int, int]:
@@ -527,7 +523,7 @@ class Searcher:
             candidates = list(self._reader.files(kept).values())
             terms = analyse(PurePosixPath(file.path).stem)
             window = frozenset(("window",))
-            ranked = rank(self._reader, terms, candidates, evidence, use=window, most=query.limit, with_priors=False)
+            ranked = rank(self._reader, terms, candidates, evidence, use=window, with_priors=False)
             hits = places.hits(
                 self._reader, self._read_lines, terms, ranked[: query.limit], {"semantic": set(kept)}, query, {}
             )

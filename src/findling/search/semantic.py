@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from findling.embedding import BUNDLED, Embedder
 from findling.embedding.bundled_files import Calibration, calibration_of
 from findling.search import cosines
-from findling.search.semantic_types import FileCosines
+from findling.search.ranking.ranked_file import FileCosines
 from findling.store.protocols import CHUNK_BITS, Index, VectorRows
 
 _QUERIES_REMEMBERED = 256

@@ -174,8 +174,9 @@ def size(connection: apsw.Connection) -> int:
     return int(scalar(connection, "PRAGMA page_count")) * int(scalar(connection, "PRAGMA page_size"))
 
 
-def scalar(connection: apsw.Connection, sql: str) -> Any:
-    row = connection.execute(sql).fetchone()
+def scalar(connection: apsw.Connection, sql: str, *values: Any) -> Any:
+    """The first value of the first row, None where there is none."""
+    row = connection.execute(sql, values).fetchone()
     return row[0] if row else None
 
 

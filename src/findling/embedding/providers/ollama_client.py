@@ -349,11 +349,7 @@ class OllamaClient:
                 raise _NoTime
         try:
             return post_json(
-                f"{self.url}{path}",
-                value,
-                timeout_s=allowed,
-                max_bytes=_MAX_ANSWER_BYTES,
-                elsewhere=self._elsewhere,
+                f"{self.url}{path}", value, timeout_s=allowed, max_bytes=_MAX_ANSWER_BYTES, elsewhere=self._elsewhere
             )
         except HttpFailure as failure:
             if failure.reason == "timeout":

@@ -123,8 +123,7 @@ _BY_NAME: Final[tuple[tuple[str, Prefixes], ...]] = (
     (
         r"qwen3-embedding",
         Prefixes(
-            "qwen3-1",
-            "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery: ",
+            "qwen3-1", "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery: "
         ),
     ),
 )

@@ -115,8 +115,7 @@ def _hcl_block(node: Node, text: bytes, place: int) -> Definitions:
 
 
 GRAMMARS["hcl"] = Grammar(
-    "hcl",
-    {**through("body"), "block": _hcl_block, "attribute": Define("variable", "<identifier>", "")},
+    "hcl", {**through("body"), "block": _hcl_block, "attribute": Define("variable", "<identifier>", "")}
 )
 
 
@@ -258,8 +257,7 @@ def _jsonnet_field(node: Node, text: bytes, place: int) -> Definitions:
 
 
 GRAMMARS["jsonnet"] = Grammar(
-    "jsonnet",
-    {**through("local_bind object member objlocal"), "bind": _jsonnet_bind, "field": _jsonnet_field},
+    "jsonnet", {**through("local_bind object member objlocal"), "bind": _jsonnet_bind, "field": _jsonnet_field}
 )
 
 

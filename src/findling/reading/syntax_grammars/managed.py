@@ -79,9 +79,7 @@ def _kotlin_annotation(node: Node, text: bytes, place: int) -> Definitions:
 
 
 _KOTLIN_CLASS = Define(
-    "class",
-    body="<class_body enum_class_body>",
-    words={rb"\binterface\b": "interface", rb"\benum\b": "enum"},
+    "class", body="<class_body enum_class_body>", words={rb"\binterface\b": "interface", rb"\benum\b": "enum"}
 )
 
 GRAMMARS["kotlin"] = Grammar(

@@ -10,10 +10,9 @@ from itertools import compress, islice
 
 from findling.model import tokenizer
 from findling.model.remembered import remembered
-from findling.model.rows import DefinedNames
+from findling.model.rows import NO_NAMES, DefinedNames
 from findling.model.types import SYMBOL_KINDS
 from findling.search.analysis import MIN_SAID, QueryTerms
-from findling.search.ranking import formula
 from findling.search.ranking.ranked_file import RankedFile
 from findling.search.ranking.votes import KINDS
 from findling.store.protocols import Index
@@ -22,13 +21,10 @@ Near = Callable[[Sequence[str]], Sequence[float]]
 """Names to how near each is to the query in meaning, in [0, 1]."""
 
 COMPARED = 12
-"""Files whose names are compared by meaning, from the top; 30 measured the same."""
+"""Files whose names are compared, from the top; 30 measured the same."""
 
 MOST_NAMES = 400
 """Of one file; what defines more is generated, or a list."""
-
-USUALLY_ASKED = 20
-"""So many files at least are ordered surely, so that who asks for fewer sees the same ones first."""
 
 CLEARLY_NAMED, CLEARLY_MEANT = 0.5, 0.4
 """A best likeness by letters, and a best cosine, below this counts as what it is, not as a whole."""
@@ -42,20 +38,18 @@ def compare(
     query: QueryTerms,
     ranked: Sequence[RankedFile],
     weights: Callable[[], Mapping[str, float]],
-    *,
-    most: int,
     near: Near | None,
 ) -> Sequence[RankedFile]:
-    """Give the signal `name` to the code among the first files, by letters to all files that it could bring among the
-    first ``most``, and say which these are. ``ranked`` are all, in order; ``weights`` the query's, by term. Not where
-    advice is wanted: then it would put code before documentation."""
+    """Give the signal `name` to the first files, by meaning to code alone, and say which these are. ``ranked`` are all,
+    in order; ``weights`` the query's, by term. Not where advice is wanted: then it would put code before
+    documentation."""
     if "advice" in query.wants:
         return ()
+    files = ranked[:COMPARED]
     if near is not None and len(query.words) >= MIN_SAID:
-        files = [item for item in ranked[:COMPARED] if item.file.kind == "code"]
+        files = [item for item in files if item.file.kind == "code"]
         _by_meaning(reader, files, near)
     else:
-        files = _within_reach(ranked, most)
         _by_letters(reader, files, weights())
     return files
 
@@ -78,23 +72,16 @@ def _compared(defined: DefinedNames) -> list[str]:
     return list(islice(dict.fromkeys(names), MOST_NAMES))
 
 
-def _within_reach(ranked: Sequence[RankedFile], most: int) -> list[RankedFile]:
-    """Of files in order those that the best of names could bring among the first ``most``: names are not looked at in
-    vain, which for large files is the longest of all."""
-    most = max(most, USUALLY_ASKED)
-    if len(ranked) <= most:
-        return list(ranked)
-    least = ranked[most - 1].rank_value - formula.SIGNALS["name"].weight
-    return [item for item in ranked if item.rank_value >= least]
-
-
 def _by_letters(reader: Index, files: Sequence[RankedFile], weights: Mapping[str, float]) -> None:
     """The likest name of each file, as a share of the likest of all."""
-    named = reader.defined_names([item.file.blob_id for item in files if item.names_a_term])
-    begins = beginnings(weights)
+    named = reader.defined_names([item.file.blob_id for item in files])
+    stems = sorted({re.escape(term[: max(STEM_KEEPS, len(term) - 1)]) for term in weights})
+    has_a_term = re.compile("|".join(stems) or "(?!)")
     for item in files:
-        names = named.get(item.file.blob_id)
-        item.values["name"] = likeness(beginning(names.text, begins), weights) if names else 0.0
+        names = named.get(item.file.blob_id, NO_NAMES).text.split("\n")
+        # most have none, and need not be taken apart to see it
+        likely = (name for name in names if has_a_term.search(name.lower()))
+        item.values["name"] = likeness(likely, weights)
     best = max((item.values["name"] for item in files), default=0.0)
     for item in files:
         item.values["name"] /= max(best, CLEARLY_NAMED)
@@ -123,31 +110,6 @@ def likeness(names: Iterable[str], weights: Mapping[str, float]) -> float:
         if coverage:
             best = max(best, 2 * precision * coverage / (precision + coverage))
     return best
-
-
-def beginnings(terms: Iterable[str]) -> re.Pattern[str]:
-    """Matches how the parts of a name begin that are one of these terms, in lower case."""
-    return re.compile("|".join(sorted({re.escape(term[: max(STEM_KEEPS, len(term) - 1)]) for term in terms})) or "(?!)")
-
-
-def beginning(names: str, begins: re.Pattern[str]) -> set[str]:
-    """Those of the names, one a line, that may have a term: most have none, and need not be taken apart to see it."""
-    if not names.isascii():
-        return {name for name in names.split("\n") if not name.isascii() or begins.search(name.lower())}
-    lowered = names.lower()  # each letter stays in its place
-    found: set[str] = set()
-    at = 0
-    while match := begins.search(lowered, at):
-        at = match.start()
-        if names[at].islower() and at and lowered[at - 1].isalpha():  # inside a part
-            at += 1
-            continue
-        end = lowered.find("\n", at)
-        if end < 0:
-            end = len(names)
-        found.add(names[lowered.rfind("\n", 0, at) + 1 : end])
-        at = end
-    return found
 
 
 @remembered(2_000)

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 from findling.model.rows import FileRow
 from findling.model.types import Reason
 from findling.search.ranking import formula
-from findling.search.semantic_types import FileCosines
 from findling.search.symbol import Definition
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class FileCosines(NamedTuple):
+    """One file's cosines with the query, per chunk: ``own`` and of the ``window`` around it."""
+
+    own: NDArray[np.float32]
+    window: NDArray[np.float32]
+
 
 NAMES_SAID = 3
 """Definitions that an explanation names."""
@@ -33,19 +45,17 @@ it is among the tests of the file itself, which speaks against it unless tests a
 class RankedFile:
     """A candidate with its signals and its rank value; `chunk_values` orders the places inside it.
 
-    ``rare_coverage``: the share of the query that it holds, rare terms above all; ``names_a_term``: a term of the query
-    stands in a name that it defines. ``texts`` are BM25 shares by chunk ordinal; ``cosines`` are of all chunks,
-    ``highest`` the best of any file, ``best_cosine`` this one's; ``window_cosine`` is what the signal of that name is
-    made from. ``names``: how near names that it defines are to the query, where that was looked at; ``found_there``:
-    what parts of a pasted text found, by their signal; ``asked_line``: where it defines the name that is all that was
-    asked.
+    ``rare_coverage``: the share of the query that it holds, rare terms above all; ``texts`` are BM25 shares by chunk
+    ordinal; ``cosines`` are of all chunks, ``highest`` the best of any file, ``best_cosine`` this one's;
+    ``window_cosine`` is what the signal of that name is made from. ``names``: how near names that it defines are to the
+    query, where that was looked at; ``found_there``: what parts of a pasted text found, by their signal;
+    ``asked_line``: where it defines the name that is all that was asked.
     """
 
     file: FileRow
     values: dict[str, float] = field(default_factory=dict)
     rank_value: float = 0.0
     rare_coverage: float = 0.0
-    names_a_term: bool = False
     texts: dict[int, float] = field(default_factory=dict)
     cosines: FileCosines | None = None
     highest: float = 0.0

@@ -5,20 +5,16 @@ All normalisation is over the candidates of this query; no row of the index depe
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import partial
 
 from findling.model import term_rows, tokenizer
 from findling.model.rows import NO_NAMES, FileRow
-from findling.search import rarity
 from findling.search.analysis import QueryTerms, name_alone
-from findling.search.keyword import KeywordHits
-from findling.search.ranking import formula, mentions, names, priors, signals, votes
-from findling.search.ranking.ranked_file import RankedFile
-from findling.search.rarity import inverse_document_frequency
-from findling.search.semantic_types import FileCosines
+from findling.search.keyword import KeywordHits, inverse_document_frequency, rarities
+from findling.search.ranking import formula, names, priors, signals, votes
+from findling.search.ranking.ranked_file import FileCosines, RankedFile
 from findling.search.symbol import Definition
 from findling.store.protocols import Index
 
@@ -48,7 +44,6 @@ def rank(
     evidence: Evidence,
     *,
     use: frozenset[str],
-    most: int,
     with_priors: bool = True,
     near: names.Near | None = None,
 ) -> list[RankedFile]:
@@ -79,7 +74,7 @@ def rank(
     _votes(reader, ranked, rows)
     _in_order(ranked, ranked, use)
     if "name" in use:
-        looked_at = names.compare(reader, query, ranked, partial(term_weights, reader, query), most=most, near=near)
+        looked_at = names.compare(reader, query, ranked, partial(term_weights, reader, query), near)
         _in_order(ranked, looked_at, use)
     return ranked
 
@@ -120,7 +115,6 @@ def _text(reader: Index, query: QueryTerms, ranked: Sequence[RankedFile], rows: 
         lengths = signals.Lengths(file.body_terms, file.name_terms)
         values = item.values
         values["file"], values["coverage"] = signals.bm25f(found, in_path, weights, lengths, means, path.length)
-        item.names_a_term = any(flags for _, flags in found[:own])
         held = signals.held(found[:own], in_path)
         stand_ins = term_rows.lookup(row, others)
         if any(count for count, _ in stand_ins):
@@ -145,7 +139,7 @@ def _synonyms(reader: Index, query: QueryTerms, keys: Sequence[int]) -> dict[int
 
 def term_weights(reader: Index, query: QueryTerms) -> dict[str, float]:
     """What each term of a query says: its weight times its rarity among the manifest's files."""
-    rare = rarity.of_terms(reader, query.terms)
+    rare = rarities(reader, query.terms)
     return {term: weight * rare[term] for term, weight in query.terms.items()}
 
 
@@ -296,16 +290,9 @@ def _votes(reader: Index, ranked: Sequence[RankedFile], rows: Mapping[int, Seque
     keys = reader.derived
     if new := [blob_id for blob_id in blobs if blob_id not in keys]:
         named = reader.defined_names(new)
-        keys.update({blob_id: mentions.name_keys(named.get(blob_id, NO_NAMES)) for blob_id in new})
+        keys.update({blob_id: votes.name_keys(named.get(blob_id, NO_NAMES)) for blob_id in new})
     manifest = reader.manifest
-    files = manifest.files if manifest else 1
-    if "numpy" in sys.modules:
-        from findling.search.ranking import mention_arrays
-
-        found = mention_arrays.received(voices, blobs, keys, rows, reader.term_counts, files)
-    else:
-        said, defines = mentions.rare_mentions(votes.voters(voices), blobs, keys, rows)
-        found = votes.votes(voices, said.__getitem__, defines, reader.term_counts, files)
+    found = votes.votes(voices, blobs, keys, rows, reader.term_counts, manifest.files if manifest else 1)
     for item, value in zip(ranked, found, strict=True):
         item.values["votes"] = value
 

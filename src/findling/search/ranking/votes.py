@@ -1,19 +1,30 @@
 """G: files that look relevant refer to the file that matters. Pure.
 
-A file votes for another with every name that the other defines and hardly anyone else does, a rare name counting
-more. Only candidates vote and are voted for, so nothing about the rest of the tree is needed.
+A file votes for another with every name that the other defines and hardly any candidate besides, a rare name counting
+more. How many files of the whole index define a name is not asked for: among the candidates it tells as well, and
+there are thousands of names. A name that stands everywhere weighs little anyway.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+import re
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import compress
+from zlib import crc32
+
+from findling.model import term_rows, tokenizer
+from findling.model.remembered import remembered
+from findling.model.rows import DefinedNames
+from findling.model.types import SYMBOL_KINDS
 
 MIN_NAME = 4
 """Shorter names are words of their own too often."""
 
 MAX_DEFINERS = 2
-"""A name that more files define says nothing about which one is meant."""
+"""A name that more contents define says nothing about which one is meant."""
 
 EXPONENT = 3.0
 """How much more a likely file's voice counts; 2 to 8 measured the same."""
@@ -23,55 +34,76 @@ MIN_VOICE = 0.2
 
 KINDS = frozenset(("class", "struct", "enum", "trait", "interface", "type_alias", "fn", "method", "module", "constant"))
 
+_COUNTS = bytes(kind in KINDS for kind in SYMBOL_KINDS).ljust(256, b"\0")
+"""By a kind's place, whether what is of this kind is voted for."""
 
-def voters(voices: Sequence[float]) -> list[int]:
-    """The places of the candidates that are asked."""
-    loudest = max(voices, default=0.0)
-    if loudest <= 0:
-        return []
-    return [place for place, voice in enumerate(voices) if (voice / loudest) ** EXPONENT >= MIN_VOICE]
+_ONE_PART = re.compile(r"^[^A-Za-z0-9\n]*(?:[A-Z]?[a-z]+|[A-Z]+|[0-9]+)[^A-Za-z0-9\n]*$", re.MULTILINE)
+"""Names of ASCII that `tokenizer.parts` leaves whole: of these the stem is the term, of others the whole run."""
+
+_STEMS_REMEMBERED = 5_000
+"""Names of one part are mostly the same few everywhere."""
+
+_NO_KEYS = array("I")
 
 
 def votes(
     voices: Sequence[float],
-    mentions: Callable[[int], Set[int]],
-    defines: Sequence[Set[int]],
+    blobs: Sequence[int],
+    keys: Mapping[int, Sequence[int]],
+    rows: Mapping[int, Sequence[int]],
     files_with: Callable[[Iterable[int]], Mapping[int, int]],
     files: int,
 ) -> list[float]:
     """Votes per candidate, the most voted at 1.
 
-    ``voices``: how relevant each candidate looks, any scale; ``mentions``: the term keys that a candidate contains, by
-    its place, asked for those that vote; ``defines``: the rare names that each one defines, as such keys;
-    ``files_with``: files of the manifest that have each key; ``files``: how many there are.
+    ``voices``: how relevant each candidate looks, any scale; ``blobs``: its content; by content ``keys`` (`name_keys`)
+    and ``rows`` (`term_rows`); ``files_with``: files of the manifest that have each key; ``files``: how many there are.
     """
     received = [0.0] * len(voices)
     loudest = max(voices, default=0.0)
     if loudest <= 0:
         return received
-    known = frozenset().union(*defines)
-    said = {voter: known & mentions(voter) for voter in voters(voices)}
+    counted: Counter[int] = Counter()
+    for blob in set(blobs):
+        counted.update(keys.get(blob, _NO_KEYS))
+    rare = {key for key, contents in counted.items() if contents <= MAX_DEFINERS}
+    voters = [place for place, voice in enumerate(voices) if (voice / loudest) ** EXPONENT >= MIN_VOICE]
+    said = {voter: term_rows.among(rows.get(blobs[voter], ()), rare) for voter in voters}
     heard = frozenset().union(*said.values())
     definers: dict[int, list[int]] = {}
-    for candidate, names in enumerate(defines):
-        for key in names & heard:
+    for candidate, blob in enumerate(blobs):
+        for key in heard.intersection(keys.get(blob, _NO_KEYS)):
             definers.setdefault(key, []).append(candidate)
-    counts = files_with(heard)
-    weights = {key: math.log(1 + files / max(1, count)) for key, count in counts.items()}
-    for voter, keys in said.items():
-        others = keys - defines[voter]
-        total = sum([weights[key] * len(definers[key]) for key in others])
-        own = keys & defines[voter]
-        total += sum([weights[key] * (len(definers[key]) - 1) for key in own])
+    weights = {key: math.log(1 + files / max(1, count)) for key, count in files_with(heard).items()}
+    for voter, named in said.items():
+        heard_by = [(weights[key], [other for other in definers[key] if other != voter]) for key in named]
+        total = sum([weight * len(others) for weight, others in heard_by])
         if total <= 0:
             continue
         each = (voices[voter] / loudest) ** EXPONENT / total
-        for key in others:
-            for candidate in definers[key]:
-                received[candidate] += each * weights[key]
-        for key in own:
-            for candidate in definers[key]:
-                if candidate != voter:
-                    received[candidate] += each * weights[key]
+        for weight, others in heard_by:
+            for candidate in others:
+                received[candidate] += each * weight
     most = max(received)
     return [value / most for value in received] if most > 0 else received
+
+
+def name_keys(names: DefinedNames) -> array[int]:
+    """The term keys (of `tokenizer.whole_term`) of the names that are voted for, each once, ascending."""
+    voted_for = compress(names.text.split("\n"), names.kinds.translate(_COUNTS))
+    counting = [name for name in voted_for if len(name) >= MIN_NAME]
+    text = "\n".join(counting)
+    if not text.isascii() or max(map(len, counting), default=0) > tokenizer.MAX_WORD:
+        return array("I", sorted({tokenizer.term_key(tokenizer.whole_term(name)) for name in counting}))
+    single = frozenset(_ONE_PART.findall(text))
+    runs = [name for name in counting if name not in single]
+    joined = "\n".join(runs).lower().replace("_", "").encode()
+    found = set(map(_key_of_stem, single))
+    if runs:
+        found.update([checksum >> 8 for checksum in map(crc32, joined.split(b"\n"))])  # as `tokenizer.term_key`
+    return array("I", sorted(found))
+
+
+@remembered(_STEMS_REMEMBERED)
+def _key_of_stem(name: str) -> int:
+    return tokenizer.term_key(tokenizer.whole_term(name))
