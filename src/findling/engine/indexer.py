@@ -18,7 +18,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from findling.engine.adoption import adopt, is_another
 from findling.engine.embedded_readings import EmbeddedReadings
 from findling.model.plurals import count
 from findling.model.reading import Embedded
@@ -28,10 +27,9 @@ from findling.outbound.files import Files, RootFiles
 from findling.reading.pool import Answer, Task, Worker, WorkerPool
 from findling.reading.spans import MAX_CHUNKS, MAX_PLACED_CHUNKS, too_many
 from findling.sources import discovery
-from findling.sources.checkout import Checkout
 from findling.sources.contents import read_file
 from findling.sources.file_order import Order
-from findling.sources.git_objects import ObjectFormat, RefFiles, content_id, list_tree, object_format
+from findling.sources.git_objects import ObjectFormat, RefFiles, content_id, list_tree, object_format, staged
 from findling.store.schema import FAILED, UNREAD
 from findling.store.writer import IndexWriter
 
@@ -247,28 +245,21 @@ class Indexer:
                     self._vectors = EmbeddedReadings(writer, self._fingerprint)
                 was_complete, was_pending = writer.state(manifest)
                 known = writer.known_files(manifest, None if paths is None else [posixpath.normpath(p) for p in paths])
-                # Not for a question: what it has no time to take in again would be found by nobody.
-                whole_folder = paths is None and self._commit is None and deadline is None
-                if whole_folder and is_another(self._root, known) and writer.has_others(manifest):
-                    writer.forget_manifest(manifest)
-                    manifest, known = writer.manifest(str(self._root)), {}
-                checkout = None
                 if self._commit is None:
                     self._format = object_format(self._root)
-                    if self._format is not None and paths is None and not known and writer.has_others(manifest):
-                        checkout = begun.enter_context(Checkout(self._root))
-                if paths is None and not known and checkout is None:
+                begins = paths is None and not known
+                adopts = begins and self._format is not None and writer.has_others(manifest)
+                if begins and not adopts:
                     pool.warm_up(1)
                 if self._commit is not None:
                     found, gone, skipped, notes = self._of_commit(writer, manifest, self._commit)
                 else:
                     found, gone, skipped, notes, listed = self._changes(known, paths, listing, pool)
                     tree = listed if paths is None else tree
-                    if found and checkout is not None and self._format is not None:
+                    if found and adopts:
                         pool.warm_up(1)  # some are not taken over, such as those whose contents are left out
-                        stop_at = None if deadline is None else deadline - _STOP_MARGIN_S
-                        found = adopt(
-                            writer, manifest, self._root, found, checkout, self._format, self._options, stop_at
+                        found = self._adopt(
+                            writer, manifest, found, None if deadline is None else deadline - _STOP_MARGIN_S
                         )
                 run.notes.extend(notes)
                 run.skipped.extend(skipped)
@@ -331,6 +322,32 @@ class Indexer:
             file for file in tree.files if file[0] not in standing or standing[file[0]].git_id != tree.git_ids[file[0]]
         ]
         return found, [path for path in standing if path not in tree.git_ids], tree.skipped, ()
+
+    def _adopt(
+        self, writer: IndexWriter, manifest: int, found: list[discovery.Found], stop_at: float | None
+    ) -> list[discovery.Found]:
+        """Let the manifest of a work tree, still empty, begin as the most similar one there is, as far as their files
+        are the same; which of ``found`` are left to index. What was not read by ``stop_at`` (monotonic seconds) is
+        left."""
+        git_ids = staged(self._root)
+        nearest = writer.nearest(manifest, git_ids) if git_ids else None
+        if nearest is None or self._format is None:
+            return found
+        other, files = nearest
+        same: dict[str, int] = {}
+        left: list[discovery.Found] = []
+        for one in found:
+            path, size, _ = one
+            file = files.get(path)
+            alike = file is not None and file.git_id == git_ids.get(path, b"") and file.size == size
+            if file is not None and alike and (stop_at is None or time.monotonic() < stop_at):
+                read = read_file(self._files, path, self._options.limit(path))
+                if not isinstance(read, SkippedFile) and content_id(read[1], self._format) == file.git_id:
+                    same[path] = read[0].stamp
+                    continue
+            left.append(one)
+        writer.begin_from(manifest, other, files, same)
+        return left
 
     def _changes(
         self,

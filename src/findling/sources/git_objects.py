@@ -101,6 +101,13 @@ def content_id(data: bytes, form: ObjectFormat) -> bytes:
     return digest.digest()
 
 
+def staged(root: Path) -> dict[str, bytes]:
+    """path -> git's id of the content that it last saw in a tracked file, converted or not; {} where it cannot say."""
+    output = run_git(["ls-files", "-z", "--stage"], cwd=root, timeout_s=LIST_TIMEOUT_S)
+    rows = (row.partition(b"\t") for row in output.stdout.split(b"\0")[:-1]) if output.ok else ()
+    return {os.fsdecode(path): bytes.fromhex(facts.split()[1].decode("ascii")) for facts, _, path in rows}
+
+
 class Objects:
     """The objects of a folder's repository. For one thread; `close` ends the two gits that answer."""
 
