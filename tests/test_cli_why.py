@@ -13,7 +13,8 @@ import pytest
 
 from findling import Engine
 from findling.engine.explained_paths import content_refusal, judge
-from findling.sources.discovery import DiscoveryOptions, discover
+from findling.sources.discovery import discover
+from findling.sources.selection import DiscoveryOptions
 from test_cli import findling, write
 
 KEY = "-----BEGIN RSA PRIVATE KEY-----\n" + f"{'A1b2' * 16}\n" * 4 + "-----END RSA PRIVATE KEY-----\n"

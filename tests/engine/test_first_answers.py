@@ -83,7 +83,8 @@ def test_an_index_in_memory_knows_what_was_counted_of_others() -> None:
 
 def test_a_scan_puts_what_says_most_first_and_says_what_it_left(folder: Path) -> None:
     from findling.outbound.files import RootFiles
-    from findling.sources.discovery import DiscoveryOptions, discover
+    from findling.sources.discovery import discover
+    from findling.sources.selection import DiscoveryOptions
 
     found = discover(folder, DiscoveryOptions()).files
     with RootFiles(folder) as files:

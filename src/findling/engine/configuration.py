@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from findling.engine.jobs.turns import Turns
     from findling.reading.chunks import ChunkLimits
     from findling.reading.doc_limits import DocLimits
-    from findling.sources.discovery import DiscoveryOptions
+    from findling.sources.selection import DiscoveryOptions
 
 CONFIG_FILES = ("findling.toml", ".findling/config.toml", ".findling/config.json", ".repo_search/config.json")
 """Of a project (`findling.config.files`)."""

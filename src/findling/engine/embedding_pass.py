@@ -26,7 +26,7 @@ from findling.model.format_names import outlined_as
 from findling.model.types import Progress
 from findling.outbound.files import Files, RootFiles
 from findling.reading.embedded import embedded_texts, text_hash, text_of
-from findling.sources.contents import read_file
+from findling.sources.looking import read_file
 from findling.store.reader import IndexReader
 from findling.store.writer import IndexWriter
 

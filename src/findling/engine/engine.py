@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from findling.search.documents import DocumentScope
     from findling.search.exact import Grep
     from findling.search.names import FileSymbols
-    from findling.sources.discovery import DiscoveryOptions
+    from findling.sources.selection import DiscoveryOptions
     from findling.store.sqlite_export import Exported
 
 OPEN_REFS = 2
@@ -617,7 +617,7 @@ class Engine:
             if self.ref is not None:  # nothing changes in a commit
                 return [], {path for path in names if self._store.reader.state_of(path) is None}
             known = {path: state for path in names if (state := self._store.reader.state_of(path)) is not None}
-        looked = sources.discovery.look_at(self.root, names, known, self._store.configuration.wanted)
+        looked = sources.look_at(self.root, names, known, self._store.configuration.wanted)
         refused = {skip.path for skip in looked.skipped if skip.reason != "not_found"}
         return [*(path for path, _, _ in looked.found), *looked.gone], refused - known.keys()
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from findling import reading
 from findling.model.format_names import format_of
 from findling.model.types import SkippedFile
-from findling.sources.contents import read_file
+from findling.sources.looking import read_file
 from findling.sources.named_paths import look_at
 from findling.sources.selection import DiscoveryOptions, Found, Selection, is_text, shown
 

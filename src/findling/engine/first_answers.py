@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from findling.embedding import Embedder
     from findling.engine.store import OpenStore
     from findling.outbound.files import Files
-    from findling.sources.discovery import DiscoveryOptions
-    from findling.sources.selection import Found
+    from findling.sources.selection import DiscoveryOptions, Found
 
 READ_FILES = 90
 READ_BYTES = 1_200_000

@@ -27,9 +27,11 @@ from findling.outbound.files import Files, RootFiles
 from findling.reading.pool import Answer, Task, Worker, WorkerPool
 from findling.reading.spans import MAX_CHUNKS, MAX_PLACED_CHUNKS, too_many
 from findling.sources import discovery
-from findling.sources.contents import read_file
 from findling.sources.file_order import Order
 from findling.sources.git_objects import ObjectFormat, RefFiles, content_id, list_tree, object_format, staged
+from findling.sources.looking import read_file
+from findling.sources.named_paths import look_at
+from findling.sources.selection import DiscoveryOptions, Found
 from findling.store.schema import FAILED, UNREAD
 from findling.store.writer import IndexWriter
 
@@ -179,7 +181,7 @@ class Indexer:
         root: Path,
         store: Path,
         *,
-        options: discovery.DiscoveryOptions | None = None,
+        options: DiscoveryOptions | None = None,
         on_progress: Callable[[Progress], None] | None = None,
         workers: int | None = None,
         limits: ChunkLimits | None = None,
@@ -198,7 +200,7 @@ class Indexer:
         self._git_ids: dict[str, bytes] = {}
         self._format: ObjectFormat | None = None
         self._store = store
-        self._options = options or discovery.DiscoveryOptions()
+        self._options = options or DiscoveryOptions()
         self._progress = on_progress or (lambda _: None)
         self._workers = workers
         self._limits = limits
@@ -306,7 +308,7 @@ class Indexer:
 
     def _of_commit(
         self, writer: IndexWriter, manifest: int, commit: Commit
-    ) -> tuple[list[discovery.Found], list[str], list[SkippedFile], tuple[str, ...]]:
+    ) -> tuple[list[Found], list[str], list[SkippedFile], tuple[str, ...]]:
         """As `_changes`, of a commit's files. A new manifest begins as the most similar one there is."""
         self._progress(Progress("listing", 0, 0))
         tree = list_tree(self._root, commit.commit_id, self._options)
@@ -323,9 +325,7 @@ class Indexer:
         ]
         return found, [path for path in standing if path not in tree.git_ids], tree.skipped, ()
 
-    def _adopt(
-        self, writer: IndexWriter, manifest: int, found: list[discovery.Found], stop_at: float | None
-    ) -> list[discovery.Found]:
+    def _adopt(self, writer: IndexWriter, manifest: int, found: list[Found], stop_at: float | None) -> list[Found]:
         """Let the manifest of a work tree, still empty, begin as the most similar one there is, as far as their files
         are the same; which of ``found`` are left to index. What was not read by ``stop_at`` (monotonic seconds) is
         left."""
@@ -335,7 +335,7 @@ class Indexer:
             return found
         other, files = nearest
         same: dict[str, int] = {}
-        left: list[discovery.Found] = []
+        left: list[Found] = []
         for one in found:
             path, size, _ = one
             file = files.get(path)
@@ -355,12 +355,12 @@ class Indexer:
         paths: Sequence[str] | None,
         begun: GitListing | None,
         pool: WorkerPool,
-    ) -> tuple[list[discovery.Found], list[str], list[SkippedFile], tuple[str, ...], TreeState | None]:
+    ) -> tuple[list[Found], list[str], list[SkippedFile], tuple[str, ...], TreeState | None]:
         """What to index, what is gone, what is left out and why, what there is to say about the listing, and what it
         depended on."""
         self._progress(Progress("listing", 0, 0))
         if paths is not None:
-            looked = discovery.look_at(self._root, paths, known, self._options)
+            looked = look_at(self._root, paths, known, self._options)
             return looked.found, looked.gone, looked.skipped, (), None
         if not known:
             listing = discovery.discover(self._root, self._options, begun=begun)
@@ -377,7 +377,7 @@ class Indexer:
         writer: IndexWriter,
         manifest: int,
         pool: WorkerPool,
-        found: list[discovery.Found],
+        found: list[Found],
         run: _Run,
         deadline: float | None,
         *,
@@ -452,7 +452,7 @@ class Indexer:
         self,
         writer: IndexWriter,
         manifest: int,
-        found: Iterable[discovery.Found],
+        found: Iterable[Found],
         states: dict[int, _Content],
         run: _Run,
         most: int,

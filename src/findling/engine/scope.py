@@ -128,5 +128,5 @@ def in_scope(
         )
         skipped = left_out(store, folder, path_globs)
     if not files and not skipped and folder and not isinstance(store, RefStore):
-        skipped = tuple(sources.discovery.look_at(store.root, [folder], None, store.configuration.wanted).skipped)
+        skipped = tuple(sources.look_at(store.root, [folder], None, store.configuration.wanted).skipped)
     return files, skipped

@@ -11,7 +11,7 @@ from findling.engine.store import OpenStore
 from findling.model.types import SkippedFile
 from findling.outbound.files import NotRead, stamp_of
 from findling.reading.decoding import Decoded, decode
-from findling.sources.contents import read_file
+from findling.sources.looking import read_file
 
 if TYPE_CHECKING:
     from findling.model.rows import FileRow

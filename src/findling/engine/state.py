@@ -152,7 +152,7 @@ def unmentioned(store: OpenStore, listed: Iterable[SkippedFile]) -> list[Skipped
 
     Where there is no time for it there is none, and a note in the store.
     """
-    found = sources.unlisted.unlisted(store.root, UNLISTED_S)
+    found = sources.unlisted(store.root, UNLISTED_S)
     if found is None:
         store.notes.append("What git ignores is not counted: git did not list it in time.")
         return []

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from findling.model.trigram_plan import TrigramPlan
     from findling.outbound.files import Files
     from findling.search.exact import FileRef, Scope
-    from findling.sources.discovery import Found
+    from findling.sources.selection import Found
     from findling.store.reader import IndexReader
 
 NOT_INDEXED: Final = -1

@@ -89,7 +89,7 @@ class UnreadFiles:
                 return SkippedFile(known, reason, detail)
         if isinstance(self._store, RefStore) or not self._may_list or path.startswith("/"):
             return None
-        looked = sources.discovery.look_at(self._store.root, [path], None, self._store.configuration.wanted)
+        looked = sources.look_at(self._store.root, [path], None, self._store.configuration.wanted)
         return next((file for file in looked.skipped if file.reason not in _PRESENT), None)
 
 

@@ -22,10 +22,8 @@ from findling.model.types import SkippedFile
 from findling.outbound.files import NotRead, read_regular_file
 from findling.outbound.git import GitDialogue, GitOutput, run_git
 from findling.sources.git_listing import why_it_failed
-from findling.sources.git_top import find_git_top
-from findling.sources.ignore_files import OWN_IGNORE_FILES, IgnoreTree
-from findling.sources.ignore_rules import RuleSet
-from findling.sources.selection import DiscoveryOptions, Found, Selection, wanted
+from findling.sources.ignore_rules import OWN_IGNORE_FILES, IgnoreTree, RuleSet
+from findling.sources.selection import DiscoveryOptions, Found, Selection, find_git_top, wanted
 
 LIST_TIMEOUT_S = 60.0
 """For the trees of a commit with a million files on a cold disk."""

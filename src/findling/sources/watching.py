@@ -1,18 +1,26 @@
 """Hearing of changed files from the system: which folders are listened to, and what is heard of them.
 
-The one module that imports `watchfiles`, when a watch begins. Must not know an index, nor what becomes of a change.
+`changes` tells a thread that waits (the one user of `watchfiles`), `FolderEvents` whoever asks now and then. Must not
+know an index, nor what becomes of a change.
 """
 
 from __future__ import annotations
 
+import ctypes
+import errno
 import os
 import platform
+import re
+import struct
+import sys
 import threading
+import weakref
 from collections.abc import Iterable, Iterator, Mapping, Set
 from pathlib import Path
+from typing import Final
 
 from findling.outbound.git import run_git
-from findling.sources.folders import NEVER_FOLDERS, untracked_folder_reason
+from findling.sources.selection import NEVER_FOLDERS, untracked_folder_reason
 
 STEP_MS = 100
 """How often the system's queue is looked at; so long nothing must come for a burst to be handed over."""
@@ -138,3 +146,135 @@ def changes(root: Path, folders: Iterable[str], stop: threading.Event) -> Iterat
             yield found
     except (OSError, RuntimeError) as error:  # among them the limits of inotify, which have no type of their own
         raise CannotWatch(str(error).split("\n")[0][:200]) from error
+
+
+_CONTENTS: Final = 0x2 | 0x4 | 0x8
+"""IN_MODIFY, IN_ATTRIB, IN_CLOSE_WRITE: a name stands for another content."""
+
+_NAMES: Final = 0x40 | 0x80 | 0x100 | 0x200 | 0x400 | 0x800
+"""IN_MOVED_FROM, IN_MOVED_TO, IN_CREATE, IN_DELETE, IN_DELETE_SELF, IN_MOVE_SELF."""
+
+_FOLDERS_ONLY: Final = 0x01000000 | 0x02000000
+"""IN_ONLYDIR, IN_DONT_FOLLOW."""
+
+_FOLDER_ITSELF: Final = 0x400 | 0x800 | 0x2000 | 0x8000
+"""IN_DELETE_SELF, IN_MOVE_SELF, IN_UNMOUNT, IN_IGNORED: from now on nothing is heard of it."""
+
+_GONE: Final = (errno.ENOENT, errno.ENOTDIR)
+_OVERFLOW: Final = 0x4000
+_EVENT: Final = struct.Struct("iIII")
+_READ_BYTES: Final = 1 << 18
+
+_SHARE: Final = 16
+"""Of the folders that the system lets a user listen to, we take at most one in so many: others listen, too."""
+
+_LIMIT: Final = "/proc/sys/fs/inotify/max_user_watches"
+
+_LOCAL: Final = frozenset(("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "zfs", "bcachefs", "tmpfs", "overlay"))
+"""File systems that nobody changes behind this system's back."""
+
+_ESCAPED: Final = re.compile(r"\\([0-7]{3})")
+
+
+class FolderEvents:
+    """What the system heard of the files in the folders of one root since somebody last asked: Linux only, and nothing
+    runs meanwhile. Raises `CannotWatch` where the system does not tell of every change.
+
+    inotify queues an event before the call that changed a file returns, so whoever asks afterwards misses nothing, as
+    long as all changes are made through this system (not on a network's disk) and the queue did not overflow.
+    """
+
+    def __init__(self, root: str) -> None:
+        if sys.platform != "linux" or not _is_local(root):
+            raise CannotWatch("this system does not tell of every change")
+        self._prefix = root if root.endswith("/") else root + "/"
+        self._library = ctypes.CDLL(None, use_errno=True)
+        self._queue: int = self._library.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        if self._queue < 0:
+            raise CannotWatch(os.strerror(ctypes.get_errno()))
+        self.close = weakref.finalize(self, os.close, self._queue)
+        self._most = _most_folders()
+        self._folders: dict[str, int] = {}
+        self._names: dict[int, str] = {}
+
+    def heard(self, folders: Iterable[str]) -> set[str] | None:
+        """The files right in these folders that were written to since the last call, which may not be all there are.
+
+        None where more may have happened: names came or went, some folders were not listened to until now, or
+        something was missed. Raises `CannotWatch`.
+        """
+        unheard = [folder for folder in folders if folder not in self._folders]
+        if len(self._folders) + len(unheard) > self._most:
+            raise CannotWatch("these are too many folders")
+        for folder in unheard:
+            self._listen(folder)
+        more = bool(unheard)
+        found: set[str] = set()
+        while True:
+            try:
+                data = os.read(self._queue, _READ_BYTES)
+            except BlockingIOError:
+                return None if more else found
+            except OSError as error:
+                raise CannotWatch(str(error)) from error
+            more |= self._take(data, found)
+
+    def _listen(self, folder: str) -> None:
+        place = os.fsencode(self._prefix + folder)
+        number: int = self._library.inotify_add_watch(self._queue, place, _CONTENTS | _NAMES | _FOLDERS_ONLY)
+        if number < 0 and ctypes.get_errno() in _GONE:
+            return
+        if number < 0:  # among them the limit on folders
+            raise CannotWatch(os.strerror(ctypes.get_errno()))
+        self._folders[folder] = number
+        self._names[number] = folder
+
+    def _take(self, data: bytes, found: set[str]) -> bool:
+        """Add the files that events tell of; whether they tell of more than written files."""
+        more = False
+        at = 0
+        while at < len(data):
+            number, kind, _, length = _EVENT.unpack_from(data, at)
+            at += _EVENT.size
+            name = os.fsdecode(data[at : at + length].rstrip(b"\0"))
+            at += length
+            folder = self._names.get(number)
+            if kind & (_NAMES | _FOLDER_ITSELF | _OVERFLOW) or folder is None:
+                more = True
+                if kind & _FOLDER_ITSELF and folder is not None:
+                    del self._names[number]
+                    if self._folders.get(folder) == number:
+                        del self._folders[folder]
+            elif name:
+                found.add(f"{folder}/{name}" if folder else name)
+            else:
+                more = True  # the folder's own rights
+        return more
+
+
+def _most_folders() -> int:
+    try:
+        with open(_LIMIT, encoding="ascii") as file:  # noqa: PTH123
+            return int(file.read()) // _SHARE
+    except (OSError, ValueError):
+        return 0
+
+
+def _is_local(root: str) -> bool:
+    """Whether the root, and all that is mounted below it, is on disks of this system alone."""
+    try:
+        with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:  # noqa: PTH123
+            lines = file.read().splitlines()
+    except OSError:
+        return False
+    below = root.rstrip("/") + "/"
+    holds_root = ("", "")
+    for line in lines:
+        fields, _, rest = line.partition(" - ")
+        place = _ESCAPED.sub(lambda found: chr(int(found[1], 8)), fields.split(" ")[4]).rstrip("/") + "/"
+        kind = rest.split(" ")[0]
+        if place.startswith(below) and place != below and kind not in _LOCAL:
+            return False
+        if below.startswith(place) and len(place) >= len(holds_root[0]):
+            holds_root = (place, kind)
+    return holds_root[1] in _LOCAL

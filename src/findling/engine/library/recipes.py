@@ -17,7 +17,7 @@ from findling.engine import Recipe
 from findling.engine.jobs.turns import Turns
 from findling.engine.library.place import TURNS
 from findling.reading.chunk_docs import DocLimits
-from findling.sources.discovery import DiscoveryOptions
+from findling.sources.selection import DiscoveryOptions
 
 if TYPE_CHECKING:
     from findling.config import Config
