@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from findling import Engine
-from findling.engine.explained_paths import content_refusal, judge
+from findling.engine.explain import content_refusal, judge
 from findling.sources.discovery import discover
 from findling.sources.selection import DiscoveryOptions
 from test_cli import findling, write

@@ -17,8 +17,7 @@ from findling.search.passages import by_text
 from findling.search.text_matches import Matches
 
 if TYPE_CHECKING:
-    from findling.engine.document_texts import DocumentText
-    from findling.engine.documents import OpenDocuments
+    from findling.engine.documents import DocumentText, OpenDocuments
     from findling.model.rows import FileRow
 
 PROPOSED_CHUNKS = 2_000

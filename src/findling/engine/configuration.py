@@ -17,7 +17,7 @@ from findling import config, reading, sources
 
 if TYPE_CHECKING:
     from findling.config import Config
-    from findling.engine.jobs.turns import Turns
+    from findling.engine.small_files import Turns
     from findling.reading.chunks import ChunkLimits
     from findling.reading.doc_limits import DocLimits
     from findling.sources.selection import DiscoveryOptions

@@ -20,7 +20,7 @@ from findling.config import roots
 from findling.engine import indexing, parts
 from findling.engine.freshness import freshen
 from findling.engine.refs import Ref, RefStore, check_scope, committed_at, find_ref
-from findling.engine.runs import build_anew, run
+from findling.engine.runs import build_anew, paths_below, reembed, run
 from findling.engine.scope import in_scope, language_id, may_be_asked, relative
 from findling.engine.semantics import fetch_chosen, open_chosen
 from findling.engine.store import WRITER_WAIT_S, OpenStore
@@ -33,10 +33,9 @@ if TYPE_CHECKING:
     from findling.embedding import Embedder, Fingerprint
     from findling.engine.answers import Answers
     from findling.engine.configuration import Recipe
-    from findling.engine.document_texts import DocumentText
-    from findling.engine.documents import DocumentModel, OpenDocuments
+    from findling.engine.documents import DocumentModel, DocumentText, OpenDocuments
     from findling.engine.jobs import Job, RunningJob
-    from findling.engine.reembedding import VectorReport
+    from findling.engine.runs import VectorReport
     from findling.engine.searched import OpenCollection
     from findling.model.reports import Explanation
     from findling.model.typed_paths import StrPath
@@ -346,7 +345,7 @@ class Engine:
         Raises `EmbedderUnavailable`.
         """
         names = None if paths is None else _each(paths)
-        return parts.reembedding.reembed(self._store, names, anew=anew, progress=progress)
+        return reembed(self._store, names, anew=anew, progress=progress)
 
     @_rebuilds
     def embed(self, *, force: bool = False, progress: OnProgress | None = None) -> VectorReport:
@@ -358,8 +357,8 @@ class Engine:
             taken_in = self.index(embed=False, progress=job)
             notes = tuple(note for note in taken_in.notes if note != self._store.semantics.problem)
             fetch_chosen(self._store.configuration.config, self._store.reader.latest_fingerprint())
-            below = parts.reembedding.paths_below(self._store, self.scope)
-            report = parts.reembedding.reembed(self._store, below, anew=force, progress=job)
+            below = paths_below(self._store, self.scope)
+            report = reembed(self._store, below, anew=force, progress=job)
         return replace(report, notes=notes)
 
     def job(self, progress: OnProgress | None = None) -> AbstractContextManager[RunningJob]:
@@ -371,7 +370,7 @@ class Engine:
 
         Raises `EmbedderUnavailable` where the configured dimensions are not the model's.
         """
-        return parts.startup.check_model(self._store)
+        return self._store.semantics.check()
 
     def vectors(self, model: str | None = None) -> Iterator[dict[str, Any]]:
         """Every vector with the place of its chunk (`findling.store.vector_export`), of one model or of all."""
@@ -604,10 +603,12 @@ class Engine:
         """When a question last compared all files with the disk (monotonic seconds), and the seconds it took."""
         return self._store.last_whole_look
 
-    def known_paths(self) -> list[str]:
-        """Every file that is listed in the index, those among them whose contents are left out."""
+    def listed(self) -> tuple[set[str], set[str]]:
+        """Every file that is listed in the index, those among them whose contents are left out; and every folder in
+        which files would be listed, the root ('') among them."""
         with self._store.reader.snapshot():
-            return list(self._store.reader.known_files())
+            known, tree = set(self._store.reader.known_files()), self._store.reader.tree()
+        return known, {*sources.folders_above(known), *(tree.folders if tree else ())}
 
     def changed(self, paths: StrPath | Sequence[StrPath]) -> tuple[list[str], set[str]]:
         """Which of these (or this one; relative to the root) are new, gone, changed or not surely as they were (read

@@ -380,7 +380,7 @@ def _first_run(
     if deadline is not None and within is not None and (waiting := _not_indexed_yet(store, within)) is not None:
         tell(Progress("indexing", 0, len(waiting)))
         store.first_answer = indexing.first_answers.first_answer(store, query, waiting, embed=embed)
-        goes_on = indexing.background.start(store)
+        goes_on = indexing.index_jobs.start(store)
         store.notes.append(store.first_answer.note(goes_on=goes_on))
         return "syncing", "the index is not ready"
     try:
@@ -398,7 +398,7 @@ def _first_run(
     _note(store, report.notes)
     if report.complete:
         return _after(began)
-    indexing.background.start(store)
+    indexing.index_jobs.start(store)
     return "stale", "not all files are indexed yet"
 
 

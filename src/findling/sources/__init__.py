@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         objects_changed_at,
     )
     from findling.sources.named_paths import look_at
-    from findling.sources.selection import DiscoveryOptions, find_git_top
+    from findling.sources.selection import DiscoveryOptions, find_git_top, folders_above
 else:
     __getattr__ = front_door(
         __name__,
@@ -30,7 +30,7 @@ else:
             "git_objects": "RefFiles check_listable git_arguments holds list_tree objects_changed_at",
             "looking": "",
             "named_paths": "look_at",
-            "selection": "DiscoveryOptions find_git_top",
+            "selection": "DiscoveryOptions find_git_top folders_above",
             "watching": "",
         },
     )
@@ -42,6 +42,7 @@ __all__ = [
     "check_listable",
     "discovery",
     "find_git_top",
+    "folders_above",
     "git_arguments",
     "holds",
     "list_tree",

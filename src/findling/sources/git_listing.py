@@ -19,6 +19,8 @@ from findling.model.types import SkippedFile
 from findling.outbound.git import GIT_TIMEOUT_S, GitOutput, run_git, start_git
 from findling.sources.selection import NEVER_FOLDERS, find_git_top, is_text, shown
 
+# ruff: noqa: PTH118 - plain strings, as in selection
+
 LISTING_TIMEOUT_S = 60.0  # a cold disk with a million files; a caller with less time gives a deadline
 
 
@@ -204,9 +206,6 @@ def _unreadable_folders(stderr: bytes) -> list[SkippedFile]:
         SkippedFile(folder.decode("utf-8", "backslashreplace"), "unreadable", why.decode("utf-8", "replace"))
         for folder, why in _UNREADABLE.findall(stderr)
     ]
-
-
-# ruff: noqa: PTH118 - plain strings, as in selection
 
 
 def unlisted(root: Path, timeout_s: float) -> list[SkippedFile] | None:

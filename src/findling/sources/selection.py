@@ -18,7 +18,7 @@ from findling.model.types import SkippedFile
 from findling.outbound.files import stamp_of
 from findling.sources.ignore_rules import OWN_IGNORE_FILES, IgnoreTree, Rule, RuleSet, read_small_text
 
-# ruff: noqa: PTH114 - this runs for each of tens of thousands of paths; strings cost a tenth of Path objects
+# ruff: noqa: PTH114, PTH118, PTH120 - tens of thousands of paths: strings cost a tenth of Path objects
 
 Found = tuple[str, int, int]
 """A file to index: path, size in bytes, `files.stamp_of`. A plain tuple: there are tens of thousands of them."""
@@ -326,9 +326,20 @@ def find_git_top(root: str) -> str | None:
     ceilings = {os.path.realpath(ceiling) for ceiling in listed if os.path.isabs(ceiling)}  # noqa: PTH117
     folder = root
     while True:
-        if os.path.lexists(os.path.join(folder, ".git")):  # noqa: PTH118
+        if os.path.lexists(os.path.join(folder, ".git")):
             return folder
-        above = os.path.dirname(folder)  # noqa: PTH120
+        above = os.path.dirname(folder)
         if above == folder or above in ceilings:
             return None
         folder = above
+
+
+def folders_above(paths: Iterable[str]) -> set[str]:
+    """The folders that paths lie in, down from the root ('')."""
+    found = {""}
+    for path in paths:
+        folder = path.rpartition("/")[0]
+        while folder not in found:
+            found.add(folder)
+            folder = folder.rpartition("/")[0]
+    return found

@@ -22,9 +22,9 @@ from findling.model.types import SkippedFile, TreeState
 from findling.outbound.git import run_git
 from findling.sources.ignore_rules import ALL_IGNORE_FILES, GIT_IGNORE_FILES, IgnoreTree
 from findling.sources.looking import file_stamp, shape_of, stamp, status_of, world
-from findling.sources.selection import CACHE_TAG, NEVER_FOLDERS, Selection, untracked_folder_reason
+from findling.sources.selection import CACHE_TAG, NEVER_FOLDERS, Selection, folders_above, untracked_folder_reason
 
-# ruff: noqa: PTH111, PTH118 - plain strings, as in selection
+# ruff: noqa: PTH111, PTH118, PTH120 - plain strings, as in selection
 
 _STEP_NS = 20_000_000
 """No file system that keeps parts of a second has a coarser clock."""
@@ -135,7 +135,7 @@ class TreeRecorder:
 
     def note_above(self, paths: Iterable[str]) -> None:
         """Note the folders that listed paths lie in, which rules alone would have passed over."""
-        for folder in sorted(_folders_above(paths).difference(self._folders)):  # outer ones come first
+        for folder in sorted(folders_above(paths).difference(self._folders)):  # outer ones come first
             if folder.rpartition("/")[0] not in self._folders:
                 continue
             try:
@@ -196,19 +196,6 @@ def _is_git_folder(folder: str) -> bool:
     """Whether a folder with a ``.git`` is a repository of its own for git, which lists nothing in it."""
     named = os.path.join(folder, ".git")
     return os.path.isfile(named) or os.path.isfile(os.path.join(named, "HEAD"))  # noqa: PTH113
-
-
-def _folders_above(paths: Iterable[str]) -> set[str]:
-    found = {""}
-    for path in paths:
-        folder = path.rpartition("/")[0]
-        while folder not in found:
-            found.add(folder)
-            folder = folder.rpartition("/")[0]
-    return found
-
-
-# ruff: noqa: PTH111, PTH118, PTH120 - plain strings, as in selection
 
 
 class Setting(NamedTuple):

@@ -122,9 +122,10 @@ class Library:
 
     def enlist(self, path: Path, name: str, origin: Mapping[str, Any]) -> Collection:
         """The collection of a folder that findling fills itself, made if need be; it is from ``origin`` now."""
+        real = Path(os.path.realpath(path))
         with self._collections.changing() as rows:
-            known = next((row for row in rows.values() if row.path == os.fspath(path)), None)
-            known = replace(known or _new(path, name_for(Path(name), rows), "folder"), origin=dict(origin))
+            known = next((row for row in rows.values() if row.path == os.fspath(real)), None)
+            known = replace(known or _new(real, name_for(Path(name), rows), "folder"), origin=dict(origin))
             rows[known.name] = known
         return known
 
@@ -297,8 +298,7 @@ class Library:
         known = self._open.get(collection.index)
         if known is not None and known[0] == collection:
             return known[1]
-        from findling.engine.library.recipes import recipe_for
-        from findling.engine.library.sources import Source
+        from findling.engine.library.sources import Source, recipe_for
 
         self._close(collection.index)
         recipe = recipe_for(collection, self.directory)

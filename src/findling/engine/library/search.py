@@ -18,8 +18,7 @@ from findling.search.passages import TEXT_CANDIDATES, by_text, near
 from findling.search.scope import FEW
 
 if TYPE_CHECKING:
-    from findling.engine.library.reading import Text
-    from findling.engine.library.sources import Source
+    from findling.engine.library.sources import Source, Text
     from findling.model.rows import FileRow
     from findling.model.types import Progress
     from findling.search.passages import Near

@@ -5,20 +5,35 @@ Brings its index up to date within a given time, and says what it could not do. 
 
 from __future__ import annotations
 
+import math
 import os
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from findling.engine.library import reading
+from findling.config import load
+from findling.engine import Recipe
+from findling.engine.library.place import TURNS
+from findling.engine.library.results import CHARS_PER_TOKEN
+from findling.engine.shown import converted_text, is_as_indexed
+from findling.engine.small_files import Turns
 from findling.model.plurals import count
+from findling.outbound.files import NotRead, stamp_of
+from findling.reading.chunk_docs import DocLimits
+from findling.reading.decoding import Decoded, decode
+from findling.reading.notebooks import readable_json
 from findling.search.scope import lies_in
+from findling.sources.selection import DiscoveryOptions
 
 if TYPE_CHECKING:
+    from findling.config import Config
     from findling.engine import Engine
-    from findling.engine.library.reading import Text
+    from findling.engine.library.collections import Collection
     from findling.engine.searched import OpenCollection
+    from findling.engine.store import OpenStore
+    from findling.model.reading import ChunkRow
     from findling.model.rows import FileRow
     from findling.model.types import Progress
     from findling.store.protocols import Index
@@ -99,9 +114,9 @@ class Source:
             return len(index.chunks(file.blob_id))
 
     def texts(self, path: str, indexes: Iterable[int]) -> list[Text] | None:
-        """What these passages of a file say (`reading.texts`)."""
+        """What these passages of a file say (`texts_of`)."""
         file = self.file_at(path)
-        return None if file is None else reading.texts(self.collection.store, file, indexes)
+        return None if file is None else texts_of(self.collection.store, file, indexes)
 
     def pending(self) -> str:
         """What is not indexed yet, in words; '' when everything is, vectors too where there can be any."""
@@ -133,3 +148,146 @@ class Source:
         lacking = files if model_id is None else files.keys() & {row[0] for row in reader.unembedded(model_id)}
         without = sum(len(reader.chunks(files[entry].blob_id)) for entry in lacking)
         return f"{count(without, 'passage')} without a vector yet" if without else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What a passage says; of a notebook without what JSON puts around it. ``offset`` counts the characters of its file
+    before it; ``modified`` in seconds since 1970; ``headings`` are those that it stands below, from the outside in."""
+
+    path: str
+    index: int
+    content: str
+    offset: int
+    file_size: int
+    modified: float
+    headings: tuple[str, ...]
+
+    @property
+    def tokens(self) -> int:
+        return math.ceil(len(self.content) / CHARS_PER_TOKEN)
+
+
+def texts_of(store: OpenStore, file: FileRow, indexes: Iterable[int]) -> list[Text] | None:
+    """What these passages of a file say, in the order asked for, those that it does not have left out.
+
+    None when the file cannot be read, or is no longer what was indexed.
+    """
+    index = store.index
+    with index.snapshot():
+        chunks = index.chunks(file.blob_id)
+        state = store.state_of(file.path)
+        read = None if state is None else _read(store, file, state[0])
+    if read is None:
+        return None
+    text, status = read
+    if not is_as_indexed(state, status.st_size, stamp_of(status)):
+        return None
+    size, mtime_ns = status.st_size, status.st_mtime_ns
+    raw = text if text.isascii() else text.encode("utf-8", "surrogatepass")
+    found = [
+        _text(file.path, index, chunks[index], raw, size, mtime_ns) for index in indexes if 0 <= index < len(chunks)
+    ]
+    return [replace(text, content=_said(text.content)) for text in found] if _is_raw(file) else found
+
+
+def _read(store: OpenStore, file: FileRow, size: int) -> tuple[str, os.stat_result] | None:
+    """The text and the status of a file that has not grown; of a converted document the text that the index has."""
+    with store.open_files() as files:
+        if file.converted:
+            found = converted_text(store, files, file)
+            return None if isinstance(found, NotRead) or found.text is None else (found.text, found.status)
+        read = files.read(file.path, size)
+    if isinstance(read, NotRead):
+        return None
+    status, data = read
+    decoded = decode(data)
+    return (decoded.text, status) if isinstance(decoded, Decoded) else None
+
+
+def _is_raw(file: FileRow) -> bool:
+    """Whether it is a notebook as it stands in a project, where it is source."""
+    return file.language == "notebook" and not file.converted
+
+
+def _said(cell: str) -> str:
+    """A piece of a notebook as people read it, without what JSON puts around it."""
+    return readable_json(cell)
+
+
+def _text(path: str, index: int, chunk: ChunkRow, raw: str | bytes, size: int, mtime_ns: int) -> Text:
+    piece, before = raw[chunk.start_byte : chunk.end_byte], raw[: chunk.start_byte]
+    return Text(
+        path=path,
+        index=index,
+        content=piece if isinstance(piece, str) else piece.decode("utf-8", "replace"),
+        offset=len(before) if isinstance(before, str) else len(before.decode("utf-8", "replace")),
+        file_size=size,
+        modified=mtime_ns / 1e9,
+        headings=chunk.headings,
+    )
+
+
+_SPECIAL = re.compile(r"([\\*?\[\]! ])")
+
+
+def recipe_for(collection: Collection, data_directory: Path) -> Recipe:
+    """Raises `ConfigError` for a configuration that is wrong."""
+    config = load(collection.root).config
+    library = config.library
+    turns = data_directory / TURNS
+    return Recipe(
+        wanted=_wanted(collection, config, data_directory),
+        docs=DocLimits(library.chunk_size, library.overlap),
+        workers=min(library.max_file_processing_concurrency, os.cpu_count() or 1),
+        pages=True,
+        turns={
+            "runs": Turns(turns / "runs", library.max_directory_concurrency),
+            "embedding": Turns(turns / "embedding", library.max_embedding_concurrency),
+        },
+    )
+
+
+def _wanted(collection: Collection, config: Config, data_directory: Path) -> DiscoveryOptions:
+    library, index = config.library, config.index
+    if collection.kind == "file":
+        return DiscoveryOptions(
+            max_bytes=index.max_file_bytes,
+            files=(Path(collection.path).name,),
+            max_document_bytes=index.max_document_bytes,
+            pages=True,
+        )
+    inside = _below(collection.root, data_directory)
+    return DiscoveryOptions(
+        hidden=index.hidden or collection.origin is not None,  # somebody chose what was fetched
+        max_bytes=index.max_file_bytes,
+        include=library.include_patterns or index.include,
+        exclude=(
+            *_only_types(library.file_types),
+            *index.exclude,
+            *library.exclude_patterns,
+            *(f"/{_literal(path)}" for path in collection.removed),
+            *((f"/{_literal(inside)}/",) if inside else ()),
+        ),
+        most_files=library.max_files,
+        max_document_bytes=index.max_document_bytes,
+        pages=True,
+    )
+
+
+def _only_types(file_types: tuple[str, ...]) -> tuple[str, ...]:
+    """Rules that leave out every file whose name does not end so; nothing where all types are taken."""
+    endings = [_literal(name.strip().removeprefix("*").removeprefix(".")) for name in file_types]
+    kept = [f"!*.{ending}" for ending in endings if ending]
+    return ("*", "!*/", *kept) if kept else ()
+
+
+def _literal(path: str) -> str:
+    """A path as a glob that matches nothing else."""
+    return _SPECIAL.sub(r"\\\1", path)
+
+
+def _below(root: Path, folder: Path) -> str:
+    """``folder`` relative to ``root`` with ``/``, '' when it does not lie below it."""
+    real = Path(os.path.realpath(folder))
+    return real.relative_to(root).as_posix() if real != root and real.is_relative_to(root) else ""

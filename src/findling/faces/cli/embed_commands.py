@@ -12,7 +12,7 @@ from findling.model.errors import EmbedderUnavailable
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from findling.engine.reembedding import VectorReport
+    from findling.engine.runs import VectorReport
     from findling.faces.cli.session import Session
 
 FOUND: Final = 0

@@ -6,8 +6,13 @@ import time
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any, Final
 
-from findling.engine.library.fetching.fetch_names import filename_for
-from findling.engine.library.fetching.fetch_requests import DEFAULT_FILE_MB, INCLUDED, FileRequest, RepoRequest
+from findling.engine.library.fetching.fetch_requests import (
+    DEFAULT_FILE_MB,
+    INCLUDED,
+    FileRequest,
+    RepoRequest,
+    filename_for,
+)
 from findling.engine.library.results import job_facts
 from findling.model.errors import Cancelled, FindlingError, InvalidInput
 from findling.model.types import Progress
