@@ -19,7 +19,7 @@ from findling.contracts.workspace import WAIT_S, Workspace
 from findling.model.errors import Cancelled, ConfigError, FindlingError, InvalidInput, RootError
 
 if TYPE_CHECKING:
-    from findling.engine.library.search import Passage
+    from findling.engine.library.results import Passage
     from findling.engine.library.sources import Source
 
 MIN_SCORE = 0.7

@@ -10,7 +10,8 @@ from findling.contracts.places import clipped
 from findling.engine.library.results import iso_date
 
 if TYPE_CHECKING:
-    from findling.engine.library.search import LibraryResult, Passage
+    from findling.engine.library.results import Passage
+    from findling.engine.library.search import LibraryResult
 
 PREVIEW_CHARS = 200
 """Of a chunk in its own line; the whole of it stands in the array."""

@@ -19,7 +19,7 @@ from findling.engine import scope as scopes
 from findling.engine.refs import RefStore
 from findling.engine.scope import NOTHING_CHECKED_OUT
 from findling.engine.searched import OpenCollection, Searched, joined_coverage
-from findling.engine.state import coverage, never_indexed
+from findling.engine.state import coverage, coverage_of
 from findling.engine.store import OpenStore
 from findling.model import errors, types
 from findling.model.format_names import format_of
@@ -260,23 +260,11 @@ def _coverage_of_names(searched: OpenCollection) -> Coverage:
     store, folder = searched.store, searched.folder
     if store.first_answer is not None:
         return store.first_answer.coverage(vectors_wanted=False)
-    reader = store.reader
-    manifest = reader.manifest
-    if manifest is None:
-        return never_indexed(store)
-    left_out = (
-        Counter(file.reason for file in scopes.left_out(store, folder, ()))
-        if folder
-        else Counter(reader.skipped_counts())
-    )
-    return Coverage(
-        files=manifest.files,
-        chunks=manifest.chunks,
-        pending_files=manifest.pending,
-        skipped=dict(left_out.most_common()),
-        complete=manifest.complete,
-        vectors_wanted=False,
-    )
+    covered = replace(coverage_of(store, None), vectors_wanted=False)
+    if folder and store.reader.manifest is not None:
+        left_out = Counter(file.reason for file in scopes.left_out(store, folder, ()))
+        covered = replace(covered, skipped=dict(left_out.most_common()))
+    return covered
 
 
 def _note_of(problem: EmbedderProblem | None, mode: Mode) -> str:

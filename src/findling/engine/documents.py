@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from findling.engine.shown import converted_text, is_as_indexed
+from findling.engine.shown import text_now
 from findling.model.errors import EmbedderUnavailable
 from findling.model.format_names import outlined_as
 from findling.model.reading import ChunkRow
 from findling.model.rows import FileRow
 from findling.model.types import Chunk
-from findling.outbound.files import Files, NotRead, stamp_of
+from findling.outbound.files import Files, NotRead
 from findling.reading.chunks import readable
 from findling.reading.decoding import Decoded, decode
 from findling.reading.outline import outline
@@ -55,25 +55,40 @@ class OpenDocuments:
 
 
 class Texts:
-    """The texts of documents, each read through the collection that has it."""
+    """The documents among some files, within one snapshot of the index; each read once, through the collection that has
+    it."""
 
     def __init__(self, searched: Searched, files: Sequence[Files]) -> None:
         """``files``: those of each collection."""
         self._owner = searched.owner
-        self._each = [
-            DocumentTexts(own, store, store.configuration.effective.index.max_file_bytes)
-            for store, own in zip(searched.stores, files, strict=True)
-        ]
+        self._each = list(zip(searched.stores, files, strict=True))
+        self._texts: dict[str, DocumentText | None] = {}
 
     def of(self, file: FileRow) -> DocumentText | None:
-        """As `DocumentTexts.of`."""
-        at, own = self._owner(file)
-        return self._each[at].of(own)
+        """None when it is gone, or cannot be read as text any more."""
+        if file.path not in self._texts:
+            at, own = self._owner(file)
+            self._texts[file.path] = _document(*self._each[at], own)
+        return self._texts[file.path]
 
     def tags(self, file: FileRow) -> frozenset[str]:
-        """As `DocumentTexts.tags`."""
+        """The tags in a document's head; only the head is read."""
+        known = self._texts.get(file.path)
+        if known is not None:
+            return known.head.tags
+        if file.converted:
+            return frozenset()  # what is converted has no head of that kind
         at, own = self._owner(file)
-        return self._each[at].tags(own)
+        store, files = self._each[at]
+        read = files.read(own.path, store.configuration.effective.index.max_file_bytes)
+        decoded = None if isinstance(read, NotRead) else decode(read[1][:HEAD_BYTES])
+        return front_matter(decoded.text).tags if isinstance(decoded, Decoded) else frozenset()
+
+
+def _document(store: OpenStore, files: Files, file: FileRow) -> DocumentText | None:
+    now = text_now(store, files, file, store.configuration.effective.index.max_file_bytes)
+    language = outlined_as(file.language, converted=True) if file.converted else file.language
+    return None if now is None else DocumentText(now.text, language, changed=not now.unchanged)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +172,7 @@ def text_of(store: OpenStore, path: str) -> DocumentText | None:
         file = reader.file_at(path)
         if file is None or not file.converted:
             return None
-        return DocumentTexts(files, store, store.configuration.effective.index.max_file_bytes).of(file)
+        return _document(store, files, file)
 
 
 def model(store: OpenStore, query: str) -> DocumentModel:
@@ -249,51 +264,3 @@ class DocumentText:
         if self._raw is None:
             return self.text[start:end]
         return self._raw[start:end].decode("utf-8", "surrogatepass" if not self.changed else "replace")
-
-
-class DocumentTexts:
-    """The documents among some files, within one snapshot of the index. ``max_bytes``: longer files are not read."""
-
-    def __init__(self, files: Files, store: OpenStore, max_bytes: int) -> None:
-        self._files = files
-        self._store = store
-        self._max_bytes = max_bytes
-        self._texts: dict[str, DocumentText | None] = {}
-
-    def of(self, file: FileRow) -> DocumentText | None:
-        """None when it is gone, or cannot be read as text any more."""
-        if file.path not in self._texts:
-            self._texts[file.path] = self._read(file)
-        return self._texts[file.path]
-
-    def tags(self, file: FileRow) -> frozenset[str]:
-        """The tags in a document's head; only the head is read."""
-        known = self._texts.get(file.path)
-        if known is not None:
-            return known.head.tags
-        if file.converted:
-            return frozenset()  # what is converted has no head of that kind
-        read = self._files.read(file.path, self._max_bytes)
-        if isinstance(read, NotRead):
-            return frozenset()
-        decoded = decode(read[1][:HEAD_BYTES])
-        return front_matter(decoded.text).tags if isinstance(decoded, Decoded) else frozenset()
-
-    def _read(self, file: FileRow) -> DocumentText | None:
-        if file.converted:
-            return self._read_converted(file)
-        read = self._files.read(file.path, self._max_bytes)
-        if isinstance(read, NotRead):
-            return None
-        status, data = read
-        decoded = decode(data)
-        if not isinstance(decoded, Decoded):
-            return None
-        same = is_as_indexed(self._store.state_of(file.path), status.st_size, stamp_of(status))
-        return DocumentText(decoded.text, file.language, changed=not same)
-
-    def _read_converted(self, file: FileRow) -> DocumentText | None:
-        found = converted_text(self._store, self._files, file)
-        if isinstance(found, NotRead) or found.text is None:
-            return None
-        return DocumentText(found.text, outlined_as(file.language, converted=True), changed=not found.unchanged)

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack, 
 from findling import search, sources, store
 from findling.config import roots
 from findling.engine import indexing, parts
-from findling.engine.freshness import freshen
+from findling.engine.freshness import Asked, freshen
 from findling.engine.refs import Ref, RefStore, check_scope, committed_at, find_ref
 from findling.engine.runs import build_anew, paths_below, reembed, run
 from findling.engine.scope import in_scope, language_id, may_be_asked, relative
-from findling.engine.semantics import fetch_chosen, open_chosen
+from findling.engine.semantics import fetch_chosen
 from findling.engine.store import WRITER_WAIT_S, OpenStore
 from findling.model import errors, types
 from findling.model.types import Progress
@@ -30,7 +30,7 @@ from findling.store.schema import IndexDamaged, TextIndexLost
 
 if TYPE_CHECKING:
     from findling.config import Config
-    from findling.embedding import Embedder, Fingerprint
+    from findling.embedding import Fingerprint
     from findling.engine.answers import Answers
     from findling.engine.configuration import Recipe
     from findling.engine.documents import DocumentModel, DocumentText, OpenDocuments
@@ -199,17 +199,6 @@ class Engine:
         """Whether a question takes in what changed, as it does unless the configuration forbids it."""
         return self._store.configuration.auto_index
 
-    def embedder_opener(self, *, documents: bool = False) -> Callable[[str | None], Embedder]:
-        """Opens an embedder as this root's questions have, in whatever thread it is called; with ``documents`` for
-        questions to documents alone, which no external service gets.
-
-        It takes the id of the fingerprint of the index's vectors (None without any), which counts where the
-        configuration names no model, and raises `EmbedderUnavailable`, also where searching by meaning is off.
-        """
-
-        configuration = self._store.configuration
-        return partial(open_chosen, configuration.config, documents=documents or configuration.recipe is not None)
-
     @property
     def ref(self) -> Ref | None:
         """The commit that is searched here; None for the folder on disk."""
@@ -325,11 +314,9 @@ class Engine:
         progress: OnProgress | None = None,
     ) -> tuple[Freshness, str]:
         """What a question does first: take in what is quickly taken in, and say how fresh the index is then, and why
-        not fresher. ``query`` decides what is indexed first at the first time. ``embed``, ``text_only``,
-        ``look_at_all`` and ``within``: as for `freshness.freshen`."""
-        return self._freshen(
-            wait_s, progress, query, embed=embed, text_only=text_only, look_at_all=look_at_all, within=within
-        )
+        not fresher. The others: as in `freshness.Asked`."""
+        asked = Asked(query, embed, text_only, look_at_all, within)
+        return freshen(self._store, wait_s, progress, asked)
 
     @property
     def collection(self) -> OpenCollection:
@@ -435,14 +422,13 @@ class Engine:
         if query.language is not None:
             query = replace(query, language=language_id(query.language))
         started = time.monotonic()
-        freshness, why = self._freshen(
-            wait_s,
-            progress,
+        asked = Asked(
             query.text,
             embed=search.needs_vectors(query),
             look_at_all=query.look_at_all,
             within=may_be_asked(self.scope, path_globs=query.path_globs, language=query.language, kind=query.kind),
         )
+        freshness, why = freshen(self._store, wait_s, progress, asked)
         return self._answers.ask(query, freshness, why, started)
 
     def search(
@@ -500,7 +486,7 @@ class Engine:
         started = time.monotonic()
         query = search.validate(types.Query(target, limit, "semantic", explain=explain))
         asked_first = target.removeprefix(str(self.root))  # of an index that is begun now
-        freshness, why = self._freshen(wait_s, progress, asked_first)
+        freshness, why = freshen(self._store, wait_s, progress, Asked(asked_first))
         return self._answers.similar(query, target, freshness, why, started)
 
     def grep(
@@ -555,8 +541,8 @@ class Engine:
         With ``references`` also its uses in code. Raises `InvalidInput`.
         """
         started = time.monotonic()
-        within = may_be_asked(self.scope, language=language)
-        freshness, why = self._freshen(wait_s, progress, name, embed=False, text_only=True, within=within)
+        asked = Asked(name, embed=False, text_only=True, within=may_be_asked(self.scope, language=language))
+        freshness, why = freshen(self._store, wait_s, progress, asked)
         return self._answers.symbols(
             name,
             references=references,
@@ -671,28 +657,6 @@ class Engine:
         return parts.state.coverage(self._store)
 
     # --- parts ----------------------------------------------------------------------------------------------
-
-    def _freshen(
-        self,
-        wait_s: float | None,
-        progress: OnProgress | None,
-        query: str,
-        *,
-        embed: bool = True,
-        text_only: bool = False,
-        look_at_all: bool = False,
-        within: Callable[[str], bool] | None = None,
-    ) -> tuple[Freshness, str]:
-        return freshen(
-            self._store,
-            wait_s,
-            progress,
-            query,
-            embed=embed,
-            text_only=text_only,
-            look_at_all=look_at_all,
-            within=within,
-        )
 
     @cached_property
     def _answers(self) -> Answers:

@@ -27,10 +27,10 @@ from findling.outbound.files import Files, RootFiles
 from findling.reading.pool import Answer, Task, Worker, WorkerPool
 from findling.reading.spans import MAX_CHUNKS, MAX_PLACED_CHUNKS, too_many
 from findling.sources import discovery
-from findling.sources.file_order import Order
 from findling.sources.git_objects import ObjectFormat, RefFiles, content_id, list_tree, object_format, staged
 from findling.sources.looking import read_file
 from findling.sources.named_paths import look_at
+from findling.sources.scan import Order
 from findling.sources.selection import DiscoveryOptions, Found
 from findling.store.schema import FAILED, UNREAD
 from findling.store.writer import IndexWriter

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from findling import reading, sources
 from findling import store as stored
@@ -22,7 +22,6 @@ from findling.model.types import IndexReport, Progress, SkippedFile, TreeState
 from findling.store import rebuilding
 from findling.store.lock import WriterLock
 from findling.store.schema import CutOtherwise, IndexDamaged
-from findling.store.writer import IndexWriter
 
 if TYPE_CHECKING:
     from findling.embedding import Embedder, Fingerprint
@@ -251,7 +250,6 @@ def _add_vectors(
     paths: Sequence[str] | None,
     on_file: Callable[[EmbeddedFile], None],
 ) -> int:
-    reader = store.reader
     done = 0
 
     def told(file: EmbeddedFile) -> None:
@@ -259,23 +257,39 @@ def _add_vectors(
         done += file.chunks
         on_file(file)
 
-    # Without it text and names are searched; `Semantics.problem` says why not more.
-    with suppress(EmbedderUnavailable), _turn("embedding", store, job, deadline) as mine:
-        if not mine:
-            return 0
+    with _turn("embedding", store, job, deadline) as mine:
+        if mine:  # without it text and names are searched; `Semantics.problem` says why not more
+            _embed(store, embedder, job, wait_s, paths, told, deadline=deadline)
+    return done
+
+
+def _embed(
+    store: OpenStore,
+    embedder: Embedder,
+    job: RunningJob,
+    wait_s: float,
+    paths: Sequence[str] | None,
+    on_file: Callable[[EmbeddedFile], None],
+    **how: Any,
+) -> EmbedderUnavailable | None:
+    """`embedding_pass.embed`, and the file of sign bits after it; why the embedder gave up on the way."""
+    problem = None
+    try:
         indexing.embedding_pass.embed(
             lambda: stored.IndexWriter(store.directory, wait_s=wait_s),
-            reader,
+            store.reader,
             store.source,
             embedder,
             max_bytes=store.configuration.wanted.max_bytes,
             paths=paths,
-            deadline=deadline,
             on_progress=job,
-            on_file=told,
+            on_file=on_file,
+            **how,
         )
+    except EmbedderUnavailable as error:
+        problem = error
     save_bits(store, embedder.fingerprint, wait_s)
-    return done
+    return problem
 
 
 def save_bits(store: OpenStore, fingerprint: Fingerprint, wait_s: float) -> None:
@@ -342,22 +356,8 @@ def reembed(
     problem: EmbedderUnavailable | None = None
     with indexing.index_jobs.running_job(store, progress, kind="embed", whole=paths is None) as job:
         for embedder, among in passes:
-            try:
-                indexing.embedding_pass.embed(
-                    lambda: IndexWriter(store.directory, wait_s=WRITER_WAIT_S),
-                    store.reader,
-                    store.source,
-                    embedder,
-                    max_bytes=store.configuration.wanted.max_bytes,
-                    paths=among,
-                    anew=anew,
-                    failed_too=True,
-                    on_file=done.append,
-                    on_progress=job,
-                )
-            except EmbedderUnavailable as error:
-                problem = error
-            save_bits(store, embedder.fingerprint, WRITER_WAIT_S)
+            gave_up = _embed(store, embedder, job, WRITER_WAIT_S, among, done.append, anew=anew, failed_too=True)
+            problem = gave_up or problem
     touched = {file.path for file in done}
     return VectorReport(
         embedded=tuple(file.path for file in done if not file.problem),

@@ -8,7 +8,6 @@ from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
     from findling.sources import discovery, looking, watching
-    from findling.sources.file_order import by_query
     from findling.sources.git_listing import unlisted, why_it_failed
     from findling.sources.git_objects import (
         RefFiles,
@@ -19,17 +18,18 @@ if TYPE_CHECKING:
         objects_changed_at,
     )
     from findling.sources.named_paths import look_at
+    from findling.sources.scan import by_query
     from findling.sources.selection import DiscoveryOptions, find_git_top, folders_above
 else:
     __getattr__ = front_door(
         __name__,
         {
             "discovery": "",
-            "file_order": "by_query",
             "git_listing": "unlisted why_it_failed",
             "git_objects": "RefFiles check_listable git_arguments holds list_tree objects_changed_at",
             "looking": "",
             "named_paths": "look_at",
+            "scan": "by_query",
             "selection": "DiscoveryOptions find_git_top folders_above",
             "watching": "",
         },

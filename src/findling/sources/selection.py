@@ -16,7 +16,7 @@ from findling.model.format_names import format_of
 from findling.model.marks import left_out_by_name
 from findling.model.types import SkippedFile
 from findling.outbound.files import stamp_of
-from findling.sources.ignore_rules import OWN_IGNORE_FILES, IgnoreTree, Rule, RuleSet, read_small_text
+from findling.sources.ignore_rules import OWN_IGNORE_FILES, IgnoreRules, IgnoreTree, RuleSet, read_small_text
 
 # ruff: noqa: PTH114, PTH118, PTH120 - tens of thousands of paths: strings cost a tenth of Path objects
 
@@ -87,38 +87,21 @@ class Selection:
         self.root = root
         self.prefix = root if root.endswith("/") else root + "/"
         self.options = options
-        self._include = RuleSet(options.include)
-        self._exclude = RuleSet(options.exclude)
+        self._include, self._exclude = (
+            IgnoreTree(root, (), IgnoreRules([("", RuleSet(globs))]), folders=())
+            for globs in (options.include, options.exclude)
+        )
         self.filters = bool(options.include or options.exclude)
         self._folders: dict[str, bool] = {"": True}
-        self._globbed: dict[tuple[int, str], Rule | None] = {}
 
     def filtered(self, path: str) -> SkippedFile | None:
         """The user's globs on a file's path."""
-        rule = self._matching(self._exclude, 0, path) if self._exclude else None
+        rule = self._exclude.ignores(path) if self.options.exclude else None
         if rule is not None:
             return SkippedFile(path, "excluded", f"the exclude pattern {rule.pattern} matches it")
-        if self.options.include and self._matching(self._include, 1, path) is None:
+        if self.options.include and self._include.ignores(path) is None:
             return SkippedFile(path, "not_included", "no include pattern matches it")
         return None
-
-    def _matching(self, globs: RuleSet, which: int, path: str) -> Rule | None:
-        """The glob that matches the file, or a folder above it."""
-        folder, _, name = path.rpartition("/")
-        rule = self._matching_folder(globs, which, folder) if folder else None
-        if rule is None:
-            rule = globs.match(path, name, False)
-        return None if rule is None or rule.negated else rule
-
-    def _matching_folder(self, globs: RuleSet, which: int, folder: str) -> Rule | None:
-        key = (which, folder)
-        if key not in self._globbed:
-            outer, _, name = folder.rpartition("/")
-            rule = self._matching_folder(globs, which, outer) if outer else None
-            if rule is None:
-                rule = globs.match(folder, name, True)
-            self._globbed[key] = None if rule is None or rule.negated else rule
-        return self._globbed[key]
 
     def unwanted_place(self, path: str, tracked: bool) -> SkippedFile | None:
         """Hidden files, version control, and (unless tracked) installed packages: a matter of the path alone."""

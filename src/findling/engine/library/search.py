@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from findling.engine.library.results import Passage
 from findling.engine.searched import Searched
 from findling.model.errors import Cancelled, EmbedderUnavailable, FindlingError
 from findling.search.analysis import analyse
@@ -18,7 +19,7 @@ from findling.search.passages import TEXT_CANDIDATES, by_text, near
 from findling.search.scope import FEW
 
 if TYPE_CHECKING:
-    from findling.engine.library.sources import Source, Text
+    from findling.engine.library.sources import Source
     from findling.model.rows import FileRow
     from findling.model.types import Progress
     from findling.search.passages import Near
@@ -27,28 +28,6 @@ if TYPE_CHECKING:
 
 SPARE = 20
 """Passages looked at beyond those asked for: some may be in files that vanished a moment ago."""
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """One result. ``file_path`` is absolute; ``score`` in [0, 1]; ``modified`` in seconds since 1970. ``fetched``: from
-    elsewhere, so not the user's own words."""
-
-    collection: str
-    file_path: str
-    chunk_index: int
-    content: str
-    score: float
-    file_size: int
-    modified: float
-    chunk_offset: int
-    token_count: int
-    headings: tuple[str, ...] = ()
-    fetched: bool = False
-
-    @property
-    def id(self) -> str:
-        return f"{self.file_path}:{self.chunk_index}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,27 +242,8 @@ def _read(places: Sequence[_Place], limit: int) -> tuple[list[Passage], list[str
     for place in places:
         if len(shown) == limit:
             break
-        texts = place.source.texts(place.path, [place.index])
-        if texts:
-            shown.append(passage(place.source, texts[0], place.score))
+        if found := place.source.passages(place.path, [place.index], place.score):
+            shown += found
         elif (path := place.source.absolute(place.path)) not in unread:
             unread.append(path)
     return shown, unread
-
-
-def passage(source: Source, text: Text, score: float) -> Passage:
-    """A text of a source as it is shown; of a commit's files all are as old as the commit."""
-    committed = source.engine.committed_at
-    return Passage(
-        collection=source.name,
-        file_path=source.absolute(text.path),
-        chunk_index=text.index,
-        content=text.content,
-        score=score,
-        file_size=text.file_size,
-        modified=text.modified if committed is None else committed,
-        chunk_offset=text.offset,
-        token_count=text.tokens,
-        headings=text.headings,
-        fetched=source.fetched,
-    )

@@ -16,13 +16,11 @@ from typing import TYPE_CHECKING
 from findling.config import load
 from findling.engine import Recipe
 from findling.engine.library.place import TURNS
-from findling.engine.library.results import CHARS_PER_TOKEN
-from findling.engine.shown import converted_text, is_as_indexed
+from findling.engine.library.results import CHARS_PER_TOKEN, Passage
+from findling.engine.shown import text_now
 from findling.engine.small_files import Turns
 from findling.model.plurals import count
-from findling.outbound.files import NotRead, stamp_of
 from findling.reading.chunk_docs import DocLimits
-from findling.reading.decoding import Decoded, decode
 from findling.reading.notebooks import readable_json
 from findling.search.scope import lies_in
 from findling.sources.selection import DiscoveryOptions
@@ -32,8 +30,6 @@ if TYPE_CHECKING:
     from findling.engine import Engine
     from findling.engine.library.collections import Collection
     from findling.engine.searched import OpenCollection
-    from findling.engine.store import OpenStore
-    from findling.model.reading import ChunkRow
     from findling.model.rows import FileRow
     from findling.model.types import Progress
     from findling.store.protocols import Index
@@ -113,10 +109,47 @@ class Source:
         with index.snapshot():
             return len(index.chunks(file.blob_id))
 
-    def texts(self, path: str, indexes: Iterable[int]) -> list[Text] | None:
-        """What these passages of a file say (`texts_of`)."""
-        file = self.file_at(path)
-        return None if file is None else texts_of(self.collection.store, file, indexes)
+    def passages(self, path: str, indexes: Iterable[int], score: float = 0.0) -> list[Passage] | None:
+        """What these passages of a file say, in the order asked for, those that it does not have left out; read from
+        the file as it is now.
+
+        None when the file cannot be read, or is no longer what was indexed.
+        """
+        if (file := self.file_at(path)) is None:
+            return None
+        store = self.collection.store
+        with store.index.snapshot(), store.open_files() as files:
+            chunks = store.index.chunks(file.blob_id)
+            state = store.state_of(path)
+            now = None if state is None else text_now(store, files, file, state[0])
+        if now is None or not now.unchanged:
+            return None
+        raw = now.text.encode("utf-8", "surrogatepass")
+        is_source = file.language == "notebook" and not file.converted  # as it stands in a project
+        committed = self.engine.committed_at  # of a commit's files all are as old as the commit
+        found = []
+        for index in indexes:
+            if not 0 <= index < len(chunks):
+                continue
+            chunk = chunks[index]
+            said = raw[chunk.start_byte : chunk.end_byte].decode("utf-8", "replace")
+            content = readable_json(said) if is_source else said
+            found.append(
+                Passage(
+                    collection=self.name,
+                    file_path=self.absolute(path),
+                    chunk_index=index,
+                    content=content,
+                    score=score,
+                    file_size=now.status.st_size,
+                    modified=now.status.st_mtime_ns / 1e9 if committed is None else committed,
+                    chunk_offset=len(raw[: chunk.start_byte].decode("utf-8", "replace")),
+                    token_count=math.ceil(len(content) / CHARS_PER_TOKEN),
+                    headings=chunk.headings,
+                    fetched=self.fetched,
+                )
+            )
+        return found
 
     def pending(self) -> str:
         """What is not indexed yet, in words; '' when everything is, vectors too where there can be any."""
@@ -148,84 +181,6 @@ class Source:
         lacking = files if model_id is None else files.keys() & {row[0] for row in reader.unembedded(model_id)}
         without = sum(len(reader.chunks(files[entry].blob_id)) for entry in lacking)
         return f"{count(without, 'passage')} without a vector yet" if without else ""
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """What a passage says; of a notebook without what JSON puts around it. ``offset`` counts the characters of its file
-    before it; ``modified`` in seconds since 1970; ``headings`` are those that it stands below, from the outside in."""
-
-    path: str
-    index: int
-    content: str
-    offset: int
-    file_size: int
-    modified: float
-    headings: tuple[str, ...]
-
-    @property
-    def tokens(self) -> int:
-        return math.ceil(len(self.content) / CHARS_PER_TOKEN)
-
-
-def texts_of(store: OpenStore, file: FileRow, indexes: Iterable[int]) -> list[Text] | None:
-    """What these passages of a file say, in the order asked for, those that it does not have left out.
-
-    None when the file cannot be read, or is no longer what was indexed.
-    """
-    index = store.index
-    with index.snapshot():
-        chunks = index.chunks(file.blob_id)
-        state = store.state_of(file.path)
-        read = None if state is None else _read(store, file, state[0])
-    if read is None:
-        return None
-    text, status = read
-    if not is_as_indexed(state, status.st_size, stamp_of(status)):
-        return None
-    size, mtime_ns = status.st_size, status.st_mtime_ns
-    raw = text if text.isascii() else text.encode("utf-8", "surrogatepass")
-    found = [
-        _text(file.path, index, chunks[index], raw, size, mtime_ns) for index in indexes if 0 <= index < len(chunks)
-    ]
-    return [replace(text, content=_said(text.content)) for text in found] if _is_raw(file) else found
-
-
-def _read(store: OpenStore, file: FileRow, size: int) -> tuple[str, os.stat_result] | None:
-    """The text and the status of a file that has not grown; of a converted document the text that the index has."""
-    with store.open_files() as files:
-        if file.converted:
-            found = converted_text(store, files, file)
-            return None if isinstance(found, NotRead) or found.text is None else (found.text, found.status)
-        read = files.read(file.path, size)
-    if isinstance(read, NotRead):
-        return None
-    status, data = read
-    decoded = decode(data)
-    return (decoded.text, status) if isinstance(decoded, Decoded) else None
-
-
-def _is_raw(file: FileRow) -> bool:
-    """Whether it is a notebook as it stands in a project, where it is source."""
-    return file.language == "notebook" and not file.converted
-
-
-def _said(cell: str) -> str:
-    """A piece of a notebook as people read it, without what JSON puts around it."""
-    return readable_json(cell)
-
-
-def _text(path: str, index: int, chunk: ChunkRow, raw: str | bytes, size: int, mtime_ns: int) -> Text:
-    piece, before = raw[chunk.start_byte : chunk.end_byte], raw[: chunk.start_byte]
-    return Text(
-        path=path,
-        index=index,
-        content=piece if isinstance(piece, str) else piece.decode("utf-8", "replace"),
-        offset=len(before) if isinstance(before, str) else len(before.decode("utf-8", "replace")),
-        file_size=size,
-        modified=mtime_ns / 1e9,
-        headings=chunk.headings,
-    )
 
 
 _SPECIAL = re.compile(r"([\\*?\[\]! ])")
