@@ -14,10 +14,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from findling import reading, search, sources
-from findling.config import roots
 from findling.engine import scope as scopes
 from findling.engine.refs import RefStore
-from findling.engine.scope import NOTHING_CHECKED_OUT
 from findling.engine.searched import OpenCollection, Searched, joined_coverage
 from findling.engine.state import coverage, coverage_of
 from findling.engine.store import OpenStore
@@ -113,17 +111,13 @@ class Answers:
             if file is None and line is not None:  # it is a name that only looks as if a line followed
                 file, line = scopes.file_at(store, target), None
             manifest = store.reader.manifest
-        if file is None and _nothing_here(store, manifest.files if manifest else 0):
-            raise errors.NotFound(f"{path} is not in the index of {store.root}.", remedy=NOTHING_CHECKED_OUT)
-        if file is None and (manifest is None or not manifest.complete):
-            raise errors.NotFound(
-                f"{path} is not in the index of {store.root} yet.", remedy="Run 'findling index' to finish it."
-            )
         if file is None:
-            raise errors.NotFound(
-                f"{path} is not in the index of {store.root}.",
-                remedy="Name an indexed file; `findling status --skipped` says why one may be left out.",
-            )
+            yet, remedy = "", "Name an indexed file; `findling status --skipped` says why one may be left out."
+            if nothing := scopes.nothing_here(store, manifest.files if manifest else 0):
+                remedy = nothing[0]
+            elif manifest is None or not manifest.complete:
+                yet, remedy = " yet", "Run 'findling index' to finish it."
+            raise errors.NotFound(f"{path} is not in the index of {store.root}{yet}.", remedy=remedy)
         with self.searched.answer():
             found = self._open_searcher().similar(file, line=line, query=query, scope_path="")
         if not found.hits and store.semantics.problem:
@@ -275,15 +269,10 @@ def _note_of(problem: EmbedderProblem | None, mode: Mode) -> str:
     return said if mode == "semantic" else f"{said} Only text and names were searched."
 
 
-def _nothing_here(store: OpenStore, files: int) -> list[str]:
-    """What there is to say of a folder that is no work tree and of which no ``files`` are indexed."""
-    return [NOTHING_CHECKED_OUT] if not files and not isinstance(store, RefStore) and roots.is_bare(store.root) else []
-
-
 def _not_searched(store: OpenStore, covered: Coverage) -> list[str]:
     """What there is to say of files that should have been searched and were not."""
     at_ref = isinstance(store, RefStore)
-    if nothing := _nothing_here(store, covered.files):
+    if nothing := scopes.nothing_here(store, covered.files):
         return nothing
     unread = covered.unread
     if not unread:

@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from findling.config import roots
 from findling.engine.embedded_readings import EmbeddedReadings
 from findling.model.plurals import count
 from findling.model.reading import Embedded
@@ -88,14 +89,6 @@ _GROWN_SHOWN = 3
 
 _KEPT_REFS = 8
 """Refs that are kept indexed, the newest: what an older one shares with these costs nothing to index again."""
-
-
-class Commit(NamedTuple):
-    """What is indexed instead of the folder: a commit's id, and the root that its manifest stands under (one for all
-    work trees of a repository)."""
-
-    commit_id: str
-    owner: str
 
 
 class _Content(NamedTuple):
@@ -170,10 +163,11 @@ def _interrupts_noted(run: _Run) -> Iterator[None]:
 class Indexer:
     """Indexes one folder into one store. ``on_progress`` is called from the calling thread.
 
-    ``limits``: how files are cut, None for the default; the same for all of a store's life. ``commit``: index that and
-    not what is on disk. ``meanwhile`` is called once if contents are new, while workers are busy with the first.
-    ``ahead``: a worker that was started before (`pool.start_ahead`), for one run. ``vectors``: the bundled model's
-    fingerprint, where new contents are to get its vectors at once.
+    ``limits``: how files are cut, None for the default; the same for all of a store's life. ``manifest_key``: root and
+    ref of the manifest; a commit is indexed as it is in git, whatever is on disk. ``meanwhile`` is called once if
+    contents are new, while workers are busy with the first. ``ahead``: a worker that was started before
+    (`pool.start_ahead`), for one run. ``vectors``: the bundled model's fingerprint, where new contents are to get its
+    vectors at once.
     """
 
     def __init__(
@@ -185,7 +179,7 @@ class Indexer:
         on_progress: Callable[[Progress], None] | None = None,
         workers: int | None = None,
         limits: ChunkLimits | None = None,
-        commit: Commit | None = None,
+        manifest_key: tuple[str, str] | None = None,
         meanwhile: Callable[[], None] | None = None,
         ahead: Worker | None = None,
         vectors: Fingerprint | None = None,
@@ -193,7 +187,8 @@ class Indexer:
         self._root = root
         self._fingerprint = vectors
         self._vectors: EmbeddedReadings | None = None
-        self._commit = commit
+        self._key = manifest_key or (str(root), roots.LIVE)
+        self._commit = None if self._key[1] == roots.LIVE else self._key[1]
         self._meanwhile = meanwhile
         self._ahead = ahead
         self._files: Files = RootFiles(root)
@@ -239,10 +234,7 @@ class Indexer:
                 if listing is not None:
                     begun.enter_context(listing)
                 writer.note_chunking(self._limits.id if self._limits else "")
-                if self._commit is None:
-                    manifest = writer.manifest(str(self._root))
-                else:
-                    manifest = writer.manifest(self._commit.owner, self._commit.commit_id)
+                manifest = writer.manifest(*self._key)
                 if self._fingerprint is not None:
                     self._vectors = EmbeddedReadings(writer, self._fingerprint)
                 was_complete, was_pending = writer.state(manifest)
@@ -307,12 +299,12 @@ class Indexer:
         return self._report(run, left)
 
     def _of_commit(
-        self, writer: IndexWriter, manifest: int, commit: Commit
+        self, writer: IndexWriter, manifest: int, commit: str
     ) -> tuple[list[Found], list[str], list[SkippedFile], tuple[str, ...]]:
         """As `_changes`, of a commit's files. A new manifest begins as the most similar one there is."""
         self._progress(Progress("listing", 0, 0))
-        tree = list_tree(self._root, commit.commit_id, self._options)
-        self._files = RefFiles(self._root, commit.commit_id, tree.git_ids)
+        tree = list_tree(self._root, commit, self._options)
+        self._files = RefFiles(self._root, commit, tree.git_ids)
         self._git_ids = tree.git_ids
         standing = writer.standing(manifest)
         if not standing and (nearest := writer.nearest(manifest, tree.git_ids)) is not None:

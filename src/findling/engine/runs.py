@@ -14,7 +14,6 @@ from findling import reading, sources
 from findling import store as stored
 from findling.embedding import BUNDLED, takes_documents
 from findling.engine import indexing
-from findling.engine.refs import RefStore
 from findling.engine.store import WRITER_WAIT_S, OpenStore
 from findling.model import errors
 from findling.model.errors import EmbedderUnavailable, IndexBusy
@@ -161,7 +160,7 @@ def _indexer(
         on_progress=job,
         workers=configuration.workers,
         limits=_limits(store),
-        commit=_commit(store),
+        manifest_key=store.manifest_key,
         meanwhile=partial(_open_to_embed, store) if embed and vectors is None else None,
         ahead=ahead,
         vectors=vectors,
@@ -183,13 +182,6 @@ def _open_to_embed(store: OpenStore) -> None:
     if store.semantics.expected() is not None:
         _ = indexing.embedding_pass  # loaded now, for the one who embeds
         store.semantics.embedder()
-
-
-def _commit(store: OpenStore) -> indexing.indexer.Commit | None:
-    if not isinstance(store, RefStore):
-        return None
-    owner, commit_id = store.manifest_key
-    return indexing.indexer.Commit(commit_id, owner)
 
 
 def add_vectors(

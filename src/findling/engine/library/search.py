@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from findling.engine.engines import shares
 from findling.engine.library.results import Passage
 from findling.engine.searched import Searched
 from findling.model.errors import Cancelled, EmbedderUnavailable, FindlingError
@@ -90,7 +91,7 @@ def search(
     itself and is told of; raises its error when none can answer.
     """
     started = time.monotonic()
-    ready, notes = _freshened(sources, query, started, wait_s, progress)
+    ready, notes = _freshened(sources, query, wait_s, progress)
     found = _Asked(ready).passages(query, limit, min_score)
     known = {f"{source.name}: {why}." for source, why in found.lacking}  # said in one sentence, not in two
     notes = [note for note in notes if note not in known]
@@ -115,7 +116,6 @@ def search(
 def _freshened(
     sources: Sequence[Source],
     query: str,
-    started: float,
     wait_s: float | None,
     progress: Callable[[Progress], None] | None,
 ) -> tuple[list[Source], list[str]]:
@@ -123,12 +123,12 @@ def _freshened(
     ready: list[Source] = []
     notes: list[str] = []
     failure: FindlingError | None = None
-    for at, source in enumerate(sources):
+    for source, share_s in zip(sources, shares(wait_s, len(sources)), strict=True):
         if not source.root.is_dir():
             notes.append(f"{source.name}: the folder {source.root} is not there; it was not searched.")
             continue
         try:
-            source.freshen(query, _share(wait_s, started, len(sources) - at), progress)
+            source.freshen(query, share_s, progress)
         except Cancelled:
             raise
         except FindlingError as error:
@@ -140,13 +140,6 @@ def _freshened(
     if not ready and failure is not None:
         raise failure
     return ready, notes
-
-
-def _share(wait_s: float | None, started: float, left: int) -> float | None:
-    """What of the time the next of ``left`` sources may take."""
-    if wait_s is None:
-        return None
-    return max(0.0, started + wait_s - time.monotonic()) / left
 
 
 class _Asked:

@@ -59,9 +59,9 @@ class Source:
     def relative(self, path: str) -> str | None:
         """An absolute path as the index writes it, None when it does not lie in the root."""
         normal = os.path.normpath(path)
-        for base, named in ((self.root, Path(normal)), (self.root, Path(os.path.realpath(normal)))):
-            if named.is_relative_to(base):
-                return named.relative_to(base).as_posix()
+        for named in (Path(normal), Path(os.path.realpath(normal))):
+            if named.is_relative_to(self.root):
+                return named.relative_to(self.root).as_posix()
         return None
 
     def freshen(self, query: str, wait_s: float | None, progress: Callable[[Progress], None] | None) -> None:

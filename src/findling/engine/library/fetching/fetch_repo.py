@@ -182,8 +182,7 @@ def _choose(server: GitServer, target: Target, objects: Path, request: RepoReque
     asked = request.branch
     if asked and is_commit(asked):
         return _Commit(asked, asked)
-    names = [asked] if asked else ["main"]
-    patterns = [pattern for name in names for pattern in (f"refs/heads/{name}", f"refs/tags/{name}")]
+    patterns = [f"refs/heads/{asked or 'main'}", f"refs/tags/{asked or 'main'}"]
     said = _ask(
         ["--git-dir=.", "ls-remote", "--symref", "--end-of-options", _git_url(target), "HEAD", *patterns],
         server,
