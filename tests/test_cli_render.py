@@ -16,14 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from findling.faces.cli import main as cli
-from findling.faces.cli.command_options import MAX_TOKENS
-from findling.faces.cli.terminal.capabilities import wants_style
+from findling.faces.cli.commands import MAX_TOKENS
 from findling.faces.cli.terminal.json import JsonView
-from findling.faces.cli.terminal.lines import LONGEST_LINE, clipped, printed_lines
-from findling.faces.cli.terminal.places import Places
+from findling.faces.cli.terminal.lines import LONGEST_LINE, Places, clipped, printed_lines
 from findling.faces.cli.terminal.plain import PlainView
 from findling.faces.cli.terminal.progress import ProgressBar, ProgressLines
-from findling.faces.cli.terminal.safe import make_encodable, visible
+from findling.faces.cli.terminal.safe import make_encodable, visible, wants_style
 from findling.model.errors import InvalidPattern, RootError
 from findling.model.types import (
     LOW_CONFIDENCE,
@@ -787,7 +785,7 @@ def test_every_answer_can_be_shown_on_a_terminal(shown: Callable[..., Ran]) -> N
     assert "1,200 files" in unstyled(shown("index", answers=[REPORT]).out)
     status = unstyled(shown("status", "--skipped", answers=[STATUS]).out)
     assert re.search(r"^languages +1,000 python, 200 markdown *$", status, re.MULTILINE)
-    assert re.search(r"^k\.env +secret +looks like a key *$", status, re.MULTILINE)
+    assert re.search(r"^skipped: k\.env +secret +looks like a key *$", status, re.MULTILINE)
 
 
 def test_a_long_line_is_cut_around_its_match(shown: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -119,6 +119,9 @@ def door_of(package: str) -> tuple[dict[str, str], dict[str, str]]:
     table = next(node for node in ast.walk(branch.orelse[0]) if isinstance(node, ast.Dict))
     modules: dict[str, str] = ast.literal_eval(table)
     loaded = {name: f"{package}.{module}" for module, names in modules.items() for name in names.split() or [module]}
+    if "*" in checked:  # all that the modules define: `test_the_vocabulary_is_whole_and_nothing_else`
+        starred = {str(node.module) for node in imports}
+        checked = {name: module for name, module in loaded.items() if module in starred}
     return checked, loaded
 
 

@@ -23,7 +23,7 @@ from findling import Engine
 from findling.engine import indexer
 from findling.model import errors
 from findling.model.types import SearchResult
-from findling.reading import frames, pool, worker
+from findling.reading import pool, worker, worker_process
 from findling.store import checksums, fulltext
 from findling.store.lock import WriterLock
 
@@ -36,7 +36,7 @@ class InlinePool:
     size = 1
 
     def __init__(self, _: int | None = None, *, vectors: bool = False, **_options: object) -> None:
-        self._asked = frames.VECTORS if vectors else ""
+        self._asked = worker_process.VECTORS if vectors else ""
         self._answers: list[list[tuple[int, Any]]] = []
 
     def __enter__(self) -> InlinePool:

@@ -10,14 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from findling.contracts import absence, code_metadata
 from findling.contracts import code_decisions as decide
+from findling.contracts import code_metadata, index_state
 from findling.contracts.code_rerank import Rerank, reranked, reranker
+from findling.contracts.files import MAX_REPEATED, clipped
 from findling.contracts.model import Arguments, Call, Refusal, Reply
-from findling.contracts.parameters import MAX_NAME, MAX_REPEATED
-from findling.contracts.places import clipped
-from findling.contracts.refs import check_ref
-from findling.contracts.workspace import WAIT_S
+from findling.contracts.workspaces import WAIT_S
 from findling.model.languages import LANGUAGES, find_language
 from findling.model.types import SYMBOL_KINDS, Answer, Grounds, Hit, Intent, Query
 from findling.outbound import events
@@ -30,6 +28,9 @@ if TYPE_CHECKING:
     from findling.config.options import SemanticMode
 
 SNIPPET_CHARS = 200
+MAX_NAME = 1_000
+"""Characters of a name; what is longer is none."""
+
 BODY_LINES = 200
 """Lines of a result's body; more is reading the file."""
 
@@ -56,23 +57,22 @@ def search_code(call: Call, given: Arguments) -> Reply:
     started = time.monotonic()
     workspace = call.workspace
     config = workspace.config
-    ref = check_ref(workspace, given.get("ref"))
     answer = workspace.engine.ask(question(given, config), progress=call.progress)
     if given["freshness_policy"] == "strict" and answer.result.freshness != "fresh":
-        raise _stale(answer, ref)
+        raise _stale(answer, workspace.ref_name)
     mode = mode_of(answer, config)
     found, rerank = reranked(config, mode, given["query"], placed(answer), _fan_out(given).merged)
     workspace.note_latency((time.monotonic() - started) * 1000)
     _report(answer, mode, min(len(found), given["limit"]), started)
     metadata = code_metadata.of_answer(
-        ref,
+        workspace.ref_name,
         freshness=answer.result.freshness,
         coverage=answer.result.coverage,
         job_active=workspace.job_active,
         vectors_wanted=mode == "hybrid",
     )
     if given["freshness_policy"] != "best_effort" and _is_unfinished(answer, mode):
-        workspace.finish_in_background(ref)
+        workspace.finish_in_background()
     return Reply(facts(given, config, answer, found, rerank, metadata), "results")
 
 
@@ -132,7 +132,7 @@ def facts(
         ],
         "query_intent": result.intent,
         "total_candidates": total,
-        **absence.fields(result.absent),
+        **index_state.absent_fields(result.absent),
         "suggested_next_actions": _next_actions(given, answer, shown, low=said["low_confidence"], total=total),
         "metadata": said,
     }

@@ -7,8 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from findling.contracts.docs_scope import ask, scope_of
-from findling.contracts.docs_state import READY, report, semantic_state
+from findling.contracts.docs_scope import READY, ask, report, scope_of, semantic_state
 from findling.contracts.model import Arguments, Call, Reply
 from findling.model.tokenizer import path_terms, term_key, terms
 from findling.model.types import LOW_CONFIDENCE

@@ -7,9 +7,8 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from findling.contracts.docs_scope import ask, scope_of
+from findling.contracts.files import MAX_REPEATED, clipped
 from findling.contracts.model import Arguments, Call, Refusal, Reply
-from findling.contracts.parameters import MAX_REPEATED
-from findling.contracts.places import clipped
 from findling.search import text_matches
 from findling.search.analysis import analyse
 from findling.search.documents import prefix_order

@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from findling.contracts import code_metadata, index_state
-from findling.contracts.model import Arguments, Call, Refusal, Reply, Tool
-from findling.contracts.root_names import split
-from findling.contracts.workspace import Workspace
-from findling.contracts.workspaces import Workspaces
+from findling.contracts.model import Arguments, Call, Refusal, Reply
+from findling.contracts.tools import Tool
+from findling.contracts.workspaces import Workspace, Workspaces, split
 from findling.model.errors import FindlingError
 
 Facts = dict[str, Any]

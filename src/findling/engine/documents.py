@@ -14,12 +14,11 @@ from findling.model.errors import EmbedderUnavailable
 from findling.model.format_names import outlined_as
 from findling.model.reading import ChunkRow
 from findling.model.rows import FileRow
-from findling.model.types import Chunk
 from findling.outbound.files import Files, NotRead
-from findling.reading.chunks import readable
+from findling.reading.chunk_docs import Paragraphs
 from findling.reading.decoding import Decoded, decode
+from findling.reading.notebooks import readable
 from findling.reading.outline import outline
-from findling.reading.paragraphs import Paragraphs
 from findling.search.extract import Paragraph
 from findling.search.front_matter import HEAD_CHARS, FrontMatter, front_matter
 from findling.search.scope import lies_in
@@ -230,10 +229,7 @@ class DocumentText:
     def chunk(self, chunk: ChunkRow) -> str:
         """A chunk's text, verbatim; of a notebook what people read of it."""
         piece = self._bytes(chunk.start_byte, chunk.end_byte)
-        if self._language != "notebook":
-            return piece
-        as_chunk = Chunk(chunk.start_line, chunk.end_line, chunk.start_byte, chunk.end_byte, chunk.kind)
-        return readable(piece, as_chunk, self._language)
+        return readable(piece, self._language) if self._language == "notebook" else piece
 
     def paragraphs(self, chunk: ChunkRow) -> Iterator[Paragraph]:
         """The whole paragraphs that a chunk touches, headings left out; of a notebook the chunk as one."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack, 
 from findling import search, sources, store
 from findling.config import roots
 from findling.engine import indexing, parts
-from findling.engine.freshness import Asked, freshen
+from findling.engine.freshness import Question, freshen
 from findling.engine.refs import Ref, RefStore, check_scope, committed_at, find_ref
 from findling.engine.runs import build_anew, paths_below, reembed, run
 from findling.engine.scope import in_scope, language_id, may_be_asked, relative
@@ -314,8 +314,8 @@ class Engine:
         progress: OnProgress | None = None,
     ) -> tuple[Freshness, str]:
         """What a question does first: take in what is quickly taken in, and say how fresh the index is then, and why
-        not fresher. The others: as in `freshness.Asked`."""
-        asked = Asked(query, embed, text_only, look_at_all, within)
+        not fresher. The others: as in `freshness.Question`."""
+        asked = Question(query, embed, text_only, look_at_all, within)
         return freshen(self._store, wait_s, progress, asked)
 
     @property
@@ -422,7 +422,7 @@ class Engine:
         if query.language is not None:
             query = replace(query, language=language_id(query.language))
         started = time.monotonic()
-        asked = Asked(
+        asked = Question(
             query.text,
             embed=search.needs_vectors(query),
             look_at_all=query.look_at_all,
@@ -486,7 +486,7 @@ class Engine:
         started = time.monotonic()
         query = search.validate(types.Query(target, limit, "semantic", explain=explain))
         asked_first = target.removeprefix(str(self.root))  # of an index that is begun now
-        freshness, why = freshen(self._store, wait_s, progress, Asked(asked_first))
+        freshness, why = freshen(self._store, wait_s, progress, Question(asked_first))
         return self._answers.similar(query, target, freshness, why, started)
 
     def grep(
@@ -541,7 +541,7 @@ class Engine:
         With ``references`` also its uses in code. Raises `InvalidInput`.
         """
         started = time.monotonic()
-        asked = Asked(name, embed=False, text_only=True, within=may_be_asked(self.scope, language=language))
+        asked = Question(name, embed=False, text_only=True, within=may_be_asked(self.scope, language=language))
         freshness, why = freshen(self._store, wait_s, progress, asked)
         return self._answers.symbols(
             name,

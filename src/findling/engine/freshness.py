@@ -81,7 +81,7 @@ BUSY_WAIT_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Question:
     """What a question wants of its index. ``query`` decides what is indexed first, at first; ``embed``: whether it
     needs vectors; ``text_only``: it does not even wait for those of an index that is begun. ``look_at_all``: however
     long it takes to look at all files. ``within``: which paths it is about, where it can be answered from files that
@@ -94,7 +94,9 @@ class Asked:
     within: Callable[[str], bool] | None = None
 
 
-def freshen(store: OpenStore, wait_s: float | None, progress: OnProgress | None, asked: Asked) -> tuple[Freshness, str]:
+def freshen(
+    store: OpenStore, wait_s: float | None, progress: OnProgress | None, asked: Question
+) -> tuple[Freshness, str]:
     """Index what is new if that is quick; the freshness of what will be searched, and why it is not fresh.
 
     ``wait_s``: 0 looks at nothing, None waits for everything. Raises `IndexNotReady` where there is no index and a
@@ -121,7 +123,7 @@ def _after(began: float) -> tuple[Freshness, str]:
 
 
 def _freshen(
-    store: OpenStore, wait_s: float | None, progress: OnProgress | None, asked: Asked
+    store: OpenStore, wait_s: float | None, progress: OnProgress | None, asked: Question
 ) -> tuple[Freshness, str]:
     if isinstance(store, RefStore):
         return _freshen_ref(store, wait_s, progress, asked)
@@ -135,6 +137,7 @@ def _freshen(
     known, tree = _known_files(store)
     if known is None:
         return _first_run(store, wait_s, progress, asked)
+    store.kept = None
     changes, changed = _look(store, known, tree, None if asked.look_at_all else wait_s)
     unlisted = changes.skipped if changes.complete else None
     same = unlisted is None or {(file.path, file.reason) for file in unlisted} == _left_out(store)
@@ -172,7 +175,7 @@ def _freshen(
 
 
 def _freshen_ref(
-    store: RefStore, wait_s: float | None, progress: OnProgress | None, asked: Asked
+    store: RefStore, wait_s: float | None, progress: OnProgress | None, asked: Question
 ) -> tuple[Freshness, str]:
     """As `freshen`. A commit never changes: once indexed as a whole it is fresh for good.
 
@@ -202,7 +205,7 @@ def _freshen_ref(
 
 
 def _run_over_all(
-    store: OpenStore, deadline: float | None, progress: OnProgress | None, asked: Asked, *, embed: bool
+    store: OpenStore, deadline: float | None, progress: OnProgress | None, asked: Question, *, embed: bool
 ) -> IndexReport | None:
     """A run within the question's time, what it most likely needs first; None where another process writes."""
     most_s = WRITER_WAIT_S if nothing_indexed(store) else BUSY_WAIT_S
@@ -352,7 +355,7 @@ def to_look_at(root: Path, changes: Changes, known: Mapping[str, tuple[int, int]
 
 
 def _first_run(
-    store: OpenStore, wait_s: float | None, progress: OnProgress | None, asked: Asked
+    store: OpenStore, wait_s: float | None, progress: OnProgress | None, asked: Question
 ) -> tuple[Freshness, str]:
     began = time.monotonic()
     tell = progress or (lambda _: None)
@@ -361,7 +364,7 @@ def _first_run(
     if wait_s is not None and asked.within is not None and (waiting := _not_indexed_yet(store)) is not None:
         tell(Progress("indexing", 0, len(waiting)))
         wanted = [file for file in waiting if asked.within(file[0])]
-        store.first_answer = indexing.first_answers.first_answer(store, asked.query, wanted, embed=embed)
+        store.first_answer = indexing.first_answers.first_answer(store, asked.query, wanted, began, embed=embed)
         goes_on = indexing.index_jobs.start(store)
         store.notes.append(store.first_answer.note(goes_on=goes_on))
         return "syncing", "the index is not ready"

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from findling.config import roots
 from findling.engine.embedded_readings import EmbeddedReadings
+from findling.model.marks import PAGES
 from findling.model.plurals import count
 from findling.model.reading import Embedded
 from findling.model.text_encodings import CONVERTED
@@ -38,7 +39,7 @@ from findling.store.writer import IndexWriter
 
 if TYPE_CHECKING:
     from findling.embedding import Fingerprint
-    from findling.reading.chunks import ChunkLimits
+    from findling.reading.limits import ChunkLimits
     from findling.sources.git_listing import GitListing
 
 _TASK_BYTES = 256_000
@@ -124,6 +125,7 @@ class _Run:
     notes: list[str] = field(default_factory=list)
     grown: list[tuple[str, int]] = field(default_factory=list)
     """Documents with as many chunks as there may be, and how many that is."""
+    pages: int = 0
 
     def take_in(self, size: int) -> None:
         """Count a file of whose content ``size`` bytes are new."""
@@ -261,8 +263,7 @@ class Indexer:
                 unlisted = skipped if paths is None else unlisted
                 if unlisted is not None:
                     writer.replace_unlisted(manifest, unlisted)
-                if order is not None:
-                    found = order(found)
+                found = order(found) if order else sorted(found, key=lambda file: file[0].endswith(_PAGES_LIKE))
                 pool.keep(1 + sum(size for _, size, _ in found) // _WORKER_BYTES)
                 writer.large = len(found) >= _LARGE_RUN
                 whole = paths is None or was_complete  # named files say nothing about the others
@@ -505,6 +506,7 @@ class Indexer:
             run.chunks += len(reading.chunks)
             run.symbols += len(reading.symbols)
             most = MAX_PLACED_CHUNKS if reading.encoding == CONVERTED else MAX_CHUNKS
+            run.pages += reading.generated and reading.language == PAGES
             if reading.kind == "docs" and too_many(reading.chunks, most):
                 run.grown.append((file.path, most))
             return
@@ -528,7 +530,7 @@ class Indexer:
             failed=tuple(run.failed),
             complete=not left,
             took_ms=(time.monotonic() - run.started) * 1000,
-            notes=(*run.notes, *_said_of_grown(run.grown)),
+            notes=(*run.notes, *_said_of_grown(run.grown), *_said_of_pages(run.pages)),
         )
 
 
@@ -538,6 +540,16 @@ def _said_of_grown(grown: Sequence[tuple[str, int]]) -> Iterator[str]:
         yield f"{path}: split into {most:,} passages (the limit per file), so they may be longer than others."
     if len(grown) > _GROWN_SHOWN:
         yield f"The same applies to {count(len(grown) - _GROWN_SHOWN, 'more document')}."
+
+
+_PAGES_LIKE = (".html", ".htm")
+"""What is often made of sources, and then comes last."""
+
+
+def _said_of_pages(pages: int) -> Iterator[str]:
+    if pages:
+        what = count(pages, "page") + " of documentation made of sources"
+        yield f"{what}: indexed by the first passages; patterns are looked for in all of the text."
 
 
 _MIN_SEGMENT = 256

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from findling.embedding import Embedder, Fingerprint
     from findling.engine.embedding_pass import EmbeddedFile
     from findling.engine.jobs import RunningJob
-    from findling.reading.chunks import ChunkLimits
+    from findling.reading.limits import ChunkLimits
     from findling.reading.pool import Worker
 
 OnProgress = Callable[[Progress], None]

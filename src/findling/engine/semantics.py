@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from findling import config as settings
 from findling import embedding
 from findling.embedding import bundled_files
-from findling.embedding.lazy import LazyEmbedder
+from findling.embedding.opening import LazyEmbedder
 from findling.model import errors, types
 
 if TYPE_CHECKING:

@@ -86,7 +86,7 @@ class ShownText:
 
 
 _MARK_NS = 1
-"""How a file is remembered that was read too soon after it was written: a nanosecond off (`sources.contents`)."""
+"""How a file is remembered that was read too soon after it was written: a nanosecond off (`looking.read_file`)."""
 
 
 def is_as_indexed(state: tuple[int, int] | None, size: int, stamp: int) -> bool:

@@ -24,7 +24,7 @@ from findling.store.reader import IndexReader
 
 if TYPE_CHECKING:
     from findling.config import Config
-    from findling.engine.first_answers import FirstAnswer
+    from findling.engine.first_answers import FirstAnswer, Kept
     from findling.outbound.files import Files
     from findling.store.protocols import Index
 
@@ -87,6 +87,8 @@ class OpenStore:
         """Whether the old index was removed, and no run has been over all files since."""
         self.first_answer: FirstAnswer | None = None
         """What the question is answered from while the index is not ready."""
+        self.kept: Kept | None = None
+        """What was read for earlier questions meanwhile."""
         self.damage = ""
         """What was met in the open index by a question that may not build it anew."""
 

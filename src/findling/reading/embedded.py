@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 from findling.model.codings import HASH_BYTES
 from findling.model.format_names import outlined_as
 from findling.model.languages import LANGUAGES
-from findling.model.types import Chunk
 from findling.reading.decoding import Decoded, decode
-from findling.reading.marked_up import readable
+from findling.reading.notebooks import readable
 
 if TYPE_CHECKING:
     from findling.model.reading import ChunkRow, Reading, Symbol
@@ -54,8 +53,7 @@ def embedded_texts(
     for chunk in chunks:
         piece = raw[chunk.start_byte : chunk.end_byte]
         piece = piece if isinstance(piece, str) else piece.decode("utf-8", "surrogatepass")
-        as_chunk = Chunk(chunk.start_line, chunk.end_line, chunk.start_byte, chunk.end_byte, chunk.kind)
-        found.append(context.embedded_text(chunk, readable(piece, as_chunk, language)))
+        found.append(context.embedded_text(chunk, readable(piece, language)))
     return found
 
 

@@ -13,18 +13,18 @@ import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Self, cast
 
 from findling.model.format_names import format_of
 from findling.model.reading import Embedded, Reading
 from findling.model.types import SkippedFile
 from findling.reading import worker_process
-from findling.reading.frames import COMMENTS, DOCUMENTED, VECTORS, read_frame, write_frame
+from findling.reading.worker_process import COMMENTS, DOCUMENTED, VECTORS, read_frame, write_frame
 
 if TYPE_CHECKING:
     import subprocess
 
-    from findling.reading.chunks import ChunkLimits
+    from findling.reading.limits import ChunkLimits
     from findling.reading.syntax_docs import Documented
 
 _BATCH_S = 20.0
@@ -96,6 +96,11 @@ class Worker:
         if answers is None or self._given >= _REPLACED_AFTER_BYTES:
             self.stop()
         return cast("list[Answer | str] | None", answers)
+
+    def ask_one(self, path: str, data: bytes, time_s: float) -> object | None:
+        """The answer on one file, or None."""
+        answers = self.ask([(path, data, True)], time_s)
+        return None if answers is None or isinstance(answers[0], str) else answers[0]
 
     def __enter__(self) -> Self:
         return self
@@ -238,40 +243,26 @@ class WorkerPool:
         return SkippedFile(task.path, "failed", "its worker process died or ran out of time twice")
 
 
-class CommentFinder:
-    """Where the comments of source files are, asked of a process that may be lost. Use as a context manager."""
+class CommentFinder(Worker):
+    """Where the comments of source files are, asked of a process that may be lost. A context."""
 
     def __init__(self) -> None:
-        self._worker = Worker(COMMENTS)
+        super().__init__(COMMENTS)
 
     def spans(self, path: str, text_utf8: bytes) -> list[tuple[int, int]] | None:
-        """As `syntax_comments.comment_spans`; None also when the process had to be ended."""
-        answers: Any = self._worker.ask([(path, text_utf8, True)], _FILE_S)
-        return answers[0] if answers is not None and not isinstance(answers[0], str) else None
-
-    def __enter__(self) -> CommentFinder:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._worker.__exit__()
+        """As `syntax_docs.comment_spans`; None also when the process had to be ended."""
+        return cast("list[tuple[int, int]] | None", self.ask_one(path, text_utf8, _FILE_S))
 
 
-class DocFinder:
-    """Which definitions are documented and where, asked of a process that may be lost. Use as a context manager."""
+class DocFinder(Worker):
+    """Which definitions are documented and where, asked of a process that may be lost. A context."""
 
     def __init__(self) -> None:
-        self._worker = Worker(DOCUMENTED)
+        super().__init__(DOCUMENTED)
 
     def documented(self, path: str, text_utf8: bytes) -> list[Documented] | None:
         """As `syntax_docs.documented`; None also when the process had to be ended."""
-        answers: Any = self._worker.ask([(path, text_utf8, True)], _BATCH_S)
-        return answers[0] if answers is not None and not isinstance(answers[0], str) else None
-
-    def __enter__(self) -> DocFinder:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._worker.__exit__()
+        return cast("list[Documented] | None", self.ask_one(path, text_utf8, _BATCH_S))
 
 
 def _settle(task: Task, answer: Answer | str) -> Answer:

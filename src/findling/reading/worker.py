@@ -1,4 +1,4 @@
-"""A worker process: reads tasks from standard input, writes what it prepared to standard output (`frames`).
+"""A worker process: reads tasks from standard input, writes what it prepared to standard output (`worker_process`).
 
 The parent kills a worker that takes too long; nothing here holds state that would be missed.
 """
@@ -13,19 +13,17 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from findling import embedding
 from findling.model import vector_codes
 from findling.model.errors import EmbedderUnavailable
 from findling.model.reading import Embedded, Reading
-from findling.reading.chunks import ChunkLimits
 from findling.reading.embedded import text_hash, texts_of
-from findling.reading.frames import COMMENTS, DOCUMENTED, VECTORS, Task, read_frame, write_frame
+from findling.reading.limits import ChunkLimits
 from findling.reading.prepare import prepare
-from findling.reading.syntax_comments import comment_spans
-from findling.reading.syntax_docs import documented
-from findling.reading.worker_limits import limit_memory
+from findling.reading.syntax_docs import comment_spans, documented
+from findling.reading.worker_process import COMMENTS, DOCUMENTED, VECTORS, Task, read_frame, write_frame
 
 if TYPE_CHECKING:
     from findling.embedding.bundled import BundledEmbedder
@@ -89,3 +87,26 @@ def main(out: int) -> None:
             write_frame(outlet, answers_to(task))
         except BrokenPipeError:
             os._exit(0)  # the parent is gone; nothing is left to say or to flush
+
+
+# --- What a worker process may use at most. Knows the system's limits, not the work
+
+MEMORY_BYTES: Final = 1 << 30
+"""Data of one process: the largest files take a third. A parser that wants more has met a file that was made for it."""
+
+
+def limit_memory(most: int = MEMORY_BYTES) -> None:
+    """From now on asking for more memory fails in this process. Nothing happens where there is no such limit."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    for kind in (resource.RLIMIT_DATA, resource.RLIMIT_CORE):
+        limit = most if kind == resource.RLIMIT_DATA else 0  # a core file would repeat what was read
+        _, hard = resource.getrlimit(kind)
+        if hard != resource.RLIM_INFINITY:
+            limit = min(limit, hard)
+        try:
+            resource.setrlimit(kind, (limit, hard))
+        except (ValueError, OSError):
+            continue  # a system that has the name of the limit only

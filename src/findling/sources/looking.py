@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple
 
 from findling.model.types import FileState, SkippedFile, TreeState
 from findling.outbound.files import STAMP_BITS, TIMELESS, Files, NotRead, read_regular_file, stamp_of
-from findling.outbound.git_variables import kept_git_variables
+from findling.outbound.git import kept_git_variables
 from findling.sources.selection import DiscoveryOptions, Found, Selection, find_git_top
 
 # ruff: noqa: PTH115, PTH116 - plain strings, as in selection

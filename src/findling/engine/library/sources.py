@@ -20,7 +20,7 @@ from findling.engine.library.results import CHARS_PER_TOKEN, Passage
 from findling.engine.shown import text_now
 from findling.engine.small_files import Turns
 from findling.model.plurals import count
-from findling.reading.chunk_docs import DocLimits
+from findling.reading.limits import DocLimits
 from findling.reading.notebooks import readable_json
 from findling.search.scope import lies_in
 from findling.sources.selection import DiscoveryOptions

@@ -5,30 +5,33 @@ Must not know how anything is found or how it is printed: it sees an engine and 
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from findling import config, contracts, engine, outbound
-from findling.faces import cli, mcp
+from findling.faces import mcp
 from findling.faces.cli import terminal
-from findling.faces.cli.command_options import MAX_TOKENS
+from findling.faces.cli.session import within
 from findling.faces.cli.terminal import words
-from findling.faces.cli.token_budget import within
-from findling.model.errors import FindlingError, InvalidInput, NotFound, RootError
+from findling.model.errors import EmbedderUnavailable, FindlingError, InvalidInput, NotFound, RootError
 from findling.model.typed_paths import as_path, inside, nearest_folder, split_target
+from findling.model.types import SearchResult
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from pathlib import Path
 
     from findling.config.roots import Root
-    from findling.contracts.workspace import Workspace
+    from findling.contracts.workspaces import Workspace
     from findling.engine import Engine
+    from findling.engine.runs import VectorReport
     from findling.faces.cli.session import Session
     from findling.model.types import IndexReport, Progress, SearchResult
+
 
 FOUND: Final = 0
 NOTHING: Final = 1
@@ -36,7 +39,7 @@ ERROR: Final = 2
 
 LEAST_WAIT_S: Final = 0.001
 
-WITH_BODIES: Final = MAX_TOKENS
+MAX_TOKENS: Final = 10_000_000
 """The budget of a search whose answer is cut to the one that was asked for when it is known how it is printed."""
 
 
@@ -57,7 +60,7 @@ def search(args: Namespace, session: Session) -> int:
                 language=args.language,
                 path_globs=tuple(args.path_globs),
                 kind=args.kind,
-                max_tokens=WITH_BODIES if args.max_tokens else None,
+                max_tokens=MAX_TOKENS if args.max_tokens else None,
                 explain=args.explain,
                 wait_s=wait_s,
                 progress=progress,
@@ -208,17 +211,8 @@ def why(args: Namespace, session: Session) -> int:
         return FOUND if found.indexed else NOTHING
 
 
-def doctor(args: Namespace, session: Session) -> int:
-    found = _configured_root(as_path(args.path), as_path(args.root))
-    with session.progress():
-        diagnosis = cli.diagnose(found.root, cache=args.cache)
-    with session.printing():
-        session.view(found).diagnosis(diagnosis)
-    return FOUND if diagnosis.works else NOTHING
-
-
 def configuration(args: Namespace, session: Session) -> int:
-    found = _configured_root(as_path(args.path), as_path(args.root))
+    found = configured_root(as_path(args.path), as_path(args.root))
     loaded = config.load(found.root, flags=dict(args.settings), environ=os.environ)
     with session.printing():
         session.view(found).config(loaded)
@@ -226,7 +220,7 @@ def configuration(args: Namespace, session: Session) -> int:
     return FOUND
 
 
-def _configured_root(path: Path | None, root: Path | None) -> Root:
+def configured_root(path: Path | None, root: Path | None) -> Root:
     """The root as for a search, except that a folder which is not indexed unasked still has a configuration."""
     from pathlib import Path
 
@@ -296,3 +290,89 @@ def _log_as_configured(workspace: Workspace) -> None:
         outbound.to_stderr(workspace.config.log.level)
     except FindlingError:
         outbound.to_stderr()
+
+
+# --- vectors, and what is written for other programs -----------------------------------------------------------------
+
+
+_NO_VECTORS: Final = "there are no vectors; 'findling embed' makes them"
+
+
+def embed(args: Namespace, session: Session) -> int:
+    """Make the vectors that are missing. Without an embedder that is said, and is no failure."""
+    with session.open(args.path) as engine:
+        rows: list[tuple[str, str]] = [("root", str(engine.root))]
+        try:
+            with session.progress() as progress:
+                report = engine.embed(force=args.force, progress=progress)
+        except EmbedderUnavailable as error:
+            rows.append(("embedded", "nothing: no embedding model answers"))
+            with session.printing():
+                session.view(engine).records([rows], {"available": False, "embedded": 0, "problem": str(error)})
+            session.notes([str(error)])
+            return FOUND
+        model = engine.status().model
+        rows += [("model", model), ("embedded", _line(report))]
+        value: dict[str, Any] = {
+            "available": report.problem is None,
+            "model": model,
+            "embedded": report.chunks,
+            "files": len(report.embedded),
+            "unchanged": len(report.skipped),
+            "failed": [{"path": file.path, "error": file.detail} for file in report.failed],
+        }
+        if report.notes:
+            value["notes"] = list(report.notes)
+        if report.problem is not None:
+            value["problem"] = str(report.problem)
+        with session.printing():
+            session.view(engine).records([rows], value)
+        notes = [*report.notes, *(f"{file.path}: {file.detail}" for file in report.failed)]
+        session.notes([*notes, *([str(report.problem)] if report.problem else ())])
+        return FOUND
+
+
+def _line(report: VectorReport) -> str:
+    line = f"{words.count(report.chunks, 'chunk')} of {words.count(len(report.embedded), 'file')}"
+    if report.skipped:
+        line += f", {words.count(len(report.skipped), 'file')} unchanged"
+    if report.failed:
+        line += f", {words.count(len(report.failed), 'file')} not wholly"
+    return line
+
+
+def export(args: Namespace, session: Session) -> int:
+    """The documented tables as a SQLite database, of the folder as it is now."""
+    with session.open(args.path) as engine:
+        notes = list(engine.sync().notes)
+        found = engine.export(args.sqlite)
+        value = {"file": args.sqlite, "embeddings": found.embeddings, "documents": found.documents}
+        rows = [
+            ("file", args.sqlite),
+            ("embeddings", words.count(found.embeddings, "passage")),
+            ("doc_embeddings", words.count(found.documents, "passage")),
+        ]
+        if found.repeated:
+            notes.append(
+                f"{words.count(found.repeated, 'passage')} of lines that another passage has a row for are left out"
+            )
+        notes += [f"{path} has changed since it was indexed, and is no row of doc_embeddings" for path in found.changed]
+        if not found.embeddings:
+            notes.append(_NO_VECTORS)
+        with session.printing():
+            session.view(engine).records([rows], value)
+        session.notes(notes)
+        return FOUND if found.embeddings else NOTHING
+
+
+def export_vectors(args: Namespace, session: Session) -> int:
+    """Every vector as a line of JSON on stdout."""
+    with session.open(args.path) as engine:
+        written = 0
+        for row in engine.vectors(args.model):
+            sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
+            written += 1
+        sys.stdout.flush()
+        if not written:
+            session.notes([_NO_VECTORS])
+        return FOUND if written else NOTHING

@@ -15,20 +15,34 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from findling import config, engine, reading, store
-from findling.contracts.code_health import grammars
+from findling.contracts.code import grammars
 from findling.embedding import BUNDLED, open_embedder
+from findling.faces.cli.commands import FOUND, NOTHING, configured_root
 from findling.model import errors
 from findling.model.reports import Check, Diagnosis
+from findling.model.typed_paths import as_path
 from findling.outbound.git import run_git
 from findling.sources.git_listing import listing_problem
 
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     from findling.config import Loaded
     from findling.embedding import Embedder, Fingerprint
+    from findling.faces.cli.session import Session
 
 _REINSTALL: Final = f"{sys.executable} -m pip install --force-reinstall findling"
 _SENTENCE: Final = "where a failed request is sent again"
 _SAMPLE: Final = "def send_again(request):\n    '''A failed request is tried once more.'''\n    return request\n"
+
+
+def run(args: Namespace, session: Session) -> int:
+    found = configured_root(as_path(args.path), as_path(args.root))
+    with session.progress():
+        diagnosis = diagnose(found.root, cache=args.cache)
+    with session.printing():
+        session.view(found).diagnosis(diagnosis)
+    return FOUND if diagnosis.works else NOTHING
 
 
 def diagnose(root: Path, *, cache: bool = False) -> Diagnosis:

@@ -34,7 +34,7 @@ from findling.faces.cli.terminal.safe import one_line, visible
 
 if TYPE_CHECKING:
     from findling.config import Loaded
-    from findling.faces.cli.terminal.places import Places
+    from findling.faces.cli.terminal.lines import Places
     from findling.model.reports import Diagnosis, Explanation, Report
     from findling.model.types import GrepStream, Hit, IndexReport, SearchResult, Status, SymbolResult
 

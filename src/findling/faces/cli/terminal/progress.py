@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, Self, TextIO, TypeAlias
 
-from findling.faces.cli.terminal.capabilities import is_terminal, wants_style
+from findling.faces.cli.terminal.safe import is_terminal, wants_style
 from findling.faces.cli.terminal.words import count
 
 if TYPE_CHECKING:

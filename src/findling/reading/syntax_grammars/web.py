@@ -1,14 +1,17 @@
-"""JavaScript, TypeScript and TSX: one table, since the two latter grammars extend the first."""
+"""Languages of web pages: JavaScript, TypeScript, TSX, PHP, CSS, SCSS, GraphQL.
+
+TypeScript's two grammars extend that of JavaScript, and so do their tables. PHP's namespaces are packages: neither
+symbols nor part of qualified names. Of style sheets what can be named elsewhere, not selectors.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from findling.reading.syntax_grammars.model import (
     ATTRIBUTE,
-    C_COMMENTS,
     FUNCTION,
     GROUP,
     MODULE,
@@ -16,8 +19,12 @@ from findling.reading.syntax_grammars.model import (
     Action,
     Define,
     Definition,
+    Definitions,
+    Finder,
     Grammar,
     Through,
+    child_of_type,
+    get,
     imports,
     is_constant_name,
     nth_child,
@@ -25,6 +32,7 @@ from findling.reading.syntax_grammars.model import (
     through,
     value_kind,
 )
+from findling.reading.syntax_text import first_paragraph
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -47,56 +55,48 @@ def _holder(kind: str, name: str, at: Node, value: Node | None, qualifier: str =
     if value is None:
         return None
     if value.type in _FUNCTIONS:
-        body = value.child_by_field_name("body")
+        body = get(value, "body")
         return Definition(kind, name, at, qualifier, body, FUNCTION)
     if value.type == "class":
-        return Definition("class", name, at, qualifier, value.child_by_field_name("body"), TYPE)
+        return Definition("class", name, at, qualifier, get(value, "body"), TYPE)
     if value.type == "object":
         return Definition("variable", name, at, qualifier, value, TYPE)
     return None
 
 
-def _declaration(node: Node, text: bytes, place: int) -> Iterable[Definition]:
+def _declaration(node: Node, text: bytes, place: int) -> Definitions:
     declarators = [child for child in node.named_children if child.type == "variable_declarator"]
     constant = text.startswith(b"const", node.start_byte)
     for declarator in declarators:
-        at = declarator.child_by_field_name("name")
+        at = get(declarator, "name")
         if at is None or at.type != "identifier":
             continue
         name = text_of(at, text)
-        value = _value(declarator.child_by_field_name("value"))
+        value = _value(get(declarator, "value"))
         extent = None if len(declarators) == 1 else declarator
-        held = _holder("fn", name, at, value)
         kind = "constant" if constant or is_constant_name(name) else "variable"
-        if held is not None:
-            if held.kind == "variable":
-                held = Definition(kind, name, at, body=value, place=TYPE, extent=extent)
-            elif extent is not None:
-                held = Definition(held.kind, name, at, body=held.body, place=held.place, extent=extent)
-            if place != FUNCTION or held.kind not in ("variable", "constant"):
-                yield held
+        if (held := _holder("fn", name, at, value)) is not None:
+            is_value = held.kind == "variable"
+            if place != FUNCTION or not is_value:
+                yield replace(held, kind=kind if is_value else held.kind, extent=extent)
         elif value is None or not imports(value, name, text, _IMPORT, "member_expression"):
             # Functions handed to a call (``memo(() => …)``) are looked into; the name itself is a plain value.
-            body = (
-                value.child_by_field_name("arguments")
-                if value is not None and value.type == "call_expression"
-                else None
-            )
+            body = get(value, "arguments") if value is not None and value.type == "call_expression" else None
             if place != FUNCTION:
                 yield Definition(kind, name, at, body=body, place=FUNCTION if body is not None else None, extent=extent)
             elif body is not None:
                 yield Definition("", body=body, place=FUNCTION)
 
 
-def _assignment(node: Node, text: bytes, place: int) -> Iterable[Definition]:
+def _assignment(node: Node, text: bytes, place: int) -> Definitions:
     """``exports.x = function``, ``A.prototype.b = …``, ``a.b = a.c = function``; ``this.x = function`` in functions."""
     targets: list[Node] = []
     right: Node | None = node
     while right is not None and right.type == "assignment_expression":
-        left = right.child_by_field_name("left")
+        left = get(right, "left")
         if left is not None:
             targets.append(left)
-        right = right.child_by_field_name("right")
+        right = get(right, "right")
     value = _value(right)
     if value is None:
         return
@@ -116,40 +116,24 @@ def _assignment(node: Node, text: bytes, place: int) -> Iterable[Definition]:
             if value.type == "object":
                 yield Definition("", body=value, place=TYPE if position == 0 else None)
             elif value.type in _FUNCTIONS or value.type == "class":
-                own = value.child_by_field_name("name")
-                kind = "class" if value.type == "class" else "fn"
-                inside = TYPE if kind == "class" else FUNCTION
-                body = value.child_by_field_name("body")
-                if own is not None:
-                    yield Definition(kind, text_of(own, text), own, body=body, place=inside)
-                elif body is not None:
-                    yield Definition("", body=body, place=inside)
+                kind, inside = ("class", TYPE) if value.type == "class" else ("fn", FUNCTION)
+                yield from Define(kind, unnamed=inside)(value, text, MODULE)
             continue
         if any(
             not part.isidentifier() and not part.replace("$", "_").replace("#", "_").isidentifier() for part in parts
         ):
             continue
-        at = target.child_by_field_name("property") or target
+        at = get(target, "property") or target
         held = _holder("method" if prototype else "fn", parts[-1], at, value, ".".join(parts[:-1]))
         if held is not None and (held.kind != "variable" or exported or prototype):
-            if position:  # the function's inside belongs to the first name only
-                held = Definition(held.kind, held.name, held.at, held.qualifier, held.body)
-            yield held
+            yield replace(held, place=None) if position else held  # the inside belongs to the first name only
         elif held is None and exported and place == MODULE and value.type not in ("identifier", "member_expression"):
             yield Definition(value_kind(parts[-1]), parts[-1], at)
 
 
-def _function_expression(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
-    if name is not None:
-        yield Definition("fn", text_of(name, text), name, body=body, place=FUNCTION)
-    else:
-        yield Definition("", body=body, place=FUNCTION)
-
-
-def _pair(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    key = node.child_by_field_name("key")
-    value = _value(node.child_by_field_name("value"))
+def _pair(node: Node, text: bytes, place: int) -> Definitions:
+    key = get(node, "key")
+    value = _value(get(node, "value"))
     if key is None or value is None or place != TYPE:
         return
     name = text_of(key, text).strip("'\"")
@@ -159,27 +143,27 @@ def _pair(node: Node, text: bytes, place: int) -> Iterable[Definition]:
         yield held
 
 
-def _field(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    at = node.child_by_field_name("name") or node.child_by_field_name("property")
+def _field(node: Node, text: bytes, place: int) -> Definitions:
+    at = get(node, "name") or get(node, "property")
     if at is None:
         return
     name = text_of(at, text).strip("'\"")
-    held = _holder("method", name, at, _value(node.child_by_field_name("value")))
+    held = _holder("method", name, at, _value(get(node, "value")))
     if held is not None and held.kind != "variable":
         yield held
     else:
         yield Definition(value_kind(name), name, at)
 
 
-def _default_object(node: Node, text: bytes, place: int) -> Iterable[Definition]:
+def _default_object(node: Node, text: bytes, place: int) -> Definitions:
     """``export default { … }``: its functions are the module's interface; objects elsewhere are data."""
     parent = node.parent
     if parent is not None and parent.type == "export_statement":
         yield Definition("", body=node, place=TYPE)
 
 
-def _namespace(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    at, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+def _namespace(node: Node, text: bytes, place: int) -> Definitions:
+    at, body = get(node, "name"), get(node, "body")
     if at is not None:
         *outer, name = text_of(at, text).strip("'\"").split(".") if at.type != "string" else [text_of(at, text)[1:-1]]
         yield Definition("module", name, at, ".".join(outer), body, MODULE)
@@ -204,7 +188,7 @@ _JAVASCRIPT: dict[str, Action] = {
     "lexical_declaration": _declaration,
     "variable_declaration": _declaration,
     "assignment_expression": _assignment,
-    "function_expression": _function_expression,
+    "function_expression": Define("fn", unnamed=FUNCTION),
     "arrow_function": Through(FUNCTION),
     "pair": _pair,
     "field_definition": _field,
@@ -232,6 +216,111 @@ _NESTED = (
     rb"|=\s*(?:async\b|function\b|\(|<|[\w$]+\s*=>)|this(?<=\bthis)\.\w+\s*="
 )
 
-JAVASCRIPT = Grammar(parser="javascript", actions=_JAVASCRIPT, comments=C_COMMENTS, nested=_NESTED, annotation=b"@")
-TYPESCRIPT = Grammar(parser="typescript", actions=_TYPESCRIPT, comments=C_COMMENTS, nested=_NESTED, annotation=b"@")
-TSX = Grammar(parser="tsx", actions=_TYPESCRIPT, comments=C_COMMENTS, nested=_NESTED, annotation=b"@")
+GRAMMARS = {
+    "javascript": Grammar("javascript", _JAVASCRIPT, nested=_NESTED, annotation=b"@"),
+    "typescript": Grammar("typescript", _TYPESCRIPT, nested=_NESTED, annotation=b"@"),
+    "tsx": Grammar("tsx", _TYPESCRIPT, nested=_NESTED, annotation=b"@"),
+}
+
+
+# --- PHP
+
+
+def _php_assignment(node: Node, text: bytes, place: int) -> Definitions:
+    left, right = get(node, "left"), get(node, "right")
+    if left is None or right is None or left.type != "variable_name" or place == FUNCTION:
+        return
+    name = text_of(left, text).lstrip("$")
+    if right.type in ("anonymous_function", "arrow_function"):
+        yield Definition("fn", name, left, body=get(right, "body"))
+    else:
+        yield Definition(value_kind(name), name, left)
+
+
+def _php_call(node: Node, text: bytes, place: int) -> Definitions:
+    """``Define('NAME', value)``."""
+    function, arguments = get(node, "function"), get(node, "arguments")
+    if function is None or arguments is None or text_of(function, text).lower() != "define":
+        return
+    first = nth_child(arguments, 0)
+    if first is not None:
+        name = text_of(first, text).strip("'\"")
+        if name.replace("\\", "_").isidentifier():
+            yield Definition("constant", name, first)
+
+
+GRAMMARS["php"] = Grammar(
+    "php",
+    {
+        **through("compound_statement if_statement else_clause else_if_clause colon_block namespace_definition"),
+        "expression_statement": GROUP,
+        "function_definition": Define("fn"),
+        "method_declaration": Define("method"),
+        "class_declaration": Define("class"),
+        "interface_declaration": Define("interface"),
+        "trait_declaration": Define("trait"),
+        "enum_declaration": Define("enum"),
+        "const_declaration": Define("constant", "<name>", "", "<const_element>"),
+        "property_declaration": Define("variable", body="", each="<property_element>", strip="$"),
+        "assignment_expression": _php_assignment,
+        "function_call_expression": _php_call,
+    },
+    nested=rb"(?i)\bfunction\s+\w|\bclass\s+\w",
+    annotation=b"#[",
+)
+
+
+# --- style sheets
+
+
+def _custom_property(node: Node, text: bytes, place: int) -> Definitions:
+    at = nth_child(node, 0)
+    if at is not None and text.startswith((b"$", b"--"), at.start_byte):
+        yield Definition("variable", text_of(at, text).lstrip("$"), at)
+
+
+_CSS: dict[str, Action] = {
+    **through("rule_set block media_statement supports_statement"),
+    "declaration": _custom_property,
+    "keyframes_statement": Define("fn", "<keyframes_name>", "<keyframe_block_list>"),
+}
+GRAMMARS["css"] = Grammar("css", _CSS)
+GRAMMARS["scss"] = Grammar(
+    "scss",
+    {
+        **_CSS,
+        "mixin_statement": Define("fn", "<name>", "<block>"),
+        "function_statement": Define("fn", "<name>", "<block>"),
+        "placeholder": Define("class", "<name>", "<block>"),
+    },
+)
+
+
+# --- GraphQL
+
+
+def _graphql(kind: str, name_type: str, body_type: str = "") -> Finder:
+    def find(node: Node, text: bytes, place: int) -> Definitions:
+        at, description = child_of_type(node, name_type), child_of_type(node, "description")
+        if at is not None:
+            doc = first_paragraph(text_of(description, text).strip('"').splitlines()) if description is not None else ""
+            yield Definition(kind, text_of(at, text), at, body=child_of_type(node, body_type), doc=doc)
+
+    return find
+
+
+GRAMMARS["graphql"] = Grammar(
+    "graphql",
+    {
+        **through("document definition type_system_definition type_definition executable_definition"),
+        "object_type_definition": _graphql("class", "name", "fields_definition"),
+        "interface_type_definition": _graphql("interface", "name", "fields_definition"),
+        "input_object_type_definition": _graphql("struct", "name", "input_fields_definition"),
+        "enum_type_definition": _graphql("enum", "name", "enum_values_definition"),
+        "union_type_definition": _graphql("type_alias", "name"),
+        "scalar_type_definition": _graphql("type_alias", "name"),
+        "directive_definition": _graphql("fn", "name"),
+        "operation_definition": _graphql("fn", "name", "selection_set"),
+        "fragment_definition": _graphql("fn", "fragment_name", "selection_set"),
+    },
+)
