@@ -90,7 +90,7 @@ LEFT_OUT = [
     ("docs/private/p.md", "excluded", "the exclude pattern docs/private/ matches it"),
     ("docs/private", "excluded", "the exclude pattern docs/private/ matches it"),
     ("src/key.txt", "secret", "it contains a private key"),
-    (".env", "hidden", "as secret as well"),
+    (".env", "hidden", "starts with a dot"),
     ("src/bytes.dat", "binary", "zero bytes"),
     ("src/lib.min.js", "minified", ""),
     ("src/app.js", "minified", "too long"),

@@ -236,10 +236,6 @@ def _folder(verdict: Verdict, known: set[str], skipped: list[SkippedFile]) -> Ex
     )
 
 
-_MOST_PATTERNS_CHARS = 200  # of the include patterns that are repeated in a sentence
-_BEFORE_NAMES = frozenset(("hidden", "ignored", "default_ignored"))  # lifting these does not help with the others
-
-
 class Verdict(NamedTuple):
     """``path`` is relative to the root, "." for the root itself.
 
@@ -264,7 +260,7 @@ def judge(root: Path, path: str, options: DiscoveryOptions) -> Verdict:
     if impossible is not None:
         return _refused(impossible, path=relative)
     looked = look_at(root, [relative], None, options)
-    refusal = _refusal(selection, relative, is_folder, looked.found, looked.skipped)
+    refusal = _refusal(relative, is_folder, looked.found, looked.skipped)
     return Verdict(relative, is_folder, refusal, looked.found, looked.skipped if is_folder else [])
 
 
@@ -334,9 +330,7 @@ def _reach(selection: Selection, path: str) -> tuple[bool, SkippedFile | None]:
     return is_folder, None
 
 
-def _refusal(
-    selection: Selection, path: str, is_folder: bool, found: list[Found], skipped: list[SkippedFile]
-) -> SkippedFile | None:
+def _refusal(path: str, is_folder: bool, found: list[Found], skipped: list[SkippedFile]) -> SkippedFile | None:
     """The rule about the path itself; for a folder without a wanted file also the one that all in it share."""
     if found:
         return None
@@ -346,12 +340,4 @@ def _refusal(
     if own is None:
         words = "no file in this folder is to be indexed" if is_folder else "it went away while it was looked at"
         return SkippedFile(path, "no_files" if is_folder else "not_found", words)
-    detail = own.detail
-    if own.reason == "not_included":
-        patterns = ", ".join(selection.options.include)
-        cut = patterns if len(patterns) <= _MOST_PATTERNS_CHARS else patterns[:_MOST_PATTERNS_CHARS] + "..."
-        detail = f"{detail}: {cut}"
-    by_name = selection.by_name(path) if not is_folder and own.reason in _BEFORE_NAMES else None
-    if by_name is not None:
-        detail = f"{detail}; it would be left out as {by_name.reason} as well: {by_name.detail}"
-    return SkippedFile(path, own.reason, detail)
+    return SkippedFile(path, own.reason, own.detail)
