@@ -1,6 +1,7 @@
 """Answering from the index as it is: the parts of the search put together, once freshness has been settled.
 
-Must not write, and not decide when to.
+What must not be called absent is looked for in the files that the index lacks, too. Must not write, and not decide when
+to.
 """
 
 from __future__ import annotations
@@ -284,6 +285,9 @@ def _not_searched(store: OpenStore, covered: Coverage) -> list[str]:
 
 _PRESENT = frozenset(("not_found", "outside_root", "no_files"))
 """Reasons of what is not there at all."""
+
+
+# --- what the index lacks -------------------------------------------------------------------------------------------
 
 
 class UnreadFiles:

@@ -236,6 +236,9 @@ def _folder(verdict: Verdict, known: set[str], skipped: list[SkippedFile]) -> Ex
     )
 
 
+# --- one path, judged as listing and reading would judge it: no rule of its own -------------------------------------
+
+
 class Verdict(NamedTuple):
     """``path`` is relative to the root, "." for the root itself.
 

@@ -1,4 +1,4 @@
-"""Writing: a run of the indexer, and the vectors behind it. Decides nothing about when."""
+"""Writing: a run of the indexer, and vectors: behind it, or made again on demand. Decides nothing about when."""
 
 from __future__ import annotations
 
@@ -300,6 +300,9 @@ def save_bits(store: OpenStore, fingerprint: Fingerprint, wait_s: float) -> None
             stored.DenseIndex(reader, model_id, fingerprint.dimensions).save()
     finally:
         lock.release()
+
+
+# --- vectors on demand ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

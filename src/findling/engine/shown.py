@@ -1,4 +1,4 @@
-"""The text that an answer shows: read from the file as it is now, and compared with what was indexed."""
+"""The text of a file as it is now, compared with what was indexed, and the lines of it that an answer shows."""
 
 from __future__ import annotations
 

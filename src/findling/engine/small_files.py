@@ -1,6 +1,6 @@
 """Small files that several processes write: whole or absent, one writer at a time, never larger than a bound.
 
-Knows nothing of what is in them.
+By locks on such files processes also take turns. Knows nothing of what is in them.
 """
 
 from __future__ import annotations

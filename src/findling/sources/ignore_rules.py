@@ -217,6 +217,9 @@ ALL_IGNORE_FILES = GIT_IGNORE_FILES + OWN_IGNORE_FILES
 _MAX_IGNORE_BYTES = 1 << 20  # the largest honest ignore files have some kilobytes
 
 
+# --- the ignore files of a folder tree ------------------------------------------------------------------------------
+
+
 class IgnoreTree:
     """The ignore files of a folder tree, read when a path asks for them.
 

@@ -198,6 +198,9 @@ def _is_git_folder(folder: str) -> bool:
     return os.path.isfile(named) or os.path.isfile(os.path.join(named, "HEAD"))  # noqa: PTH113
 
 
+# --- how git is configured ------------------------------------------------------------------------------------------
+
+
 class Setting(NamedTuple):
     """``file``: absolute. ``key`` is in lower case but for names in its middle."""
 

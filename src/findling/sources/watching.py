@@ -103,6 +103,9 @@ _LOCAL: Final = frozenset(("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "zfs"
 _ESCAPED: Final = re.compile(r"\\([0-7]{3})")
 
 
+# --- what was heard since somebody last asked -----------------------------------------------------------------------
+
+
 class FolderEvents:
     """What the system heard of the files in the folders of one root since somebody last asked: Linux only, and nothing
     runs meanwhile. Raises `CannotWatch` where the system does not tell of every change.

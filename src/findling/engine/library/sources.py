@@ -1,6 +1,7 @@
 """One place that a library search looks in: a collection, or the documents of a root. For one thread.
 
-Brings its index up to date within a given time, and says what it could not do. Must not know other sources.
+Brings its index up to date within a given time, says what it could not do, and reads what its passages say. How a
+collection is indexed is here, too (`recipe_for`). Must not know other sources.
 """
 
 from __future__ import annotations

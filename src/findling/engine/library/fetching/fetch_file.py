@@ -172,6 +172,9 @@ KEPT: Final = 8
 _NOTE_BYTES: Final = 10_000
 
 
+# --- what has come of a download so far -----------------------------------------------------------------------------
+
+
 class PartialFile:
     """The part of one job: a context, which ends by keeping the part after a `NetworkError`, and else by taking away
     what has not been moved to its place. ``kept``: bytes that the next try goes on from, known when it has ended.

@@ -324,6 +324,9 @@ _PACKING: Final = ("core.bigFileThreshold=16m", "pack.windowMemory=64m", "pack.t
 """What somebody else committed may unpack to anything: git holds little of it in memory."""
 
 
+# --- the folder of a repository -------------------------------------------------------------------------------------
+
+
 def home_of(directory: Path, request: RepoRequest) -> Path:
     """The same repository at the same branch is always in the same folder."""
     slug = re.sub(r"[^a-z0-9]+", "-", request.name.lower()).strip("-")[:60] or "repository"

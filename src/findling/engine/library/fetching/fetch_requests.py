@@ -1,4 +1,7 @@
-"""What a fetching job is told: checked when it is asked for, and again by the process that does it. Plain values."""
+"""What a fetching job is told: checked when it is asked for, and again by the process that does it. Plain values.
+
+Names come from elsewhere, of files, branches and repositories: here it says what may become part of a path.
+"""
 
 from __future__ import annotations
 
