@@ -1,5 +1,5 @@
-"""Where the library lies: one folder of the user's, whatever project findling is called from; what lies in it where, and how
-much room is left for what is fetched.
+"""Where the library lies: one folder of the user's, whatever project findling is called from; what lies in it where,
+and how much room is left for what is fetched.
 """
 
 from __future__ import annotations
