@@ -16,7 +16,7 @@ from findling.config.sources import PROJECT_FILES
 from findling.engine.configuration import CONFIG_FILES, VARIABLES, Configuration
 from findling.model.errors import ConfigError
 from findling.reading.limits import ChunkLimits
-from findling.sources.discovery import DiscoveryOptions
+from findling.sources.selection import DiscoveryOptions
 
 
 @pytest.fixture(autouse=True)

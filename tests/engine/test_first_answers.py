@@ -14,8 +14,9 @@ from findling import Engine, reading
 from findling.engine import first_answers
 from findling.outbound.files import RootFiles
 from findling.sources import scan as scanning
-from findling.sources.discovery import DiscoveryOptions, discover
+from findling.sources.discovery import discover
 from findling.sources.scan import Asked, scan
+from findling.sources.selection import DiscoveryOptions
 from findling.store.memory import MemoryIndex
 
 FILES = 150

@@ -25,8 +25,7 @@ from findling.search.searcher import chunks_at
 from findling.search.text_matches import Matches
 
 if TYPE_CHECKING:
-    from findling.engine.document_texts import DocumentText
-    from findling.engine.documents import OpenDocuments
+    from findling.engine.documents import DocumentText, OpenDocuments
     from findling.model.reading import ChunkRow
     from findling.model.rows import FileRow
 

@@ -20,8 +20,7 @@ from findling.model.marks import left_out_by_name, looks_secret
 from findling.model.reports import NOT_YET
 from findling.outbound.files import Files, NotRead, read_regular_file
 from findling.reading.decoding import Decoded, decode
-from findling.sources.folders import NEVER_FOLDERS
-from findling.sources.selection import DiscoveryOptions
+from findling.sources.selection import NEVER_FOLDERS, DiscoveryOptions
 
 if TYPE_CHECKING:
     from findling.engine import Engine

@@ -18,7 +18,8 @@ from findling.engine.library.results import iso_date
 from findling.model.errors import Cancelled, ConfigError, FindlingError, InvalidInput, RootError
 
 if TYPE_CHECKING:
-    from findling.engine.library.search import LibraryResult, Passage
+    from findling.engine.library.results import Passage
+    from findling.engine.library.search import LibraryResult
     from findling.engine.library.sources import Source
 
 

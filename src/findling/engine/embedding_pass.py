@@ -26,7 +26,7 @@ from findling.model.format_names import outlined_as
 from findling.model.types import Progress
 from findling.outbound.files import Files, RootFiles
 from findling.reading.embedded import embedded_texts, text_hash, text_of
-from findling.sources.contents import read_file
+from findling.sources.looking import read_file
 from findling.store.reader import IndexReader
 from findling.store.writer import IndexWriter
 
@@ -243,28 +243,22 @@ class _Gathering:
 
     def group(self, waiting: Sequence[tuple[int, int, str, bytes]], deadline: float | None) -> tuple[list[_File], int]:
         """Files with enough texts for some requests, and how many of ``waiting`` were looked at."""
-        if not isinstance(self._root, Path):
-            return self._group(self._root, waiting, deadline)
-        with RootFiles(self._root) as files:  # anew for each group: the embedder may take long
-            return self._group(files, waiting, deadline)
-
-    def _group(
-        self, files: Files, waiting: Sequence[tuple[int, int, str, bytes]], deadline: float | None
-    ) -> tuple[list[_File], int]:
         group: list[_File] = []
         texts = taken = 0
-        for entry_id, blob_id, path, blob_hash in waiting:
-            if texts >= _GROUP_TEXTS or taken >= _FILES_PER_BATCH:
-                break
-            if taken and deadline is not None and time.monotonic() >= deadline:
-                break
-            taken += 1
-            now = self._reader.file_at(path)
-            if now is None or now.entry_id != entry_id:
-                continue  # deleted or changed since they were listed: another run's
-            file = self._file(files, entry_id, blob_id, path, blob_hash)
-            texts += len(file.missing)
-            group.append(file)
+        # a folder is opened anew for each group: the embedder may take long
+        with RootFiles(self._root) if isinstance(self._root, Path) else self._root as files:
+            for entry_id, blob_id, path, blob_hash in waiting:
+                if texts >= _GROUP_TEXTS or taken >= _FILES_PER_BATCH:
+                    break
+                if taken and deadline is not None and time.monotonic() >= deadline:
+                    break
+                taken += 1
+                now = self._reader.file_at(path)
+                if now is None or now.entry_id != entry_id:
+                    continue  # deleted or changed since they were listed: another run's
+                file = self._file(files, entry_id, blob_id, path, blob_hash)
+                texts += len(file.missing)
+                group.append(file)
         return group, taken
 
     def _file(self, files: Files, entry_id: int, blob_id: int, path: str, blob_hash: bytes) -> _File:

@@ -4,17 +4,21 @@ likeliest are read into memory, where they are ranked as always, beside what the
 
 from __future__ import annotations
 
+import hashlib
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from findling import reading
 from findling.config import roots
-from findling.engine.in_memory import MODEL, take_in
+from findling.embedding import coding_of
+from findling.model import vector_codes
 from findling.model.languages import language_of
 from findling.model.tokenizer import term_key
-from findling.model.types import Coverage
+from findling.model.types import Coverage, SkippedFile
 from findling.outbound.files import NotRead, stamp_of
+from findling.reading.embedded import texts_of
 from findling.search.analysis import QueryTerms, analyse
 from findling.search.keyword import COMPOUND_WEIGHT
 from findling.search.ranking.priors import path_flags
@@ -27,8 +31,7 @@ if TYPE_CHECKING:
     from findling.embedding import Embedder
     from findling.engine.store import OpenStore
     from findling.outbound.files import Files
-    from findling.sources.discovery import DiscoveryOptions
-    from findling.sources.selection import Found
+    from findling.sources.selection import DiscoveryOptions, Found
 
 READ_FILES = 120
 READ_BYTES = 2_000_000
@@ -167,3 +170,51 @@ def _statistics(index: MemoryIndex, scanned: Scan) -> Statistics:
         body_terms=round(manifest.body_terms * share) if manifest else 0,
         name_terms=round(manifest.name_terms * share) if manifest else 0,
     )
+
+
+MODEL = 1
+"""The number of the one model whose vectors such an index has."""
+
+
+def take_in(
+    index: MemoryIndex, files: Iterable[tuple[str, bytes]], *, embedder: Embedder | None = None
+) -> list[SkippedFile]:
+    """Let files (path, bytes) stand in an index in place of what it had of them; those left out, with the reason.
+
+    With an ``embedder`` their chunks get its vectors.
+    """
+    left_out: list[SkippedFile] = []
+    standing: dict[str, int] = {}
+    texts: dict[str, list[str]] = {}
+    for path, data in files:
+        found = reading.prepare.prepare(path, data)
+        if isinstance(found, SkippedFile):
+            left_out.append(found)
+            continue
+        standing[path] = index.put(hashlib.sha256(data).digest(), found)
+        if embedder is not None:
+            texts[path] = texts_of(path, found, data)
+    index.publish(standing, [file.path for file in left_out])
+    if embedder is not None:
+        _embed(index, texts, embedder)
+    return left_out
+
+
+def _embed(index: MemoryIndex, texts: dict[str, list[str]], embedder: Embedder) -> None:
+    """All of their chunks at once."""
+    every: list[str] = []
+    counts: list[tuple[int, int]] = []
+    for path, of_file in texts.items():
+        file = index.file_at(path)
+        assert file is not None  # just published
+        every += of_file
+        counts.append((file.entry_id, len(of_file)))
+    if not every:
+        return
+    coding = coding_of(embedder.fingerprint)
+    coded = vector_codes.encode(embedder.embed_batch(every).rows, coding)
+    rows = vector_codes.decode(coded.tobytes(), embedder.fingerprint.dimensions, coding)
+    at = 0
+    for entry_id, count in counts:
+        index.put_vectors(MODEL, entry_id, rows[at : at + count])
+        at += count

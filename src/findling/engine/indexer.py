@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from findling.engine.adoption import adopt, is_another
+from findling.config import roots
 from findling.engine.embedded_readings import EmbeddedReadings
 from findling.model.marks import PAGES
 from findling.model.plurals import count
@@ -29,10 +29,11 @@ from findling.outbound.files import Files, RootFiles
 from findling.reading.pool import Answer, Task, Worker, WorkerPool
 from findling.reading.spans import MAX_CHUNKS, MAX_PLACED_CHUNKS, too_many
 from findling.sources import discovery
-from findling.sources.checkout import Checkout
-from findling.sources.contents import read_file
-from findling.sources.file_order import Order
-from findling.sources.git_objects import ObjectFormat, RefFiles, content_id, list_tree, object_format
+from findling.sources.git_objects import ObjectFormat, RefFiles, content_id, list_tree, object_format, staged
+from findling.sources.looking import read_file
+from findling.sources.named_paths import look_at
+from findling.sources.scan import Order
+from findling.sources.selection import DiscoveryOptions, Found
 from findling.store.schema import FAILED, UNREAD
 from findling.store.writer import IndexWriter
 
@@ -91,14 +92,6 @@ _KEPT_REFS = 8
 """Refs that are kept indexed, the newest: what an older one shares with these costs nothing to index again."""
 
 
-class Commit(NamedTuple):
-    """What is indexed instead of the folder: a commit's id, and the root that its manifest stands under (one for all
-    work trees of a repository)."""
-
-    commit_id: str
-    owner: str
-
-
 class _Content(NamedTuple):
     """A file that is being prepared: its state, its SHA-256, and what git calls it."""
 
@@ -131,8 +124,8 @@ class _Run:
     failed: list[SkippedFile] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     grown: list[tuple[str, int]] = field(default_factory=list)
-    pages: int = 0
     """Documents with as many chunks as there may be, and how many that is."""
+    pages: int = 0
 
     def take_in(self, size: int) -> None:
         """Count a file of whose content ``size`` bytes are new."""
@@ -172,10 +165,11 @@ def _interrupts_noted(run: _Run) -> Iterator[None]:
 class Indexer:
     """Indexes one folder into one store. ``on_progress`` is called from the calling thread.
 
-    ``limits``: how files are cut, None for the default; the same for all of a store's life. ``commit``: index that and
-    not what is on disk. ``meanwhile`` is called once if contents are new, while workers are busy with the first.
-    ``ahead``: a worker that was started before (`pool.start_ahead`), for one run. ``vectors``: the bundled model's
-    fingerprint, where new contents are to get its vectors at once.
+    ``limits``: how files are cut, None for the default; the same for all of a store's life. ``manifest_key``: root and
+    ref of the manifest; a commit is indexed as it is in git, whatever is on disk. ``meanwhile`` is called once if
+    contents are new, while workers are busy with the first. ``ahead``: a worker that was started before
+    (`pool.start_ahead`), for one run. ``vectors``: the bundled model's fingerprint, where new contents are to get its
+    vectors at once.
     """
 
     def __init__(
@@ -183,11 +177,11 @@ class Indexer:
         root: Path,
         store: Path,
         *,
-        options: discovery.DiscoveryOptions | None = None,
+        options: DiscoveryOptions | None = None,
         on_progress: Callable[[Progress], None] | None = None,
         workers: int | None = None,
         limits: ChunkLimits | None = None,
-        commit: Commit | None = None,
+        manifest_key: tuple[str, str] | None = None,
         meanwhile: Callable[[], None] | None = None,
         ahead: Worker | None = None,
         vectors: Fingerprint | None = None,
@@ -195,14 +189,15 @@ class Indexer:
         self._root = root
         self._fingerprint = vectors
         self._vectors: EmbeddedReadings | None = None
-        self._commit = commit
+        self._key = manifest_key or (str(root), roots.LIVE)
+        self._commit = None if self._key[1] == roots.LIVE else self._key[1]
         self._meanwhile = meanwhile
         self._ahead = ahead
         self._files: Files = RootFiles(root)
         self._git_ids: dict[str, bytes] = {}
         self._format: ObjectFormat | None = None
         self._store = store
-        self._options = options or discovery.DiscoveryOptions()
+        self._options = options or DiscoveryOptions()
         self._progress = on_progress or (lambda _: None)
         self._workers = workers
         self._limits = limits
@@ -241,36 +236,26 @@ class Indexer:
                 if listing is not None:
                     begun.enter_context(listing)
                 writer.note_chunking(self._limits.id if self._limits else "")
-                if self._commit is None:
-                    manifest = writer.manifest(str(self._root))
-                else:
-                    manifest = writer.manifest(self._commit.owner, self._commit.commit_id)
+                manifest = writer.manifest(*self._key)
                 if self._fingerprint is not None:
                     self._vectors = EmbeddedReadings(writer, self._fingerprint)
                 was_complete, was_pending = writer.state(manifest)
                 known = writer.known_files(manifest, None if paths is None else [posixpath.normpath(p) for p in paths])
-                # Not for a question: what it has no time to take in again would be found by nobody.
-                whole_folder = paths is None and self._commit is None and deadline is None
-                if whole_folder and is_another(self._root, known) and writer.has_others(manifest):
-                    writer.forget_manifest(manifest)
-                    manifest, known = writer.manifest(str(self._root)), {}
-                checkout = None
                 if self._commit is None:
                     self._format = object_format(self._root)
-                    if self._format is not None and paths is None and not known and writer.has_others(manifest):
-                        checkout = begun.enter_context(Checkout(self._root))
-                if paths is None and not known and checkout is None:
+                begins = paths is None and not known
+                adopts = begins and self._format is not None and writer.has_others(manifest)
+                if begins and not adopts:
                     pool.warm_up(1)
                 if self._commit is not None:
                     found, gone, skipped, notes = self._of_commit(writer, manifest, self._commit)
                 else:
                     found, gone, skipped, notes, listed = self._changes(known, paths, listing, pool)
                     tree = listed if paths is None else tree
-                    if found and checkout is not None and self._format is not None:
+                    if found and adopts:
                         pool.warm_up(1)  # some are not taken over, such as those whose contents are left out
-                        stop_at = None if deadline is None else deadline - _STOP_MARGIN_S
-                        found = adopt(
-                            writer, manifest, self._root, found, checkout, self._format, self._options, stop_at
+                        found = self._adopt(
+                            writer, manifest, found, None if deadline is None else deadline - _STOP_MARGIN_S
                         )
                 run.notes.extend(notes)
                 run.skipped.extend(skipped)
@@ -315,12 +300,12 @@ class Indexer:
         return self._report(run, left)
 
     def _of_commit(
-        self, writer: IndexWriter, manifest: int, commit: Commit
-    ) -> tuple[list[discovery.Found], list[str], list[SkippedFile], tuple[str, ...]]:
+        self, writer: IndexWriter, manifest: int, commit: str
+    ) -> tuple[list[Found], list[str], list[SkippedFile], tuple[str, ...]]:
         """As `_changes`, of a commit's files. A new manifest begins as the most similar one there is."""
         self._progress(Progress("listing", 0, 0))
-        tree = list_tree(self._root, commit.commit_id, self._options)
-        self._files = RefFiles(self._root, commit.commit_id, tree.git_ids)
+        tree = list_tree(self._root, commit, self._options)
+        self._files = RefFiles(self._root, commit, tree.git_ids)
         self._git_ids = tree.git_ids
         standing = writer.standing(manifest)
         if not standing and (nearest := writer.nearest(manifest, tree.git_ids)) is not None:
@@ -333,18 +318,42 @@ class Indexer:
         ]
         return found, [path for path in standing if path not in tree.git_ids], tree.skipped, ()
 
+    def _adopt(self, writer: IndexWriter, manifest: int, found: list[Found], stop_at: float | None) -> list[Found]:
+        """Let the manifest of a work tree, still empty, begin as the most similar one there is, as far as their files
+        are the same; which of ``found`` are left to index. What was not read by ``stop_at`` (monotonic seconds) is
+        left."""
+        git_ids = staged(self._root)
+        nearest = writer.nearest(manifest, git_ids) if git_ids else None
+        if nearest is None or self._format is None:
+            return found
+        other, files = nearest
+        same: dict[str, int] = {}
+        left: list[Found] = []
+        for one in found:
+            path, size, _ = one
+            file = files.get(path)
+            alike = file is not None and file.git_id == git_ids.get(path, b"") and file.size == size
+            if file is not None and alike and (stop_at is None or time.monotonic() < stop_at):
+                read = read_file(self._files, path, self._options.limit(path))
+                if not isinstance(read, SkippedFile) and content_id(read[1], self._format) == file.git_id:
+                    same[path] = read[0].stamp
+                    continue
+            left.append(one)
+        writer.begin_from(manifest, other, files, same)
+        return left
+
     def _changes(
         self,
         known: dict[str, tuple[int, int]],
         paths: Sequence[str] | None,
         begun: GitListing | None,
         pool: WorkerPool,
-    ) -> tuple[list[discovery.Found], list[str], list[SkippedFile], tuple[str, ...], TreeState | None]:
+    ) -> tuple[list[Found], list[str], list[SkippedFile], tuple[str, ...], TreeState | None]:
         """What to index, what is gone, what is left out and why, what there is to say about the listing, and what it
         depended on."""
         self._progress(Progress("listing", 0, 0))
         if paths is not None:
-            looked = discovery.look_at(self._root, paths, known, self._options)
+            looked = look_at(self._root, paths, known, self._options)
             return looked.found, looked.gone, looked.skipped, (), None
         if not known:
             listing = discovery.discover(self._root, self._options, begun=begun)
@@ -361,7 +370,7 @@ class Indexer:
         writer: IndexWriter,
         manifest: int,
         pool: WorkerPool,
-        found: list[discovery.Found],
+        found: list[Found],
         run: _Run,
         deadline: float | None,
         *,
@@ -436,7 +445,7 @@ class Indexer:
         self,
         writer: IndexWriter,
         manifest: int,
-        found: Iterable[discovery.Found],
+        found: Iterable[Found],
         states: dict[int, _Content],
         run: _Run,
         most: int,

@@ -78,7 +78,7 @@ class OpenStore:
         """What was known when the last look found it all as it was, and when that look began (monotonic seconds)."""
         self.listens = False
         """Whether the system is asked what happened to files: worth while where many questions come."""
-        self._events: sources.FolderEvents | None = None
+        self._events: sources.watching.FolderEvents | None = None
         self.unread_until: dict[str, float] = {}
         """Files that could not be read, and when (monotonic seconds) a question may try again."""
         self.only_unlooked = False
@@ -182,7 +182,7 @@ class OpenStore:
             return None
         try:
             if self._events is None:
-                self._events = sources.FolderEvents(os.path.realpath(self.root))
+                self._events = sources.watching.FolderEvents(os.path.realpath(self.root))
             return self._events.heard(folders)
         except sources.watching.CannotWatch:
             self._stop_listening()

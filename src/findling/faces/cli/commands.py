@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from findling.config.roots import Root
     from findling.contracts.workspaces import Workspace
     from findling.engine import Engine
-    from findling.engine.reembedding import VectorReport
+    from findling.engine.runs import VectorReport
     from findling.faces.cli.session import Session
     from findling.model.types import IndexReport, Progress, SymbolResult
 

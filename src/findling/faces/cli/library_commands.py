@@ -14,8 +14,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from findling.config import Root
 from findling.config.option import in_camel_case
 from findling.engine.library import CollectionStatus, Indexed, Library, LibraryStatistics, Removed
-from findling.engine.library.fetching.fetch_names import filename_for
-from findling.engine.library.fetching.fetch_requests import DEFAULT_FILE_MB, INCLUDED, FileRequest, RepoRequest
+from findling.engine.library.fetching.fetch_requests import (
+    DEFAULT_FILE_MB,
+    INCLUDED,
+    FileRequest,
+    RepoRequest,
+    filename_for,
+)
 from findling.engine.library.results import indexing_result, job_facts
 from findling.faces.cli.terminal import words
 from findling.faces.cli.terminal.json import to_json

@@ -1,6 +1,6 @@
 """Small files that several processes write: whole or absent, one writer at a time, never larger than a bound.
 
-Knows nothing of what is in them.
+By locks on such files processes also take turns. Knows nothing of what is in them.
 """
 
 from __future__ import annotations
@@ -8,10 +8,12 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from findling import store
 from findling.model.errors import FindlingError, IndexBusy, IndexUnavailable, StorageFull
@@ -86,3 +88,32 @@ def failure(error: OSError, path: Path) -> FindlingError:
         f"{path} cannot be used: {error.strerror or error}.",
         remedy="Check its permissions, or set FINDLING_DATA_DIR to another folder.",
     )
+
+
+_LOOK_AGAIN_S: Final = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """``folder`` is shared by all that count together; the system gives a place back with its process."""
+
+    folder: Path
+    at_once: int
+
+    @contextmanager
+    def taken(self, wait: Callable[[], bool]) -> Iterator[bool]:
+        """Be among ``at_once`` at the most. ``wait`` is asked again and again whether to wait on, and may raise; when
+        it says no, the block is entered without a place, and is given False."""
+        with ExitStack() as role:
+            while not (mine := self._take(role)) and wait():
+                time.sleep(_LOOK_AGAIN_S)
+            yield mine
+
+    def _take(self, role: ExitStack) -> bool:
+        for number in range(self.at_once):
+            try:
+                role.enter_context(only_writer(self.folder, wait_s=0.0, number=number))
+            except IndexBusy:
+                continue
+            return True
+        return False

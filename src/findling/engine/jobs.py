@@ -1,4 +1,7 @@
-"""Records of jobs: a small file for each, which any process may read, and which outlives the one that runs it.
+"""What goes on in the background: indexing, embedding and fetching, as one kind of job. Knows no kind of work.
+
+The record of a job is a small file beside what it works on, which any process may read, and which outlives the one that
+runs it.
 
 Whoever runs a job holds a lock of the job's, which the system releases with the process: so a job whose process ended
 is told from one that still runs. Reading changes nothing.
@@ -6,20 +9,22 @@ is told from one that still runs. Reading changes nothing.
 
 from __future__ import annotations
 
+import math
 import os
 import re
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, get_args
 
 from findling import store
-from findling.engine.jobs.job import TEXT_CHARS, Job, JobStatistics, Kind, Mode, State, from_record, record_of
-from findling.engine.jobs.small_files import LOCK_WAIT_S, failure, make_folder, read_json, write_json
+from findling.engine.small_files import LOCK_WAIT_S, failure, make_folder, read_json, write_json
 from findling.model.errors import Cancelled, FindlingError, IndexBusy, NotFound
 from findling.model.types import Progress
 from findling.store import layout
@@ -41,6 +46,100 @@ CANCELLED: Final = "It was cancelled."
 
 _ID = re.compile(r"[0-9a-f]{12}")
 _RECORD_NAME = re.compile(r"[0-9a-f]{12}\.json")
+
+
+Kind = Literal["index", "embed", "fetch"]
+Mode = Literal["full", "incremental", "fetch_repo", "fetch_file"]
+State = Literal["queued", "running", "done", "failed", "cancelled"]
+
+TEXT_CHARS: Final = 5_000
+"""Of a text in a record: the longest is the path of a root, or what a server said of a failure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Times are seconds since 1970. ``stage``, ``done`` and ``total`` as in `types.Progress`, told at ``updated``.
+
+    ``place``: what it works on, such as a root; ``ref``: the version of it as people call it, '' where nobody said.
+    A ``queued`` job waits for its turn, or for its process.
+    """
+
+    id: str
+    kind: Kind
+    mode: Mode
+    place: str
+    state: State
+    started: float
+    updated: float
+    ended: float | None = None
+    ref: str = ""
+    stage: str = ""
+    done: int = 0
+    total: int = 0
+    error: str = ""
+    result: Mapping[str, Any] | None = None
+
+    @property
+    def is_active(self) -> bool:
+        return self.state in ("queued", "running")
+
+    @property
+    def status(self) -> Literal["running", "completed", "failed"]:
+        """The state for those who know these three."""
+        return "running" if self.is_active else "completed" if self.state == "done" else "failed"
+
+    @property
+    def progress(self) -> int:
+        """Percent of its stage; 100 when it is done."""
+        if self.state == "done":
+            return 100
+        return min(100, 100 * self.done // self.total) if self.total else 0
+
+    @property
+    def pending(self) -> int:
+        """Files that it has still to take in, as far as that is known by now."""
+        return max(0, self.total - self.done) if self.stage == "indexing" else 0
+
+    def duration_s(self) -> float:
+        """How long it took, or has taken by now."""
+        return max(0.0, (time.time() if self.ended is None else self.ended) - self.started)
+
+
+@dataclass(frozen=True, slots=True)
+class JobStatistics:
+    """Of all jobs that are remembered; ``average_duration_ms`` is of those that completed, 0 without any."""
+
+    total: int
+    running: int
+    completed: int
+    failed: int
+    average_duration_ms: int
+
+
+def from_record(row: Any) -> Job | None:
+    """The inverse of `asdict`; None for what it has not written: an index may come with a repository."""
+    if not isinstance(row, dict) or row.keys() != {field.name for field in fields(Job)}:
+        return None
+    texts = (row[name] for name in ("id", "kind", "mode", "place", "state", "ref", "stage", "error"))
+    counts = (row["done"], row["total"])
+    times = (row["started"], row["updated"], 0 if row["ended"] is None else row["ended"])
+    sound = (
+        all(isinstance(text, str) and len(text) <= TEXT_CHARS for text in texts)
+        and (row["kind"], row["mode"], row["state"]) in _WORDS
+        and all(type(count) is int and count >= 0 for count in counts)
+        and all(type(when) in (int, float) and math.isfinite(when) and 0 <= when < _END_OF_TIME for when in times)
+        and (row["ended"] is None) == (row["state"] in ("queued", "running"))
+        and (row["result"] is None or isinstance(row["result"], dict))
+    )
+    return Job(**row) if sound else None
+
+
+_END_OF_TIME: Final = 1e11
+"""Later than any year that dates are written in: 5138."""
+
+_WORDS: Final = frozenset(
+    (kind, mode, state) for kind in get_args(Kind) for mode in get_args(Mode) for state in get_args(State)
+)
 
 
 class Records:
@@ -139,7 +238,7 @@ class Records:
 
     def write(self, job: Job) -> None:
         make_folder(self.folder)
-        write_json(self.path(job.id, "json"), record_of(job))
+        write_json(self.path(job.id, "json"), asdict(job))
 
     def forget_oldest(self) -> None:
         for old in self.recent()[self._remembered :]:
@@ -232,6 +331,17 @@ class RunningJob:
         self.check()
         self._told("running", progress.stage, progress.done, progress.total)
 
+    def indexing(self, begun: int) -> Callable[[Progress], None]:
+        """Told how far indexing is, it tells that on from ``begun`` percent, and ends it when that was asked for."""
+
+        def tell(progress: Progress) -> None:
+            self.check()
+            if progress.total:
+                share = 0.5 * progress.done / progress.total + (0.5 if progress.stage == "embedding" else 0.0)
+                self.progress(begun + int((99 - begun) * min(1.0, share)))
+
+        return tell
+
     def progress(self, percent: int) -> None:
         """``percent`` is 0 to 100; it never goes back."""
         if self.job.progress < (percent := min(100, percent)):
@@ -317,3 +427,27 @@ class RunningJob:
         if now >= self._next_at or ends:
             self._next_at = now + (self._every_s or 0.0)
             self.record()
+
+
+def start_process(
+    module: str,
+    *arguments: str,
+    cwd: Path | str,
+    stdin: int = subprocess.DEVNULL,
+    stderr: int | BinaryIO = subprocess.DEVNULL,
+    flags: int = 0,
+    env: Mapping[str, str] | None = None,
+) -> subprocess.Popen[bytes]:
+    """Run a module in a process of its own: Ctrl-C and the end of the terminal are for the one that asked.
+
+    ``flags``: to create it with, on Windows. Raises OSError.
+    """
+    apart: dict[str, Any] = {"creationflags": flags | getattr(subprocess, "CREATE_NO_WINDOW", 0)}
+    if os.name == "posix":
+        apart = {"start_new_session": True}
+    command = [sys.executable, "-P", "-m", module, *arguments]
+    process = subprocess.Popen(
+        command, stdin=stdin, stdout=subprocess.DEVNULL, stderr=stderr, cwd=cwd, env=env, **apart
+    )
+    threading.Thread(target=process.wait, daemon=True).start()  # else it stays in the system's list when it has ended
+    return process
