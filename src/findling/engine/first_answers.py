@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from findling.config import roots
 from findling.engine.in_memory import MODEL, take_in
 from findling.model.tokenizer import term_key
 from findling.model.types import Coverage
@@ -77,7 +76,7 @@ class FirstAnswer:
 
 def first_answer(opened: OpenStore, text: str, found: list[Found], *, embed: bool) -> FirstAnswer:
     """What a question is answered from where ``found`` (path, size, time) is not in the index yet."""
-    terms = analyse(text, own_name=roots.own_name(opened.root))
+    terms = analyse(text)
     compounds = dict.fromkeys(terms.compounds[:COMPOUNDS], COMPOUND_WEIGHT)
     weighted = terms.terms | {term: weight for term, weight in compounds.items() if term not in terms.terms}
     options = opened.configuration.wanted
