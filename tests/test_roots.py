@@ -13,7 +13,7 @@ import platformdirs
 import pytest
 
 from findling import config
-from findling.config.roots import Root, StoreLocation, find_root, main_worktree, own_name, store_location
+from findling.config.roots import Root, StoreLocation, find_root, main_worktree, store_location
 from findling.engine.configuration import Configuration
 from findling.model.errors import RootError
 
@@ -274,16 +274,6 @@ def test_a_work_tree_of_a_submodule_has_a_store_of_its_own(tmp: Path) -> None:
     git(outer, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner), "sub")
     git(outer / "sub", "worktree", "add", "-q", str(tmp / "tree"))
     assert store_location(tmp / "tree") == StoreLocation(tmp / "tree" / ".findling", "root")
-
-
-def test_a_root_is_called_as_its_repository_is(tmp: Path) -> None:
-    main = repository(tmp / "project")
-    git(main, "worktree", "add", "-q", "../socket", "-b", "w")
-    git(tmp, "clone", "-q", "--bare", str(main), "other.git")
-    git(tmp / "other.git", "worktree", "add", "-q", "../timeout", "w")
-    named = {folder: own_name(tmp / folder) for folder in ("project", "socket", "timeout")}
-    assert named == {"project": "project", "socket": "project", "timeout": "other"}
-    assert own_name(tmp) == tmp.name
 
 
 def test_a_submodule_is_no_linked_worktree(tmp: Path) -> None:

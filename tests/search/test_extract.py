@@ -6,8 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from findling.model import tokenizer
-from findling.search.extract import ANSWER_CHARS, Excerpt, Paragraph, PassageText, extract
-from findling.search.extract_units import Group, cut_between_words, groups_of, trimmed
+from findling.search.extract import (
+    ANSWER_CHARS,
+    Excerpt,
+    Group,
+    Paragraph,
+    PassageText,
+    cut_between_words,
+    extract,
+    groups_of,
+    trimmed,
+)
 
 
 def weights(question: str) -> dict[str, float]:
@@ -54,14 +63,6 @@ def test_what_is_introduced_comes_along_and_markup_does_not() -> None:
         ],
     )
     assert answer(found) == "Install the package with:\n```sh\npip install porter\n```"
-
-
-def test_a_paragraph_that_refers_back_is_not_left_alone() -> None:
-    found = extract(
-        weights("avoid losing parcels"),
-        [passage(("prose", "Set a queue aside for late ones."), ("prose", "This avoids losing parcels in the van."))],
-    )
-    assert answer(found) == "Set a queue aside for late ones.\n\nThis avoids losing parcels in the van."
 
 
 def test_the_same_is_not_said_twice() -> None:
@@ -125,13 +126,6 @@ def test_any_documents_give_an_answer_within_bounds(paragraphs: list[tuple[str, 
     for excerpt in found:
         assert excerpt.text.strip()
         assert 1 <= excerpt.start_line <= excerpt.end_line
-
-
-def test_documents_that_say_little_are_answered_from_too() -> None:
-    short = passage(("prose", "Closed today."), heading="Opening hours")
-    assert answer(extract(weights("opening hours"), [short])) == "Closed today."
-    longer = passage(("prose", "Open from nine to five."), path="b.md")
-    assert answer(extract(weights("opening hours"), [short, longer])) == "Open from nine to five."
 
 
 def test_nothing_gives_nothing() -> None:

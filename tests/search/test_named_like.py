@@ -196,13 +196,6 @@ def test_a_name_after_many_of_the_same_counts(tmp_path: Path) -> None:
         assert shares(engine.search("throw away stored passwords", explain=True))["keys.py"] > 0.1
 
 
-def test_what_is_nearest_but_not_near_counts_as_what_it_is(tmp_path: Path) -> None:
-    (tmp_path / "shapes.py").write_text("def draw_circle(stored):\n    return stored\n")
-    with Engine.open(root=tmp_path) as engine:
-        engine.index()
-        assert shares(engine.search("throw away stored passwords", explain=True)).get("shapes.py", 0.0) < 0.1
-
-
 def test_without_the_model_of_words_names_are_compared_by_letters(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -245,7 +245,6 @@ def test_votes_do_not_depend_on_the_order(files: list[tuple[float, set[int], set
         ("watch_windows.go", {"platform"}),
         ("src/win32/io.c", {"platform"}),
         ("unix-freebsd.c", {"platform"}),
-        ("pkg/__init__.py", {"init"}),
         ("Deprecations/Client.swift", {"legacy"}),
         ("bench/codec.rs", {"test"}),
         ("CHANGELOG.md", {"changes"}),
@@ -253,29 +252,11 @@ def test_votes_do_not_depend_on_the_order(files: list[tuple[float, set[int], set
         ("docs/0.38.0-migration-guide.md", {"changes"}),
         ("docs/migration.md", set()),
         ("docs/exchange.md", set()),
-        ("pkg/__main__.py", {"init"}),
         ("examples/tests/test_a.py", {"example", "test"}),
     ],
 )
 def test_what_a_path_says_against_a_file(path: str, flags: set[str]) -> None:
     assert priors.path_flags(path) == flags
-
-
-@pytest.mark.parametrize(
-    ("path", "language", "prose"),
-    [
-        ("docs/guide.md", "markdown", True),
-        ("extras/tool.1", "man", True),
-        ("README", "text", True),
-        ("docs/notes.txt", "text", True),
-        ("publicsuffix/public_suffix_list.dat", "text", False),
-        ("Test.globalconfig", "text", False),
-        ("src/Input.tsx.old", "text", False),
-        ("debian/overrides", "text", False),
-    ],
-)
-def test_what_is_written_to_be_read(path: str, language: str, prose: bool) -> None:
-    assert priors.is_prose(path, language) == prose
 
 
 @given(st.text(max_size=40))

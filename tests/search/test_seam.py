@@ -121,7 +121,6 @@ class Same:
             searcher = Searcher(
                 index,
                 self._lines,
-                own_name=self.root.name,
                 semantic=lambda: SemanticChannel(index, self.embedder, self.models[id(index)]),
             )
             return [(hit.path, hit.start_line, hit.end_line) for hit in searcher.search(query).hits]
@@ -316,7 +315,7 @@ def told_of(index: Index, root: Path, embedder: Embedder, query: Query) -> list[
         return (root / file.path).read_text(encoding="utf-8", errors="replace").split("\n")
 
     channel = SemanticChannel(index, embedder, MODEL)
-    searcher = Searcher(index, lines, own_name=root.name, semantic=lambda: channel)
+    searcher = Searcher(index, lines, semantic=lambda: channel)
     return [(hit.path, hit.start_line, hit.end_line) for hit in searcher.search(query).hits]
 
 

@@ -196,18 +196,6 @@ def is_bare(root: Path) -> bool:
     return not (root / ".git").exists() and (root / "HEAD").is_file() and (root / "objects").is_dir()
 
 
-def own_name(root: Path) -> str:
-    """What a root is called: of a linked work tree the repository, whatever the work tree's folder is called."""
-    main = main_worktree(root)
-    if main is not None:
-        return main.name
-    folders = git_folders(root)
-    if folders is None or folders[0].parent != folders[1] / "worktrees":
-        return root.name
-    common = folders[1]  # a bare repository: "name.git", or hidden in the project's folder
-    return (common.parent if common.name.startswith(".") else common).name.removesuffix(".git")
-
-
 def git_folders(top: Path) -> tuple[Path, Path] | None:
     """The folder in which git keeps what belongs to the work tree with this top folder, and the one of all work trees
     of the repository, which is the same where there is only one. None where there is no repository."""

@@ -15,8 +15,7 @@ from findling.outbound import events
 from findling.search import passages
 from findling.search.analysis import analyse
 from findling.search.answer import TYPICAL_COSINE
-from findling.search.extract import Excerpt, PassageText, extract
-from findling.search.extract_units import cut_between_words
+from findling.search.extract import Excerpt, PassageText, cut_between_words, extract
 from findling.search.keyword import inverse_document_frequency
 from findling.search.ranking.signals import STANDS_IN
 

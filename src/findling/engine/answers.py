@@ -253,7 +253,6 @@ class Answers:
             self._searcher = search.Searcher(
                 index,
                 self.searched.lines,
-                own_name=self.searched.own_name,
                 semantic=self.searched.channel,
                 exact_files=self.searched.files,
             )

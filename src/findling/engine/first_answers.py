@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from findling import reading
-from findling.config import roots
 from findling.embedding import coding_of
 from findling.model import vector_codes
 from findling.model.languages import language_of
@@ -99,7 +98,7 @@ class FirstAnswer:
 def first_answer(opened: OpenStore, text: str, found: list[Found], began: float, *, embed: bool) -> FirstAnswer:
     """What a question that came at ``began`` (monotonic seconds) is answered from where ``found`` (path, size, time) is
     not in the index yet."""
-    terms = analyse(text, own_name=roots.own_name(opened.root))
+    terms = analyse(text)
     asked = _asked(terms)
     options = opened.configuration.wanted
     embedder = opened.semantics.embedder() if embed else None

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from findling.config import roots
 from findling.engine.semantics import KeptChannel
 from findling.engine.shown import ShownText
 from findling.engine.state import coverage
@@ -71,11 +70,6 @@ class Searched:
     def folder(self) -> str:
         """What lies in it is searched, '' for all."""
         return self._alone.folder if self._alone else ""
-
-    @property
-    def own_name(self) -> str:
-        """What is searched as it calls itself; '' for several, whose names tell them apart."""
-        return roots.own_name(self._alone.store.root) if self._alone else ""
 
     @property
     def index(self) -> Index:

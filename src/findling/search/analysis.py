@@ -39,9 +39,6 @@ WEAK_WEIGHT = 0.3
 CAPITALISED_WEIGHT = 0.7
 """A capitalised word inside a sentence is often a name, but not surely one."""
 
-OWN_NAME_WEIGHT = 0.1
-"""Of the repository's own name, which stands everywhere in it and may yet be what a question is about."""
-
 QUALIFIER_WEIGHT = 0.5
 """``Outer`` in ``Outer.inner``: the last part is what is asked for."""
 
@@ -82,11 +79,6 @@ _FOREIGN_QUESTION = re.compile(
 MAX_QUESTION = 500
 """Characters of what may be a question; in longer texts, which are pasted, everybody says "I"."""
 
-_OF_OUR_CODE = re.compile(r"\s*where\b(?!.*\b(?:i|my|me|you|your)\b).*\b(?:we|our)\b", re.IGNORECASE | re.DOTALL)
-"""But "where do we retry" is asked by those whose code it is, of the code."""
-
-_VERSION = re.compile(r"[vV]\d+")
-
 _DECLARED = re.compile(
     r"(?:(?:def|fn|func|struct)\s+|(?:class|interface|enum|trait|type)\s+(?=[A-Z]))([\w.:]+)(?:\(\))?"
 )
@@ -103,7 +95,6 @@ _WANTS = {
         "migrating migration migrations news release released releases upgrade upgraded upgrading version versions"
     ),
     "generated": _words("generated codegen protobuf"),
-    "init": frozenset(("__init__", "init", "package", "exports", "reexport", "facade")),
     "platform": _words(
         "windows win win32 darwin macos mac osx linux unix posix aix sunos solaris android ios wasm freebsd "
         "netbsd openbsd bsd qnx os390 ibmi haiku cygwin platform kqueue epoll iocp inotify"
@@ -129,7 +120,7 @@ class QueryTerms:
 
     ``text`` is what was asked `without_form`; ``words`` are its lower-case content words; ``meant`` is the text with
     English words for what it says in another language; ``wants`` the kinds of place it speaks of: test, example,
-    legacy, superseded, changes, history, platform, generated, init, advice. ``synonyms``: for some of the terms others,
+    legacy, superseded, changes, history, platform, generated, advice. ``synonyms``: for some of the terms others,
     none of them in ``terms``, that may stand in their place. ``proper``: those of the terms that are written like
     proper names.
     """
@@ -149,15 +140,12 @@ class QueryTerms:
         return {tokenizer.term_key(term): weight for term, weight in self.terms.items()}
 
 
-def analyse(text: str, *, own_name: str = "") -> QueryTerms:
-    """Analyse any text. ``own_name`` is the repository's own name: it says little unless nothing else is said."""
+def analyse(text: str) -> QueryTerms:
+    """Analyse any text."""
     text = without_form(text)
     words = tokenizer.words(text)
     content = [word for word in words if word.lower() not in STOP_WORDS] or words
-    own = tokenizer.squash(own_name)
-    said = _without(content, own) or content
-    weighted = {term: OWN_NAME_WEIGHT for word in set(content).difference(said) for term in tokenizer.terms_of(word)}
-    content = said
+    weighted: dict[str, float] = {}
     english = in_english(text)
     for word in content:
         weight = WEAK_WEIGHT if word.lower() in WEAK_WORDS else 1.0
@@ -171,16 +159,13 @@ def analyse(text: str, *, own_name: str = "") -> QueryTerms:
     compounds = _compounds(content)
     lower = {part for word in words for part in (word.lower(), *tokenizer.parts(word))}
     wants = frozenset(kind for kind, markers in _WANTS.items() if lower & markers)
-    if any(_VERSION.fullmatch(word) for word in words):
-        wants |= {"superseded"}
-    asks_for_advice = _ADVICE.search(text) and not _OF_OUR_CODE.match(text)
-    if len(text) <= MAX_QUESTION and (asks_for_advice or (english and _FOREIGN_QUESTION.search(text))):
+    if len(text) <= MAX_QUESTION and (_ADVICE.search(text) or (english and _FOREIGN_QUESTION.search(text))):
         wants |= {"advice"}
     return QueryTerms(
         text=text,
         terms=weighted,
         words=tuple(dict.fromkeys((*(word.lower() for word in content), *english))),
-        names=_names(text, words, own),
+        names=_names(text),
         compounds=compounds,
         wants=wants,
         meant=f"{text} {' '.join(english)}" if english else text,
@@ -209,21 +194,6 @@ def _synonyms(words: Iterable[str], terms: Mapping[str, float]) -> dict[str, tup
     return {term: others for term, others in found.items() if others}
 
 
-def _without(content: list[str], own: str) -> list[str]:
-    """The words that are not the repository's name, which may be written as several: ``zig-clap``, "Json.NET"."""
-    squashed = [tokenizer.squash(word) for word in content]
-    if not own or own not in "".join(squashed):
-        return content
-    kept: list[str] = []
-    at = 0
-    while at < len(content):
-        size = next((size for size in range(1, MAX_SQUASHED + 1) if "".join(squashed[at : at + size]) == own), 0)
-        if not size:
-            kept.append(content[at])
-        at += size or 1
-    return kept
-
-
 def _compounds(content: list[str]) -> tuple[str, ...]:
     """Runs of 2 to `MAX_SQUASHED` adjacent content words, squashed; a word that is all there is, as it is.
 
@@ -240,13 +210,12 @@ def _compounds(content: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _names(text: str, words: list[str], own: str) -> tuple[NameInQuery, ...]:
+def _names(text: str) -> tuple[NameInQuery, ...]:
     found: dict[str, NameInQuery] = {}
 
     def note(name: str, weight: float, *, qualifies: bool = False) -> None:
         squashed = tokenizer.squash(name)
-        is_own = squashed == own and not (qualifies and name != name.lower())  # a class may be called as its package
-        if len(squashed) > 1 and not is_own and (squashed not in found or found[squashed].weight < weight):
+        if len(squashed) > 1 and (squashed not in found or found[squashed].weight < weight):
             found[squashed] = NameInQuery(name, squashed, weight, qualifies)
 
     tokens = _TOKEN.findall(text)

@@ -109,8 +109,6 @@ def _scan(pattern: CompiledPattern, data: bytes, wanted: Wanted, deadline: float
     if pattern.plain:
         if wanted.lines == 0:
             return _count_plain(needle, searched, first)
-        if wanted.reach is None and data.isascii():
-            return _scan_plain(needle, data, searched, first, wanted)
     elif len(needle) < _SURELY_RARE_BYTES and searched.count(needle) * _BYTES_PER_LINE_TRY > len(data):
         return _scan_text(pattern, data, wanted, deadline)
     return _gather(_needle_lines(pattern, data, searched, first, deadline, wanted.spans), data, wanted)
@@ -186,35 +184,6 @@ def _count_plain(needle: bytes, searched: bytes, first: int) -> FileScan:
             break
         at = searched.find(needle, end)
     return FileScan((), lines, searched.count(needle, first))
-
-
-def _scan_plain(needle: bytes, data: bytes, searched: bytes, first: int, wanted: Wanted) -> FileScan:
-    """The common case without the general one's steps: a text is its own needle, and a column is a byte."""
-    size, whole, most = len(needle), len(data), wanted.lines
-    lines: list[LineMatch] = []
-    number, counted, line_count, occurrences = 1, 0, 0, 0
-    at = first
-    while at >= 0:
-        start = data.rfind(b"\n", 0, at) + 1
-        end = data.find(b"\n", at)
-        if end < 0:
-            end = whole
-        spans: Spans = ((at - start, at - start + size),)
-        count = 1
-        at = searched.find(needle, at + size)
-        if 0 <= at < end:
-            spans, count = _plain_spans(searched[start:end], needle, wanted.spans)
-            at = searched.find(needle, end)
-        line_count += 1
-        occurrences += count
-        if most is None or line_count <= most:
-            number += data.count(b"\n", counted, start)
-            counted = start
-            line = data[start:end].decode("ascii")
-            lines.append(LineMatch(number, line.removesuffix("\r"), spans))
-            if wanted.stop_when_full and line_count == most:
-                break
-    return FileScan(tuple(lines), line_count, occurrences)
 
 
 def _needle_lines(

@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from re import _constants as ops  # type: ignore[attr-defined]
 from typing import Any
 
 from findling.model.errors import InvalidPattern
@@ -215,14 +216,15 @@ def compile_pattern(
             nodes, given_flags, groups = list(tree), tree.state.flags, dict(tree.state.groupdict)
         kept = re.ASCII | re.IGNORECASE | (re.DOTALL if multiline else 0)
         flags = re.MULTILINE | (given_flags & kept) | (re.IGNORECASE if ignore_case else 0)
+        literal = all(op is ops.LITERAL for op, _ in nodes)
         whole_ignores = bool(flags & re.IGNORECASE)
         folds = whole_ignores or sets_ignore_case(nodes)
         found = needles(nodes, ignore_case=folds)
         plain = (
             literal
             and not (word or multiline)
-            and "\r" not in pattern
-            and [len(text) for text in found] == [len(pattern.encode())]
+            and (ops.LITERAL, ord("\r")) not in nodes
+            and [len(text) for text in found] == [sum(len(chr(code).encode()) for _, code in nodes)]
         )
         compiled = CompiledPattern(
             text=pattern,
@@ -234,7 +236,7 @@ def compile_pattern(
             folds_case=folds,
             plain=plain,
             multiline=multiline,
-            cost=cost_of(nodes, ignore_case=whole_ignores),
+            cost=cost_of(nodes),
             note="" if multiline else _note(beyond_a_line(nodes, given_flags)),
             groups=groups,
             _tree=nodes,

@@ -117,20 +117,18 @@ class _Candidates:
 
 
 class Searcher:
-    """Answers queries over one index. ``own_name`` is the repository's name; ``semantic`` is None without vectors."""
+    """Answers queries over one index. ``semantic`` is None without vectors."""
 
     def __init__(
         self,
         reader: Index,
         read_lines: ReadLines,
         *,
-        own_name: str = "",
         semantic: Callable[[], SemanticChannel | None] = lambda: None,
         exact_files: Callable[[], ExactSource] | None = None,
     ) -> None:
         self.index = self._reader = reader
         self._read_lines = read_lines
-        self._own_name = own_name
         self._semantic = semantic
         self._exact_files = exact_files
         self._meanings: _Meanings | None = None
@@ -174,15 +172,12 @@ class Searcher:
         except EmbedderUnavailable:
             return True
 
-    def _analyse(self, text: str) -> QueryTerms:
-        return analyse(text, own_name=self._own_name)
-
     def _found(self, query: Query, scope: Scope) -> Found:
         guess, pasted = classify(query.text), None
         if query.mode in WHOLE_TEXTS and is_pasted(query.text):
             pasted = take_apart(query.text)
             query = replace(query, text=pasted.title or query.text)
-        terms = self._analyse(query.text)
+        terms = analyse(query.text)
         chosen = self._plan(query, classify(query.text) if pasted else guess)
         if query.weights is not None:
             return self._mix(query, query.weights, terms, guess, chosen, scope)
@@ -242,7 +237,7 @@ class Searcher:
         """Where the other parts of a pasted text lead; these files become candidates of its title."""
         led = lookup(self._reader, self._read_lines, pasted, scope, list(candidates.entries))
         if pasted.prose:
-            terms = self._analyse(pasted.prose)
+            terms = analyse(pasted.prose)
             chosen = plan(query.mode, "natural_language", "")
             found = self._propose_by_text(terms, chosen, scope)
             if by_meaning and "semantic" in chosen.channels:

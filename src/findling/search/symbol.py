@@ -27,13 +27,9 @@ KIND_WEIGHTS = {
 }
 """How likely a definition of this kind is what a bare name asks for."""
 
-OTHER_SPELLING = 0.6
-"""``retry_policy`` asked, ``RetryPolicy`` found."""
-
 SPELLING_FIT = 0.75
-"""How far another spelling is the name asked for, where names alone are searched."""
+"""How far another spelling is the name asked for: ``retry_policy`` asked, ``RetryPolicy`` found."""
 
-NESTED = 0.7
 COMPOUND = 0.5
 """Words written apart that are one name: "retry policy" and ``RetryPolicy``."""
 
@@ -94,12 +90,9 @@ def search(reader: Index, query: QueryTerms, *, scoped: bool = False) -> dict[in
         strength = weight * KIND_WEIGHTS.get(symbol.kind, 0.5)
         fit = 1.0
         if spelled and spelled != symbol.name:
-            strength *= OTHER_SPELLING
             fit = SPELLING_FIT
-        if symbol.parent >= 0 and symbol.kind != "method":
-            strength *= NESTED
         if qualifiers and symbol.squashed not in qualifiers and _last(symbol.scope) in qualifiers:
-            strength = max(strength, QUALIFIED * (OTHER_SPELLING if spelled != symbol.name else 1.0))
+            strength = QUALIFIED
             in_scope.add(symbol.squashed)
         found.setdefault(symbol.blob_id, []).append(Definition(symbol, strength, symbol.squashed, fit))
     for blob_id, definitions in found.items():

@@ -57,7 +57,6 @@ SIGNALS: Mapping[str, Signal] = {
     "superseded": Signal(-HELD_BACK, "a newer version stands beside it"),
     "platform": Signal(-HELD_BACK, "it is for one platform, and none was named"),
     "changes": Signal(-HELD_BACK, "it is a history of changes, a licence or the like, and none was asked for"),
-    "init": Signal(-0.5, "it only gathers what others define"),
     "generated": Signal(-1.0, "it is generated"),
     "prose": Signal(3.0, "the pasted prose leads to it, {share} of what to the first one"),
     "frame": Signal(6.0, "the pasted text names a place in it{what}, the less the further from where it happened"),

@@ -13,7 +13,7 @@ from findling.model.remembered import remembered
 from findling.model.rows import NO_NAMES, DefinedNames
 from findling.model.types import SYMBOL_KINDS
 from findling.search.analysis import MIN_SAID, QueryTerms
-from findling.search.ranking.ranked_file import RankedFile
+from findling.search.ranking.ranked_file import RankedFile, divide_by_best
 from findling.search.ranking.votes import KINDS
 from findling.store.protocols import Index
 
@@ -25,9 +25,6 @@ COMPARED = 12
 
 MOST_NAMES = 400
 """Of one file; what defines more is generated, or a list."""
-
-CLEARLY_NAMED, CLEARLY_MEANT = 0.5, 0.4
-"""A best likeness by letters, and a best cosine, below this counts as what it is, not as a whole."""
 
 _NAMES = bytes(kind in KINDS - {"module", "constant"} for kind in SYMBOL_KINDS).ljust(256, b"\0")
 """By a kind's place, whether what is of this kind is compared: what does something, or is something."""
@@ -62,9 +59,8 @@ def _by_meaning(reader: Index, files: Sequence[RankedFile], near: Near) -> None:
     cosines = dict(zip(different, near(different), strict=True))
     for item, names in zip(files, names_of, strict=True):
         item.names = {name: cosines[name] for name in names}
-    best = max(cosines.values(), default=0.0)
-    for item in files:
-        item.values["name"] = max(item.names.values(), default=0.0) / max(best, CLEARLY_MEANT)
+        item.values["name"] = max(item.names.values(), default=0.0)
+    divide_by_best(files, "name")
 
 
 def _compared(defined: DefinedNames) -> list[str]:
@@ -82,9 +78,7 @@ def _by_letters(reader: Index, files: Sequence[RankedFile], weights: Mapping[str
         # most have none, and need not be taken apart to see it
         likely = (name for name in names if has_a_term.search(name.lower()))
         item.values["name"] = likeness(likely, weights)
-    best = max((item.values["name"] for item in files), default=0.0)
-    for item in files:
-        item.values["name"] /= max(best, CLEARLY_NAMED)
+    divide_by_best(files, "name")
 
 
 STEM_KEEPS = 3

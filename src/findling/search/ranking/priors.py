@@ -34,17 +34,7 @@ _FLAGS = {
         r"(?:[-_.][^/]*)?$",
         re.IGNORECASE,
     ),
-    "init": re.compile(r"(?:^|/)(?:__init__\.pyi?|package-info\.java|__main__\.py)$"),
 }
-
-
-_PROSE = re.compile(r"(?:^|/)(?:[A-Z][A-Z_-]+|[^/]*\.(?:txt|text))$")
-
-
-def is_prose(path: str, language: str) -> bool:
-    """Whether a document is written to be read. What no format is known of is so by its name alone: lists of words,
-    of types or of hosts are text too."""
-    return language != "text" or _PROSE.search(path) is not None
 
 
 OF_PLACES = frozenset(("test", "example"))
@@ -71,5 +61,5 @@ def is_superseded(path: str, newest: Mapping[str, int]) -> bool:
 
 @remembered(20_000)
 def path_flags(path: str) -> frozenset[str]:
-    """Which priors apply to a path: test, example, legacy, platform, changes, init."""
+    """Which priors apply to a path: test, example, legacy, platform, changes."""
     return frozenset(flag for flag, pattern in _FLAGS.items() if pattern.search(path))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -99,3 +99,11 @@ class RankedFile:
                 said = ", ".join(different[:NAMES_SAID]) + (", ..." if len(different) > NAMES_SAID else "")
                 found.update(dict.fromkeys(signals_of, said))
         return found
+
+
+def divide_by_best(ranked: Sequence[RankedFile], signal: str) -> None:
+    """The share of the best file's value."""
+    best = max((item.values[signal] for item in ranked), default=0.0)
+    if best > 0:
+        for item in ranked:
+            item.values[signal] /= best

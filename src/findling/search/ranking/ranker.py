@@ -14,7 +14,7 @@ from findling.model.rows import NO_NAMES, FileRow
 from findling.search.analysis import QueryTerms, name_alone
 from findling.search.keyword import KeywordHits, inverse_document_frequency, rarities
 from findling.search.ranking import formula, names, priors, signals, votes
-from findling.search.ranking.ranked_file import FileCosines, RankedFile
+from findling.search.ranking.ranked_file import FileCosines, RankedFile, divide_by_best
 from findling.search.symbol import Definition
 from findling.store.protocols import Index
 
@@ -122,7 +122,7 @@ def _text(reader: Index, query: QueryTerms, ranked: Sequence[RankedFile], rows: 
             values["file"], _ = signals.bm25f(said, in_path, weights, lengths, means, path.length)
             held = signals.held(said[:own], in_path, held)
         item.rare_coverage = signals.rare_coverage(held, weights[:own], proper)
-    _divide_by_best(ranked, "file")
+    divide_by_best(ranked, "file")
 
 
 def _synonyms(reader: Index, query: QueryTerms, keys: Sequence[int]) -> dict[int, list[int]]:
@@ -155,7 +155,7 @@ def _passages(ranked: Sequence[RankedFile], keyword: KeywordHits) -> None:
         item.texts = {ordinal: score / best for ordinal, score in chunks.items()}
         item.values["passage"] = max(item.texts.values())
         item.values["passages"] = _best_window(item.texts)
-    _divide_by_best(ranked, "passages")
+    divide_by_best(ranked, "passages")
 
 
 def _best_window(texts: Mapping[int, float]) -> float:
@@ -181,6 +181,10 @@ def _names(query: QueryTerms, ranked: Sequence[RankedFile]) -> None:
         item.values["path"] = matcher.share(path.stem)
 
 
+WHOLE = 0.8
+"""What a type's only definition is worth."""
+
+
 def _definitions(ranked: Sequence[RankedFile]) -> None:
     """The best definition per name asked for, shared among the files that define the name."""
     definers: dict[str, int] = {}
@@ -193,9 +197,7 @@ def _definitions(ranked: Sequence[RankedFile]) -> None:
         exact = [definition for definition in item.definitions if not definition.alike]
         item.values["named"] = max([found.fit for found in exact], default=0.0)
         for definition in exact:
-            symbol = definition.symbol
-            share = (symbol.end_line - symbol.start_line + 1) / max(1, item.file.lines)
-            strength = definition.strength * (0.6 + 0.4 * min(1.0, share)) / definers[definition.asked] ** 0.5
+            strength = WHOLE * definition.strength / definers[definition.asked] ** 0.5
             best[definition.asked] = max(best.get(definition.asked, 0.0), strength)
         item.values["definition"] = min(1.0, sum(best.values()))
 
@@ -273,11 +275,7 @@ def _priors(query: QueryTerms, ranked: Sequence[RankedFile]) -> None:
         asked_for = min(1.0, item.values["definition"] / SURELY_DEFINED)
         for flag in priors.OF_PLACES & item.values.keys():  # who asks for a name wants it wherever it is defined
             item.values[flag] *= 1.0 - asked_for
-        if (
-            "advice" in query.wants
-            and item.file.kind == "docs"
-            and priors.is_prose(item.file.own_path, item.file.language)
-        ):
+        if "advice" in query.wants and item.file.kind == "docs":
             item.values["advice"] = 1.0
 
 
@@ -295,11 +293,3 @@ def _votes(reader: Index, ranked: Sequence[RankedFile], rows: Mapping[int, Seque
     found = votes.votes(voices, blobs, keys, rows, reader.term_counts, manifest.files if manifest else 1)
     for item, value in zip(ranked, found, strict=True):
         item.values["votes"] = value
-
-
-def _divide_by_best(ranked: Sequence[RankedFile], signal: str) -> None:
-    """The share of the best file's value."""
-    best = max((item.values[signal] for item in ranked), default=0.0)
-    if best > 0:
-        for item in ranked:
-            item.values[signal] /= best

@@ -134,14 +134,13 @@ def path_words(path: str) -> PathWords:
 
 
 PREFIX_BASE, PREFIX_SHARE = 0.3, 0.5
-SHARED_MIN, SHARED_SHARE = 5, 0.5
 ABBREVIATION, ABBREVIATION_MAX = 0.35, 5
 
 
 class StemMatcher:
     """How much of a file's stem a query explains (R): precision, where term matching has only coverage.
 
-    A part counts 1 when a query word equals it or shares its stem; less for a common beginning or an abbreviation.
+    A part counts 1 when a query word equals it or shares its stem; less for the beginning of one or an abbreviation.
     """
 
     def __init__(self, words: Sequence[str]) -> None:
@@ -167,20 +166,9 @@ def _likeness(part: str, word: str) -> float:
     short, long = (part, word) if len(part) <= len(word) else (word, part)
     if len(short) >= 3 and long.startswith(short):
         return PREFIX_BASE + PREFIX_SHARE * len(short) / len(long)
-    shared = _shared_beginning(part, word)
-    if shared >= SHARED_MIN:
-        return SHARED_SHARE * shared / len(long)
     if 2 <= len(part) <= ABBREVIATION_MAX and len(word) > len(part) + 1 and _abbreviates(part, word):
         return ABBREVIATION
     return 0.0
-
-
-def _shared_beginning(left: str, right: str) -> int:
-    """Number of letters that two words begin with alike."""
-    for at, (one, other) in enumerate(zip(left, right, strict=False)):
-        if one != other:
-            return at
-    return min(len(left), len(right))
 
 
 def _abbreviates(short: str, word: str) -> bool:
