@@ -196,6 +196,7 @@ def test_where_the_system_does_not_tell_it_looks_by_itself(root: Path, monkeypat
 
     monkeypatch.setattr(listening, "changes", limited)
     monkeypatch.setattr(watching, "POLL_LEAST_S", 0.05)
+    monkeypatch.setattr(watching, "POLL_PAUSE", 1)  # on a busy machine a look may take a second
     watcher = Watcher(lambda: Engine.open(root=root))
     watcher.start()
     try:

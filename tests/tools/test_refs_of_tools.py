@@ -223,7 +223,7 @@ def huge(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every tree is too large to be looked at as a whole in any bounded time."""
     check, look_again = discovery.check, looking.look_again
 
-    def hurried(root: Any, known: Any, wanted: Any, budget_s: float | None, **begun: Any) -> looking.Changes:
+    def hurried(root: Any, known: Any, wanted: Any, budget_s: float | None = None, **begun: Any) -> looking.Changes:
         found = check(root, known, wanted, budget_s, **begun)
         return found if budget_s is None else found._replace(added=[], complete=False, skipped=[])
 
