@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from findling.engine.engine import Engine
     from findling.model.types import Progress
 
+FAILED_PAUSE_S = 1.0
+"""Between two tries to take in what could not be."""
+
 STANDBY_S = 2.0
 """How often a process asks whether the watching has become free, or an index has come to be."""
 
@@ -150,7 +153,12 @@ class Watcher:
             elif not waiting or not settled or now < self._free_at:
                 continue
             taken, waiting = waiting, set()
-            files, there = self._take_in()
+            found = self._take_in()
+            if found is None:
+                waiting = taken or {""}  # the root: what changed before anybody listened
+                since = last = now
+                continue
+            files, there = found
             kept = self._passed_over if len(self._passed_over) < PASSED_OVER else set()
             self._passed_over = (kept | set(filterfalse(_is_rule, taken))) - files - folders - there
             if there - folders or not folders.isdisjoint(taken):
@@ -163,29 +171,31 @@ class Watcher:
             self._take_in()
             self._stop.wait(max(POLL_LEAST_S, POLL_PAUSE * (time.monotonic() - started)))
 
-    def _take_in(self) -> tuple[set[str], set[str]]:
-        """Bring the index up to date when it is this one's turn; then the files and folders of it. What cannot be now,
-        the next question tries again."""
-        found: tuple[set[str], set[str]] = set(), set()
+    def _take_in(self) -> tuple[set[str], set[str]] | None:
+        """Bring the index up to date when it is this one's turn; then the files and folders of it, None where that
+        could not be."""
+        found: tuple[set[str], set[str]] | None = None
         while not _turns(self._at_once).acquire(timeout=TURN_LOOK_S):
             if self._stop.is_set():
-                return found
+                return None
         started = time.monotonic()
         try:
             with self._open_engine() as engine:  # anew each time: what is configured may have changed, too
+                found = set(), set()
                 if (engine.store_dir / DATABASE).exists():  # else whether there is to be one is a question's to decide
+                    found = None
                     engine.refresh(wait_s=None, progress=self._on_progress)
                     self.taken_in += 1
                     found = engine.listed()
         except errors.Cancelled:
-            return found
+            return None
         except errors.FindlingError as error:
             _log.warning("changed files could not be taken in: %s", error)
         finally:
             _turns(self._at_once).release()
             give_back()
         now = time.monotonic()
-        self._free_at = now + PAUSE * (now - started)
+        self._free_at = now + (FAILED_PAUSE_S if found is None else PAUSE * (now - started))
         return found
 
     def _on_progress(self, _: Progress) -> None:
