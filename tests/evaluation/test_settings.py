@@ -52,9 +52,6 @@ def test_a_comma_without_a_name_behind_it_belongs_to_the_value() -> None:
         ("semantic.ratio=0.5", InvalidInput, "does not change what 'findling search' answers"),
         ("library.use_gpu=true", InvalidInput, "no backend computes on a GPU"),
         ("semantic.chunk_size=300,semantic.chunkSize=400", InvalidInput, "said twice"),
-        ("semantic.timeout_ms=200", InvalidInput, "changes no answer with the provider local"),
-        ("mode=keyword,semantic.enabled=false", InvalidInput, "changes no answer in the mode keyword"),
-        ("semantic.enabled=false,semantic.embedding.provider=local", InvalidInput, "while semantic.enabled is false"),
         ("mode=best", InvalidInput, "There is no mode 'best'"),
     ],
 )

@@ -16,12 +16,10 @@ from typing import TYPE_CHECKING, Final, cast
 
 from findling.config import OPTIONS, Config, find_root, load, make_store, store_location
 from findling.config.option import Option
-from findling.config.options import EXTERNAL_EMBEDDERS
 from findling.config.sources import NAMES, of_flags
 from findling.engine import Engine, open_chosen
 from findling.model.errors import ConfigError, InvalidInput
 from findling.model.types import MODES
-from findling.search.query import WITHOUT_VECTORS
 
 if TYPE_CHECKING:
     from findling.model.types import Mode
@@ -34,19 +32,12 @@ FILES: Final = "index."
 _CUTS: Final = frozenset(
     f"semantic.{name}" for name in ("chunk_size", "chunk_overlap", "chunk_max_lines", "chunk_overlap_lines")
 )
-_SERVICES: Final = ("ollama", *EXTERNAL_EMBEDDERS)
-_ONLY_WITH: Final[Mapping[str, tuple[str, ...]]] = {
-    "semantic.ollama_url": ("ollama",),
-    "semantic.timeout_ms": _SERVICES,
-    "semantic.max_retries": _SERVICES,
-    "semantic.embedding.batch_size": _SERVICES,
-    "semantic.external_provider_enabled": EXTERNAL_EMBEDDERS,
-    "semantic.allow_code_payload_to_external": EXTERNAL_EMBEDDERS,
-}
-"""Options that change no answer of other providers."""
-
 _BY_MEANING: Final = frozenset(
-    {"semantic.enabled", *_ONLY_WITH, *(key for key in OPTIONS if key.startswith("semantic.embedding."))}
+    {
+        *("semantic.enabled", "semantic.ollama_url", "semantic.timeout_ms", "semantic.max_retries"),
+        *("semantic.external_provider_enabled", "semantic.allow_code_payload_to_external"),
+        *(key for key in OPTIONS if key.startswith("semantic.embedding.")),
+    }
 )
 DECIDES: Final = _BY_MEANING | _CUTS | frozenset(key for key in OPTIONS if key.startswith(FILES))
 """The options that `Engine.search` obeys; the others are the tools', the library's or the server's."""
@@ -135,37 +126,17 @@ def configured(setting: Setting, root: Path) -> tuple[Config, list[str]]:
     """The configuration of ``root`` with the setting's options on top, as on a command line, and what the loader warns
     of that it does not without them.
 
-    Raises ConfigError for a wrong value; InvalidInput for an option that changes no answer of this configuration.
+    Raises ConfigError for a wrong value.
     """
     loaded = load(root, flags=setting.options)
-    _check_effect(setting, loaded.config)
-    known = load(root).warnings
-    return loaded.config, [warning for warning in loaded.warnings if warning not in known]
-
-
-def _check_effect(setting: Setting, config: Config) -> None:
-    by_meaning = sorted(setting.keys & _BY_MEANING)
-    if by_meaning and setting.mode in WITHOUT_VECTORS:
-        raise InvalidInput(
-            f"{by_meaning[0]} changes no answer in the mode {setting.mode}.", remedy="Leave one of them out."
-        )
-    if config.semantic.enabled is False and (idle := [key for key in by_meaning if key != "semantic.enabled"]):
-        raise InvalidInput(
-            f"{idle[0]} changes no answer while semantic.enabled is false.", remedy="Add semantic.enabled=true."
-        )
-    provider = config.embedding.provider or "local"
-    for key in by_meaning:
-        providers = _ONLY_WITH.get(key, (provider,))
-        if provider not in providers:
-            raise InvalidInput(
-                f"{key} changes no answer with the provider {provider}.",
-                remedy=f"Add semantic.embedding.provider={' or '.join(providers)}.",
-            )
-    if by_meaning and config.semantic.enabled is not False and config.embedder_blocked:
+    config = loaded.config
+    if setting.keys & _BY_MEANING and config.semantic.enabled is not False and config.embedder_blocked:
         raise ConfigError(
             "command line: the external embedder may not be called.",
             remedy="semantic.external_provider_enabled and semantic.allow_code_payload_to_external have to be true.",
         )
+    known = load(root).warnings
+    return loaded.config, [warning for warning in loaded.warnings if warning not in known]
 
 
 def check_embedder(setting: Setting, config: Config) -> None:

@@ -44,48 +44,33 @@ def cosines_int8(rows: NDArray[np.int8], query: NDArray[np.float32]) -> NDArray[
     return _ratio(_products(rows, whole), _squares(rows) * _squares(whole[np.newaxis]))
 
 
-def window_norms(
-    rows: NDArray[np.int8], offsets: NDArray[np.integer[Any]], neighbours: int = WINDOW_NEIGHBOURS
+def window_cosines(
+    rows: NDArray[np.int8], query: NDArray[np.float32], offsets: NDArray[np.integer[Any]]
 ) -> NDArray[np.float32]:
-    """The length of the sum over each chunk's window, in units of int8 steps: (m,). They do not depend on a query.
+    """Cosines in [-1, 1] between the query (d,) and the sum over each chunk's window: (m,).
 
     ``rows`` (m, d) holds the chunks of several files one after the other, each file's in its order; the rows of file
     ``i`` are ``offsets[i]`` to ``offsets[i + 1]``, so there is one offset more than files. A window is the chunk and
-    up to ``neighbours`` chunks on each side of it in its file.
+    up to `WINDOW_NEIGHBOURS` chunks on each side of it in its file.
     """
-    first, last = _windows(offsets, neighbours)
+    whole = _whole_query(query)
+    running = _running_sum(_products(rows, whole))
+    first, last = _windows(offsets)
+    return _ratio(running[last] - running[first], _window_squares(rows, first, last) * _squares(whole[np.newaxis]))
+
+
+def _window_squares(rows: NDArray[np.int8], first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The squared length of the sum over each window of rows, in int8 steps: (m,)."""
     squares = np.zeros(len(rows), np.int64)
     # The square of a sum is the sum over all pairs in the window: those that lie ``apart`` rows apart begin at the
     # window's first row and end where their second row leaves it.
-    for apart in range(min(2 * neighbours + 1, len(rows))):
+    for apart in range(min(2 * WINDOW_NEIGHBOURS + 1, len(rows))):
         second_rows = len(rows) - apart
         running = _running_sum(_row_products(rows[:second_rows], rows[apart:]))
         begin = np.minimum(first, second_rows)
         pairs = running[np.maximum(last - apart, begin)] - running[begin]
         squares += pairs if apart == 0 else 2 * pairs
-    return np.sqrt(squares.astype(np.float64)).astype(np.float32)
-
-
-def window_cosines(
-    rows: NDArray[np.int8],
-    query: NDArray[np.float32],
-    offsets: NDArray[np.integer[Any]],
-    *,
-    norms: NDArray[np.float32] | None = None,
-    neighbours: int = WINDOW_NEIGHBOURS,
-) -> NDArray[np.float32]:
-    """Cosines in [-1, 1] between the query (d,) and the sum over each chunk's window: (m,).
-
-    ``rows`` and ``offsets`` as for ``window_norms``; ``norms`` are its answer for the same rows, offsets and
-    neighbours, if they are at hand: finding them is most of the work.
-    """
-    if norms is None:
-        norms = window_norms(rows, offsets, neighbours)
-    whole = _whole_query(query)
-    running = _running_sum(_products(rows, whole))
-    first, last = _windows(offsets, neighbours)
-    squares = norms.astype(np.float64) ** 2
-    return _ratio(running[last] - running[first], squares * _squares(whole[np.newaxis]))
+    return squares
 
 
 def _whole_query(query: NDArray[np.float32]) -> NDArray[np.int8]:
@@ -148,13 +133,13 @@ def _ratio(products: NDArray[np.int64], squared_lengths: NDArray[Any]) -> NDArra
     return np.clip(cosines, -1.0, 1.0).astype(np.float32)
 
 
-def _windows(offsets: NDArray[np.integer[Any]], neighbours: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _windows(offsets: NDArray[np.integer[Any]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """For each chunk the first row of its window and the one after the last."""
     offsets = np.asarray(offsets, np.int64)
     sizes = np.diff(offsets)
     ids = np.arange(offsets[0], offsets[-1])
-    first = np.maximum(ids - neighbours, np.repeat(offsets[:-1], sizes))
-    last = np.minimum(ids + neighbours + 1, np.repeat(offsets[1:], sizes))
+    first = np.maximum(ids - WINDOW_NEIGHBOURS, np.repeat(offsets[:-1], sizes))
+    last = np.minimum(ids + WINDOW_NEIGHBOURS + 1, np.repeat(offsets[1:], sizes))
     return first, last
 
 

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from findling.model import tokenizer
 from findling.model.errors import InvalidInput
 from findling.model.reading import ChunkRow
 from findling.model.remembered import remembered
@@ -252,26 +251,11 @@ def blended(
         best = max((float(each.own.max()) for each in cosines.values() if len(each.own)), default=0.0)
         if best > 0:
             found = {key: _with_cosine(passage, cosines, best) for key, passage in found.items()}
-    asked = _asks_for(terms)
     weighed = [
-        replace(passage, value=passage.value * HELD_BACK) if _held_back(passage.file) - asked else passage
+        replace(passage, value=passage.value * HELD_BACK) if _held_back(passage.file) - terms.wants else passage
         for passage in found.values()
     ]
     return sorted(weighed, key=lambda passage: passage.order)[:limit]
-
-
-_OF_CHANGES = frozenset(
-    """
-    author authors breaking change changed changelog changes conduct contributor contributors history licence license
-    licensed migrate migrating migration migrations new news release released releases removed since upgrade upgraded
-    version versions
-    """.split()
-)
-
-
-def _asks_for(terms: QueryTerms) -> frozenset[str]:
-    words = {word.lower() for word in tokenizer.words(terms.text)}
-    return terms.wants | (frozenset(("changes",)) if words & _OF_CHANGES else frozenset())
 
 
 def _held_back(file: FileRow) -> frozenset[str]:

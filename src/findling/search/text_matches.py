@@ -149,45 +149,13 @@ def _forms(wanted: Sequence[Item], text: str, start: int, end: int) -> list[list
     """For each item the words of the text that share its terms."""
     if not any(item.terms for item in wanted):
         return [[] for _ in wanted]
-    words = set(tokenizer.words(text[start:end]))
-    by_term = _met().by_term(words)
-    return [[word for term in item.terms for word in words & by_term.get(term, set())] for item in wanted]
+    terms = {word: _terms_of(word) for word in set(tokenizer.words(text[start:end]))}
+    return [[word for word, of in terms.items() if item.terms & of] if item.terms else [] for item in wanted]
 
 
-class _MetWords:
-    """Words of the texts so far by their terms, so that a text whose words are known costs no look at each of them.
-
-    It only ever grows, and is replaced when it is large; so threads may share it.
-    """
-
-    def __init__(self) -> None:
-        self._words: set[str] = set()
-        self._by_term: dict[str, set[str]] = {}
-
-    @property
-    def is_large(self) -> bool:
-        return len(self._words) > MET_WORDS
-
-    def by_term(self, words: set[str]) -> dict[str, set[str]]:
-        """Every term of the words with those that have it, and perhaps others."""
-        new = words - self._words
-        for word in new:
-            for term in tokenizer.terms_of(word):
-                self._by_term.setdefault(term, set()).add(word)
-        self._words |= new
-        return self._by_term
-
-
-@remembered(1)
-def _of_now() -> list[_MetWords]:
-    return [_MetWords()]
-
-
-def _met() -> _MetWords:
-    kept = _of_now()
-    if kept[0].is_large:
-        kept[0] = _MetWords()
-    return kept[0]
+@remembered(MET_WORDS)
+def _terms_of(word: str) -> frozenset[str]:
+    return frozenset(tokenizer.terms_of(word))
 
 
 def _any_of(words: Sequence[str]) -> re.Pattern[str] | None:
