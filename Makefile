@@ -25,7 +25,7 @@ CORPORA ?=
 QUERIES ?=
 RUN ?= run.jsonl
 
-.PHONY: help setup demo embed doctor test test-real-embeddings lint format types bench faults e2e agents description requirements clean
+.PHONY: help setup demo embed doctor test test-real-embeddings lint format types bench faults e2e agents description configuration requirements clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 29
@@ -84,6 +84,9 @@ agents: $(INSTALLED_DEV) $(VENV)/agents/.installed ## set findling up in coding 
 
 description: $(INSTALLED_DEV) ## write anew what the MCP server answers before the SDK is loaded, after a change to a tool
 	$(PY) tests/serving/described.py
+
+configuration: $(INSTALLED_DEV) ## write the tables of docs/configuration.md anew, after a change to an option
+	$(PY) tests/config/page.py
 
 requirements: $(INSTALLED_DEV) ## which lines of docs/requirements.md are proved, and by what
 	$(PY) tests/requirements/report.py $(ARGS)

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import asked
 
 from findling.contracts.registry import call
-from findling.contracts.workspace import Workspace
+from findling.contracts.workspaces import Workspace
 from findling.engine import Engine
 from findling.evaluation.judged import Judged
 from findling.evaluation.run import corpora, nothing_above

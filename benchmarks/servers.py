@@ -24,7 +24,6 @@ from processes import family, private_bytes
 from speed import QUERIES
 
 from findling import Engine
-from findling.engine.watching import KEPT_OPEN_S
 from findling.faces.mcp.desk import REST_S
 
 BARE = """
@@ -165,7 +164,7 @@ def main() -> None:
         print(f"saved until found, s         median {statistics.median(took):.2f}, most {max(took):.2f}")
         print(f"after the saves              {each(servers)}", flush=True)
     if options.rest:
-        time.sleep(max(REST_S, KEPT_OPEN_S) + SETTLE_S)
+        time.sleep(REST_S + SETTLE_S)
         print(f"after a rest                 {each(servers)}", flush=True)
         print(f"processor at rest, %         {processor(servers, LONG_IDLE_S)}", flush=True)
     for server in (bare, *servers):

@@ -16,7 +16,7 @@ from typing import Any
 import asked
 
 from findling.contracts.registry import call
-from findling.contracts.workspace import Workspace
+from findling.contracts.workspaces import Workspace
 from findling.engine import Engine
 from findling.evaluation.judged import Answer, Judged, answer_of
 from findling.evaluation.run import LIMIT, corpora, nothing_above, run_line

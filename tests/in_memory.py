@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from findling.embedding import Embedder
-from findling.engine.in_memory import take_in
+from findling.engine.first_answers import take_in
 from findling.store.memory import MemoryIndex
 
 

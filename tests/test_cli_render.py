@@ -16,14 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from findling.faces.cli import main as cli
-from findling.faces.cli.command_options import MAX_TOKENS
-from findling.faces.cli.terminal.capabilities import wants_style
+from findling.faces.cli.commands import MAX_TOKENS
 from findling.faces.cli.terminal.json import JsonView
-from findling.faces.cli.terminal.lines import LONGEST_LINE, clipped, printed_lines
-from findling.faces.cli.terminal.places import Places
+from findling.faces.cli.terminal.lines import LONGEST_LINE, Places, clipped, printed_lines
 from findling.faces.cli.terminal.plain import PlainView
 from findling.faces.cli.terminal.progress import ProgressBar, ProgressLines
-from findling.faces.cli.terminal.safe import make_encodable, visible
+from findling.faces.cli.terminal.safe import make_encodable, visible, wants_style
 from findling.model.errors import InvalidPattern, RootError
 from findling.model.types import (
     LOW_CONFIDENCE,
@@ -574,7 +572,8 @@ def test_a_scope_without_files_to_search_is_said(piped: Callable[..., Ran]) -> N
         assert ran.status == 1
         return ran.err.splitlines()[0]
 
-    assert told("build", answer=dataclasses.replace(empty, files_searched=3)) == "note: nothing found"
+    searched = dataclasses.replace(empty, files_searched=3)
+    assert told("build", answer=searched) == "note: 'x' does not occur in the 3 files searched"
     assert told() == "note: nothing found"
     left_out = "left out: build/made.py, ignored (.gitignore:1:build/)"
     assert told("build", "src") == f"note: nothing found: no file lies in build or src; {left_out}"
@@ -604,7 +603,29 @@ def test_symbol_in_a_pipe(piped: Callable[..., Ran]) -> None:
     ran = piped("symbol", "retry", "--refs", "--kind", "method", answers=[SYMBOLS])
     assert ran.out == "a.py:1-5  fn  Client.retry  def retry(self)\nb.py:7:4  ref  main  retry()\n"
     assert ran.err == "note: 1 of 3 definitions shown; see --limit\n"
-    assert ran.engine.calls[0][2] == {"references": True, "kind": "method", "language": None, "limit": 50}
+    asked = {"references": True, "kind": "method", "language": None, "limit": 50}
+    assert ran.engine.calls[0][2] == {**asked, "body_chars": 6_000}
+    assert piped("symbol", "retry", "--rows", answers=[SYMBOLS]).engine.calls[0][2]["body_chars"] == 0
+
+
+def test_definitions_are_shown_with_their_text(piped: Callable[..., Ran], shown: Callable[..., Ran]) -> None:
+    body = "def retry(self):\n    pass"
+    definition = dataclasses.replace(SYMBOLS.definitions[0], body=body)
+    found = dataclasses.replace(SYMBOLS, definitions=(definition,), references=(), total_definitions=1)
+    other = dataclasses.replace(found, name="again")
+    ran = piped("symbol", "retry", "again", answers=[found, other])
+    one = [
+        "a.py:1-5  fn  Client.retry  def retry(self)",
+        "  1  def retry(self):",
+        "  2      pass",
+        "     … 3 more lines",
+    ]
+    assert ran.out.splitlines() == one * 2
+    assert [call[2]["body_chars"] for call in ran.engine.calls] == [3_000, 3_000]
+    assert "… 3 more lines" in shown("symbol", "retry", answers=[found]).out
+    told = json.loads(piped("symbol", "retry", "again", "--json", answers=[found, other]).out)["results"]
+    assert [each["definitions"][0]["body"] for each in told] == [body, body]
+    assert piped("symbol").err == "findling: No name is given. See 'findling symbol --help'.\n"
 
 
 def test_symbol_marks_what_is_more_than_the_name(piped: Callable[..., Ran], shown: Callable[..., Ran]) -> None:
@@ -786,7 +807,7 @@ def test_every_answer_can_be_shown_on_a_terminal(shown: Callable[..., Ran]) -> N
     assert "1,200 files" in unstyled(shown("index", answers=[REPORT]).out)
     status = unstyled(shown("status", "--skipped", answers=[STATUS]).out)
     assert re.search(r"^languages +1,000 python, 200 markdown *$", status, re.MULTILINE)
-    assert re.search(r"^k\.env +secret +looks like a key *$", status, re.MULTILINE)
+    assert re.search(r"^skipped: k\.env +secret +looks like a key *$", status, re.MULTILINE)
 
 
 def test_a_long_line_is_cut_around_its_match(shown: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch) -> None:

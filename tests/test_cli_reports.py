@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from findling.faces.cli.terminal.json import JsonView
-from findling.faces.cli.terminal.places import Places
+from findling.faces.cli.terminal.lines import Places
 from findling.faces.cli.terminal.plain import PlainView
 from findling.model.reports import (
     Change,

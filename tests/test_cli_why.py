@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from findling import Engine
-from findling.engine.explained_paths import content_refusal, judge
-from findling.sources.discovery import DiscoveryOptions, discover
+from findling.engine.explain import content_refusal, judge
+from findling.sources.discovery import discover
+from findling.sources.selection import DiscoveryOptions
 from test_cli import findling, write
 
 KEY = "-----BEGIN RSA PRIVATE KEY-----\n" + f"{'A1b2' * 16}\n" * 4 + "-----END RSA PRIVATE KEY-----\n"
@@ -89,7 +90,7 @@ LEFT_OUT = [
     ("docs/private/p.md", "excluded", "the exclude pattern docs/private/ matches it"),
     ("docs/private", "excluded", "the exclude pattern docs/private/ matches it"),
     ("src/key.txt", "secret", "it contains a private key"),
-    (".env", "hidden", "as secret as well"),
+    (".env", "hidden", "starts with a dot"),
     ("src/bytes.dat", "binary", "zero bytes"),
     ("src/lib.min.js", "minified", ""),
     ("src/app.js", "minified", "too long"),

@@ -100,8 +100,8 @@ def test_before_the_first_call_nothing_heavy_is_loaded(project: Path) -> None:
     code = f"""
         import asyncio, sys
         from findling.faces import mcp
-        from findling.contracts.registry import select
-        from findling.contracts.workspace import Workspace
+        from findling.contracts.tools import select
+        from findling.contracts.workspaces import Workspace
         server = mcp.make_server(mcp.Desk(select(None), Workspace({str(project)!r})))
         heavy = {{"numpy", "apsw", "tantivy", "tree_sitter", "simsimd", "findling.engine.engine"}}
         print(sorted(heavy & set(sys.modules)))

@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from findling.faces.cli.seams import View
+from findling.faces.cli.session import within
 from findling.faces.cli.terminal.json import JsonView
-from findling.faces.cli.terminal.places import Places
+from findling.faces.cli.terminal.lines import Places
 from findling.faces.cli.terminal.plain import PlainView
 from findling.faces.cli.terminal.pretty import PrettyView
-from findling.faces.cli.token_budget import within
 from findling.model.types import Coverage, Hit, Reason, SearchResult, Span
 from findling.search.snippet import estimate_tokens
 
 ROOT = Path("/project")
+View = JsonView | PlainView | PrettyView
 NAMES = st.text("ab/_\u00e9\u202e", min_size=1, max_size=30)
 TEXTS = st.lists(st.text('code "\\\u00e9\x07', max_size=50), max_size=8).map("\n".join)
 SPANS = st.lists(st.builds(Span, st.integers(1, 9), st.integers(9, 9999), NAMES), max_size=3).map(tuple)

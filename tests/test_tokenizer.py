@@ -197,7 +197,8 @@ def test_caches_change_nothing(text: str) -> None:
 
 
 def test_caches_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tokenizer, "_CACHE_LIMIT", 50)
+    for cache in (tokenizer._terms, tokenizer._stems, tokenizer._joined):
+        monkeypatch.setattr(cache, "_most", 50)
     many = [f"word{chr(97 + n % 26)}{chr(97 + n // 26)}ed" for n in range(500)]
     expected = [term for word in many for term in tokenizer._terms_of(word)]
     assert terms(" ".join(many)) == expected

@@ -22,7 +22,7 @@ import numpy as np
 
 from findling.contracts import Workspace, call
 from findling.embedding import open_embedder
-from findling.embedding.calibration import Calibration, calibration_of
+from findling.embedding.bundled_files import Calibration, calibration_of
 from findling.evaluation.judged import NO_ANSWER, Judged, load_queries
 
 USUAL_THRESHOLD = 0.7

@@ -9,7 +9,7 @@ import random
 import re
 from collections.abc import Iterator
 
-from findling.reading.outline import headings
+from findling.reading.outline import outline
 from training.code_pairs import Found
 from training.pairs import BODY_CHARS
 
@@ -35,12 +35,11 @@ _SPECIFIC_WORDS = 3
 
 def prose_pairs(text: str, language: str) -> Iterator[Found]:
     """All pairs of one document. Which sentence is taken out depends on the text alone."""
-    data = text.encode("utf-8", "surrogatepass")
-    marks = headings(text, language)
+    marks = outline(text, language).marks
     above: list[tuple[int, str]] = []
     for number, mark in enumerate(marks):
-        end = marks[number + 1].start_byte if number + 1 < len(marks) else len(data)
-        section = data[mark.start_byte : end].decode("utf-8", "replace")
+        end = marks[number + 1].start if number + 1 < len(marks) else len(text)
+        section = text[mark.start : end]
         title = plain(mark.title)
         while above and above[-1][0] >= mark.level:
             above.pop()

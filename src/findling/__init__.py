@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
-    from findling.config.table import Config
+    from findling.config.options import Config
     from findling.engine.engine import Engine
     from findling.engine.library.library import Library
     from findling.model.errors import FindlingError
@@ -18,7 +18,7 @@ else:
         {
             "engine.engine": "Engine",
             "engine.library.library": "Library",
-            "config.table": "Config",
+            "config.options": "Config",
             "model.errors": "FindlingError",
             "model.types": "Answer Query",
         },

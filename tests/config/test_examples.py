@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from findling.config import Loaded, choose_provider, load
-from findling.config.files import PROJECT_FILES
+from findling.config.sources import PROJECT_FILES
 
 DATA = Path(__file__).parent / "data"
 EXAMPLES = ("docs.json", "code.toml", "repo.json")

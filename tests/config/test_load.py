@@ -14,9 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from findling.config import EMBEDDING_KEY, OPTIONS, RERANK_KEY, Config, Loaded, load
-from findling.config.files import PROJECT_FILES
-from findling.config.lines import lines_of
-from findling.config.sources import NAMES, SECTIONS
+from findling.config.sources import NAMES, PROJECT_FILES, SECTIONS, lines_of
 from findling.model.errors import ConfigError
 
 Flags = Mapping[str, object]

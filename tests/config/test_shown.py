@@ -8,11 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from page import PAGE, configuration_page
 
 from findling.config import EMBEDDING_KEY, OPTIONS
-from findling.config.docs import configuration_page
-
-PAGE = Path(__file__).parents[2] / "docs" / "configuration.md"
 
 
 def findling(*arguments: str, cwd: Path, **environ: str) -> subprocess.CompletedProcess[str]:
@@ -38,9 +36,8 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_the_page_is_that_of_the_definition() -> None:
-    assert PAGE.read_text() == configuration_page(), (
-        "make it anew: python -m findling.config.docs > docs/configuration.md"
-    )
+    """``make configuration`` writes it anew."""
+    assert PAGE.read_text("utf-8") == configuration_page()
 
 
 def test_the_page_has_every_option_with_every_spelling() -> None:

@@ -22,13 +22,11 @@ from mcp.types import (
     UnsubscribeRequestParams,
 )
 
-from findling.contracts.model import Tool
-from findling.contracts.registry import select
-from findling.contracts.workspace import Workspace
+from findling.contracts.tools import Tool, select
+from findling.contracts.workspaces import Workspace
 from findling.faces.mcp.desk import Desk, make_server
 from findling.faces.mcp.http import serve_on
-from findling.faces.mcp.http_listening import listen
-from findling.faces.mcp.http_options import read_options
+from findling.faces.mcp.http_options import listen, read_options
 
 FROM_FIXTURES = (
     *("prompts/list", "prompts/get", "resources/list", "resources/templates/list", "resources/read"),

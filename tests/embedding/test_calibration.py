@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from findling.embedding import Fingerprint, open_embedder
-from findling.embedding.calibration import Calibration, calibration_of
+from findling.embedding.bundled_files import Calibration, calibration_of
 
 COSINES = st.floats(min_value=-1, max_value=1, allow_nan=False)
 

@@ -18,13 +18,13 @@ from project import QUESTION, make
 from findling import config as configuration
 from findling.config import Secret
 from findling.contracts import Workspace, call
-from findling.contracts.registry import TOOLS
+from findling.contracts.tools import TOOLS
 from findling.embedding.providers import external
 from findling.embedding.providers.ollama import forget
 from findling.engine import Engine
 from findling.model.errors import EmbedderUnavailable
-from findling.outbound import rerank
 from findling.outbound.http import BUSY_PAUSES_S
+from findling.outbound.services import RERANKERS, ServiceFailure, rerank
 
 KEY, RERANK_KEY = "embedding-key-that-nobody-may-see", "rerank-key-that-nobody-may-see"
 
@@ -78,7 +78,7 @@ def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
     Service.empty = False
     with Service(("127.0.0.1", 0), _Handler) as running:
         url = f"http://127.0.0.1:{running.server_port}"
-        for services, paths in ((external.SERVICES, "embeddings"), (rerank.SERVICES, "rerank")):
+        for services, paths in ((external.SERVICES, "embeddings"), (RERANKERS, "rerank")):
             for name, known in list(services.items()):
                 monkeypatch.setitem(services, name, replace(known, url=f"{url}/{name}/{paths}"))  # type: ignore[type-var]
         threading.Thread(target=running.serve_forever, args=(0.01,), daemon=True).start()
@@ -236,8 +236,8 @@ def test_a_place_that_is_no_number_is_a_malformed_answer(
     provider: str, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Service, "answered", '{"index": 1e999, "relevance_score": 0.5}')
-    with pytest.raises(rerank.ServiceFailure) as failed:
-        rerank.rerank(provider, "a", ["b"], Secret(RERANK_KEY), timeout_s=5)
+    with pytest.raises(ServiceFailure) as failed:
+        rerank(provider, "a", ["b"], Secret(RERANK_KEY), timeout_s=5)
     assert failed.value.reason == "error"
 
 
@@ -255,8 +255,8 @@ def test_a_vector_whose_place_is_no_number_is_a_malformed_answer(
 def test_the_time_of_a_service_is_for_all_attempts_together(service: Service) -> None:
     """No pause fits into so little time: a busy service is not asked again."""
     service.statuses.extend([429] * 4)
-    with pytest.raises(rerank.ServiceFailure) as failed:
-        rerank.rerank("cohere", "a", ["b"], Secret(RERANK_KEY), timeout_s=BUSY_PAUSES_S[0] / 2)
+    with pytest.raises(ServiceFailure) as failed:
+        rerank("cohere", "a", ["b"], Secret(RERANK_KEY), timeout_s=BUSY_PAUSES_S[0] / 2)
     assert failed.value.reason == "timeout"
     assert len(service.asked) <= 1
 

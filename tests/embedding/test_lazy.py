@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from findling.embedding import Embedder, lazy, open_embedder
-from findling.embedding.lazy import LazyEmbedder
+from findling.embedding import Embedder, open_embedder, opening
+from findling.embedding.opening import LazyEmbedder
 from findling.model.errors import EmbedderUnavailable
 
 
@@ -22,7 +22,7 @@ def test_one_that_did_not_open_is_tried_again_after_a_while(monkeypatch: pytest.
     assert found.get() is None and found.get() is None
     assert str(found.failure) == "not yet"
     assert opened == ["stored"]
-    monkeypatch.setattr(lazy, "BELIEVED_S", 0.0)
+    monkeypatch.setattr(opening, "BELIEVED_S", 0.0)
     embedder = found.get()
     assert embedder is not None and found.failure is None
     assert found.get() is embedder

@@ -16,7 +16,7 @@ from project import QUESTION, configure, make
 
 from findling.config import Config
 from findling.config.options import Semantic
-from findling.contracts import Workspace, call, workspace
+from findling.contracts import Workspace, call, workspaces
 from findling.embedding import open_embedder
 from findling.embedding.providers import ollama_client
 from findling.engine import Engine
@@ -76,7 +76,7 @@ def test_what_a_question_leaves_is_embedded_behind_it(
     root: Path, ollama: OllamaProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """D20, S4-29: a question waits two seconds at most; a server goes on, and says what is missing until then."""
-    assert workspace.WAIT_S == 2.0
+    assert workspaces.WAIT_S == 2.0
     monkeypatch.setattr("findling.contracts.repo.WAIT_S", 0.5)
     configure(root, ollamaUrl=ollama.url, model=MODEL)
     with Engine.open(root=root) as engine:

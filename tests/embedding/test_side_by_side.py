@@ -13,11 +13,12 @@ from ollama_process import OllamaProcess
 from project import FILES, QUESTION, configure, make
 
 from findling.embedding import open_embedder
+from findling.embedding.embedder import coding_of
 from findling.embedding.providers.ollama import forget
 from findling.engine import Engine
-from findling.engine.embedding_pass import coding_of
+from findling.model import vector_codes
+from findling.model.codings import row_bytes
 from findling.search import cosines
-from findling.store import vector_codes
 
 
 @pytest.fixture
@@ -36,7 +37,7 @@ def test_other_models_are_kept_as_float16() -> None:
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     rows[7] = 0
     coded = vector_codes.encode(rows, "float16")
-    assert coded.shape == (50, vector_codes.row_bytes(100, "float16")) == (50, 200)
+    assert coded.shape == (50, row_bytes(100, "float16")) == (50, 200)
     data = coded.tobytes()
     assert np.abs(vector_codes.decode_floats(data, 100, "float16") - rows).max() < 0.0005
     whole = vector_codes.decode(data, 100, "float16")

@@ -11,12 +11,12 @@ from indexes import make, write
 
 from findling import Engine
 from findling.config import Config
-from findling.config.files import PROJECT_FILES
 from findling.config.options import Index, Semantic
+from findling.config.sources import PROJECT_FILES
 from findling.engine.configuration import CONFIG_FILES, VARIABLES, Configuration
 from findling.model.errors import ConfigError
-from findling.reading.chunks import ChunkLimits
-from findling.sources.discovery import DiscoveryOptions
+from findling.reading.limits import ChunkLimits
+from findling.sources.selection import DiscoveryOptions
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ from findling.config import Config
 from findling.config.options import Semantic
 from findling.contracts import Workspace, call
 from findling.model.errors import IndexNotReady
-from findling.reading.chunks import ChunkLimits, DocLimits
+from findling.reading.limits import ChunkLimits, DocLimits
 from findling.store import parts
 
 PROSE = "# Long\n\n" + " ".join(f"Sentence number {n} says something about retrying." for n in range(60)) + "\n"

@@ -22,10 +22,8 @@ from indexes import SMALL, contents, integrity, make, places, write
 from findling import Engine
 from findling.engine import indexer
 from findling.model import errors
-from findling.model.reading import Reading
-from findling.model.types import SearchResult, SkippedFile
-from findling.reading import pool
-from findling.reading.prepare import prepare
+from findling.model.types import SearchResult
+from findling.reading import pool, worker, worker_process
 from findling.store import checksums, fulltext
 from findling.store.lock import WriterLock
 
@@ -37,8 +35,9 @@ class InlinePool:
 
     size = 1
 
-    def __init__(self, _: int | None = None, **_options: object) -> None:
-        self._answers: list[list[tuple[int, Reading | SkippedFile]]] = []
+    def __init__(self, _: int | None = None, *, vectors: bool = False, **_options: object) -> None:
+        self._asked = worker_process.VECTORS if vectors else ""
+        self._answers: list[list[tuple[int, Any]]] = []
 
     def __enter__(self) -> InlinePool:
         return self
@@ -53,10 +52,14 @@ class InlinePool:
     def warm_up(self, _: int | None = None) -> None:
         pass
 
-    def submit(self, batch: list[pool.Task]) -> None:
-        self._answers.append([(task.key, prepare(task.path, task.data)) for task in batch])
+    def keep(self, _: int) -> None:
+        pass
 
-    def collect(self, _: float | None = None) -> list[tuple[int, Reading | SkippedFile]] | None:
+    def submit(self, batch: list[pool.Task]) -> None:
+        answers = worker.answers_to((self._asked, [(task.path, task.data, True) for task in batch]))
+        self._answers.append([(task.key, answer) for task, answer in zip(batch, answers, strict=True)])
+
+    def collect(self, _: float | None = None) -> list[tuple[int, Any]] | None:
         return self._answers.pop(0)
 
 
@@ -257,6 +260,11 @@ INDEX = """
     print("done", flush=True)
 """
 
+EMBED_AFTERWARDS = INDEX.replace(
+    ".index(progress=tell)",
+    ".index(embed=False, progress=tell)\n    Engine.open(root=sys.argv[1]).index(progress=tell)",
+)
+
 
 def start(root: Path, code: str = INDEX) -> subprocess.Popen[str]:
     return subprocess.Popen(
@@ -268,10 +276,13 @@ def start(root: Path, code: str = INDEX) -> subprocess.Popen[str]:
 
 
 @pytest.mark.faults
-@pytest.mark.parametrize("line", [1, 4, 9, 13, 18, 21])
-def test_the_indexing_process_is_killed(line: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [(1, INDEX), (4, INDEX), (9, INDEX), (13, INDEX), (19, EMBED_AFTERWARDS), (22, EMBED_AFTERWARDS)],
+)
+def test_the_indexing_process_is_killed(line: int, code: str, tmp_path: Path) -> None:
     root = make(tmp_path / "p", MANY)
-    process = start(root)
+    process = start(root, code)
     assert process.stdout is not None
     for _ in range(line):
         said = process.stdout.readline()

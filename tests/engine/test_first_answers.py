@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from findling import Engine
-from findling.sources.scan import scan
+from findling import Engine, reading
+from findling.engine import first_answers
+from findling.outbound.files import RootFiles
+from findling.sources import scan as scanning
+from findling.sources.discovery import discover
+from findling.sources.scan import Asked, scan
+from findling.sources.selection import DiscoveryOptions
 from findling.store.memory import MemoryIndex
 
 FILES = 150
@@ -81,14 +90,108 @@ def test_an_index_in_memory_knows_what_was_counted_of_others() -> None:
     assert MemoryIndex().term_counts([3]) == {3: 0}
 
 
-def test_a_scan_puts_what_says_most_first_and_says_what_it_left(folder: Path) -> None:
-    from findling.outbound.files import RootFiles
-    from findling.sources.discovery import DiscoveryOptions, discover
+def anything(terms: dict[str, float], *names: str) -> Asked:
+    return Asked(terms, names, lambda path: path.startswith("tests/"))
 
+
+def test_a_scan_knows_definitions_and_what_hardly_anybody_means(tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "uses.py").write_text("from a import Depends\n" + "x = Depends()\n" * 4)
+    (tmp_path / "a.py").write_text("import other\n" * 20 + "def Depends(call):\n    return call\n")
+    (tmp_path / "tests" / "depends.py").write_text("x = Depends()\n" * 4)
+    found = discover(tmp_path, DiscoveryOptions()).files
+    with RootFiles(tmp_path) as files:
+        best = scan(files, found, anything({"depend": 1.0, "depends": 1.0}, "depends"), 3, max_bytes=10**6).best
+    assert best == ("a.py", "uses.py", "tests/depends.py")
+
+
+def test_what_was_read_for_a_question_is_not_read_again_for_the_next(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    prepare = reading.prepare.prepare
+
+    def noted(path: str, data: bytes) -> Any:
+        read.append(path)
+        return prepare(path, data)
+
+    monkeypatch.setattr(reading.prepare, "prepare", noted)
+    with Engine.open(root=folder) as engine:
+        engine.search("retry policy")
+        assert {"part3/retrying.py", "part4/policy.py"} <= set(read)
+        read.clear()
+        (folder / "part4" / "policy.py").write_text("RetryPolicy = None\n")
+        (folder / "part3" / "retrying.py").unlink()
+        later = engine.search("policy that tries again")
+        assert set(read) == {"part4/policy.py", "guide.md"}
+        assert "part3/retrying.py" not in [hit.path for hit in later.hits]
+        engine.index()
+        assert engine.search("retry policy").coverage.complete
+
+
+def test_of_many_files_the_newest_are_seen_first(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.utime(folder / "part3" / "retrying.py", (2_000_000_000, 2_000_000_000))
+    found = discover(folder, DiscoveryOptions()).files
+    monkeypatch.setattr(scanning, "MANY_FILES", 10)
+    monkeypatch.setattr(scanning, "MOST_BYTES", (folder / "part3" / "retrying.py").stat().st_size)
+    with RootFiles(folder) as files:
+        seen = scan(files, found, anything({"retri": 1.0}), 3, max_bytes=10**6)
+    assert (seen.best, seen.files, seen.left) == (("part3/retrying.py",), 1, FILES - 1)
+
+
+def test_a_scan_puts_what_says_most_first_and_says_what_it_left(folder: Path) -> None:
     found = discover(folder, DiscoveryOptions()).files
     with RootFiles(folder) as files:
-        best = scan(files, found, {"retri": 1.0, "retry": 1.0, "polic": 1.0}, 3, max_bytes=10**6)
+        best = scan(files, found, anything({"retri": 1.0, "retry": 1.0, "polic": 1.0}), 3, max_bytes=10**6)
         assert set(best.best) <= {"part3/retrying.py", "part4/policy.py", "guide.md"} and best.best[0] != "guide.md"
         assert best.files == len(found) and best.left == 0
-        none = scan(files, found, {"retry": 1.0}, 3, max_bytes=10**6, deadline=0.0)
+        none = scan(files, found, anything({"retry": 1.0}), 3, max_bytes=10**6, deadline=0.0)
         assert none.best == () and none.left == len(found)
+
+
+def test_a_slow_disk_does_not_hold_the_question_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The scan stops at its budget, and what was not seen is said."""
+    read = RootFiles.read
+
+    def slow(self: RootFiles, path: str, most: int) -> Any:
+        time.sleep(0.01)
+        return read(self, path, most)
+
+    monkeypatch.setattr(RootFiles, "read", slow)
+    monkeypatch.setattr(first_answers, "SCAN_S", 0.3)
+    monkeypatch.setattr(first_answers, "LEAST_SCAN_S", 0.3)
+    with Engine.open(root=folder) as engine:
+        answer = engine.search("requests tried again")
+    assert answer.hits[0].path == "guide.md"  # the nearest
+    assert 0 < answer.coverage.scanned < FILES
+    assert any("there was no time" in note for note in answer.notes)
+
+
+def test_in_the_middle_of_a_rebase(folder: Path) -> None:
+    def git(*arguments: str) -> int:
+        who = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
+        return subprocess.run(["git", *who, *arguments], cwd=folder, check=False, capture_output=True).returncode
+
+    git("init", "-q", "-b", "main")
+    git("add", "-A")
+    git("commit", "-q", "-m", "one")
+    git("checkout", "-q", "-b", "other")
+    (folder / "part3" / "retrying.py").write_text("class RetryPolicy:\n    theirs = 1\n")
+    git("commit", "-q", "-a", "-m", "theirs")
+    git("checkout", "-q", "main")
+    (folder / "part3" / "retrying.py").write_text("class RetryPolicy:\n    ours = 1\n")
+    git("commit", "-q", "-a", "-m", "ours")
+    assert git("rebase", "other") != 0 and (folder / ".git" / "rebase-merge").exists()
+    with Engine.open(root=folder) as engine:
+        first = engine.search("RetryPolicy theirs")
+        assert first.hits[0].path == "part3/retrying.py" and first.coverage.scanned == FILES
+        engine.index()
+        assert engine.search("RetryPolicy theirs").hits[0].path == "part3/retrying.py"
+
+
+def test_of_binaries_alone_it_says_so(tmp_path: Path) -> None:
+    for number in range(FILES):
+        (tmp_path / f"{number}.dat").write_bytes(bytes(range(256)) * 40)
+    with Engine.open(root=tmp_path) as engine:
+        answer = engine.search("anything")
+    assert answer.hits == () and answer.coverage.files == 0

@@ -12,8 +12,8 @@ import pytest
 from indexes import make
 
 from findling import Engine
-from findling.contracts.registry import TOOLS, call
-from findling.contracts.workspace import Workspace
+from findling.contracts import TOOLS, call
+from findling.contracts.workspaces import Workspace
 from findling.embedding import open_embedder
 from findling.engine.memory import give_back
 from findling.faces.mcp import desk as desk_module

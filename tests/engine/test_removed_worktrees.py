@@ -10,7 +10,7 @@ from gits import commit, git
 from indexes import contents, integrity, make, places, rows, write
 
 from findling import Engine
-from findling.engine import adoption, indexer
+from findling.engine import indexer
 from findling.store import connections
 
 FILES = {f"src/m{n}.py": f"class Kept{n}:\n    '''Number {n} stays where it is.'''\n" for n in range(6)}
@@ -52,7 +52,6 @@ def test_other_rights_everywhere_cost_nobody_what_is_indexed(tmp_path: Path, mon
     root = make(tmp_path / "main", many)
     git(root, "init", "-q")
     commit(root)
-    monkeypatch.setattr(adoption, "_SAMPLE", 2)
     monkeypatch.setattr(indexer, "_LEAST_S", 0.0)
     with Engine.open(root=root) as engine:
         engine.index()

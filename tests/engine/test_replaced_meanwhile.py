@@ -18,7 +18,7 @@ from findling.engine.store import OpenStore
 from findling.model import errors
 from findling.model.types import SkippedFile
 from findling.reading import pool as pool_module
-from findling.reading.chunks import ChunkLimits, DocLimits
+from findling.reading.limits import ChunkLimits, DocLimits
 from findling.reading.pool import Task, WorkerPool
 from findling.store.reader import IndexReader
 from findling.store.schema import CutOtherwise, IndexDamaged, map_error

@@ -20,7 +20,8 @@ from findling.faces.cli import eval_commands
 from findling.faces.cli import main as cli
 from findling.model.errors import InvalidInput, NotFound
 from findling.outbound.git import GitOutput, run_git
-from findling.sources.discovery import DiscoveryOptions, discover
+from findling.sources.discovery import discover
+from findling.sources.selection import DiscoveryOptions
 
 _APART = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 _NAMED = ["-c", "user.name=x", "-c", "user.email=x@example.org"]

@@ -34,7 +34,7 @@ def test_a_comma_without_a_name_behind_it_belongs_to_the_value() -> None:
         "semantic.chunkSize=300", "keyword", {"semantic.chunkSize": "300"}, frozenset({"semantic.chunk_size"})
     )
     assert parse("FINDLING_OLLAMA_URL=http://localhost:1", "auto").options == {
-        "semantic.ollamaUrl": "http://localhost:1"
+        "semantic.ollama_url": "http://localhost:1"
     }
 
 

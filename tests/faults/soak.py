@@ -28,7 +28,6 @@ from asked_servers import MAY_HAPPEN, AskedServer, Held
 from indexes import identity_of
 
 from findling import Engine
-from findling.engine.watching import KEPT_OPEN_S
 from findling.faces.mcp.desk import REST_S
 
 ROUND_S = 12.0
@@ -137,7 +136,7 @@ def assert_nothing_left(base: Path, root: Path, servers: Servers) -> str:
 
 def assert_no_leak(servers: Servers) -> str:
     """What the servers hold when they rest, in words."""
-    time.sleep(REST_S + KEPT_OPEN_S)
+    time.sleep(REST_S)
     servers.held.append(servers.running[0].held)
     first, now = servers.held[0], servers.held[-1]
     for place, most in enumerate((MORE_MEGABYTES, MORE_DESCRIPTORS, MORE_THREADS)):

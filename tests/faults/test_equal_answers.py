@@ -14,8 +14,8 @@ from actors import edit, lay_out
 from gits import git
 from indexes import write
 
-from findling.contracts.registry import TOOLS, call
-from findling.contracts.workspace import Workspace
+from findling.contracts import TOOLS, call
+from findling.contracts.workspaces import Workspace
 
 EDITS = 14
 

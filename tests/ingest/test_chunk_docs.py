@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import itertools
+from typing import NamedTuple
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from findling.model.types import Chunk
-from findling.reading.chunk_docs import LIBRARY, DocLimits, chunk_docs
-from findling.reading.outline import Heading, headings
-from findling.reading.spans import MAX_CHUNKS, too_many
+from findling.reading.chunk_docs import chunk_docs
+from findling.reading.limits import DocLimits
+from findling.reading.outline import outline
+from findling.reading.spans import MAX_CHUNKS, locate, too_many
 
 SMALL = DocLimits(100, 20)
 
@@ -23,6 +25,19 @@ def lines(chunks: list[Chunk]) -> list[tuple[int, int]]:
 def pieces(text: str, chunks: list[Chunk]) -> list[str]:
     raw = text.encode()
     return [raw[c.start_byte : c.end_byte].decode() for c in chunks]
+
+
+class Heading(NamedTuple):
+    level: int
+    title: str
+    start_byte: int
+    line: int
+
+
+def headings(text: str, language: str = "markdown") -> list[Heading]:
+    marks = outline(text, language).marks
+    places = locate(text, [mark.start for mark in marks])
+    return [Heading(mark.level, mark.title, *places[mark.start]) for mark in marks]
 
 
 def outline_of(text: str, language: str = "markdown") -> list[tuple[int, str, int]]:
@@ -205,7 +220,7 @@ def test_overlap_repeats_the_end_of_the_chunk_before_within_a_section_only() -> 
 def test_library_sizes() -> None:
     """D8: library text, 1000 and 200 characters."""
     text = "Some words make a sentence. " * 200
-    chunks = chunk_docs(text, limits=LIBRARY)
+    chunks = chunk_docs(text, limits=DocLimits(1000, 200))
     assert all(len(piece) <= 1000 for piece in pieces(text, chunks))
     assert all(0 < a.end_byte - b.start_byte <= 200 for a, b in itertools.pairwise(chunks))
 
@@ -304,7 +319,9 @@ LANGUAGE = st.sampled_from(["markdown", "rst", "text", "asciidoc", "org", "latex
 
 
 @settings(max_examples=300, deadline=None)
-@given(TEXT, LINE, LANGUAGE, st.sampled_from([DocLimits(), LIBRARY, SMALL, DocLimits(30, 0), DocLimits(7, 6)]))
+@given(
+    TEXT, LINE, LANGUAGE, st.sampled_from([DocLimits(), DocLimits(1000, 200), SMALL, DocLimits(30, 0), DocLimits(7, 6)])
+)
 @example("# A\n\n\n\n===\n", "", "markdown", DocLimits(7, 6))
 def test_chunks_cover_the_text_and_reread(text: str, last: str, language: str, limits: DocLimits) -> None:
     """S1-8, S1-12, S1-13, S1-43: for any text, language and limits."""

@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 
 from findling.model.reading import Reading
 from findling.model.types import Chunk, SkippedFile, Symbol
-from findling.reading.chunks import DocLimits, chunk_file, readable, too_many
-from findling.reading.notebooks import notebook_cells, readable_json
+from findling.reading.chunks import chunk_file
+from findling.reading.limits import DocLimits
+from findling.reading.notebooks import notebook_cells, readable, readable_json
 from findling.reading.prepare import prepare
 from findling.reading.regions import embedded_regions
+from findling.reading.spans import too_many
 
 
 def raw_of(text: str, chunk: Chunk) -> str:
@@ -29,7 +31,7 @@ def notebook(*cells: tuple[str, object], language: str = "python", **dump: objec
 
 
 def read(text: str) -> list[str]:
-    return [readable(raw_of(text, c), c, "notebook") for c in chunk_file(text, "notebook", "docs")]
+    return [readable(raw_of(text, c), "notebook") for c in chunk_file(text, "notebook", "docs")]
 
 
 # --- notebooks ----------------------------------------------------------------------------------------------------
@@ -189,10 +191,8 @@ def test_html_reads_as_its_text() -> None:
         "<script>call()</script></body></html>"
     )
     head, body = chunk_file(text, "html", "docs")
-    assert readable(raw_of(text, head), head, "html") == "A title"
-    assert readable(raw_of(text, body), body, "html").split() == (
-        ["Fish", "&", "chips", "So", "bold", "a", "cat", "call()"]
-    )
+    assert readable(raw_of(text, head), "html") == "A title"
+    assert readable(raw_of(text, body), "html").split() == (["Fish", "&", "chips", "So", "bold", "a", "cat", "call()"])
     assert (body.header, body.start_line, body.end_line) == ("Fish & chips", 2, 3)
 
 
@@ -205,8 +205,7 @@ def test_html_is_cut_at_headings_and_blocks() -> None:
 
 
 def test_everything_else_reads_as_it_is() -> None:
-    (chunk,) = chunk_file("# *T*\n", "markdown", "docs")
-    assert readable("# *T*", chunk, "markdown") == "# *T*"
+    assert readable("# *T*", "markdown") == "# *T*"
 
 
 # --- data -------------------------------------------------------------------------------------------------------------

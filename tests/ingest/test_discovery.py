@@ -12,7 +12,10 @@ from typing import TypeVar
 import pytest
 
 from findling.sources import discovery
-from findling.sources.discovery import Changes, Discovery, DiscoveryOptions, check, discover, look_at
+from findling.sources.discovery import Discovery, check, discover
+from findling.sources.looking import Changes
+from findling.sources.named_paths import look_at
+from findling.sources.selection import DiscoveryOptions
 
 Found = TypeVar("Found", Discovery, Changes)
 
@@ -327,7 +330,7 @@ def test_left_out_by_name_and_size(tmp_path: Path) -> None:
     root = lay(tmp_path, ".env", "id_rsa", "a.py", "logo.png", "app.min.js", "yarn.lock", "env.py", "empty.py")
     (root / "empty.py").write_text("")
     (root / "long.py").write_text("x" * 5_000_000)
-    (root / "limit.py").write_text("x" * discovery.DiscoveryOptions().max_bytes)
+    (root / "limit.py").write_text("x" * DiscoveryOptions().max_bytes)
     found = discover(root, DiscoveryOptions(hidden=True))
     assert names(found) == {"a.py", "env.py", "empty.py", "limit.py"}
     assert reasons(found) == {

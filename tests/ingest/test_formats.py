@@ -8,9 +8,11 @@ from office import docx, epub, paragraph, pdf, pptx, table, xlsx
 from findling.model import document_places as places
 from findling.model.document_places import places_of_lines
 from findling.model.format_names import format_of, outlined_as
-from findling.reading.chunks import MAX_CHUNKS, MAX_PLACED_CHUNKS, DocLimits, chunk_docs
-from findling.reading.converting import convert
+from findling.reading.chunk_docs import chunk_docs
+from findling.reading.formats import convert
 from findling.reading.formats.model import NotConverted
+from findling.reading.limits import DocLimits
+from findling.reading.spans import MAX_CHUNKS, MAX_PLACED_CHUNKS
 
 
 def headings(text: str, language: str) -> dict[str, tuple[str, ...]]:

@@ -14,10 +14,9 @@ from office import DRAWING, OFFICE, SLIDES, WORD, archive, docx, epub, paragraph
 
 from findling.model.reading import Reading
 from findling.model.types import SkippedFile
-from findling.reading.chunks import LIBRARY, ChunkLimits
-from findling.reading.converting import convert
-from findling.reading.formats import package, xml
+from findling.reading.formats import convert, package
 from findling.reading.formats.model import NotConverted
+from findling.reading.limits import ChunkLimits, DocLimits
 from findling.reading.pool import Answer, Task, WorkerPool
 
 BOMB = (
@@ -56,7 +55,7 @@ def test_an_archive_that_unpacks_without_end(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_text_that_never_ends_is_not_gathered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(xml, "MAX_TEXT", 50_000)
+    monkeypatch.setattr(package, "MAX_TEXT", 50_000)
     assert reason("docx", docx(paragraph("hello " * 10_000))) == "too_large"
 
 
@@ -179,7 +178,7 @@ def damaged(data: bytes, dice: random.Random) -> bytes:
 
 
 def asked(tasks: list[Task]) -> dict[int, Answer]:
-    with WorkerPool(1, limits=ChunkLimits(LIBRARY, pages=True)) as pool:
+    with WorkerPool(1, limits=ChunkLimits(DocLimits(1000, 200), pages=True)) as pool:
         pool.submit(tasks)
         answers = pool.collect(120)
     assert answers is not None

@@ -13,10 +13,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from findling.sources.discovery import DiscoveryOptions
-from findling.sources.ignore_files import IgnoreTree
-from findling.sources.ignore_rules import IgnoreRules, RuleSet
-from findling.sources.selection import Selection
+from findling.sources.ignore_rules import IgnoreRules, IgnoreTree, RuleSet
+from findling.sources.selection import DiscoveryOptions, Selection
 from findling.sources.walking import walk
 
 NAMES = ("a", "b", "ab", "a.b", "b c", "[x]", "-", "!a", "#b")

@@ -14,8 +14,9 @@ import pytest
 
 from findling.model.types import SkippedFile, TreeState
 from findling.outbound import git as outbound_git
-from findling.sources.discovery import Changes, DiscoveryOptions, check, discover
-from findling.sources.looking import AS_IT_WAS, look_again
+from findling.sources.discovery import check, discover
+from findling.sources.looking import AS_IT_WAS, Changes, look_again
+from findling.sources.selection import DiscoveryOptions
 
 STEP_S = 0.03
 """More than a step of any clock that keeps parts of a second: what is older is vouched for."""

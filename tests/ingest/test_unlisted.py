@@ -10,9 +10,8 @@ import pytest
 
 from findling import Engine
 from findling.faces.cli.terminal.words import report_notes, status_rows
-from findling.sources import unlisted as module
-from findling.sources.git_listing import ListingFailed
-from findling.sources.unlisted import unlisted
+from findling.sources import git_listing as module
+from findling.sources.git_listing import ListingFailed, unlisted
 
 FILES = {
     ".gitignore": "*.log\n/out/\nbuild\n!keep.log\nlogs/*\n",

@@ -13,13 +13,13 @@ import pytest
 from shelf import write
 
 from findling.contracts import Workspace
+from findling.engine import jobs as records
 from findling.engine import watching
 from findling.engine.index_jobs import records_of
-from findling.engine.jobs import records
-from findling.engine.jobs.turns import Turns
 from findling.engine.library import Library
 from findling.engine.library.fetching.fetch_requests import RepoRequest
 from findling.engine.library.fetching.running import run_here
+from findling.engine.small_files import Turns
 from findling.model.errors import Cancelled
 from findling.model.types import Progress
 from findling.reading import pool

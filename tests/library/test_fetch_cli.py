@@ -11,7 +11,7 @@ import pytest
 from servers import FileServer, commit, git_server
 
 from findling.engine.library.fetching.fetch_requests import FileRequest, RepoRequest
-from findling.faces.cli.library_fetching import request_of
+from findling.faces.cli.library_commands import request_of
 from findling.faces.cli.main import main
 
 

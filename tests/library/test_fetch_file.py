@@ -13,11 +13,10 @@ from typing import Any
 import pytest
 from servers import FileServer, dripping, ended, headed, ranged
 
-from findling.engine.jobs import Job
-from findling.engine.jobs.records import ENDED
+from findling.engine.jobs import ENDED, Job
 from findling.engine.library import Library
 from findling.engine.library.collections import Collection
-from findling.engine.library.fetching import fetch_file, fetched, parts
+from findling.engine.library.fetching import fetch_file
 from findling.engine.library.fetching.fetch_requests import FileRequest
 from findling.model.errors import FetchRefused, FileAccess, InvalidInput, NetworkError
 from findling.outbound.fetch import Part
@@ -274,17 +273,17 @@ def test_a_download_goes_on_after_its_process_was_killed(library: Library, data:
 
 def test_parts_are_swept_away_after_a_while(data: Path) -> None:
     def interrupted(id: str, url: str) -> None:
-        with pytest.raises(NetworkError), parts.PartialFile(data, id, url, "a", []) as part:
+        with pytest.raises(NetworkError), fetch_file.PartialFile(data, id, url, "a", []) as part:
             part.begin(Part(0, '"1"'))
             part.write(b"some")
             raise NetworkError("it broke off")
 
-    for number in range(parts.KEPT + 3):
+    for number in range(fetch_file.KEPT + 3):
         interrupted(f"{number:012}", f"http://a/{number}")
     kept = sorted((data / "parts").glob("*.part"))
-    assert len(kept) == parts.KEPT + 1, "the oldest went, all but those that the last one left"
+    assert len(kept) == fetch_file.KEPT + 1, "the oldest went, all but those that the last one left"
     os.utime(kept[-1], (1, 1))
-    with parts.PartialFile(data, "f" * 12, "http://a/other", "a", [kept[0].stem]):
+    with fetch_file.PartialFile(data, "f" * 12, "http://a/other", "a", [kept[0].stem]):
         assert not kept[-1].exists() and not kept[-1].with_suffix(".json").exists()
         assert kept[0].exists(), "it is a running job's"
 
@@ -320,16 +319,16 @@ def test_what_another_process_takes_out_meanwhile_stays_out(
     folder.mkdir(parents=True)
     for name in ("a.md", "b.md"):
         (folder / name).write_bytes(TEXT)
-    collection_of = fetched.collection_of
-    library.refresh(collection_of(library, folder, fetch_file.NAME, {"type": "files"}).name)
+    enlist = library.enlist
+    library.refresh(library.enlist(folder, fetch_file.NAME, {"type": "files"}).name)
 
     def then_another_takes_one_out(*arguments: Any) -> Collection:
-        collection = collection_of(*arguments)
+        collection = enlist(*arguments)
         with Library(data) as other:
             other.remove_file(str(folder / "a.md"))
         return collection
 
-    monkeypatch.setattr(fetch_file, "collection_of", then_another_takes_one_out)
+    monkeypatch.setattr(library, "enlist", then_another_takes_one_out)
     job = library.jobs.start("fetch", "fetch_file")
     fetch_file._indexed(library, job, FileRequest("https://example.org/b", "b.md", index=False), folder / "b.md")
     job.end("done")

@@ -17,12 +17,11 @@ from shelf import write
 
 from findling.engine.jobs import Job
 from findling.engine.library import Library
-from findling.engine.library.disk import Quota
-from findling.engine.library.fetching import repo_home, repo_tree
-from findling.engine.library.fetching.fetch_names import path_problem, repository_name
-from findling.engine.library.fetching.fetch_requests import RepoRequest
+from findling.engine.library.fetching import fetch_repo, repo_tree
+from findling.engine.library.fetching.fetch_requests import RepoRequest, path_problem, repository_name
 from findling.engine.library.fetching.repo_bundle import numbered
 from findling.engine.library.fetching.running import run_here
+from findling.engine.library.place import Quota
 from findling.model.errors import FetchRefused, FindlingError, InvalidInput
 from findling.outbound.git import MAX_FETCH_MEMORY, GitServer, start_git
 
@@ -373,7 +372,7 @@ def test_a_repository_counts_against_the_quota(
 
 
 def test_what_a_killed_fetch_left_is_cleared_up(library: Library, url: str, repo: Path, data: Path) -> None:
-    home = repo_home.home_of(data, RepoRequest(url))
+    home = fetch_repo.home_of(data, RepoRequest(url))
     orphan, packs = data / "repositories" / "other-0", home / "objects.git" / "objects" / "pack"
     for folder in (orphan, packs):
         folder.mkdir(parents=True)
@@ -395,16 +394,16 @@ def test_what_became_a_collection_meanwhile_is_not_swept_away(data: Path) -> Non
     write(home / "files", {"README.md": "# Guide\n"})
     inside = [os.fspath(home / "files" / "docs")]
     seen: list[list[str]] = [[], inside]
-    repo_home.sweep(data, lambda: seen.pop(0))
+    fetch_repo.sweep(data, lambda: seen.pop(0))
     assert (home / "files" / "README.md").exists() and not seen
-    repo_home.sweep(data, lambda: [f"{home}-other/files"])
+    fetch_repo.sweep(data, lambda: [f"{home}-other/files"])
     assert not (home / "files").exists()
 
 
 def test_objects_of_commits_that_are_gone_are_forgotten(
     library: Library, url: str, repo: Path, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(repo_home, "PACKS", 1)
+    monkeypatch.setattr(fetch_repo, "PACKS", 1)
     for text in ("one", "two", "three"):
         commit(repo, {"README.md": f"# Guide\n\n{text}\n"})
         found = result(library, RepoRequest(url))

@@ -15,7 +15,7 @@ from office import docx, paragraph, pdf, xlsx
 from shelf import long_ago
 
 from findling.contracts.registry import call
-from findling.contracts.workspace import Workspace
+from findling.contracts.workspaces import Workspace
 from findling.engine import Engine
 from findling.engine.library import Library
 from findling.reading.decoding import decode

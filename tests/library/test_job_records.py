@@ -6,17 +6,15 @@ import json
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
-from findling.engine.jobs import Records, RunningJob
-from findling.engine.jobs.job import record_of
-from findling.engine.jobs.records import CANCELLED, ENDED, STARTING_S
-from findling.engine.jobs.turns import Turns
+from findling.engine.jobs import CANCELLED, ENDED, STARTING_S, Records, RunningJob
 from findling.engine.library import Library
 from findling.engine.library.results import iso_date, job_facts
+from findling.engine.small_files import Turns
 from findling.model.errors import Cancelled, NotFound, StorageFull
 from findling.model.types import Progress
 
@@ -158,7 +156,7 @@ def test_an_unknown_job_is_not_found(id: str, tmp_path: Path) -> None:
 def test_a_record_that_is_not_whole_is_no_job(tmp_path: Path) -> None:
     records = Library(tmp_path).jobs
     job = records.start("fetch", "fetch_file").end("done")
-    whole = json.dumps(record_of(job))
+    whole = json.dumps(asdict(job))
     path = records.path(job.id, "json")
     for text in (whole[:-1], "[]", "{}", "[" * 9_000, whole.replace(job.id, "0" * 12), " " * 4_000_000 + whole):
         path.write_text(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from findling.config import Config
-from findling.contracts.registry import TOOLS
+from findling.contracts.tools import TOOLS
 from findling.engine.library.fetching.fetch_requests import EXCLUDED, FileRequest, RepoRequest
 
 

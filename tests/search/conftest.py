@@ -10,7 +10,7 @@ import pytest
 
 from findling import Engine
 from findling.embedding import open_embedder
-from findling.engine.in_memory import take_in
+from findling.engine.first_answers import take_in
 from findling.store.memory import MemoryIndex
 
 CORPUS = Path(__file__).parent / "golden" / "corpus"

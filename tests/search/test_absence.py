@@ -244,7 +244,7 @@ def unread(root: Path) -> Engine:
 
 def test_what_is_not_read_yet_is_looked_through_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with unread(tmp_path) as engine:
-        monkeypatch.setattr(engine, "_freshen", lambda *_, **__: ("stale", "there was no time"))
+        monkeypatch.setattr("findling.engine.engine.freshen", lambda *_, **__: ("stale", "there was no time"))
         assert engine.search("late_name").absent == ()
         assert engine.search("late.py").absent == ()
         assert engine.search('"it came too late"').absent == ()
@@ -259,7 +259,7 @@ def test_where_nothing_may_be_looked_at_an_unfinished_index_decides_nothing(
         (absent,) = engine.search("never_name", wait_s=0).absent
         assert absent.files == 1  # the index was whole: it is what was searched
         (tmp_path / "late.pdf").write_bytes(b"%PDF-1.4 not read")
-        monkeypatch.setattr(engine, "_freshen", lambda *_, **__: ("stale", "there was no time"))
+        monkeypatch.setattr("findling.engine.engine.freshen", lambda *_, **__: ("stale", "there was no time"))
         assert engine.search("never_name").absent == ()  # what a document says is not known before it is converted
 
 

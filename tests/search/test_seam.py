@@ -25,7 +25,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from findling import Engine
 from findling.embedding import Embedder, open_embedder
-from findling.engine.in_memory import MODEL, take_in
+from findling.engine.first_answers import MODEL, take_in
 from findling.model import tokenizer
 from findling.model.rows import FileRow, SymbolRow
 from findling.model.trigram_plan import require_text

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from findling import Engine
 from findling.embedding import open_embedder
-from findling.engine.in_memory import MODEL, take_in
+from findling.engine.first_answers import MODEL, take_in
 from findling.model.errors import InvalidPattern
 from findling.model.tokenizer import stem, term_key
 from findling.model.types import MODES, Query, SearchResult

@@ -13,7 +13,7 @@ from typing import Any
 from findling import __version__
 from findling.contracts import TOOLS, Workspace, select
 from findling.faces.mcp import Desk, make_server
-from findling.faces.mcp.opening import DESCRIPTION, VERSION
+from findling.faces.mcp.opening import DESCRIPTION, VERSION, listed
 
 HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 ENVELOPED = ("2026-07-28",)
@@ -84,11 +84,8 @@ def described() -> Message:
         for version in ENVELOPED
     }
     rows = [result["tools/list"].pop("tools") for result in by_version.values()]
-    assert all(others == rows[0] for others in rows)
-    return {
-        "results": by_version,
-        "tools": [{"family": TOOLS[row["name"]].family, "row": row} for row in rows[0]],
-    }
+    assert all(others == [listed(tool) for tool in TOOLS.values()] for others in rows)
+    return by_version
 
 
 def main() -> None:

@@ -35,12 +35,12 @@ BOUNDED = """
     import itertools, time
     from pathlib import Path
     from findling.engine import Engine
-    from findling.faces.mcp import http, http_connections, http_sessions, serve
+    from findling.faces.mcp import http, http_connections, http_guard, serve
     from findling.faces.mcp.http_options import read_options
     from findling.model.types import Progress
     http_connections.MAX_CONNECTIONS = {connections}
     http_connections.REQUEST_S = {request_s}
-    http_sessions.MAX_SESSIONS = {sessions}
+    http_guard.MAX_SESSIONS = {sessions}
     symbols = Engine.symbols
     def odd(self, name, **options):
         for step in itertools.count() if name == "endless" else ():

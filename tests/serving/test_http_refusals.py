@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from served import INITIALIZE, TOKEN, Served
 
-from findling.faces.mcp.http_bodies import MAX_REQUEST_BYTES
+from findling.faces.mcp.http_guard import MAX_REQUEST_BYTES
 
 KEY = {"Authorization": f"Bearer {TOKEN}"}
 

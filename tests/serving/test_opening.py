@@ -17,10 +17,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from findling import __version__
-from findling.contracts import TOOLS, select_of
-from findling.contracts.model import FAMILIES
-from findling.faces.mcp.desk import ALWAYS_LOAD
-from findling.faces.mcp.opening import DESCRIPTION, MAX_BYTES, OPENING_ID, VERSION, Opening, read_description
+from findling.contracts import TOOLS, select
+from findling.contracts.tools import FAMILIES
+from findling.faces.mcp.opening import (
+    ALWAYS_LOAD,
+    DESCRIPTION,
+    MAX_BYTES,
+    OPENING_ID,
+    VERSION,
+    Opening,
+    listed,
+    read_results,
+)
 from findling.faces.mcp.wire import Line
 
 INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
@@ -34,8 +42,7 @@ SETS: list[Sequence[str] | None] = [
 
 
 def opening(names: Sequence[str] | None = None, *, delete: bool = False) -> Opening:
-    description = read_description()
-    return Opening(description.results, select_of(description.tools, names, allow_delete=delete))
+    return Opening(read_results(), select(names, allow_delete=delete))
 
 
 def heard(opened: Opening, text: str) -> Any:
@@ -240,9 +247,9 @@ def test_the_sdk_hears_of_the_opening_under_another_id_and_with_the_revision_agr
 
 
 def test_each_family_has_one_tool_that_models_see_at_once() -> None:
-    always = [tool for tool in read_description().tools.values() if tool.row.get("_meta") == {ALWAYS_LOAD: True}]
+    always = [tool for tool in TOOLS.values() if listed(tool).get("_meta") == {ALWAYS_LOAD: True}]
     assert sorted(tool.family for tool in always) == sorted(FAMILIES)
-    assert {tool.name for tool in read_description().tools.values() if "_meta" in tool.row} == {t.name for t in always}
+    assert {tool.name for tool in TOOLS.values() if "_meta" in listed(tool)} == {tool.name for tool in always}
 
 
 def test_the_opening_waits_for_neither_the_sdk_nor_the_engine(project: Path) -> None:

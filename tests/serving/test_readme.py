@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from findling.contracts.registry import select
+from findling.contracts.tools import select
 from findling.faces.cli.arguments import parse
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")

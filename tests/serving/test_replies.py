@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from served import INITIALIZE, TOKEN, Served
 
-from findling.faces.mcp.http_bodies import MAX_REQUEST_BYTES
+from findling.faces.mcp.http_guard import MAX_REQUEST_BYTES
 
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from findling.faces.mcp import wire
-from findling.faces.mcp.messages import MAX_ENDS
 from findling.faces.mcp.opening import Opening
+from findling.faces.mcp.wire import MAX_ENDS
 
 
 def lines_of(data: bytes, tmp_path: Path) -> list[bytes | None]:

@@ -142,7 +142,7 @@ def project(tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """How long a question may index is for tests about that."""
-    for module in ("code", "code_search", "docs_scope", "library", "repo", "repo_hybrid", "symbols"):
+    for module in ("code", "code_search", "docs_scope", "library", "repo", "symbols"):
         monkeypatch.setattr(f"findling.contracts.{module}.WAIT_S", None)
     for limit in ("CHECK_S", "SMALL_CHECK_S", "SYNC_S"):
         monkeypatch.setattr(f"findling.engine.freshness.{limit}", 60.0)

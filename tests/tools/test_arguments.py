@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from findling.contracts import TOOLS, Workspace, call
-from findling.contracts.failures import CODE_CODES
-from findling.contracts.model import Refusal, object_schema
+from findling.contracts.model import Refusal
+from findling.contracts.registry import CODE_CODES
 from findling.contracts.schema import validate
+from findling.contracts.symbols import kinds_of
+from findling.contracts.tools import object_schema
+from findling.engine.library.fetching.fetch_requests import (
+    DEFAULT_FILE_MB,
+    INCLUDED,
+    MAX_FILE_MB,
+    MAX_PATTERN,
+    MAX_PATTERNS,
+)
+from findling.model.types import SYMBOL_KINDS
+from findling.search.pattern_syntax import MAX_PATTERN_CHARS
 
 NAMES = sorted(TOOLS)
 SCHEMA = object_schema(
@@ -163,3 +175,26 @@ def test_a_refusal_opens_no_index(project: Path) -> None:
     with Workspace(project, root=project) as workspace:
         assert call("hybrid_search", {"query": ""}, workspace).is_error
     assert not (project / ".findling").exists()
+
+
+def properties(name: str) -> dict[str, Any]:
+    return dict(TOOLS[name].schema["properties"])
+
+
+def test_the_published_bounds_are_those_that_are_kept() -> None:
+    assert properties("locate_symbol")["kind"]["enum"] == list(SYMBOL_KINDS)
+    assert all(kinds_of(kind) & set(SYMBOL_KINDS) for kind in properties("find_symbol")["kind"]["enum"])
+    assert properties("search_keyword")["query"]["maxLength"] == MAX_PATTERN_CHARS
+    size = properties("fetch_file")["options"]["properties"]["maxFileSizeMB"]
+    assert (size["default"], size["maximum"]) == (DEFAULT_FILE_MB, MAX_FILE_MB)
+    patterns = properties("fetch_repo")["options"]["properties"]
+    for option in ("includePatterns", "excludePatterns"):
+        assert patterns[option]["maxItems"] == MAX_PATTERNS
+        assert patterns[option]["items"]["maxLength"] == MAX_PATTERN
+    assert all(pattern in patterns["includePatterns"]["description"] for pattern in INCLUDED)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_tool_has_a_handler(name: str) -> None:
+    module, _, function = TOOLS[name].run.partition(":")
+    assert callable(getattr(import_module(f"findling.contracts.{module}"), function))

@@ -9,9 +9,9 @@ import pytest
 
 from findling.config import Config
 from findling.config.options import Hybrid, Rerank, Semantic
-from findling.contracts import code_metadata, code_search, repo, repo_hybrid
-from findling.contracts.code_rerank import Rerank as Reranked
-from findling.contracts.code_rerank import reranked
+from findling.contracts import code_metadata, code_search, repo
+from findling.contracts.code_search import Rerank as Reranked
+from findling.contracts.code_search import reranked
 from findling.model.types import (
     Answer,
     Channel,
@@ -126,9 +126,9 @@ def test_a_strict_question_has_every_file_looked_at() -> None:
 def test_hybrid_search_asks_with_the_configured_weights() -> None:
     """S4-23."""
     given = {"query": "x", "top_k": 7}
-    asked = repo_hybrid.question(given, Config(hybrid=Hybrid(keyword_weight=1, symbol_weight=0, semantic_weight=2)))
+    asked = repo.mixed(given, Config(hybrid=Hybrid(keyword_weight=1, symbol_weight=0, semantic_weight=2)))
     assert (asked.limit, asked.weights) == (7, {"keyword": 1, "symbol": 0, "semantic": 2})
-    assert repo_hybrid.question(given, Config()).weights == {"keyword": 0.4, "symbol": 0.3, "semantic": 0.3}
+    assert repo.mixed(given, Config()).weights == {"keyword": 0.4, "symbol": 0.3, "semantic": 0.3}
     assert repo.nearest(given).weights == {"semantic": 1.0}
 
 
@@ -261,7 +261,7 @@ def test_the_local_rule_reranks_by_words() -> None:
 
 def test_hybrid_search_shows_each_place_with_its_sources() -> None:
     """S4-26."""
-    found = repo_hybrid.facts(answer(*BOTH))
+    found = repo.hybrid_facts(answer(*BOTH))
     assert found["results"][0] == {
         "path": "a.py",
         "line_start": 1,
@@ -274,11 +274,11 @@ def test_hybrid_search_shows_each_place_with_its_sources() -> None:
 
 
 def test_an_answer_that_is_not_whole_says_so() -> None:
-    found = repo_hybrid.facts(answer(*BOTH, freshness="stale", coverage=replace(WHOLE, embedded_chunks=4)))
+    found = repo.hybrid_facts(answer(*BOTH, freshness="stale", coverage=replace(WHOLE, embedded_chunks=4)))
     assert found["freshness_status"] == "stale"
     assert (found["result_completeness"], found["not_searched"]) == ("partial", {"chunks_without_vector": 5})
     without = answer(*BOTH, coverage=replace(WHOLE, embedded_chunks=4), meaning=Meaning(problem=NOBODY))
-    assert set(repo_hybrid.facts(without)) == {"results"}, "no vector is missed where nobody makes any"
+    assert set(repo.hybrid_facts(without)) == {"results"}, "no vector is missed where nobody makes any"
 
 
 @pytest.mark.parametrize(

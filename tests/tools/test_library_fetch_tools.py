@@ -16,7 +16,7 @@ sys.path.append(str(Path(__file__).parent.parent / "library"))
 from servers import FileServer, commit, dripping, ended, git_server
 
 from findling.contracts import Workspace, call
-from findling.contracts.registry import TOOLS
+from findling.contracts.tools import TOOLS
 from findling.engine.jobs import Records
 from findling.engine.library import Library
 

@@ -18,7 +18,7 @@ from findling.contracts.workspaces import Workspaces, open_workspace
 from findling.engine import freshness, watching
 from findling.engine.index_jobs import IndexJobs
 from findling.engine.jobs import RunningJob
-from findling.sources import discovery
+from findling.sources import discovery, looking
 from findling.store.lock import WriterLock
 
 DOCUMENT = "# Backoff\n\nA failed request waits longer each time before it is sent again.\n"
@@ -139,6 +139,9 @@ def test_what_cannot_be_read_is_counted_by_every_search(workspace: Workspace, mo
     named = ["git", "rev-parse", "feature:feature.py"]
     content = subprocess.run(named, cwd=root, check=True, capture_output=True, text=True).stdout.strip()
     (root / ".git/objects" / content[:2] / content[2:]).unlink()  # as in a partial clone
+    for folder in (root / ".git/objects", *(root / ".git/objects").iterdir()):
+        os.utime(folder, (0, 0))  # no objects came since it is indexed: else each question would index it once more
+    workspace.engine.at("feature").index()
     started: list[str] = []
     monkeypatch.setattr(IndexJobs, "start", lambda *_, **options: started.append(options["ref"]))
     with Workspace(root=root, background=True) as served:
@@ -218,13 +221,18 @@ def test_strict_answers_are_fresh_or_refused(workspace: Workspace, monkeypatch: 
 @pytest.fixture
 def huge(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every tree is too large to be looked at as a whole in any bounded time."""
-    check = discovery.check
+    check, look_again = discovery.check, looking.look_again
 
-    def hurried(*arguments: Any, **options: Any) -> discovery.Changes:
-        found = check(*arguments, **options)
-        return found if arguments[3] is None else found._replace(added=[], complete=False, skipped=[])
+    def hurried(root: Any, known: Any, wanted: Any, budget_s: float | None = None, **begun: Any) -> looking.Changes:
+        found = check(root, known, wanted, budget_s, **begun)
+        return found if budget_s is None else found._replace(added=[], complete=False, skipped=[])
+
+    def hurried_again(root: Any, known: Any, wanted: Any, tree: Any, budget_s: float | None, **heard: Any) -> Any:
+        found = look_again(root, known, wanted, tree, budget_s, **heard)
+        return found if found is None or budget_s is None else found._replace(complete=False)
 
     monkeypatch.setattr(discovery, "check", hurried)
+    monkeypatch.setattr(looking, "look_again", hurried_again)
     monkeypatch.setattr(freshness, "CHECK_PAUSE", 1_000_000)
     monkeypatch.setattr("findling.contracts.code_search.WAIT_S", 2.0)
 

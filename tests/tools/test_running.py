@@ -12,7 +12,7 @@ import pytest
 
 from findling.contracts import Workspace, call
 from findling.engine import Engine, freshness, index_jobs, indexer
-from findling.engine.jobs import records
+from findling.engine import jobs as records
 from findling.model.errors import Cancelled
 from findling.model.types import Progress
 from findling.store.lock import WriterLock

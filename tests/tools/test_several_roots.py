@@ -17,8 +17,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from findling.contracts import Workspace, call
-from findling.contracts.root_names import name_roots, split
-from findling.contracts.workspaces import Workspaces, open_workspace
+from findling.contracts.workspaces import Workspaces, name_roots, open_workspace, split
 from findling.model.errors import InvalidInput
 
 SHOP: Mapping[str, str] = {

@@ -11,26 +11,22 @@ from typing import TYPE_CHECKING
 from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
-    from findling.config.files import CONFIG_VARIABLE
-    from findling.config.hosts import is_loopback
     from findling.config.loading import Loaded, Origin, load
-    from findling.config.options import EXTERNAL_EMBEDDERS
+    from findling.config.option import is_loopback, shown
+    from findling.config.options import EMBEDDING_KEY, EXTERNAL_EMBEDDERS, OPTIONS, RERANK_KEY, Config, Secret
     from findling.config.provider import ProviderChoice, choose_provider
     from findling.config.roots import Root, find_root, is_bare, make_store, store_location
-    from findling.config.table import EMBEDDING_KEY, OPTIONS, RERANK_KEY, Config, Secret
-    from findling.config.values import shown
+    from findling.config.sources import CONFIG_VARIABLE
 else:
     __getattr__ = front_door(
         __name__,
         {
-            "files": "CONFIG_VARIABLE",
-            "hosts": "is_loopback",
             "loading": "Loaded Origin load",
-            "options": "EXTERNAL_EMBEDDERS",
+            "option": "is_loopback shown",
+            "options": "EMBEDDING_KEY EXTERNAL_EMBEDDERS OPTIONS RERANK_KEY Config Secret",
             "provider": "ProviderChoice choose_provider",
             "roots": "Root find_root is_bare make_store store_location",
-            "table": "EMBEDDING_KEY OPTIONS RERANK_KEY Config Secret",
-            "values": "shown",
+            "sources": "CONFIG_VARIABLE",
         },
     )
 

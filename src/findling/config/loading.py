@@ -13,12 +13,18 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from findling.config.files import of_files
-from findling.config.hosts import is_loopback
-from findling.config.option import NEVER, Value, in_snake_case
-from findling.config.sources import Source, of_environment, of_flags
-from findling.config.table import CONDITIONS, EMBEDDING_KEY, GROUPS, OPTIONS, OVERLAPS, RERANK_KEY, Config, Keys, Secret
-from findling.config.values import WrongValue, check, shown
+from findling.config.option import NEVER, Value, check, in_snake_case, is_loopback, shown
+from findling.config.options import (
+    EMBEDDING_KEY,
+    GROUPS,
+    OPTIONS,
+    OVERLAPS,
+    RERANK_KEY,
+    Config,
+    Keys,
+    Secret,
+)
+from findling.config.sources import Source, of_environment, of_files, of_flags
 from findling.model.errors import ConfigError
 
 _NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
@@ -32,6 +38,7 @@ _OF_THE_PROVIDER: Final = (
 _URL: Final = "semantic.ollama_url"
 _RATIO: Final = "semantic.ratio"
 _QUESTIONS_RATIO: Final = "semantic.overrides.natural_language.ratio"
+_WEIGHTS: Final = ("hybrid.keyword_weight", "hybrid.symbol_weight", "hybrid.semantic_weight")
 # An overlap that nobody wrote and that does not fit becomes this part of its size, as in the defaults for code.
 _FITTING_PART: Final = 5
 
@@ -106,8 +113,8 @@ def load(
     _choose_by_spelling(origins, said, warnings, refused)
     if not origins[_QUESTIONS_RATIO].name and origins[_RATIO].name:
         origins[_QUESTIONS_RATIO] = replace(origins[_RATIO], derived=True)
-    _fit_overlaps(origins)
-    _check_conditions(origins)
+    _check_overlaps(origins)
+    _check_weights(origins)
     config = _config(origins, refused, environment)
     warnings += _outward(config, origins)
     files = tuple(source.path for source in sources if source.path is not None)
@@ -127,8 +134,8 @@ def _checked(
             continue
         try:
             value, warning = check(option, written, name)
-        except WrongValue as error:
-            raise ConfigError(f"{source.place(name)}: {error.words}.", remedy=error.remedy) from error
+        except ConfigError as error:
+            raise ConfigError(f"{source.place(name)}: {error.message}", remedy=error.remedy) from error
         if value is None:
             continue
         if not source.trusted and not option.project.allows(value):
@@ -239,30 +246,26 @@ def _spelled(values: Iterable[tuple[str, _Said]]) -> list[tuple[str, str]]:
 # --- what must hold between options ----------------------------------------------------------------------------
 
 
-def _fit_overlaps(origins: dict[str, Origin]) -> None:
+def _check_overlaps(origins: dict[str, Origin]) -> None:
     """An overlap that nobody wrote gives way to a small size that somebody did."""
     for overlap, size in OVERLAPS.items():
-        whole = origins[size].value
-        part = origins[overlap].value
+        part, whole = origins[overlap].value, origins[size].value
         assert isinstance(whole, int) and isinstance(part, int)
-        if not origins[overlap].name and part >= whole:
+        if part >= whole and origins[overlap].name:
+            raise _conflict(origins, overlap, f"must be less than {size}", (overlap, size))
+        if part >= whole:
             origins[overlap] = replace(origins[size], value=whole // _FITTING_PART, derived=True)
 
 
-def _check_conditions(origins: Mapping[str, Origin]) -> None:
-    for keys, holds, words in CONDITIONS:
-        if not holds(*(origins[key].value for key in keys)):
-            written = next((origins[key] for key in keys if origins[key].name), origins[keys[0]])
-            key = next((key for key in keys if origins[key] is written), keys[0])
-            values = ", ".join(f"{key} is {shown(origins[key].value)}" for key in keys)
-            raise ConfigError(
-                f"{written.place}: {_subject(key, keys)} {words}: {values}.", remedy="Change one of them."
-            )
+def _check_weights(origins: Mapping[str, Origin]) -> None:
+    if not any(origins[key].value for key in _WEIGHTS):
+        written = next(key for key in _WEIGHTS if origins[key].name)
+        raise _conflict(origins, written, "must be above 0 when the other two weights are 0", _WEIGHTS)
 
 
-def _subject(key: str, keys: tuple[str, ...]) -> str:
-    # Only the weights' condition reads the same from each of its keys.
-    return key if len(keys) > 2 else keys[0]
+def _conflict(origins: Mapping[str, Origin], key: str, words: str, keys: Iterable[str]) -> ConfigError:
+    values = ", ".join(f"{each} is {shown(origins[each].value)}" for each in keys)
+    return ConfigError(f"{origins[key].place}: {key} {words}: {values}.", remedy="Change one of them.")
 
 
 def _outward(config: Config, origins: Mapping[str, Origin]) -> list[str]:

@@ -1,14 +1,19 @@
-"""What one option is: its kind, default, bounds and spellings, and what a project's own file may decide about it.
+"""What one option is: its kind, default, bounds and spellings, what a project's own file may decide about it; and what
+was written for it -> its checked value.
 
-Knows no particular option (``options`` defines them) and no file.
+Knows no particular option (``options`` defines them), no file, and not the order of sources.
 """
 
 from __future__ import annotations
 
+import json
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal, NamedTuple, Required, TypedDict, TypeVar, Unpack
+from typing import Any, Final, Literal, NamedTuple, TypeVar
+
+from findling.model.errors import ConfigError
 
 Value = str | int | float | bool | tuple[str, ...] | None
 Kind = Literal["switch", "whole", "number", "text", "url", "list", "path"]
@@ -65,26 +70,41 @@ class Option:
             yield in_camel_case(spelling)
 
 
-class _About(TypedDict, total=False):
-    """What `option` takes over into the `Option` as it is."""
-
-    kind: Required[Kind]
-    choices: tuple[Value, ...]
-    bounds: tuple[float, float]
-    clamped: bool
-    project: ProjectRule
-    environment: str
-    unset: str
-    unused: str
-    provider: Mapping[str, str]
-
-
-def option(default: _T, help: str, *, key: str = "", also: tuple[str, ...] = (), **about: Unpack[_About]) -> _T:
-    """A dataclass field that is an option. ``key`` replaces the field's name below its section, ``also`` are further
-    spellings with their sections."""
-    unnamed = Option(key=key, attribute=("", ""), spellings=also, default=default, help=help, **about)
+def option(
+    default: _T,
+    help: str,
+    *,
+    kind: Kind | None = None,
+    choices: tuple[Value, ...] = (),
+    bounds: tuple[float, float] | None = None,
+    also: tuple[str, ...] = (),
+    **about: Any,
+) -> _T:
+    """A dataclass field that is an option, further fields of which are ``about``. Where ``kind`` is not said, it is the
+    default's; ``also`` are further spellings with their sections."""
+    if isinstance(default, bool):
+        choices = (True, False)
+    unnamed = Option(
+        key=about.pop("key", ""),
+        attribute=("", ""),
+        kind=kind or _kind_of_default(default, choices),
+        default=default,
+        help=help,
+        spellings=also,
+        choices=choices,
+        bounds=bounds,
+        **about,
+    )
     made: _T = field(default=default, metadata={_METADATA: unnamed})
     return made
+
+
+def _kind_of_default(default: Value, choices: tuple[Value, ...]) -> Kind:
+    if True in choices:
+        return "switch"
+    if isinstance(default, int):
+        return "whole"
+    return "number" if isinstance(default, float) else "list" if isinstance(default, tuple) else "text"
 
 
 def options_of(name: str, section: str, about: Mapping[str, Mapping[str, Option]]) -> Iterator[Option]:
@@ -101,3 +121,195 @@ def in_snake_case(name: str) -> str:
 
 def in_camel_case(name: str) -> str:
     return re.sub(r"_([a-z])", lambda match: match[1].upper(), name)
+
+
+# --- what was written -> a checked value --------------------------------------------------------------------------
+
+# Patterns and extensions are written by hand; more of them are made by a machine, and each is tried on every path.
+_MOST_ITEMS: Final = 1000
+_MOST_CHARS: Final = 4096
+
+_SWITCH_WORDS: Final = {
+    **dict.fromkeys(("true", "1", "yes", "on"), True),
+    **dict.fromkeys(("false", "0", "no", "off"), False),
+}
+
+
+class Checked(NamedTuple):
+    """``warning`` says, in the same way, that a value was moved into its bounds; "" for one that was taken as it is."""
+
+    value: Value
+    warning: str = ""
+
+
+def check(option: Option, written: object, name: str) -> Checked:
+    """``written`` as the option's value. ``name`` is how the option was spelled. Raises ConfigError without a place."""
+    if written is None and option.default is None:
+        return Checked(None)
+    if option.choices:
+        return Checked(_choice(option, written, name))
+    if option.kind == "whole" or option.kind == "number":
+        return _number(option, written, name)
+    if option.kind == "list":
+        return Checked(_texts(option, written, name))
+    return Checked(_text(option, written, name))
+
+
+def from_text(option: Option, text: str) -> object:
+    """What ``text`` from the command line or the environment would be in a file; the text itself if it is none."""
+    if option.kind == "switch":
+        return _SWITCH_WORDS.get(text.strip().lower(), text.strip().lower())
+    if option.kind == "whole" or option.kind == "number":
+        for read in (int, float):
+            try:
+                return read(text)
+            except ValueError:
+                continue
+        return text
+    if option.kind == "list":
+        return [item.strip() for item in text.split(",") if item.strip()]
+    return text.strip().lower() if option.choices else text
+
+
+def shown(value: Value) -> str:
+    """A value as TOML and JSON write it; "" for None."""
+    if value is None:
+        return ""
+    return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
+
+
+def allowed(option: Option) -> str:
+    """In words, which values an option takes."""
+    if option.choices:
+        return _or([shown(choice) for choice in option.choices])
+    if option.bounds is not None:
+        low, high = (f"{bound:,.0f}".replace(",", "_") for bound in option.bounds)
+        return f"a {'whole ' if option.kind == 'whole' else ''}number from {low} to {high}"
+    return {"list": "a list of texts", "url": "an http or https URL", "path": "the path of a folder"}.get(
+        option.kind, "text"
+    )
+
+
+def _choice(option: Option, written: object, name: str) -> Value:
+    for choice in option.choices:
+        if type(choice) is type(written) and choice == written:
+            return choice
+    kinds = {type(choice) for choice in option.choices}
+    if type(written) not in kinds:
+        raise _wrong_kind(option, written, name)
+    raise _error(option, f"{name} is {_short(written)}")
+
+
+def _number(option: Option, written: object, name: str) -> Checked:
+    whole = option.kind == "whole"
+    if isinstance(written, float) and not math.isfinite(written):
+        raise _error(option, f"{name} is {written}")
+    if isinstance(written, bool) or not isinstance(written, int if whole else (int, float)):
+        raise _wrong_kind(option, written, name)
+    assert isinstance(written, (int, float))
+    assert option.bounds is not None
+    low, high = option.bounds
+    if low <= written <= high:
+        return Checked(written if whole else float(written))
+    if not option.clamped:
+        raise _error(option, f"{name} is {_short(written)}")
+    nearest = low if written < low else high
+    return Checked(
+        float(nearest), f"{name} is {_short(written)}; {nearest:g} is used, the nearest of {low:g} to {high:g}"
+    )
+
+
+def _text(option: Option, written: object, name: str) -> str:
+    if not isinstance(written, str):
+        raise _wrong_kind(option, written, name)
+    if not written.strip():
+        raise _error(option, f"{name} is empty")
+    if len(written) > _MOST_CHARS or not written.isprintable():
+        raise _error(option, f"{name} is longer than {_MOST_CHARS} characters or has control characters")
+    if option.kind == "url":
+        if problem := url_problem(written):
+            # The text itself may hold a password, and is not repeated.
+            raise ConfigError(f"{name} must be {problem}.", remedy=f"The default is {option.default}.")
+        return written.rstrip("/")
+    return written.strip()
+
+
+def _texts(option: Option, written: object, name: str) -> tuple[str, ...]:
+    if not isinstance(written, (list, tuple)):
+        raise _wrong_kind(option, written, name)
+    for item in written:
+        if not isinstance(item, str):
+            raise _error(option, f"{name} has {_kind_of(item)} in its list")
+    if len(written) > _MOST_ITEMS or any(not item or len(item) > _MOST_CHARS for item in written):
+        raise _error(option, f"{name} has more than {_MOST_ITEMS} items, or an empty or very long one")
+    return tuple(written)
+
+
+def _wrong_kind(option: Option, written: object, name: str) -> ConfigError:
+    return _error(option, f"{name} is {_kind_of(written)}")
+
+
+def _error(option: Option, words: str) -> ConfigError:
+    return ConfigError(f"{words}.", remedy=f"It takes {allowed(option)}.")
+
+
+def _kind_of(value: object) -> str:
+    kinds = (
+        (bool, "a switch (true or false)"),
+        (int, "a whole number"),
+        (float, "a number with a point"),
+        (str, "text"),
+        (list, "a list"),
+        (dict, "a table"),
+        (type(None), "null"),
+    )
+    return next((words for kind, words in kinds if isinstance(value, kind)), f"a {type(value).__name__}")
+
+
+def _short(value: object) -> str:
+    text = repr(value) if not isinstance(value, int) or abs(value) < 10**18 else "a very large number"
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _or(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+# --- URLs --------------------------------------------------------------------------------------------------------
+# Their text only: no name is ever resolved here.
+
+_MAX_URL_CHARS: Final = 2048
+
+
+def url_problem(url: str) -> str:
+    """What makes ``url`` unfit to be a server's address, in words that follow "must be"; "" for a good one."""
+    from urllib.parse import urlsplit
+
+    if len(url) > _MAX_URL_CHARS or any(character <= " " or character == "\x7f" for character in url):
+        return "a URL without white space or control characters"
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return "an http or https URL"
+    if parts.scheme not in ("http", "https") or not host or "\\" in url:
+        return "an http or https URL"
+    if parts.username is not None or parts.password is not None:
+        return "a URL without user name and password"
+    if parts.query or parts.fragment:
+        return "a URL without ? and #"
+    return ""
+
+
+def is_loopback(url: str) -> bool:
+    """Whether a good URL names this machine itself: ``localhost``, 127.0.0.0/8 or ::1."""
+    import ipaddress
+    from urllib.parse import urlsplit
+
+    host = urlsplit(url).hostname or ""
+    if host.rstrip(".") == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,9 +1,9 @@
 """The definition: every option, its default, its bounds and what it means, said here and nowhere else.
 
-The fields of the groups below are the options; their types are those of the checked values. ``table`` puts the groups
-together: the loader, ``findling config`` and the documentation are made from that.
+The fields of the groups below are the options; their types are those of the checked values. `Config` has all of them,
+and `OPTIONS` is the table that the loader, ``findling config`` and the documentation are made from.
 
-Where several spellings are listed, each is accepted in every file, TOML or JSON, in snake_case and camelCase.
+Every spelling is accepted in every file, TOML or JSON, in snake_case and camelCase.
 """
 
 # ruff: noqa: RUF009 - option() makes a dataclass field
@@ -12,12 +12,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
-from findling.config.hosts import is_loopback
-from findling.config.option import NEVER, ONLY_FALSE, ProjectRule, option
+from findling.config.option import NEVER, ONLY_FALSE, Option, ProjectRule, Value, is_loopback, option, options_of
 
 EmbeddingProvider = Literal["local", "ollama", "voyage", "openai"]
 SemanticMode = Literal["off", "rerank_only", "hybrid"]
@@ -58,14 +57,12 @@ class Semantic:
         "auto",
         "Search by meaning. `auto`: on when an embedder works without leaving this machine. `false`: the docs tools "
         "answer `semantic_disabled`, search_code is lexical. `true`: on; an embedder that does not work is reported.",
-        kind="switch",
         choices=("auto", True, False),
         environment="FINDLING_SEMANTIC_ENABLED",
     )
     mode: SemanticMode | None = option(
         None,
         "What search_code does with meaning: nothing, reorder lexical results without any vector, or mix both.",
-        kind="text",
         choices=("off", "rerank_only", "hybrid"),
         environment="FINDLING_SEMANTIC_MODE",
         unset="hybrid when semantic search is on, else off",
@@ -74,7 +71,6 @@ class Semantic:
         "http://localhost:11434",
         "Where Ollama listens. Setting it chooses Ollama, unless a provider is named.",
         kind="url",
-        also=("semantic.ollamaUrl",),
         environment="FINDLING_OLLAMA_URL",
         project=_ON_THIS_MACHINE,
         provider={"semantic.ollama_url": "ollama"},
@@ -83,108 +79,65 @@ class Semantic:
         5000,
         "How long one query may take at Ollama or an external service, in milliseconds; a batch of texts has six times "
         "that.",
-        kind="whole",
-        also=("semantic.timeoutMs",),
         bounds=(100, 600_000),
     )
-    max_retries: int = option(
-        3,
-        "The most retries of one request, whatever failed.",
-        kind="whole",
-        also=("semantic.maxRetries",),
-        bounds=(0, 10),
-    )
+    max_retries: int = option(3, "The most retries of one request, whatever failed.", bounds=(0, 10))
     chunk_size: int = option(
         2000,
         "The longest piece of a document, in characters. When this or one of the next three changes, the index is "
         "built anew.",
-        kind="whole",
-        also=("semantic.chunkSize",),
         bounds=(100, 20_000),
     )
     chunk_overlap: int = option(
         200,
         "How much of a document's piece the next one repeats, in characters; less than chunk_size.",
-        kind="whole",
-        also=("semantic.chunkOverlap",),
         bounds=(0, 20_000),
     )
-    chunk_max_lines: int = option(
-        50, "Lines of a piece of code that has neither symbols nor blocks.", kind="whole", bounds=(5, 1000)
-    )
+    chunk_max_lines: int = option(50, "Lines of a piece of code that has neither symbols nor blocks.", bounds=(5, 1000))
     chunk_overlap_lines: int = option(
-        10, "Lines that such a piece shares with the next; less than chunk_max_lines.", kind="whole", bounds=(0, 1000)
+        10, "Lines that such a piece shares with the next; less than chunk_max_lines.", bounds=(0, 1000)
     )
     similarity_threshold: float = option(
-        0.7,
-        "The least similarity of a result of semantic_search and search_documents.",
-        kind="number",
-        also=("semantic.similarityThreshold",),
-        bounds=(0, 1),
+        0.7, "The least similarity of a result of semantic_search and search_documents.", bounds=(0, 1)
     )
     auto_index: bool = option(
         True,
         "Whether a question takes in files that are new or changed. `false`: it answers from what is indexed and says "
         "`stale`, and `findling index` or `sync` takes them in.",
-        kind="switch",
-        also=("semantic.autoIndex",),
-        choices=(True, False),
     )
     index_on_startup: bool = option(
-        False,
-        "Bring the whole index up to date when the server starts, in the background.",
-        kind="switch",
-        also=("semantic.indexOnStartup",),
-        choices=(True, False),
+        False, "Bring the whole index up to date when the server starts, in the background."
     )
     watch: bool = option(
         True,
         "Whether a server takes in files as they are saved, where `auto_index` allows a question to do so. `false`: "
         "only questions look at the disk.",
-        kind="switch",
-        choices=(True, False),
     )
     ratio: float = option(
         0.3,
         "The most weight that meaning gets in search_code where the kind of query has no ratio of its own: 0 is text "
         "only, 1 meaning only. It is a cap; less is used when the text matches well.",
-        kind="number",
         bounds=(0, 1),
         clamped=True,
     )
     lexical_short_circuit_threshold: float = option(
-        0.85,
-        "From this lexical confidence on, search_code does without meaning.",
-        kind="number",
-        bounds=(0, 1),
-        clamped=True,
+        0.85, "From this lexical confidence on, search_code does without meaning.", bounds=(0, 1), clamped=True
     )
     confidence_threshold: float = option(
-        0.5,
-        "Below this confidence an answer of search_code says `low_confidence`.",
-        kind="number",
-        bounds=(0, 1),
-        clamped=True,
+        0.5, "Below this confidence an answer of search_code says `low_confidence`.", bounds=(0, 1), clamped=True
     )
     profile_advisor_mode: Literal["off", "suggest"] = option(
         "off",
         "Whether the status recommends an embedding profile. Nothing is ever changed.",
-        kind="text",
         choices=("off", "suggest"),
     )
     external_provider_enabled: bool = option(
-        False,
-        "First gate: external services may be called at all.",
-        kind="switch",
-        choices=(True, False),
-        project=ONLY_FALSE,
+        False, "First gate: external services may be called at all.", project=ONLY_FALSE
     )
     allow_code_payload_to_external: bool = option(
         False,
         "Second gate: code may be sent to them. Without both, nothing is sent and no connection is opened. Documents "
         "are never sent.",
-        kind="switch",
-        choices=(True, False),
         project=ONLY_FALSE,
     )
 
@@ -212,7 +165,6 @@ class Embedding:
         None,
         "Who computes vectors: a model on this machine, Ollama, or an external service (both gates). One that cannot "
         "be used is reported, and search goes on by text and names.",
-        kind="text",
         choices=("local", "ollama", *EXTERNAL_EMBEDDERS),
         project=_NOT_EXTERNAL,
         unset="local: the model that the index was made with, else the bundled one",
@@ -221,7 +173,6 @@ class Embedding:
         "fast_local",
         "Which local model is used when none is named: `fast_local` is the bundled one, `code_quality` "
         "JinaEmbeddingsV2BaseCode and `high_quality` MxbaiEmbedLargeV1, which fastembed computes.",
-        kind="text",
         choices=("fast_local", "code_quality", "high_quality", "external"),
         project=_NOT_EXTERNAL,
     )
@@ -230,7 +181,6 @@ class Embedding:
         "The model's name at its provider; for local a name at the Hugging Face hub, an id such as NomicEmbedTextV15Q, "
         "or a folder. Written as `semantic.model` it chooses Ollama, unless a provider is named. "
         "A model that is not installed is reported, never replaced by another.",
-        kind="text",
         also=("semantic.model",),
         project=_NO_FOLDER_ELSEWHERE,
         environment="FINDLING_EMBED_MODEL",
@@ -238,9 +188,7 @@ class Embedding:
         provider={"semantic.model": "ollama", "semantic.embedding.model": "local"},
     )
     model_version: str = option(
-        "fastembed-1",
-        "The version of a named local model. Vectors of different versions are never compared.",
-        kind="text",
+        "fastembed-1", "The version of a named local model. Vectors of different versions are never compared."
     )
     dimensions: int | None = option(
         None,
@@ -252,7 +200,7 @@ class Embedding:
         unset=f"768 for {' and '.join(KNOWN_DIMENSIONS)}, else what the model returns",
     )
     batch_size: int = option(
-        32, "How many texts are embedded at once, by any model but the bundled one.", kind="whole", bounds=(1, 512)
+        32, "How many texts are embedded at once, by any model but the bundled one.", bounds=(1, 512)
     )
 
 
@@ -264,11 +212,10 @@ class Rerank:
         "none",
         "Who reorders the results of search_code; `none` leaves it to findling. Where the service fails or may not be "
         "called, findling does it, and search_code says `rerank_fallback`.",
-        kind="text",
         choices=("none", *EXTERNAL_RERANKERS),
         project=_NOT_EXTERNAL,
     )
-    timeout_ms: int = option(5000, "How long that may take, in milliseconds.", kind="whole", bounds=(100, 600_000))
+    timeout_ms: int = option(5000, "How long that may take, in milliseconds.", bounds=(100, 600_000))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,22 +223,20 @@ class Overrides:
     """The ratio for each kind of query. That for questions follows ``semantic.ratio`` where only the latter is set."""
 
     natural_language: float = option(
-        0.5, "The ratio for questions.", kind="number", bounds=(0, 1), clamped=True, key="natural_language.ratio"
+        0.5, "The ratio for questions.", bounds=(0, 1), clamped=True, key="natural_language.ratio"
     )
-    symbol: float = option(0.0, "The ratio for names.", kind="number", bounds=(0, 1), clamped=True, key="symbol.ratio")
-    path: float = option(0.0, "The ratio for paths.", kind="number", bounds=(0, 1), clamped=True, key="path.ratio")
-    error: float = option(
-        0.0, "The ratio for error messages.", kind="number", bounds=(0, 1), clamped=True, key="error.ratio"
-    )
+    symbol: float = option(0.0, "The ratio for names.", bounds=(0, 1), clamped=True, key="symbol.ratio")
+    path: float = option(0.0, "The ratio for paths.", bounds=(0, 1), clamped=True, key="path.ratio")
+    error: float = option(0.0, "The ratio for error messages.", bounds=(0, 1), clamped=True, key="error.ratio")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hybrid:
     """The weights of hybrid_search; at least one is above 0. What is missing is shared out among the others."""
 
-    keyword_weight: float = option(0.4, "The weight of full text.", kind="number", bounds=(0, 1e6))
-    symbol_weight: float = option(0.3, "The weight of symbol names.", kind="number", bounds=(0, 1e6))
-    semantic_weight: float = option(0.3, "The weight of meaning.", kind="number", bounds=(0, 1e6))
+    keyword_weight: float = option(0.4, "The weight of full text.", bounds=(0, 1e6))
+    symbol_weight: float = option(0.3, "The weight of symbol names.", bounds=(0, 1e6))
+    semantic_weight: float = option(0.3, "The weight of meaning.", bounds=(0, 1e6))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -306,79 +251,39 @@ class Library:
         project=NEVER,
         unset="the user's data folder, by the platform's convention",
     )
-    chunk_size: int = option(
-        1000, "The longest piece, in characters.", kind="whole", also=("library.chunkSize",), bounds=(100, 2000)
-    )
-    overlap: int = option(
-        200, "How much of a piece the next one repeats; less than chunk_size.", kind="whole", bounds=(0, 500)
-    )
+    chunk_size: int = option(1000, "The longest piece, in characters.", bounds=(100, 2000))
+    overlap: int = option(200, "How much of a piece the next one repeats; less than chunk_size.", bounds=(0, 500))
     max_files: int | None = option(
-        None,
-        "The most files that one source may bring.",
-        kind="whole",
-        also=("library.maxFiles",),
-        bounds=(1, 10_000_000),
-        unset="no limit",
+        None, "The most files that one source may bring.", kind="whole", bounds=(1, 10_000_000), unset="no limit"
     )
-    file_types: tuple[str, ...] = option(
-        (),
-        "The file name extensions that are taken, such as `md`; empty takes all.",
-        kind="list",
-        also=("library.fileTypes",),
-    )
+    file_types: tuple[str, ...] = option((), "The file name extensions that are taken, such as `md`; empty takes all.")
     include_patterns: tuple[str, ...] = option(
-        (),
-        "Globs of the files that are taken; empty takes all. Without `/` a glob matches in every folder.",
-        kind="list",
-        also=("library.includePatterns",),
+        (), "Globs of the files that are taken; empty takes all. Without `/` a glob matches in every folder."
     )
     exclude_patterns: tuple[str, ...] = option(
-        (),
-        "Globs of the files that are left out, in addition to those always left out.",
-        kind="list",
-        also=("library.excludePatterns",),
+        (), "Globs of the files that are left out, in addition to those always left out."
     )
     use_gpu: bool = option(
         False,
         "Accepted for the sake of files that have it.",
-        kind="switch",
         also=("library.useGPU",),
-        choices=(True, False),
         unused="no backend computes on a GPU",
     )
-    max_file_processing_concurrency: int = option(
-        8,
-        "How many files are read at once.",
-        kind="whole",
-        also=("library.maxFileProcessingConcurrency",),
-        bounds=(1, _MOST_WORKERS),
-    )
+    max_file_processing_concurrency: int = option(8, "How many files are read at once.", bounds=(1, _MOST_WORKERS))
     max_directory_concurrency: int = option(
         4,
         "How many collections are brought up to date at once, by all processes; the others wait for their turn.",
-        kind="whole",
-        also=("library.maxDirectoryConcurrency",),
         bounds=(1, _MOST_WORKERS),
     )
     max_embedding_concurrency: int = option(
         1,
         "How many collections are embedded at once, by all processes; the others wait for their turn.",
-        kind="whole",
-        also=("library.maxEmbeddingConcurrency",),
         bounds=(1, _MOST_WORKERS),
     )
-    max_repository_concurrency: int = option(
-        2,
-        "How many repositories are fetched at once.",
-        kind="whole",
-        also=("library.maxRepositoryConcurrency",),
-        bounds=(1, _MOST_WORKERS),
-    )
+    max_repository_concurrency: int = option(2, "How many repositories are fetched at once.", bounds=(1, _MOST_WORKERS))
     max_file_watcher_concurrency: int = option(
         1,
         "How many of the folders that a server watches have their changes taken in at once.",
-        kind="whole",
-        also=("library.maxFileWatcherConcurrency",),
         bounds=(1, _MOST_WORKERS),
     )
 
@@ -387,32 +292,22 @@ class Library:
 class Index:
     """Which files of a root are indexed."""
 
-    max_file_bytes: int = option(
-        _MIB, "Larger files are left out, and said so.", kind="whole", bounds=(1024, 256 * _MIB)
-    )
+    max_file_bytes: int = option(_MIB, "Larger files are left out, and said so.", bounds=(1024, 256 * _MIB))
     max_document_bytes: int = option(
         32 * _MIB,
         "The same for documents that are converted to text first: PDF, Word, PowerPoint, Excel, EPUB.",
-        kind="whole",
         bounds=(1024, 256 * _MIB),
     )
     include: tuple[str, ...] = option(
-        (), "Globs as in an ignore file; if there are any, only what they match is indexed.", kind="list"
+        (), "Globs as in an ignore file; if there are any, only what they match is indexed."
     )
-    exclude: tuple[str, ...] = option((), "Globs as in an ignore file; what they match is left out.", kind="list")
+    exclude: tuple[str, ...] = option((), "Globs as in an ignore file; what they match is left out.")
     background: bool = option(
         True,
         "Whether a first question leaves a process behind that finishes the index, at the lowest priority, and ends. "
         "Not where CI is set in the environment.",
-        kind="switch",
-        choices=(True, False),
     )
-    hidden: bool = option(
-        False,
-        "Also index files that git does not track and whose name or folder starts with a dot.",
-        kind="switch",
-        choices=(True, False),
-    )
+    hidden: bool = option(False, "Also index files that git does not track and whose name or folder starts with a dot.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -423,14 +318,10 @@ class Grep:
         2.0,
         "The processor's time for an expression, beyond what going through the text takes (0.1 s a megabyte). What was "
         "searched until then is answered, and said.",
-        kind="number",
         bounds=(1, 3600),
     )
     max_total_bytes: int = option(
-        300_000_000,
-        "The most text that is read; what the index rules out is not.",
-        kind="whole",
-        bounds=(_MIB, 1024 * 1024 * _MIB),
+        300_000_000, "The most text that is read; what the index rules out is not.", bounds=(_MIB, 1024 * 1024 * _MIB)
     )
 
 
@@ -438,24 +329,16 @@ class Grep:
 class Fetch:
     """Downloads into the library."""
 
-    enabled: bool = option(
-        True,
-        "Whether anything may be fetched.",
-        kind="switch",
-        choices=(True, False),
-        project=ONLY_FALSE,
-    )
+    enabled: bool = option(True, "Whether anything may be fetched.", project=ONLY_FALSE)
     allowed_hosts: tuple[str, ...] = option(
         (),
         "Hosts (`name` or `name:port`) that may be fetched from although their address is private or this machine's, "
         "and on any port.",
-        kind="list",
         project=NEVER,
     )
     max_total_bytes: int = option(
         10 * 1024 * _MIB,
         "How much disk all that is fetched may take, beside its index.",
-        kind="whole",
         bounds=(_MIB, 1024 * 1024 * _MIB),
         project=NEVER,
     )
@@ -468,7 +351,129 @@ class Log:
     level: Literal["debug", "info", "warning", "error"] = option(
         "warning",
         "The least important events that are logged, as JSON lines.",
-        kind="text",
         choices=("debug", "info", "warning", "error"),
         environment="FINDLING_LOG_LEVEL",
     )
+
+
+# --- all of them together ----------------------------------------------------------------------------------------
+
+EMBEDDING_KEY: Final = "CODECOMPASS_EMBEDDING_API_KEY"
+RERANK_KEY: Final = "CODECOMPASS_RERANK_API_KEY"
+
+
+class Secret:
+    """A provider's key. Neither ``str`` nor ``repr`` shows it, and it is no value that JSON knows."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def reveal(self) -> str:
+        """The key itself, for the header of a request and nothing else."""
+        return self._text
+
+    def __repr__(self) -> str:
+        return "Secret(***)"
+
+    def __reduce__(self) -> str:
+        raise TypeError("a key is not written anywhere")
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The keys of external services, from the environment alone."""
+
+    embedding: Secret | None = None
+    rerank: Secret | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Everything that can be decided, decided and checked. `Config()` has all defaults.
+
+    ``refused`` holds, by key, what a project's own file asked for and may not decide: asked for, but never done.
+    ``provider_by_spelling``: nobody named ``embedding.provider``; a key that stands for it did.
+    """
+
+    semantic: Semantic = field(default_factory=Semantic)
+    embedding: Embedding = field(default_factory=Embedding)
+    rerank: Rerank = field(default_factory=Rerank)
+    overrides: Overrides = field(default_factory=Overrides)
+    hybrid: Hybrid = field(default_factory=Hybrid)
+    library: Library = field(default_factory=Library)
+    index: Index = field(default_factory=Index)
+    grep: Grep = field(default_factory=Grep)
+    fetch: Fetch = field(default_factory=Fetch)
+    log: Log = field(default_factory=Log)
+    refused: Mapping[str, Value] = field(default_factory=lambda: MappingProxyType({}))
+    provider_by_spelling: bool = False
+    keys: Keys = field(default_factory=Keys, repr=False, compare=False)
+
+    def ratio_for(self, intent: Literal["symbol", "path", "error", "natural_language"]) -> float:
+        """The cap on the weight of meaning for a kind of query; a request's own ratio comes before it.
+
+        An override holds before ``semantic.ratio``; the loader lets the latter stand for the override of questions
+        that nobody wrote.
+        """
+        ratio: float = getattr(self.overrides, intent)
+        return ratio
+
+    @property
+    def embedder_blocked(self) -> bool:
+        """Whether an external embedder is asked for and may not be called."""
+        asked = self.embedding.provider in EXTERNAL_EMBEDDERS or self.embedding.profile == "external"
+        refused = "semantic.embedding.provider" in self.refused or "semantic.embedding.profile" in self.refused
+        return refused or (asked and not self.semantic.gates_open)
+
+    @property
+    def reranker_blocked(self) -> bool:
+        """Whether an external reranker is asked for and may not be called."""
+        asked = self.rerank.provider != "none" and not self.semantic.gates_open
+        return asked or "semantic.rerank.provider" in self.refused
+
+    @property
+    def external_blocked(self) -> bool:
+        """Whether any external service is asked for and may not be called."""
+        return self.embedder_blocked or self.reranker_blocked
+
+
+class Group(NamedTuple):
+    """An attribute of the Config, and where its options stand in a file."""
+
+    name: str
+    section: str
+    made: type
+
+
+GROUPS: Final = (
+    Group("semantic", "semantic", Semantic),
+    Group("embedding", "semantic.embedding", Embedding),
+    Group("rerank", "semantic.rerank", Rerank),
+    Group("overrides", "semantic.overrides", Overrides),
+    Group("hybrid", "hybrid", Hybrid),
+    Group("library", "library", Library),
+    Group("index", "index", Index),
+    Group("grep", "grep", Grep),
+    Group("fetch", "fetch", Fetch),
+    Group("log", "log", Log),
+)
+
+OPTIONS: Final[Mapping[str, Option]] = MappingProxyType(
+    {
+        made.key: made
+        for group in GROUPS
+        for made in options_of(group.name, group.section, {f.name: f.metadata for f in fields(group.made)})
+    }
+)
+
+
+OVERLAPS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "semantic.chunk_overlap": "semantic.chunk_size",
+        "semantic.chunk_overlap_lines": "semantic.chunk_max_lines",
+        "library.overlap": "library.chunk_size",
+    }
+)
+"""An overlap, and the size that it must stay below."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, Literal, NamedTuple
 
-from findling.config.options import EXTERNAL_EMBEDDERS, KNOWN_DIMENSIONS, OLLAMA_MODEL
-from findling.config.table import Config
+from findling.config.options import EXTERNAL_EMBEDDERS, KNOWN_DIMENSIONS, OLLAMA_MODEL, Config
 
 Provider = Literal["bundled", "local", "ollama", "voyage", "openai"]
 Reason = Literal["disabled", "named", "flat_key", "stored", "bundled", "detected", "blocked", "none"]

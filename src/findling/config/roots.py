@@ -95,11 +95,8 @@ def find_root(path: Path | None, *, root: Path | None = None, may_be_gone: bool 
     start = _existing(Path() if path is None else path)
     folder = start if start.is_dir() else start.parent
     found = _ancestor_root(folder) or folder
-    if not _has_store(found) and _is_protected(found):
-        raise RootError(
-            f"{found} is {_protected_name(found)}; findling does not index it as a whole.",
-            remedy=f"Name a folder inside it, or insist with --root {found}.",
-        )
+    if not _has_store(found):
+        _check_not_protected(found, f"Name a folder inside it, or insist with --root {found}.")
     _check_readable(found)
     return Root(found, "" if path is None else _scope(start, found))
 
@@ -112,11 +109,7 @@ def addable(path: Path) -> Path:
     """
     resolved = _existing(path)
     if resolved.is_dir():
-        if _is_protected(resolved):
-            raise RootError(
-                f"{resolved} is {_protected_name(resolved)}; findling does not index it as a whole.",
-                remedy="Name a folder inside it.",
-            )
+        _check_not_protected(resolved, "Name a folder inside it.")
         _check_readable(resolved)
     elif not os.access(resolved, os.R_OK):
         raise _no_permission(resolved)
@@ -149,9 +142,7 @@ def store_location(root: Path, *, cache: bool = False, create: bool = True) -> S
     if create:
         try:
             _make(directory)
-        except OSError as error:
-            if error.errno in _NO_ROOM:
-                raise StorageFull(f"No room for the index in {directory}.", remedy="Free some space.") from error
+        except OSError:
             return _cache_location(owner, "not_writable", create)
     return StoreLocation(directory, reason)
 
@@ -235,7 +226,7 @@ def _ancestor_root(folder: Path) -> Path | None:
         if _has_store(candidate) and (near or _owner(candidate / STORE_NAME) in trusted):
             return candidate
         # A repository of the home folder says nothing of a folder in it.
-        if not near and _is_protected(candidate):
+        if not near and _protected_name(candidate):
             continue
         if _is_git_top(candidate) and (near or _owner(candidate / ".git") in trusted):
             return candidate
@@ -343,8 +334,9 @@ def _scope(path: Path, root: Path) -> str:
     return "" if relative == Path() else relative.as_posix()
 
 
-def _is_protected(folder: Path) -> bool:
-    return _protected_name(folder) != ""
+def _check_not_protected(folder: Path, remedy: str) -> None:
+    if name := _protected_name(folder):
+        raise RootError(f"{folder} is {name}; findling does not index it as a whole.", remedy=remedy)
 
 
 def _protected_name(folder: Path) -> str:
@@ -369,42 +361,40 @@ def _cache_location(owner: Path, reason: str, create: bool) -> StoreLocation:
     digest = hashlib.sha256(os.fsencode(os.path.realpath(owner))).hexdigest()[:_CACHE_HASH_CHARS]
     directory = Path(platformdirs.user_cache_dir("findling", appauthor=False)) / f"{name}-{digest}"
     if create:
-        try:
-            directory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _make(directory)
-        except OSError as error:
-            if error.errno in _NO_ROOM:
-                raise StorageFull(f"No room for the index in {directory}.", remedy="Free some space.") from error
-            raise RootError(
-                f"Neither {owner} nor the cache folder {directory} can be written: {error.strerror or error}.",
-                remedy="Set XDG_CACHE_HOME to a folder that can be written.",
-            ) from error
+        make_store(directory, instead_of=owner)
     return StoreLocation(directory, reason)
 
 
-def make_store(directory: Path) -> None:
-    """Make a folder for an index that a caller has chosen the place for. Raises RootError, StorageFull."""
+def make_store(directory: Path, *, instead_of: Path | None = None) -> None:
+    """Make a folder for an index. ``instead_of``: where it would have been. Raises RootError, StorageFull."""
     try:
-        directory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         _make(directory)
     except OSError as error:
-        if error.errno in _NO_ROOM:
-            raise StorageFull(f"No room for the index in {directory}.", remedy="Free some space.") from error
-        raise RootError(
-            f"The folder {directory} cannot be written: {error.strerror or error}.", remedy="Check its permissions."
-        ) from error
+        why, remedy = error.strerror or error, "Check its permissions."
+        if instead_of is None:
+            raise RootError(f"The folder {directory} cannot be written: {why}.", remedy=remedy) from error
+        remedy = "Set XDG_CACHE_HOME to a folder that can be written."
+        places = f"Neither {instead_of} nor the cache folder {directory}"
+        raise RootError(f"{places} can be written: {why}.", remedy=remedy) from error
 
 
 def _make(directory: Path) -> None:
-    # Private, because the index repeats words of files that others may not be allowed to read.
-    directory.mkdir(mode=0o700, exist_ok=True)
+    """Raises OSError, StorageFull."""
     hiding = directory / ".gitignore"
     try:
-        file = hiding.open("x", encoding="utf-8")
-    except FileExistsError:
-        status = hiding.lstat()
-        if status.st_size or not stat.S_ISREG(status.st_mode):
-            return
-        file = hiding.open("r+", encoding="utf-8")  # a full disk or a crash has left it empty
-    with file:
-        file.write("*\n")
+        directory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Private, because the index repeats words of files that others may not be allowed to read.
+        directory.mkdir(mode=0o700, exist_ok=True)
+        try:
+            file = hiding.open("x", encoding="utf-8")
+        except FileExistsError:
+            status = hiding.lstat()
+            if status.st_size or not stat.S_ISREG(status.st_mode):
+                return
+            file = hiding.open("r+", encoding="utf-8")  # a full disk or a crash has left it empty
+        with file:
+            file.write("*\n")
+    except OSError as error:
+        if error.errno in _NO_ROOM:
+            raise StorageFull(f"No room for the index in {directory}.", remedy="Free some space.") from error
+        raise

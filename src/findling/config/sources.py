@@ -1,19 +1,21 @@
 """Where settings come from: one source says which options, under which names, with what written for them.
 
-What is written is not judged here, only which option each key means. ``files`` finds and reads the files.
+What is written is not judged here, only which option each key means. A file is bounded in size and must be a regular
+one; one of the project's must also lie in the root once links are followed. What cannot be read is an error where the
+user named the file, otherwise a warning.
 """
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping
+import stat
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from findling.config.lines import lines_of
-from findling.config.option import Option
-from findling.config.table import EMBEDDING_KEY, OPTIONS, RERANK_KEY
-from findling.config.values import from_text
+from findling.config.option import Option, from_text
+from findling.config.options import EMBEDDING_KEY, OPTIONS, RERANK_KEY
 from findling.model.errors import ConfigError
 
 # More unknown keys than this are somebody else's file; the rest is counted.
@@ -192,3 +194,169 @@ def _parsed(path: Path, text: str) -> Mapping[str, object]:
 
 def _no_constant(name: str) -> float:
     raise ValueError(f"{name} is no number of JSON")
+
+
+# --- the files ---------------------------------------------------------------------------------------------------
+
+CONFIG_VARIABLE: Final = "FINDLING_CONFIG"
+PROJECT_FILES: Final = (
+    "findling.toml",
+    ".findling/config.toml",
+    ".findling/config.json",
+    ".repo_search/config.json",
+)
+USER_FILES: Final = ("config.toml", "config.json")
+
+# A file with every option and a comment on each has 10 kB.
+_MAX_BYTES: Final = 256 * 1024
+
+
+def of_files(root: Path, environ: Mapping[str, str], named: Path | None) -> Iterator[Source]:
+    """The files that exist, the strongest first: the named one (else FINDLING_CONFIG's), the project's, the user's.
+
+    Raises ConfigError for a named file that cannot be read, and for any that does not parse.
+    """
+    if named is None and environ.get(CONFIG_VARIABLE):
+        named = Path(environ[CONFIG_VARIABLE])
+    candidates: list[tuple[SourceKind, Path]] = [("named", named)] if named is not None else []
+    candidates += [("project", root / name) for name in PROJECT_FILES]
+    folder = user_folder(environ)
+    candidates += [("user", folder / name) for name in USER_FILES] if folder is not None else []
+    for kind, path in candidates:
+        source = Source(kind, path)
+        text, problem = _read(path, inside=root if kind == "project" else None)
+        if problem and kind == "named":
+            raise ConfigError(
+                f"The configuration file {str(path)!r} cannot be used: {problem}.", remedy="Check the path."
+            )
+        if problem and problem != _ABSENT:
+            source.warnings.append(f"{path}: not read: {problem}.")
+        if problem != _ABSENT:
+            source.read(text)
+            yield source
+
+
+def user_folder(environ: Mapping[str, str]) -> Path | None:
+    """``~/.config/findling``, or where XDG_CONFIG_HOME says; None without a home folder."""
+    base = environ.get("XDG_CONFIG_HOME", "")
+    if os.path.isabs(base):  # noqa: PTH117 - the specification ignores a relative one
+        return Path(base) / "findling"
+    home = environ.get("HOME") or environ.get("USERPROFILE") or ""
+    return Path(home) / ".config" / "findling" if os.path.isabs(home) else None  # noqa: PTH117
+
+
+_ABSENT: Final = "there is no such file"
+
+
+def _read(path: Path, *, inside: Path | None) -> tuple[str, str]:
+    """The text of a file, and what is wrong with it ("" if nothing)."""
+    try:
+        real = os.path.realpath(path, strict=True)
+        if inside is not None and not Path(real).is_relative_to(os.path.realpath(inside)):
+            return "", "it is a link that leads out of the project"
+        if not stat.S_ISREG(os.stat(real).st_mode):  # noqa: PTH116 - and a pipe is never opened: it would block
+            return "", "it is no regular file"
+        with open(real, "rb") as file:  # noqa: PTH123
+            data = file.read(_MAX_BYTES + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return "", _ABSENT
+    except OSError as error:
+        return "", error.strerror or str(error)
+    if len(data) > _MAX_BYTES:
+        return "", f"it is larger than {_MAX_BYTES // 1024} kB"
+    try:
+        return data.decode("utf-8-sig"), ""
+    except UnicodeDecodeError:
+        return "", "it is not UTF-8"
+
+
+# --- where in a file each key stands -----------------------------------------------------------------------------
+# The parsers of the standard library do not tell, so a text that they have read is scanned when a place is shown.
+
+# The deepest option has four parts; deeper keys are somebody else's.
+_MOST_PARTS: Final = 6
+
+_JSON_PIECE: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,\n]|[^\s{}\[\]:,"]+')
+_TOML_PIECE: Final = re.compile(
+    r'"""(?:[^\\]|\\.)*?"{3,5}' + r"|'''.*?'{3,5}" + r'|"(?:[^"\\\n]|\\.)*"' + r"|'[^'\n]*'|#[^\n]*|\n|[\[\]{}=,.]"
+    r"|[^\s\[\]{}=,.\"'#]+",
+    re.DOTALL,
+)
+
+
+def lines_of(text: str, *, is_json: bool) -> dict[str, int]:
+    """The 1-based line of every key and section, by name (its parts joined with points)."""
+    return _in_json(text) if is_json else _in_toml(text)
+
+
+def _in_json(text: str) -> dict[str, int]:
+    import json
+
+    found: dict[str, int] = {}
+    line = 1
+    # The keys above the current place; "" stands for a list, whose items have no keys.
+    above: list[str] = []
+    last = ""
+    for match in _JSON_PIECE.finditer(text):
+        piece = match[0]
+        if piece == "\n":
+            line += 1
+        elif piece == ":":
+            above[-1] = str(json.loads(last))
+            if len(above) <= _MOST_PARTS:
+                found[".".join(above)] = line  # of several equal ones the last counts
+        elif piece in ("{", "["):
+            above.append("")
+        elif piece in ("}", "]"):
+            above.pop()
+        elif piece[0] == '"':
+            last = piece
+    return found
+
+
+def _in_toml(text: str) -> dict[str, int]:
+    found: dict[str, int] = {}
+    line = 1
+    section: list[str] = []
+    key: list[str] = []
+    current: list[str] = []
+    # Of each open bracket in a value: the key of an inline table, None for a list.
+    above: list[list[str] | None] = []
+    in_key, in_heading = True, False
+
+    def add(name: list[str]) -> None:
+        for parts in range(1, min(len(name), _MOST_PARTS) + 1):
+            found.setdefault(".".join(name[:parts]), line)
+
+    for match in _TOML_PIECE.finditer(text):
+        piece = match[0]
+        if piece == "\n":
+            if not above:
+                if in_heading:
+                    section = key
+                    add(section)
+                in_key, in_heading, key = True, False, []
+            line += 1
+        elif piece[0] == "#":
+            continue
+        elif not in_key:
+            if piece in ("{", "["):
+                above.append(current if piece == "{" else None)
+            elif piece in ("}", "]"):
+                above.pop()
+            in_key = piece == "{" or (piece == "," and bool(above) and above[-1] is not None)
+            line += piece.count("\n")
+        elif piece == "=":
+            current = [*((above[-1] if above else section) or []), *key]
+            add(current)
+            in_key, key = False, []
+        elif piece == "[" and not key:
+            in_heading = True
+        elif piece == "}":  # an empty table, or the comma before it
+            above.pop()
+            in_key = False
+        elif piece not in ("[", "]", "."):
+            key.append(piece[1:-1] if piece[0] in "\"'" else piece)
+    if in_heading:
+        add(key)
+    return found

@@ -10,21 +10,17 @@ from typing import TYPE_CHECKING
 from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
-    from findling.contracts.registry import TOOLS, call, select
-    from findling.contracts.root_names import check_roots
-    from findling.contracts.selection import select_of
-    from findling.contracts.workspace import Workspace
-    from findling.contracts.workspaces import open_workspace
+    from findling.contracts.registry import call
+    from findling.contracts.tools import TOOLS, select
+    from findling.contracts.workspaces import Workspace, check_roots, open_workspace
 else:
     __getattr__ = front_door(
         __name__,
         {
-            "registry": "TOOLS call select",
-            "root_names": "check_roots",
-            "selection": "select_of",
-            "workspace": "Workspace",
-            "workspaces": "open_workspace",
+            "registry": "call",
+            "tools": "TOOLS select",
+            "workspaces": "Workspace check_roots open_workspace",
         },
     )
 
-__all__ = ["TOOLS", "Workspace", "call", "check_roots", "open_workspace", "select", "select_of"]
+__all__ = ["TOOLS", "Workspace", "call", "check_roots", "open_workspace", "select"]

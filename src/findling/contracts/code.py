@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
-from findling import __version__
-from findling.contracts import absence, code_metadata, parameters, running
+from findling import __version__, reading, store
 from findling.contracts import code_decisions as decide
-from findling.contracts.code_health import grammars, missing_folder, required_version, schema_status, store_problem
-from findling.contracts.code_search import BODY_LINES, known_language, search_code, symbol_id
-from findling.contracts.model import Arguments, Call, Refusal, Reply, Tool, object_schema
-from findling.contracts.places import Lines
-from findling.contracts.refs import check_ref
+from findling.contracts import code_metadata, index_state
+from findling.contracts.code_search import BODY_LINES, known_language, symbol_id
+from findling.contracts.files import Lines
+from findling.contracts.model import Arguments, Call, Refusal, Reply
 from findling.contracts.symbols import file_symbols, outline
-from findling.contracts.workspace import WAIT_S
+from findling.contracts.workspaces import WAIT_S
 from findling.engine.index_jobs import RunMode
+from findling.model import errors
 from findling.model.languages import LANGUAGES
-from findling.model.types import SYMBOL_KINDS, Reference, SymbolHit
+from findling.model.types import Reference, SymbolHit
 from findling.search.lexical import core_name
 
 MATCH_SCORES = {"exact": 1.0, "prefix": 0.8, "part": 0.5}
@@ -31,9 +31,8 @@ REFERENCE_SCORE = 0.4
 # --- locate_symbol ---------------------------------------------------------------------------------------------
 
 
-def _locate_symbol(call: Call, given: Arguments) -> Reply:
+def locate_symbol(call: Call, given: Arguments) -> Reply:
     engine = call.workspace.engine
-    ref = check_ref(call.workspace, given.get("ref"))
     found = engine.symbols(
         given["name"],
         references=given["include_references"],
@@ -48,20 +47,19 @@ def _locate_symbol(call: Call, given: Arguments) -> Reply:
     room = max(0, given["limit"] - len(results))
     results += [_reference(use, given["name"], given["detail_level"]) for use in found.references[:room]]
     metadata = code_metadata.of_answer(
-        ref,
+        call.workspace.ref_name,
         freshness=found.freshness,
         coverage=found.coverage,
         job_active=call.workspace.job_active,
-        vectors_wanted=False,
     )
     if found.notes:
         metadata["warnings"] = list(found.notes)
     if found.freshness != "fresh":
-        call.workspace.finish_in_background(ref)
+        call.workspace.finish_in_background()
     facts = {
         "results": results,
         "total_candidates": found.total_definitions + found.total_references,
-        **absence.fields(found.absent),
+        **index_state.absent_fields(found.absent),
         "metadata": metadata,
     }
     return Reply(facts, "results")
@@ -111,15 +109,14 @@ def _reference(use: Reference, name: str, detail: str) -> dict[str, Any]:
 # --- the state of the index ------------------------------------------------------------------------------------
 
 
-def _index_status(call: Call, given: Arguments) -> Reply:
+def index_status(call: Call, given: Arguments) -> Reply:
     workspace = call.workspace
     engine = workspace.engine
     if (gone := missing_folder(engine.root)) is not None:
         raise gone
-    ref = check_ref(call.workspace, given.get("ref"))
     status = engine.status()
     schema = schema_status(engine.store_dir, indexed=status.indexing_status != "not_indexed")
-    active = running.active_job(workspace)
+    active = code_metadata.active_job(workspace)
     coverage = status.coverage
     facts: dict[str, Any] = {
         "project_id": code_metadata.project_id(str(engine.root)),
@@ -127,14 +124,14 @@ def _index_status(call: Call, given: Arguments) -> Reply:
         "index_status": "indexing" if active else status.indexing_status,
         "schema_status": schema,
         "required_schema_version": required_version(),
-        "ref": ref,
+        "ref": workspace.ref_name,
         "file_count": coverage.files,
-        "pending_count": running.pending_files(workspace, coverage),
+        "pending_count": code_metadata.pending_files(workspace, coverage),
         "symbol_count": status.symbols,
         "chunk_count": coverage.chunks,
         "embedded_count": coverage.embedded_chunks,
         "active_job": active,
-        "recent_jobs": [running.job_facts(job) for job in workspace.jobs.recent()],
+        "recent_jobs": [code_metadata.job_facts(job) for job in workspace.jobs.recent()],
     }
     if workspace.watched is not None:
         facts["watching"] = workspace.watched._asdict()
@@ -158,37 +155,40 @@ def _advice(languages: Any, files: int, latency_ms: float) -> dict[str, Any]:
     }
 
 
-def _index_repo(call: Call, given: Arguments) -> Reply:
+def index_repo(call: Call, given: Arguments) -> Reply:
     return _start(call, given, "full", "index_in_progress", "file_count")
 
 
-def _sync_repo(call: Call, given: Arguments) -> Reply:
+def sync_repo(call: Call, given: Arguments) -> Reply:
     return _start(call, given, "incremental", "sync_in_progress", "changed_files")
 
 
 def _start(call: Call, given: Arguments, mode: RunMode, busy: str, counted: str) -> Reply:
     workspace = call.workspace
-    ref = check_ref(workspace, given.get("ref"))
     # A forced synchronisation looks at every file again, which is what a full run from nothing does.
-    job = workspace.jobs.start("full" if given["force"] else mode, force=given["force"], ref=ref)
+    job = workspace.jobs.start("full" if given["force"] else mode, force=given["force"], ref=workspace.ref_name)
     if job is None:
         active = workspace.jobs.active
         data = {"job_id": active.id} if active else {}
         raise Refusal(busy, "The index is being brought up to date already; index_status tells how far it is.", data)
     facts = {"job_id": job.id, "status": job.status, "mode": mode, counted: None}
-    return Reply({**facts, "metadata": code_metadata.fields(decide.protocol_state(indexed=True, job_active=True), ref)})
+    return Reply(
+        {
+            **facts,
+            "metadata": code_metadata.fields(decide.protocol_state(indexed=True, job_active=True), workspace.ref_name),
+        }
+    )
 
 
-def _health_check(call: Call, given: Arguments) -> Reply:
+def health_check(call: Call, given: Arguments) -> Reply:
     workspace = call.workspace
     engine = workspace.engine
-    ref = check_ref(call.workspace, given.get("ref"))
     status = engine.status()
     gone = missing_folder(engine.root)
     sqlite_problem, fulltext_problem = store_problem(engine.store_dir)
     fingerprint = engine.fingerprint
     available, missing = grammars()
-    active = running.active_job(workspace)
+    active = code_metadata.active_job(workspace)
     failed = bool(gone or sqlite_problem or fulltext_problem) or status.indexing_status == "failed"
     embedder: dict[str, Any] = {"available": fingerprint is not None}
     if fingerprint is not None:
@@ -218,7 +218,7 @@ def _health_check(call: Call, given: Arguments) -> Reply:
                 "project_id": code_metadata.project_id(str(engine.root)),
                 "repo_root": str(engine.root),
                 "index_status": "indexing" if active else status.indexing_status,
-                "ref": ref,
+                "ref": workspace.ref_name,
             }
         ],
     }
@@ -227,18 +227,16 @@ def _health_check(call: Call, given: Arguments) -> Reply:
     return Reply({**facts, "metadata": code_metadata.of_status(workspace, status)}, "projects")
 
 
-def _get_file_outline(call: Call, given: Arguments) -> Reply:
-    ref = check_ref(call.workspace, given.get("ref"))
-    found, freshness = file_symbols(call, ref, given["path"])
+def get_file_outline(call: Call, given: Arguments) -> Reply:
+    found, freshness = file_symbols(call, given["path"])
     metadata = code_metadata.of_answer(
-        ref,
+        call.workspace.ref_name,
         freshness=freshness,
         coverage=call.workspace.engine.coverage(),
         job_active=call.workspace.job_active,
-        vectors_wanted=False,
     )
     if freshness != "fresh":
-        call.workspace.finish_in_background(ref)
+        call.workspace.finish_in_background()
     facts = {
         "file_path": found.path,
         "language": found.language,
@@ -248,110 +246,51 @@ def _get_file_outline(call: Call, given: Arguments) -> Reply:
     return Reply(facts, "symbols")
 
 
-# --- the rows --------------------------------------------------------------------------------------------------
+# --- whether what the index rests on works ---------------------------------------------------------------------------
 
-_DETAIL = parameters.one_of(
-    ("location", "signature", "context"),
-    "How much of each result: its place, also its signature, also its body.",
-    "signature",
-)
-_REF = {"ref": parameters.REF}
-_FORCE = {"force": parameters.flag("Build everything again, even what has not changed.")}
 
-TOOLS: tuple[Tool, ...] = (
-    Tool(
-        "search_code",
-        "code",
-        "Search code and documents for a symbol name, a path, an error message or a question in words. Use it first, "
-        "for any of these. Returns path, lines, kind, name, score and snippet of each place; metadata says how sure "
-        "the answer is and what to try next when it is not.",
-        object_schema(
-            {
-                "query": parameters.query("A name, a path, an error text, or a question."),
-                "limit": parameters.count(10, 100),
-                "language": parameters.LANGUAGE,
-                "detail_level": _DETAIL,
-                "semantic_ratio": parameters.share("The most that meaning may weigh against text; 0 is text only."),
-                "confidence_threshold": parameters.share("Below this an answer counts as not sure; 0.5 by default."),
-                "freshness_policy": parameters.one_of(
-                    ("strict", "balanced", "best_effort"),
-                    "When files changed that are not indexed yet: refuse, answer and bring the index up to date, or "
-                    "just answer.",
-                    "balanced",
-                ),
-                **_REF,
-                "max_tokens": parameters.TOKENS,
-            },
-            ("query",),
-        ),
-        search_code,
-        first=True,
-    ),
-    Tool(
-        "locate_symbol",
-        "code",
-        "Find where a name is defined (function, class, method, constant...), and with include_references also where "
-        "it is used. Exact names come first. Returns path, lines, kind, qualified name and signature.",
-        object_schema(
-            {
-                "name": parameters.text("The name, such as retry or Client.retry.", parameters.MAX_NAME),
-                "kind": parameters.one_of(SYMBOL_KINDS, "Only definitions of this kind."),
-                "language": parameters.LANGUAGE,
-                "limit": parameters.count(10, 100),
-                "detail_level": _DETAIL,
-                "include_references": parameters.flag("Also list where the name is used."),
-                **_REF,
-                "max_tokens": parameters.TOKENS,
-            },
-            ("name",),
-        ),
-        _locate_symbol,
-    ),
-    Tool(
-        "get_file_outline",
-        "code",
-        "Show what a file defines, with lines and signatures, as a tree: to know a file without reading it.",
-        object_schema(
-            {
-                "path": parameters.path("A file, relative to the root."),
-                "depth": parameters.one_of(
-                    ("top", "all"), "Only what stands at the top, or what is inside too.", "all"
-                ),
-                **_REF,
-            },
-            ("path",),
-        ),
-        _get_file_outline,
-    ),
-    Tool(
-        "index_status",
-        "code",
-        "Tell how much is indexed, whether the index is up to date, and what indexing runs or ran.",
-        object_schema(_REF),
-        _index_status,
-    ),
-    Tool(
-        "index_repo",
-        "code",
-        "Begin to index the whole root and answer at once; index_status tells how far it is. Searching indexes by "
-        "itself: this is for doing it ahead, or anew with force.",
-        object_schema({**_FORCE, **_REF}),
-        _index_repo,
-        writes=True,
-    ),
-    Tool(
-        "sync_repo",
-        "code",
-        "Begin to take in what changed on disk and answer at once. Searching does that by itself for few changes.",
-        object_schema({**_FORCE, **_REF}),
-        _sync_repo,
-        writes=True,
-    ),
-    Tool(
-        "health_check",
-        "code",
-        "Check that the index can be read, which grammars and which embedding model work, and what is running.",
-        object_schema(_REF),
-        _health_check,
-    ),
-)
+SchemaStatus = Literal["compatible", "not_indexed", "reindex_required", "corrupt_manifest"]
+
+_OLDER = "older format"
+"""How the store's own message speaks of an index that an earlier version wrote."""
+
+
+def schema_status(store_dir: Path, *, indexed: bool) -> SchemaStatus:
+    """Whether this version can read the index as it stands."""
+    try:
+        problem = store.soundness.problem(store_dir)
+    except errors.IndexNewer:
+        return "reindex_required"
+    except errors.IndexUnavailable:
+        return "corrupt_manifest"
+    if problem:
+        return "reindex_required" if _OLDER in problem else "corrupt_manifest"
+    return "compatible" if indexed else "not_indexed"
+
+
+def required_version() -> int:
+    """The format of the index that this version reads and writes."""
+    return store.FORMAT_VERSION
+
+
+def store_problem(store_dir: Path) -> tuple[str, str]:
+    """What is wrong with the tables and what with the text index, '' for nothing."""
+    try:
+        problem = store.soundness.problem(store_dir)
+    except errors.FindlingError as error:
+        return str(error), ""
+    return ("", problem) if problem.startswith("The text index") else (problem, "")
+
+
+def missing_folder(root: Path) -> errors.RootError | None:
+    """What is wrong where the folder that is searched is not there any more."""
+    if root.is_dir():
+        return None
+    return errors.RootError(f"There is no folder {str(root)!r} any more.", remedy="Check the path.")
+
+
+def grammars() -> tuple[list[str], list[str]]:
+    """Languages whose definitions can be read, and those whose grammar this installation lacks. Loads none."""
+    languages, tables = reading.supported_languages(), reading.GRAMMARS
+    missing = [name for name in languages if name in tables and not reading.has_grammar(tables[name].parser)]
+    return [name for name in languages if name not in missing], missing

@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from findling.contracts import absence, code_metadata
+from findling import outbound
 from findling.contracts import code_decisions as decide
-from findling.contracts.code_rerank import Rerank, reranked, reranker
+from findling.contracts import code_metadata, index_state
+from findling.contracts.files import MAX_REPEATED, clipped
 from findling.contracts.model import Arguments, Call, Refusal, Reply
-from findling.contracts.parameters import MAX_NAME, MAX_REPEATED
-from findling.contracts.places import clipped
-from findling.contracts.refs import check_ref
-from findling.contracts.workspace import WAIT_S
+from findling.contracts.workspaces import WAIT_S
 from findling.model.languages import LANGUAGES, find_language
 from findling.model.types import SYMBOL_KINDS, Answer, Grounds, Hit, Intent, Query
 from findling.outbound import events
@@ -29,7 +27,11 @@ if TYPE_CHECKING:
     from findling.config import Config
     from findling.config.options import SemanticMode
 
+
 SNIPPET_CHARS = 200
+MAX_NAME = 1_000
+"""Characters of a name; what is longer is none."""
+
 BODY_LINES = 200
 """Lines of a result's body; more is reading the file."""
 
@@ -56,23 +58,22 @@ def search_code(call: Call, given: Arguments) -> Reply:
     started = time.monotonic()
     workspace = call.workspace
     config = workspace.config
-    ref = check_ref(workspace, given.get("ref"))
     answer = workspace.engine.ask(question(given, config), progress=call.progress)
     if given["freshness_policy"] == "strict" and answer.result.freshness != "fresh":
-        raise _stale(answer, ref)
+        raise _stale(answer, workspace.ref_name)
     mode = mode_of(answer, config)
     found, rerank = reranked(config, mode, given["query"], placed(answer), _fan_out(given).merged)
     workspace.note_latency((time.monotonic() - started) * 1000)
     _report(answer, mode, min(len(found), given["limit"]), started)
     metadata = code_metadata.of_answer(
-        ref,
+        workspace.ref_name,
         freshness=answer.result.freshness,
         coverage=answer.result.coverage,
         job_active=workspace.job_active,
         vectors_wanted=mode == "hybrid",
     )
     if given["freshness_policy"] != "best_effort" and _is_unfinished(answer, mode):
-        workspace.finish_in_background(ref)
+        workspace.finish_in_background()
     return Reply(facts(given, config, answer, found, rerank, metadata), "results")
 
 
@@ -132,7 +133,7 @@ def facts(
         ],
         "query_intent": result.intent,
         "total_candidates": total,
-        **absence.fields(result.absent),
+        **index_state.absent_fields(result.absent),
         "suggested_next_actions": _next_actions(given, answer, shown, low=said["low_confidence"], total=total),
         "metadata": said,
     }
@@ -299,35 +300,24 @@ def _next_actions(
     at = {} if given.get("ref") is None else {"ref": given["ref"]}
     intent = answer.result.intent
     actions: list[dict[str, Any]] = []
+
+    def suggest(tool: str, reason: str, **arguments: Any) -> None:
+        actions.append({"tool": tool, "arguments": {**arguments, **at}, "reason": reason})
+
     if answer.result.is_absent and answer.nearest:
-        nearest = {"query": answer.nearest[0].text, **at}
-        actions.append({"tool": "search_code", "arguments": nearest, "reason": "ask for the nearest there is"})
+        suggest("search_code", "ask for the nearest there is", query=answer.nearest[0].text)
     elif not shown:
-        actions.append({"tool": "index_status", "arguments": at, "reason": "nothing was found: see what is indexed"})
+        suggest("index_status", "nothing was found: see what is indexed")
     name = _name_for(given["query"], intent, shown)
     asks_for_one = intent == "symbol" or (intent == "natural_language" and decide.looks_like_a_name(name))
     if low and name and asks_for_one and not answer.result.is_absent:
-        actions.append(
-            {"tool": "locate_symbol", "arguments": {"name": name, **at}, "reason": "look the name up among definitions"}
-        )
+        suggest("locate_symbol", "look the name up among definitions", name=name)
     if low and len(shown) < min(total, MORE_RESULTS) and len(given["query"]) <= MAX_REPEATED:
         same = {key: given[key] for key in ("language", "detail_level", "semantic_ratio") if key in given}
-        actions.append(
-            {
-                "tool": "search_code",
-                "arguments": {"query": given["query"], **same, "limit": MORE_RESULTS, **at},
-                "reason": "what is meant may stand further down",
-            }
-        )
+        further = "what is meant may stand further down"
+        suggest("search_code", further, query=given["query"], **same, limit=MORE_RESULTS)
     if shown:
-        path = shown[0].hit.path
-        actions.append(
-            {
-                "tool": "get_file_outline",
-                "arguments": {"path": path, **at},
-                "reason": "see what the first result's file holds",
-            }
-        )
+        suggest("get_file_outline", "see what the first result's file holds", path=shown[0].hit.path)
     return actions
 
 
@@ -373,3 +363,103 @@ def result_facts(item: Found, score: float, detail: str, intent: str) -> dict[st
 def symbol_id(path: str, qualified_name: str, line: int) -> str:
     """Names one definition in one state of the files."""
     return f"{path}#{qualified_name}@{line}"
+
+
+# --- the last order: as it is, by the local rule, or by an external service ------------------------------------------
+
+
+SENT_CHARS = 2_000
+"""Of each result: a service reads hardly more, and charges for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rerank:
+    """Who gave the results their last order; ``reason`` says why it was not the configured service, '' if it was."""
+
+    provider: str
+    reason: str = ""
+
+
+def reranked(
+    config: Config, mode: SemanticMode, query: str, found: list[Found], most: int
+) -> tuple[list[Found], Rerank]:
+    """The results in their last order, at most ``most`` where they are ordered anew, and who gave it."""
+    wanted = reranker(config, mode)
+    if wanted == "none":
+        return found, Rerank("none")
+    if wanted == "local":
+        return _by_words(query, found[:most]), Rerank("local")
+    if config.reranker_blocked:
+        return _by_words(query, found[:most]), Rerank("local", "external_provider_blocked")
+    try:
+        return _by_service(config, query, found[:most]), Rerank(wanted)
+    except _Failed as failure:
+        events.semantic_error(operation="rerank", error_type=failure.reason, message=f"{wanted} did not rerank")
+        return _by_words(query, found[:most]), Rerank("local", failure.reason)
+
+
+def reranker(config: Config, mode: SemanticMode) -> str:
+    """Who is to give the results their last order: none, local, or the name of a service."""
+    wanted = str(config.refused.get("semantic.rerank.provider", config.rerank.provider))
+    if mode == "off" or (wanted == "none" and mode == "hybrid"):
+        return "none"
+    return "local" if wanted == "none" else wanted
+
+
+class _Failed(Exception):
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def _by_service(config: Config, query: str, found: Sequence[Found]) -> list[Found]:
+    """By relevance; what the service was not sent or did not return follows, at most at its lowest."""
+    provider = config.rerank.provider
+    sent = [item for item in found if _may_be_sent(item)]
+    if not sent:
+        return list(found)
+    try:
+        order = outbound.services.rerank(
+            provider,
+            query,
+            [_text(item)[:SENT_CHARS] for item in sent],
+            config.keys.rerank,
+            timeout_s=config.rerank.timeout_ms / 1000,
+        )
+    except outbound.services.ServiceFailure as failure:
+        raise _Failed(f"{provider}_{failure.reason}") from failure
+    if not order:
+        raise _Failed(f"{provider}_empty_response")
+    ranked = [_with_score(sent[place], relevance) for place, relevance in order]
+    lowest = order[-1][1]
+    returned = {sent[place].hit.path for place, _ in order}
+    rest = [item for item in found if item.hit.path not in returned]
+    return [*ranked, *(_with_score(item, min(lowest, max(item.lexical, item.similarity))) for item in rest)]
+
+
+def _may_be_sent(item: Found) -> bool:
+    language = LANGUAGES.get(item.hit.language)
+    return language is not None and language.kind == "code"
+
+
+def _text(item: Found) -> str:
+    return f"{item.hit.path} {item.hit.qualified_name} {item.hit.snippet}"
+
+
+def _with_score(item: Found, score: float) -> Found:
+    return replace(item, lexical=score, similarity=score)
+
+
+def _by_words(query: str, found: Sequence[Found]) -> list[Found]:
+    """By the local rule, which sees words only: what was found by meaning alone keeps what its similarity is worth."""
+    values = decide.local_rerank(query, [(_text(item), max(item.lexical, item.similarity)) for item in found])
+    valued = [
+        (item, value if item.provenance != "semantic" else max(value, item.similarity * decide.RERANK_MOST))
+        for item, value in zip(found, values, strict=True)
+    ]
+    valued.sort(key=lambda pair: (-pair[1], pair[0].hit.path))
+    scores = [(item, value / decide.RERANK_MOST) for item, value in valued]
+    return [
+        replace(item, similarity=score) if item.provenance == "semantic" else replace(item, lexical=score)
+        for item, score in scores
+    ]

@@ -7,8 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from findling.contracts.docs_scope import ask, scope_of
-from findling.contracts.docs_state import READY, report, semantic_state
+from findling.contracts.docs_scope import READY, ask, report, scope_of, semantic_state
 from findling.contracts.model import Arguments, Call, Reply
 from findling.model.tokenizer import path_terms, term_key, terms
 from findling.model.types import LOW_CONFIDENCE
@@ -118,7 +117,7 @@ def _is_from(excerpt: Excerpt, passage: Passage) -> bool:
 BIAS = -2.35
 COVERAGE = 4.0
 COSINE = 3.0
-"""With them one in six answers that the documents have is flagged. Those of `findling.search.confidence` are of what
+"""With them one in six answers that the documents have is flagged. Those of `findling.search.answer` are of what
 whole files hold, synonyms among it."""
 
 

@@ -6,17 +6,24 @@ Must not know what is asked of the documents.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from findling import engine
+from findling.config import choose_provider
 from findling.contracts import index_state
 from findling.contracts.model import Arguments, Call
-from findling.contracts.refs import check_ref
-from findling.contracts.workspace import WAIT_S
+from findling.contracts.workspaces import WAIT_S
+from findling.embedding import BUNDLED
 from findling.model.errors import EmbedderUnavailable
+from findling.outbound import events
 from findling.search.passages import DocumentScope
 
 if TYPE_CHECKING:
+    from findling.contracts.workspaces import Workspace
     from findling.engine.documents import OpenDocuments
+    from findling.model.errors import FindlingError
+
 
 _Answer = TypeVar("_Answer")
 
@@ -48,7 +55,6 @@ def ask(
     ``code_too`` those of all files. What is left undone goes on in the background where there is one.
     """
     engine = call.workspace.engine
-    ref = check_ref(call.workspace, given.get("ref"))
     freshness, _ = engine.refresh(query=query, embed=by_meaning, wait_s=WAIT_S, progress=call.progress)
 
     def asked(by_meaning: bool) -> tuple[_Answer | None, dict[str, Any]]:
@@ -70,5 +76,80 @@ def ask(
     except EmbedderUnavailable:  # it went away since it was last heard of; words are there
         answer, state = asked(False)
     if state:
-        call.workspace.finish_in_background(ref)
+        call.workspace.finish_in_background()
     return answer, state
+
+
+# --- whether they can be searched by meaning, and what is said when they cannot --------------------------------------
+
+
+State = Literal["ready", "disabled", "unavailable", "mismatch"]
+
+
+@dataclass(frozen=True, slots=True)
+class SemanticState:
+    """``code`` and ``message`` are an answer's error, ``fallback_reason`` the same in a few words; '' when ready."""
+
+    state: State
+    code: str = ""
+    message: str = ""
+    fallback_reason: str = ""
+
+    @property
+    def error(self) -> dict[str, Any]:
+        return {"error": self.code, "message": self.message}
+
+
+READY = SemanticState("ready")
+DISABLED = SemanticState(
+    "disabled",
+    "semantic_disabled",
+    "Semantic search is disabled. Set semantic.enabled: true in config.",
+    "Semantic search is disabled",
+)
+
+
+def semantic_state(workspace: Workspace, query: str = "") -> SemanticState:
+    """The state of what is searched, for a question that will be asked by meaning: of several roots one is enough that
+    is ready. Raises `ConfigError`, and the index's errors where no root can be asked."""
+    roots = {str(root.engine.root): root for root in workspace.roots}
+    failed: dict[str, FindlingError] = {}  # the question finds them too, and names them
+    states = list(engine.of_each(roots, lambda root: _state(root, query), failed).values())
+    return next((found for found in states if found.state == "ready"), states[0])
+
+
+def _state(workspace: Workspace, query: str) -> SemanticState:
+    """The state of one root."""
+    config = workspace.config
+    if config.semantic.enabled is False:
+        return DISABLED
+    seen = workspace.engine.document_model(query)
+    url = config.semantic.ollama_url
+    choice = choose_provider(
+        config,
+        seen.stored[0] if seen.stored else None,
+        lambda: seen.fingerprint is not None and seen.fingerprint.provider == "ollama",
+        bundled_works=seen.fingerprint is not None and seen.fingerprint.provider == BUNDLED,
+        documents=True,
+    )
+    works = seen.fingerprint is not None and seen.fingerprint.provider == choice.provider
+    if not works and (choice.provider is None or (choice.provider == "ollama" and seen.connection)):
+        message = f"Cannot connect to Ollama at {url}. Is Ollama running?"
+        return SemanticState("unavailable", "ollama_unavailable", message, "Ollama unavailable")
+    if seen.fingerprint is None:
+        model = choice.model or choice.provider or ""
+        message = f"Cannot load embedding model '{model}': {seen.problem or 'it is not installed.'}"
+        return SemanticState("unavailable", "embedder_unavailable", message, "Embedding model unavailable")
+    if choice.named and seen.stored is not None and seen.stored[0] != seen.fingerprint.id:
+        message = (
+            f"Config model '{choice.model or seen.fingerprint.model}' ({seen.fingerprint.dimensions} dim) doesn't "
+            f"match stored embeddings ({seen.stored[1]} dim). Run reindex_vectors with force: true."
+        )
+        return SemanticState("mismatch", "model_mismatch", message, "Model mismatch")
+    return READY
+
+
+def report(operation: str, state: SemanticState) -> None:
+    """Log what keeps a tool from searching by meaning; being switched off is no error."""
+    if state.state in ("unavailable", "mismatch"):
+        events.semantic_error(operation=operation, error_type=state.code, message=state.message)

@@ -10,17 +10,20 @@ import os
 import stat
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from findling.config.roots import is_bare
 from findling.contracts.model import Call, Refusal
-from findling.contracts.workspace import WAIT_S
+from findling.contracts.workspaces import WAIT_S
 from findling.model.format_names import format_of
 from findling.model.marks import left_out_by_name, looks_secret
 from findling.model.reports import NOT_YET
 from findling.outbound.files import Files, NotRead, read_regular_file
 from findling.reading.decoding import Decoded, decode
-from findling.sources.folders import NEVER_FOLDERS
-from findling.sources.selection import DiscoveryOptions
+from findling.sources.selection import NEVER_FOLDERS, DiscoveryOptions
+
+if TYPE_CHECKING:
+    from findling.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +102,7 @@ def read_document(call: Call, path: str) -> TextFile | None:
     relative = real.relative_to(os.path.realpath(engine.root)).as_posix()
     freshness, _ = engine.refresh(query=relative, embed=False, wait_s=WAIT_S, progress=call.progress)
     if freshness != "fresh":
-        call.workspace.finish_in_background(call.workspace.ref_name)
+        call.workspace.finish_in_background()
     document = engine.document_text(relative)
     if document is None:
         why = engine.why(relative)
@@ -153,3 +156,53 @@ def line_range(text: TextFile, start_line: int, end_line: int) -> tuple[int, int
     if end_line and end_line < start:
         raise Refusal("invalid_input", f"end_line {end_line} is before start_line {start}")
     return start, end
+
+
+# --- text to show for a place ----------------------------------------------------------------------------------------
+
+
+SNIPPET_CHARS = 400
+"""A glance at a passage; whoever wants more reads the file."""
+
+CUT = "..."
+
+MAX_REPEATED = 1_000
+"""Characters of a query that an answer repeats: the rest of a long text is known to who asked."""
+
+
+def read_lines(texts: Path | Files, path: str) -> tuple[str, ...]:
+    """A file's lines with their ends, from a folder or a commit's files. Raises `Refusal` where it cannot be read."""
+    return read_text(texts, path).lines if isinstance(texts, Path) else read_object(texts, path).lines
+
+
+class Lines:
+    """Lines of the files that are searched, as they are now, of a converted document those of its text in the index; a
+    file that cannot be read has none."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._files: dict[str, tuple[str, ...]] = {}
+
+    def between(self, path: str, start: int, end: int) -> str:
+        """Lines ``start`` to ``end`` (1-based, inclusive), joined, without the last line end."""
+        lines = self._files.get(path)
+        if lines is None:
+            lines = self._files[path] = self._read(path)
+        return "".join(lines[start - 1 : end]).rstrip("\r\n")
+
+    def line(self, path: str, number: int) -> str:
+        return self.between(path, number, number)
+
+    def _read(self, path: str) -> tuple[str, ...]:
+        engine, own = self._engine.of(path)
+        if format_of(own) and (converted := engine.document_text(own)) is not None:
+            return tuple(f"{line}\n" for line in converted.text.split("\n"))
+        try:
+            return read_lines(engine.texts, own)
+        except Refusal:
+            return ()  # it is gone or changed its kind since it was indexed; the place is still told
+
+
+def clipped(text: str, chars: int = SNIPPET_CHARS) -> str:
+    """At most ``chars`` characters; what was cut ends in ``...``, counted in."""
+    return text if len(text) <= chars else text[: chars - len(CUT)] + CUT

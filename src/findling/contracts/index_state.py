@@ -7,14 +7,15 @@ The names are those of the code family's metadata, which always has them. Must n
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from findling.contracts.model import Call
 from findling.model.types import UNREAD, Freshness
 
 if TYPE_CHECKING:
-    from findling.model.types import Answer, Coverage, GrepResult, SymbolResult
+    from findling.model.types import Absent, Answer, Coverage, GrepResult, SymbolResult
+
 
 FRESHNESS, COMPLETENESS, NOT_SEARCHED = "freshness_status", "result_completeness", "not_searched"
 
@@ -76,17 +77,30 @@ def _vectors_wanted(answer: Answer) -> bool:
     return answer.meaning.problem is None
 
 
-def of_names(call: Call, ref: str, seen: SymbolResult) -> dict[str, Any]:
+def of_names(call: Call, seen: SymbolResult) -> dict[str, Any]:
     """Of an answer from names, as the engine gave it. What is left goes on in the background."""
     if seen.freshness != "fresh":
-        call.workspace.finish_in_background(ref)
+        call.workspace.finish_in_background()
     partial = seen.completeness == "partial" or seen.freshness == "syncing"
     return state(seen.freshness, partial=partial, **not_searched(seen.coverage, vectors_wanted=False))
 
 
-def of_text(call: Call, ref: str, seen: GrepResult) -> dict[str, Any]:
+def of_text(call: Call, seen: GrepResult) -> dict[str, Any]:
     """Of an answer from text, which is of the files as they are, and names those that are left out by itself. What is
     not indexed yet is, in the background."""
     if seen.unindexed:
-        call.workspace.finish_in_background(ref)
+        call.workspace.finish_in_background()
     return state("fresh", partial=not seen.counts_exact or any(file.reason in UNREAD for file in seen.skipped))
+
+
+def absent_fields(absent: Sequence[Absent]) -> dict[str, Any]:
+    """``absent``: what does not occur, and in how many files it was looked for; ``nearest``: what is like it and where
+    that stands. Nothing where nothing is known to be absent."""
+    if not absent:
+        return {}
+    return {
+        "absent": [{"kind": each.kind, "text": each.text, "files_searched": each.files} for each in absent],
+        "nearest": [
+            {"name": near.text, "path": near.path, "line": near.line} for each in absent for near in each.nearest
+        ],
+    }

@@ -1,4 +1,4 @@
-"""The library family apart from fetching (`library_fetch`) and jobs (`library_jobs`): passages of all that was added,
+"""The library family apart from fetching and its jobs (`library_jobs`): passages of all that was added,
 and of the roots' documents.
 
 Texts of answers are the contract of these tools; finding is the library's.
@@ -7,24 +7,23 @@ Texts of answers are the contract of these tools; finding is the library's.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from findling.contracts import budget, parameters
-from findling.contracts.library_answers import chunk_line, found_line, passage_facts, result_facts
-from findling.contracts.library_fetch import FETCH_TOOLS
-from findling.contracts.library_jobs import JOB_TOOLS
-from findling.contracts.model import Arguments, Call, Refusal, Reply, Tool, object_schema
-from findling.contracts.workspace import WAIT_S, Workspace
+from findling.contracts import budget
+from findling.contracts.files import MAX_REPEATED, clipped
+from findling.contracts.model import Arguments, Call, Refusal, Reply
+from findling.contracts.workspaces import WAIT_S, Workspace
+from findling.engine.library.results import iso_date
 from findling.model.errors import Cancelled, ConfigError, FindlingError, InvalidInput, RootError
 
 if TYPE_CHECKING:
-    from findling.engine.library.search import Passage
+    from findling.engine.library.results import Passage
+    from findling.engine.library.search import LibraryResult
     from findling.engine.library.sources import Source
 
+
 MIN_SCORE = 0.7
-MOST_RESULTS = 1000
-MOST_AROUND = 10
 
 SUMMARY_CHARS = 200
 """Kept for the line before the results; its query comes on top."""
@@ -33,7 +32,7 @@ SUMMARY_CHARS = 200
 # --- search_documents ------------------------------------------------------------------------------------------
 
 
-def _search_documents(call: Call, given: Arguments) -> Reply:
+def search_documents(call: Call, given: Arguments) -> Reply:
     roots, problems = _roots(call)
     options = _options(call, given.get("options", {}))
     library = call.workspace.library
@@ -47,7 +46,7 @@ def _search_documents(call: Call, given: Arguments) -> Reply:
     )
     for root, source in () if result.complete else roots.items():
         if source.left:
-            root.finish_in_background(root.ref_name)
+            root.finish_in_background()
     facts = result_facts(result, options)
     if notes := [*call.notes, *problems, *facts.get("notes", ())]:
         facts["notes"] = notes
@@ -92,7 +91,7 @@ def _roots(call: Call) -> tuple[dict[Workspace, Source], list[str]]:
 # --- get_file_details ------------------------------------------------------------------------------------------
 
 
-def _get_file_details(call: Call, given: Arguments) -> Reply:
+def get_file_details(call: Call, given: Arguments) -> Reply:
     path: str = given["filePath"]
     if not os.path.isabs(path):  # noqa: PTH117
         raise Refusal("invalid_input", f"Parameter `filePath` must be an absolute path, not {path}.")
@@ -121,7 +120,7 @@ def _fitting(passages: Sequence[Passage], chars: int) -> Sequence[Passage]:
 # --- deleting --------------------------------------------------------------------------------------------------
 
 
-def _remove_file(call: Call, given: Arguments) -> Reply:
+def remove_file(call: Call, given: Arguments) -> Reply:
     path: str = given["filePath"]
     if not os.path.isabs(path):  # noqa: PTH117
         raise Refusal("invalid_input", f"Parameter `filePath` must be an absolute path, not {path}.")
@@ -136,102 +135,136 @@ def _remove_file(call: Call, given: Arguments) -> Reply:
     return Reply(None, text=[budget.dumps({"deletedChunks": removed.chunks, "filePath": path})])
 
 
-def _flush_all(call: Call, given: Arguments) -> Reply:
+def flush_all(call: Call, given: Arguments) -> Reply:
     if not given["confirm"]:
         raise Refusal("invalid_input", "Parameter `confirm` must be true: every collection would be forgotten.")
     removed = call.workspace.library.flush()
     return Reply(None, text=[budget.dumps({"deletedFiles": removed.files, "deletedChunks": removed.chunks})])
 
 
-# --- the rows --------------------------------------------------------------------------------------------------
+# --- answers: passages, the sentences before them, what is worth doing next ------------------------------------------
 
-_FILE = parameters.path("The absolute path of an indexed file, as search_documents gives it.")
 
-TOOLS: tuple[Tool, ...] = (
-    Tool(
-        "search_documents",
-        "library",
-        "Find passages by meaning in the library (folders and files that were added with `findling library add`) and "
-        "in the documents of the project. Returns each passage with its file, score and collection, and what to try "
-        "next.",
-        object_schema(
-            {
-                "query": parameters.query("A question or a topic, in words."),
-                "options": {
-                    **object_schema(
-                        {
-                            "limit": parameters.count(10, MOST_RESULTS),
-                            "minScore": parameters.share("The least similarity of a result; 0.7 by default."),
-                            "includeMetadata": parameters.flag(
-                                "Whether each result has its file's size and date, offset and tokens.", default=True
-                            ),
-                            "maxResults": {
-                                "type": "integer",
-                                "minimum": 1,
-                                "maximum": MOST_RESULTS,
-                                "description": "As limit; the smaller of the two counts.",
-                            },
-                            "similarityThreshold": parameters.share("As minScore, which comes before it."),
-                        }
-                    ),
-                    "description": "How many results, and how similar.",
-                },
-                "ref": parameters.REF,
-                "max_tokens": parameters.TOKENS,
-            },
-            ("query",),
-        ),
-        _search_documents,
-        first=True,
-        text_only=True,
-    ),
-    Tool(
-        "get_file_details",
-        "library",
-        "Read the chunks of an indexed file: all of them, or one with its neighbours. Use it after search_documents.",
-        object_schema(
-            {
-                "filePath": _FILE,
-                "chunkIndex": {
-                    "type": "integer",
-                    "minimum": 0,
-                    "maximum": 1_000_000,
-                    "description": "Only this chunk (0 is the first) and those around it.",
-                },
-                "contextSize": {
-                    "type": "integer",
-                    "minimum": 0,
-                    "maximum": MOST_AROUND,
-                    "default": 3,
-                    "description": "How many chunks on each side of chunkIndex; 0 is that chunk only.",
-                },
-                "max_tokens": parameters.TOKENS,
-            },
-            ("filePath",),
-        ),
-        _get_file_details,
-        text_only=True,
-    ),
-    *FETCH_TOOLS,
-    *JOB_TOOLS,
-    Tool(
-        "remove_file",
-        "library",
-        "Take a file out of the library for good. The file itself stays; nothing of a project is removed.",
-        object_schema({"filePath": _FILE}, ("filePath",)),
-        _remove_file,
-        writes=True,
-        text_only=True,
-        destructive=True,
-    ),
-    Tool(
-        "flush_all",
-        "library",
-        "Empty the library: forget every collection, delete its index and what was fetched. Your own files stay.",
-        object_schema({"confirm": parameters.flag("Must be true.")}),
-        _flush_all,
-        writes=True,
-        text_only=True,
-        destructive=True,
-    ),
-)
+PREVIEW_CHARS = 200
+"""Of a chunk in its own line; the whole of it stands in the array."""
+
+RELATED = 2
+RELATED_AMONG = 5
+"""Headings that are suggested as further questions, and among how many of the first results they are looked for."""
+
+STEP_PLACES = 2
+"""Decimals of a suggested minScore."""
+
+
+def passage_facts(passage: Passage, *, score: bool, metadata: bool) -> dict[str, Any]:
+    """The fields of a result, or without ``score`` of a chunk. ``headings`` also name the page or the like; what was
+    fetched is ``untrusted``: whoever wrote it may want something of its readers."""
+    facts: dict[str, Any] = {
+        "id": passage.id,
+        "filePath": passage.file_path,
+        "chunkIndex": passage.chunk_index,
+        "content": passage.content,
+    }
+    if score:
+        facts["score"] = round(passage.score, 6)
+    if metadata:
+        facts["metadata"] = {
+            "fileSize": passage.file_size,
+            "lastModified": iso_date(passage.modified),
+            "chunkOffset": passage.chunk_offset,
+            "tokenCount": passage.token_count,
+        }
+    facts["collection"] = passage.collection
+    if passage.headings:
+        facts["headings"] = list(passage.headings)
+    if passage.fetched:
+        facts["untrusted"] = True
+    return facts
+
+
+def result_facts(result: LibraryResult, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The whole result object; ``options`` are those that were in effect."""
+    meta: dict[str, Any] = {"below_threshold_count": result.below_threshold}
+    if result.best_similarity is not None:
+        meta = {"best_similarity": round(result.best_similarity, 6), **meta}
+    facts: dict[str, Any] = {
+        "query": clipped(result.query, MAX_REPEATED),
+        "results": [
+            passage_facts(passage, score=True, metadata=options["includeMetadata"]) for passage in result.passages
+        ],
+        "totalResults": result.total,
+        "searchTime": round(result.took_ms),
+        "options": dict(options),
+        "nextSteps": next_steps(result),
+        "meta": meta,
+        "usedSemantic": result.used_semantic,
+    }
+    if not result.total_exact:
+        facts["totalIsLowerBound"] = True
+    if not result.complete:
+        facts["result_completeness"] = "partial"
+    if result.notes:
+        facts["notes"] = list(result.notes)
+    return facts
+
+
+def found_line(count: int, result: LibraryResult, active_jobs: int) -> str:
+    """The first block of a search; ``count`` results are in the answer."""
+    query = clipped(result.query, MAX_REPEATED)
+    line = f'Found {count} results for "{query}" in {round(result.took_ms)}ms'
+    return f"{line} (index incomplete: {active_jobs} active jobs)" if active_jobs else line
+
+
+def chunk_line(passage: Passage) -> str:
+    text = clipped(passage.content, PREVIEW_CHARS)
+    return f"Chunk {passage.chunk_index} ({passage.token_count} tokens): {text}"
+
+
+# --- what is worth doing next ----------------------------------------------------------------------------------
+
+
+def next_steps(result: LibraryResult) -> list[str]:
+    """Sentences, the likeliest first; each follows from this answer."""
+    steps = _after_results(result) if result.passages else _after_nothing(result)
+    if not result.complete:
+        steps.append("Ask again in a moment: not everything is indexed yet.")
+    return steps
+
+
+def _after_results(result: LibraryResult) -> list[str]:
+    first = result.passages[0]
+    steps = [
+        f"Read around the best result: get_file_details with filePath {first.file_path} and chunkIndex "
+        f"{first.chunk_index}."
+    ]
+    steps += [f'Search for "{heading}".' for heading in _related(result.query, result.passages[:RELATED_AMONG])]
+    more = result.total - len(result.passages)
+    if more > 0:
+        steps.append(f"{more} more passages match: raise options.limit, or ask more narrowly.")
+    if not result.used_semantic:
+        steps.append("Only words were compared: other words for the same thing may find more.")
+    return steps
+
+
+def _after_nothing(result: LibraryResult) -> list[str]:
+    if not result.sources:
+        return ["Nothing is in the library: `findling library add PATH` puts a folder or a file into it."]
+    if result.best_similarity and result.below_threshold:
+        lower = int(result.best_similarity * 10**STEP_PLACES) / 10**STEP_PLACES
+        return [
+            f"The nearest of {result.below_threshold} passages has a similarity of {result.best_similarity:.2f}: "
+            f"set options.minScore to {lower} or less to see it.",
+            "Ask in other words, closer to those of the documents.",
+        ]
+    return ["Ask in other words, or for the exact words with search_keyword or search_docs."]
+
+
+def _related(query: str, passages: Sequence[Passage]) -> list[str]:
+    """Headings of the first results that the query does not name."""
+    asked = query.casefold()
+    found: dict[str, None] = {}
+    for passage in passages:
+        heading = " ".join(passage.headings[-1].split()) if passage.headings else ""
+        if heading and heading.casefold() not in asked and len(heading) <= PREVIEW_CHARS:
+            found.setdefault(heading)
+    return list(found)[:RELATED]

@@ -1,22 +1,67 @@
-"""The library family's tools about its jobs: what runs, and what became of what ran."""
+"""The library family's tools that fetch, and those about their jobs: what runs, and what became of what ran.
+
+Fetching starts a job, says which, and returns at once.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from findling.contracts import budget, parameters
-from findling.contracts.model import Arguments, Call, Refusal, Reply, Tool, object_schema
+from findling.contracts import budget
+from findling.contracts.model import Arguments, Call, Refusal, Reply
+from findling.engine.library.fetching.fetch_requests import DEFAULT_FILE_MB, INCLUDED, FileRequest, RepoRequest
 from findling.engine.library.results import job_facts
-from findling.model.errors import NotFound
+from findling.model.errors import ConfigError, FetchRefused, NotFound, RootError
 
 if TYPE_CHECKING:
     from findling.engine.jobs import Job, JobStatistics
 
-MAX_ID = 100
-"""Characters of an id that is looked for."""
+
+def fetch_repo(call: Call, given: Arguments) -> Reply:
+    _require_allowed(call)
+    options = given.get("options", {})
+    request = RepoRequest(
+        url=given["repoUrl"],
+        branch=given.get("branch", ""),
+        include=tuple(options.get("includePatterns", INCLUDED)),
+        exclude=tuple(options.get("excludePatterns", ())),
+        remove_comments=options.get("removeComments", False),
+        line_numbers=options.get("showLineNumbers", True),
+    )
+    job = call.workspace.library.fetch(request)
+    return _started(f"Started async repository fetch: {request.name}", job, {"repoName": request.name})
 
 
-def _get_job_status(call: Call, given: Arguments) -> Reply:
+def fetch_file(call: Call, given: Arguments) -> Reply:
+    _require_allowed(call)
+    options = given.get("options", {})
+    request = FileRequest(
+        url=given["url"],
+        filename=given["filename"],
+        overwrite=options.get("overwrite", True),
+        max_bytes=int(options.get("maxFileSizeMB", DEFAULT_FILE_MB) * (1 << 20)),
+        index=options.get("indexAfterSave", True),
+    )
+    job = call.workspace.library.fetch(request)
+    return _started(f"Started async file download: {request.filename}", job, {"filename": request.filename})
+
+
+def _require_allowed(call: Call) -> None:
+    """A project may switch fetching off; nothing else of its configuration counts here. Raises `FetchRefused`."""
+    try:
+        enabled = call.workspace.config.fetch.enabled
+    except (ConfigError, RootError):
+        return  # the root says so itself where it is asked for; the user's own configuration is obeyed anyway
+    if not enabled:
+        raise FetchRefused("Fetching is switched off here.", remedy="fetch.enabled is false in the configuration.")
+
+
+def _started(line: str, job: Job, facts: dict[str, Any]) -> Reply:
+    text = f"{line}\nJob ID: {job.id}\nUse get_job_status to poll for completion."
+    return Reply(None, text=[text, budget.dumps({"jobId": job.id, **facts})])
+
+
+def get_job_status(call: Call, given: Arguments) -> Reply:
     try:
         job = call.workspace.library.jobs.get(given["jobId"])
     except NotFound as error:
@@ -24,7 +69,7 @@ def _get_job_status(call: Call, given: Arguments) -> Reply:
     return Reply(None, text=[status_text(job), budget.dumps(job_facts(job))])
 
 
-def _list_active_jobs(call: Call, given: Arguments) -> Reply:
+def list_active_jobs(call: Call, given: Arguments) -> Reply:
     jobs = call.workspace.library.jobs
     active = jobs.active()
     return Reply(None, text=[list_text(active, jobs.statistics()), budget.dumps([job_facts(job) for job in active])])
@@ -60,23 +105,3 @@ def list_text(active: list[Job], statistics: JobStatistics) -> str:
             f"Avg Duration: {statistics.average_duration_ms / 1000:.1f}s",
         )
     )
-
-
-JOB_TOOLS: tuple[Tool, ...] = (
-    Tool(
-        "get_job_status",
-        "library",
-        "Tell how far a job of the library is, and what came of it when it has ended.",
-        object_schema({"jobId": parameters.text("The id that the job was given.", MAX_ID)}, ("jobId",)),
-        _get_job_status,
-        text_only=True,
-    ),
-    Tool(
-        "list_active_jobs",
-        "library",
-        "List the jobs of the library that are running, with statistics of all.",
-        object_schema({}),
-        _list_active_jobs,
-        text_only=True,
-    ),
-)

@@ -1,18 +1,14 @@
-"""What a tool is, what it is given and what it gives back. Plain values; knows no tool and no transport."""
+"""What a tool is given and what it gives back. Plain values; knows no tool and no transport."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from findling.contracts.workspace import Workspace
+    from findling.contracts.workspaces import Workspace
     from findling.model.types import Progress
-
-Family = Literal["code", "docs", "library", "repo"]
-
-FAMILIES: tuple[Family, ...] = ("code", "docs", "library", "repo")
 
 Schema = Mapping[str, Any]
 """A JSON schema of the part of the language that `schema.validate` reads."""
@@ -69,28 +65,6 @@ class Call:
 Handler = Callable[[Call, Arguments], Reply]
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """One row of the registry.
-
-    ``summary`` is read by models: what it is for and what comes back. ``writes``: it changes the index. ``text_only``:
-    its text blocks are the whole answer over protocols that have both, so that contents arrive verbatim.
-    ``destructive`` tools are served only where that was asked for. ``open_world``: it asks servers elsewhere.
-    ``first``: the one that its family begins with, to be known to a model before it looks for tools.
-    """
-
-    name: str
-    family: Family
-    summary: str
-    schema: Schema
-    handler: Handler
-    writes: bool = False
-    text_only: bool = False
-    destructive: bool = False
-    open_world: bool = False
-    first: bool = False
-
-
 @dataclass(eq=False)
 class Refusal(Exception):
     """A call that cannot be answered: ``code`` for programs, ``message`` for people, ``data`` to go on from."""
@@ -101,13 +75,3 @@ class Refusal(Exception):
 
     def __str__(self) -> str:
         return self.message
-
-
-def object_schema(properties: Mapping[str, Schema], required: tuple[str, ...] = ()) -> Schema:
-    """The schema of a tool's arguments: these and no others."""
-    return {
-        "type": "object",
-        "properties": dict(properties),
-        "required": list(required),
-        "additionalProperties": False,
-    }

@@ -1,4 +1,4 @@
-"""The one registry of tools, and the one way to call them: validate, run, shape the answer or the refusal.
+"""The one way to call a tool: validate, run, shape the answer or the refusal.
 
 Every transport calls `call`; none of them knows a tool.
 """
@@ -6,22 +6,19 @@ Every transport calls `call`; none of them knows a tool.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Any
 
-from findling.contracts import budget, code, docs, library, repo, several
-from findling.contracts.failures import refusal_of, refused
-from findling.contracts.model import Arguments, Call, Refusal, Reply, Tool, ToolResult
+from findling.contracts import budget, code_metadata, several
+from findling.contracts.model import Arguments, Call, Refusal, Reply, ToolResult
 from findling.contracts.schema import validate
-from findling.contracts.selection import select_of
-from findling.contracts.workspace import Workspace
-from findling.model.errors import FindlingError, InvalidInput
+from findling.contracts.tools import Family, Tool, find
+from findling.contracts.workspaces import Workspace
+from findling.model import errors
+from findling.model.errors import FindlingError
 from findling.model.types import Progress
 from findling.search.query import shortened
-
-TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in (*code.TOOLS, *docs.TOOLS, *library.TOOLS, *repo.TOOLS)}
 
 _log = logging.getLogger(__name__)
 
@@ -53,20 +50,6 @@ def call(
     return _finished(reply, given.get("max_tokens"))
 
 
-def find(name: str) -> Tool:
-    """Raises `InvalidInput` with the nearest name."""
-    if name in TOOLS:
-        return TOOLS[name]
-    near = get_close_matches(name, TOOLS, 1)
-    hint = f"Did you mean {near[0]!r}?" if near else f"The tools are {', '.join(TOOLS)}."
-    raise InvalidInput(f"There is no tool called {name[:60]!r}.", remedy=hint)
-
-
-def select(names: Iterable[str] | None, *, allow_delete: bool = False) -> list[Tool]:
-    """As `select_of`, from the registry."""
-    return select_of(TOOLS, names, allow_delete=allow_delete)
-
-
 def _shortened(given: Arguments) -> tuple[Arguments, tuple[str, ...]]:
     """The arguments with a query of bearable length, and what there is to say of it."""
     if "query" not in given:
@@ -91,3 +74,65 @@ def _finished(reply: Reply, max_tokens: int | None) -> ToolResult:
         return ToolResult(reply.facts, reply.text or [], reply.is_error)
     facts = budget.cut_to(reply.facts, reply.items, budget.allowed_chars(max_tokens))
     return ToolResult(facts, [budget.dumps(facts)], reply.is_error)
+
+
+# --- what each family says when it cannot answer: one internal error, four shapes ------------------------------------
+
+
+CODE_CODES = frozenset(
+    (
+        *("invalid_input", "project_not_found", "index_in_progress", "sync_in_progress", "index_not_ready"),
+        *(
+            "index_stale",
+            "index_incompatible",
+            "ref_not_indexed",
+            "symbol_not_found",
+            "file_not_found",
+            "internal_error",
+        ),
+    )
+)
+"""The only error codes of the code family."""
+
+_AS_CODE = {
+    "not_found": "file_not_found",
+    "root_error": "project_not_found",
+    "index_unavailable": "index_incompatible",
+}
+
+
+_LIBRARY_CAUSES = {
+    **dict.fromkeys(("not_found", "file_not_found", "file_access", "root_error"), "file access"),
+    **dict.fromkeys(("network_error", "fetch_refused"), "network"),
+    **dict.fromkeys(("index_unavailable", "index_incompatible", "index_in_progress", "storage_full"), "storage"),
+}
+"""Which of the library's four kinds of failure a code is; the others come from processing."""
+
+
+def refusal_of(error: Refusal | errors.FindlingError, family: Family) -> Refusal:
+    """Any deliberate failure as a refusal with one of the family's codes."""
+    if isinstance(error, errors.FindlingError):
+        data = {"remedy": error.remedy} if error.remedy else {}
+        error = Refusal(error.code, error.message if family == "code" else str(error), data)
+    if family != "code" or error.code in CODE_CODES:
+        return error
+    return Refusal(_AS_CODE.get(error.code, "internal_error"), error.message, error.data)
+
+
+def refused(tool: Tool, refusal: Refusal, workspace: Workspace, ref: object = None) -> ToolResult:
+    """The answer that says so, in the family's shape; always with ``is_error``. ``ref``: as the call had it, checked or
+    not."""
+    if tool.family == "repo":
+        return ToolResult(None, [refusal.message], is_error=True)
+    if tool.family == "library":
+        what = _LIBRARY_CAUSES.get(refusal.code, "processing")
+        return ToolResult(None, [f"{tool.name} failed ({what}): {refusal.message}"], is_error=True)
+    facts: dict[str, Any]
+    if tool.family == "docs":
+        facts = {"error": refusal.code, "message": refusal.message}
+    else:
+        error: dict[str, Any] = {"code": refusal.code, "message": refusal.message}
+        if refusal.data:
+            error["data"] = refusal.data
+        facts = {"error": error, "metadata": code_metadata.of_refusals(workspace, ref)}
+    return ToolResult(facts, [budget.dumps(facts)], is_error=True)

@@ -7,20 +7,23 @@ from __future__ import annotations
 
 import re
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from findling import search
-from findling.contracts import absence, budget, index_state, parameters
-from findling.contracts.files import line_range, read_document, read_text
-from findling.contracts.model import Arguments, Call, Reply, Tool, object_schema
-from findling.contracts.places import Lines, clipped
-from findling.contracts.refs import check_ref
-from findling.contracts.repo_hybrid import PLACE_LINES, hybrid_search
-from findling.contracts.symbols import KINDS, definition, definitions, file_symbols, kinds_of
-from findling.contracts.workspace import WAIT_S
+from findling.contracts import budget, index_state
+from findling.contracts.files import Lines, clipped, line_range, read_document, read_text
+from findling.contracts.model import Arguments, Call, Reply
+from findling.contracts.symbols import definition, definitions, file_symbols, kinds_of
+from findling.contracts.workspaces import WAIT_S
 from findling.model.errors import InvalidPattern, OtherSyntax
 from findling.model.types import Answer, LineMatch, Query
 from findling.outbound import events
+
+if TYPE_CHECKING:
+    from findling.config import Config
+
+PLACE_LINES = 50
+"""Lines of a place that its snippet may show."""
 
 REEMBED = "Run reindex_vectors with force: true."
 """What helps an index whose vectors are another model's."""
@@ -41,26 +44,27 @@ ALL_DEFINITIONS = 10_000
 # --- meaning ---------------------------------------------------------------------------------------------------
 
 
-def _search_semantic(call: Call, given: Arguments) -> Reply:
+def search_semantic(call: Call, given: Arguments) -> Reply:
+    return Reply(semantic_facts(_asked("search_semantic", call, given, nearest(given))), "results")
+
+
+def _asked(operation: str, call: Call, given: Arguments, query: Query) -> Answer:
+    """The engine's answer. What the index lacks goes on in the background; the log hears what meaning did."""
     started = time.monotonic()
     workspace = call.workspace
-    ref = check_ref(workspace, given.get("ref"))
-    answer = workspace.engine.ask(nearest(given), progress=call.progress)
+    answer = workspace.engine.ask(query, progress=call.progress)
     if index_state.is_unfinished(answer):
-        workspace.finish_in_background(ref)
+        workspace.finish_in_background()
     meaning = answer.meaning
     if meaning.failure:
-        events.semantic_error(
-            operation="search_semantic", error_type=meaning.skipped or "failed", message=meaning.failure
-        )
-    found = semantic_facts(answer)
+        events.semantic_error(operation=operation, error_type=meaning.skipped or "failed", message=meaning.failure)
     events.semantic_search(
         query=given["query"],
-        result_count=len(found["results"]),
+        result_count=len(answer.result.hits),
         latency_ms=events.since(started),
-        used_semantic=found["available"],
+        used_semantic=meaning.ran and not meaning.failure,
     )
-    return Reply(found, "results")
+    return answer
 
 
 def nearest(given: Arguments) -> Query:
@@ -96,12 +100,57 @@ def semantic_facts(answer: Answer) -> dict[str, Any]:
     return {"available": True, "results": results, **index_state.of_answer(answer), **index_state.by_words(answer)}
 
 
+# --- all together ----------------------------------------------------------------------------------------------
+
+
+def hybrid_search(call: Call, given: Arguments) -> Reply:
+    """Keyword, symbol and semantic lists of places, their scores mixed by fixed weights."""
+    return Reply(hybrid_facts(_asked("hybrid_search", call, given, mixed(given, call.workspace.config))), "results")
+
+
+def mixed(given: Arguments, config: Config) -> Query:
+    """What the arguments ask."""
+    weighted = config.hybrid
+    return Query(
+        given["query"],
+        given["top_k"],
+        "hybrid",
+        wait_s=WAIT_S,
+        weights={
+            "keyword": weighted.keyword_weight,
+            "symbol": weighted.symbol_weight,
+            "semantic": weighted.semantic_weight,
+        },
+        place_lines=PLACE_LINES,
+    )
+
+
+def hybrid_facts(answer: Answer) -> dict[str, Any]:
+    """What is said of an answer; what does not occur has no results."""
+    results = [
+        {
+            "path": hit.path,
+            "line_start": hit.start_line,
+            "line_end": hit.end_line,
+            "snippet": clipped(hit.snippet or grounds.text),
+            "score": round(hit.score, 6),
+            "sources": list(hit.sources),
+        }
+        for hit, grounds in (() if answer.result.is_absent else answer.places)
+    ]
+    return {
+        "results": results,
+        **index_state.absent_fields(answer.absent),
+        **index_state.of_answer(answer),
+        **index_state.by_words(answer),
+    }
+
+
 # --- text ------------------------------------------------------------------------------------------------------
 
 
-def _search_keyword(call: Call, given: Arguments) -> Reply:
+def search_keyword(call: Call, given: Arguments) -> Reply:
     engine = call.workspace.engine
-    ref = check_ref(call.workspace, given.get("ref"))
     query: str = given["query"]
     literal = not _is_expression(query)
     result = engine.grep(query, literal=literal, limit=KEYWORD_LINES)
@@ -130,8 +179,8 @@ def _search_keyword(call: Call, given: Arguments) -> Reply:
         facts["skipped_total"] = len(result.skipped)
     if literal or re.escape(query) == query:
         asked = Query(query, mode="exact", wait_s=0.0)
-        facts |= absence.fields(() if result.total_files else engine.ask(asked).absent)
-    return Reply(facts | index_state.of_text(call, ref, result), "results")
+        facts |= index_state.absent_fields(() if result.total_files else engine.ask(asked).absent)
+    return Reply(facts | index_state.of_text(call, result), "results")
 
 
 def _is_expression(query: str) -> bool:
@@ -156,9 +205,8 @@ def _matched_share(line: LineMatch) -> float:
 # --- definitions -----------------------------------------------------------------------------------------------
 
 
-def _find_symbol(call: Call, given: Arguments) -> Reply:
+def find_symbol(call: Call, given: Arguments) -> Reply:
     engine = call.workspace.engine
-    ref = check_ref(call.workspace, given.get("ref"))
     wanted = kinds_of(given["kind"]) if "kind" in given else None
     found = engine.symbols(
         given["name"],
@@ -172,25 +220,24 @@ def _find_symbol(call: Call, given: Arguments) -> Reply:
     total = len(hits) if wanted else found.total_definitions
     if total > len(facts["symbols"]):
         facts["total"] = total
-    return Reply(facts | absence.fields(found.absent) | index_state.of_names(call, ref, found), "symbols")
+    return Reply(facts | index_state.absent_fields(found.absent) | index_state.of_names(call, found), "symbols")
 
 
-def _list_defs_in_file(call: Call, given: Arguments) -> Reply:
+def list_defs_in_file(call: Call, given: Arguments) -> Reply:
     engine = call.workspace.engine
-    ref = check_ref(call.workspace, given.get("ref"))
-    found, freshness = file_symbols(call, ref, given["path"])
+    found, freshness = file_symbols(call, given["path"])
     facts = {"path": found.path, "symbols": definitions(found, Lines(engine))}
     if freshness != "fresh":
         if any(engine.changed(found.path)):  # how it is with other files does not matter here
             facts |= index_state.state(freshness, partial=False)
-        call.workspace.finish_in_background(ref)
+        call.workspace.finish_in_background()
     return Reply(facts, "symbols")
 
 
 # --- files -----------------------------------------------------------------------------------------------------
 
 
-def _get_file(call: Call, given: Arguments) -> Reply:
+def get_file(call: Call, given: Arguments) -> Reply:
     text = read_document(call, given["path"]) or read_text(call.workspace.engine.root, given["path"])
     start, end = line_range(text, given["start_line"], given["end_line"])
     lines = text.lines[start - 1 : end]
@@ -228,86 +275,3 @@ def _fitting(lines: tuple[str, ...], chars: int) -> int:
         if chars < 0:
             return count
     return len(lines)
-
-
-_QUERY = "What to look for, in words."
-_TOP_K = parameters.count(10, 100)
-_LINE = {"type": "integer", "minimum": 0, "default": 0}
-_SEARCH = {"max_tokens": parameters.TOKENS, "ref": parameters.REF}
-
-TOOLS: tuple[Tool, ...] = (
-    Tool(
-        "search_semantic",
-        "repo",
-        "Find passages of code and documents by meaning, when you do not know the words that they use. Returns path, "
-        "lines, snippet and score (cosine) of the nearest passages; available is false without an embedding model.",
-        object_schema({"query": parameters.query(_QUERY), "top_k": _TOP_K, **_SEARCH}, ("query",)),
-        _search_semantic,
-    ),
-    Tool(
-        "hybrid_search",
-        "repo",
-        "Find places by text, by names of definitions and by meaning at once; the best first choice in a repository. "
-        "Returns path, lines, snippet, score and which of keyword, symbol and semantic found each place.",
-        object_schema({"query": parameters.query(_QUERY), "top_k": _TOP_K, **_SEARCH}, ("query",)),
-        hybrid_search,
-        first=True,
-    ),
-    Tool(
-        "search_keyword",
-        "repo",
-        "Find every line that matches a regular expression (plain text if it is none), with exact counts. Returns "
-        "path, line and text of the matches, and what was not searched.",
-        object_schema(
-            {
-                "query": parameters.text(
-                    "A regular expression in Python's syntax, such as retry_\\w+; plain text if it does not parse.",
-                    parameters.MAX_PATTERN,
-                ),
-                "top_k": parameters.count(20, 1000, "At most so many lines."),
-                **_SEARCH,
-            },
-            ("query",),
-        ),
-        _search_keyword,
-    ),
-    Tool(
-        "find_symbol",
-        "repo",
-        "Find definitions (functions, classes, types, constants) whose name is or contains a text: exact names first, "
-        "then beginnings, then the rest. Returns name, kind, path, line, scope and signature.",
-        object_schema(
-            {
-                "name": parameters.text("A name or part of one, such as retry or Client.retry.", parameters.MAX_NAME),
-                "kind": parameters.one_of(KINDS, "Only definitions of this kind."),
-                "limit": parameters.count(50, 500),
-                **_SEARCH,
-            },
-            ("name",),
-        ),
-        _find_symbol,
-    ),
-    Tool(
-        "list_defs_in_file",
-        "repo",
-        "List the definitions of one file in the order of its lines: what it holds, without reading it.",
-        object_schema({"path": parameters.path("A file, relative to the root."), "ref": parameters.REF}, ("path",)),
-        _list_defs_in_file,
-    ),
-    Tool(
-        "get_file",
-        "repo",
-        "Read a file of the root, or some of its lines, verbatim; of a PDF, office document or book its text.",
-        object_schema(
-            {
-                "path": parameters.path("A file, relative to the root."),
-                "start_line": {**_LINE, "description": "First line, from 1; 0 is the start."},
-                "end_line": {**_LINE, "description": "Last line, included; 0 is the end."},
-                "max_tokens": parameters.TOKENS,
-            },
-            ("path",),
-        ),
-        _get_file,
-        text_only=True,
-    ),
-)

@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from findling.contracts import code_metadata, index_state
-from findling.contracts.model import Arguments, Call, Refusal, Reply, Tool
-from findling.contracts.root_names import split
-from findling.contracts.workspace import Workspace
-from findling.contracts.workspaces import Workspaces
+from findling.contracts.model import Arguments, Call, Refusal, Reply
+from findling.contracts.tools import Tool
+from findling.contracts.workspaces import Workspace, Workspaces, split
 from findling.model.errors import FindlingError
 
 Facts = dict[str, Any]
@@ -49,7 +48,7 @@ def handle(tool: Tool, call: Call, given: Arguments) -> Reply:
     if tool.family == "docs":
         return _of_documents(tool, call, workspace, given)
     if tool.name in _JOINED:
-        answers, problems = _of_each(tool, call, workspace.by_name, dict.fromkeys(workspace.by_name, given))
+        answers, problems = _of_each(tool, call, workspace.by_name, given)
         return _told(tool, _JOINED[tool.name](answers), workspace, problems)
     opened = workspace.opened()
     reply = tool.handler(replace(call, workspace=opened), given)
@@ -98,29 +97,28 @@ class Answer:
     """What one root says."""
 
     name: str
-    workspace: Workspace
     facts: Facts
     is_error: bool
 
 
 def _of_each(
-    tool: Tool, call: Call, workspaces: Mapping[str, Workspace], given: Mapping[str, Arguments]
+    tool: Tool, call: Call, workspaces: Mapping[str, Workspace], given: Arguments
 ) -> tuple[list[Answer], dict[str, str]]:
-    """The answers of the roots in ``given``, and by name what is wrong with those that have none; raises when none
+    """The answers of these roots, and by name what is wrong with those that have none; raises when none
     has one. Paths begin with the root's name."""
     answers: list[Answer] = []
     problems: dict[str, str] = {}
     failure: Refusal | FindlingError | None = None
-    for name, arguments in given.items():
+    for name, workspace in workspaces.items():
         try:
-            reply = tool.handler(replace(call, workspace=workspaces[name]), arguments)
+            reply = tool.handler(replace(call, workspace=workspace), given)
         except (Refusal, FindlingError) as error:
             if getattr(error, "code", "") in ("cancelled", "invalid_input"):
                 raise
             failure = failure or error
             problems[name] = str(error)
             continue
-        answers.append(Answer(name, workspaces[name], _prefixed(reply.facts or {}, name), reply.is_error))
+        answers.append(Answer(name, _prefixed(reply.facts or {}, name), reply.is_error))
     if not answers and failure is not None:
         raise failure
     return answers, problems
@@ -251,9 +249,8 @@ def _reindex_vectors(tool: Tool, call: Call, workspaces: Workspaces, given: Argu
     names, rest = _by_prefix(workspaces, given)
     if names is not None:
         given = _with_prefix(given, rest)
-    answers, problems = _of_each(
-        tool, call, workspaces.by_name, dict.fromkeys(workspaces.by_name if names is None else names, given)
-    )
+    asked = {name: root for name, root in workspaces.by_name.items() if names is None or name in names}
+    answers, problems = _of_each(tool, call, asked, given)
     # What goes for all is told as a root without an error tells it, whichever is named first.
     answers.sort(key=lambda answer: ("error" in answer.facts, answer.is_error))
     every = [answer.facts for answer in answers]

@@ -6,19 +6,15 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from findling.contracts.files import check_file, inside
+from findling.contracts.files import Lines, check_file, inside
 from findling.contracts.model import Call, Refusal
-from findling.contracts.places import Lines
-from findling.contracts.workspace import WAIT_S
+from findling.contracts.workspaces import WAIT_S
 from findling.model.reports import NOT_YET
 from findling.model.types import Freshness, SymbolHit
 
 if TYPE_CHECKING:
     from findling.model.rows import SymbolRow
     from findling.search.names import FileSymbols
-
-KINDS = ("function", "type", "class", "struct", "interface", "variable", "constant")
-"""The kinds that find_symbol can be asked for."""
 
 _KIND = {"fn": "function", "method": "function", "type_alias": "type", "trait": "interface"}
 """The index's kinds under these tools' names; the others have the same name in both."""
@@ -48,7 +44,7 @@ def definitions(found: FileSymbols, lines: Lines) -> list[dict[str, Any]]:
     ]
 
 
-def file_symbols(call: Call, ref: str, path: str) -> tuple[FileSymbols, Freshness]:
+def file_symbols(call: Call, path: str) -> tuple[FileSymbols, Freshness]:
     """The definitions of a file, taken in before when it changed, and how fresh the index is that says so.
 
     Raises `Refusal` (``file_not_found``); what the index lacks then goes on in the background.
@@ -62,7 +58,7 @@ def file_symbols(call: Call, ref: str, path: str) -> tuple[FileSymbols, Freshnes
     freshness, _ = engine.refresh(query=relative, embed=False, wait_s=wait_s, progress=call.progress)
     found = engine.file_symbols(relative)
     if found is None and freshness != "fresh":
-        call.workspace.finish_in_background(ref)
+        call.workspace.finish_in_background()
     if found is None:
         if on_disk:
             check_file(real, path)

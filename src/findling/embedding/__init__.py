@@ -12,7 +12,15 @@ from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
     from findling.embedding.bundled import shared
-    from findling.embedding.embedder import BUNDLED, IN_PROCESS, Batch, Embedder, Fingerprint, takes_documents
+    from findling.embedding.embedder import (
+        BUNDLED,
+        IN_PROCESS,
+        Batch,
+        Embedder,
+        Fingerprint,
+        coding_of,
+        takes_documents,
+    )
     from findling.embedding.opening import open_embedder
     from findling.embedding.word_nearness import NameCosines, nearness
 else:
@@ -20,7 +28,7 @@ else:
         __name__,
         {
             "bundled": "shared",
-            "embedder": "BUNDLED IN_PROCESS Batch Embedder Fingerprint takes_documents",
+            "embedder": "BUNDLED IN_PROCESS Batch Embedder Fingerprint coding_of takes_documents",
             "opening": "open_embedder",
             "word_nearness": "NameCosines nearness",
         },
@@ -33,6 +41,7 @@ __all__ = [
     "Embedder",
     "Fingerprint",
     "NameCosines",
+    "coding_of",
     "nearness",
     "open_embedder",
     "shared",

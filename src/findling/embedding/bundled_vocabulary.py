@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from findling.model.remembered import Remembered
 from findling.model.tokenizer import MAX_WORD, parts, squash, term_key, terms_of
 
 MAX_PIECE_CHARS = 24
@@ -36,7 +37,7 @@ class Vocabulary:
         self._rows: Mapping[str, int] = dict(zip(words, range(len(words)), strict=True))
         self._words = len(words)
         self._shared_rows = shared_rows
-        self._pieces: dict[str, tuple[int, ...]] = {}
+        self._pieces = Remembered[str, tuple[int, ...]](lambda term: tuple(self._cut(term)), MAX_REMEMBERED_TERMS)
 
     def __len__(self) -> int:
         """Different words; less than were given when one was given twice."""
@@ -49,18 +50,10 @@ class Vocabulary:
         for term in model_terms(word):
             row = known(term)
             if row is None:
-                found += self._pieces_of(term)
+                found += self._pieces[term]
             else:
                 found.append(row)
         return tuple(found)
-
-    def _pieces_of(self, term: str) -> tuple[int, ...]:
-        found = self._pieces.get(term)
-        if found is None:
-            if len(self._pieces) >= MAX_REMEMBERED_TERMS:
-                self._pieces.clear()
-            found = self._pieces[term] = tuple(self._cut(term))
-        return found
 
     def _cut(self, term: str) -> Iterator[int]:
         start = 0

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from findling.model.codings import FLOAT16, FOUR_BITS, Coding
 from findling.model.errors import EmbedderUnavailable
 
 if TYPE_CHECKING:
@@ -83,6 +84,11 @@ class Embedder(Protocol):
     def embed_batch(self, texts: Sequence[str], *, deadline: float | None = None) -> Batch:
         """As `encode`, for many documents, until ``deadline`` (monotonic seconds)."""
         ...
+
+
+def coding_of(fingerprint: Fingerprint) -> Coding:
+    """How vectors are kept: the levels of four bits are right for the bundled model, whose numbers they fit."""
+    return FOUR_BITS if fingerprint.provider == BUNDLED else FLOAT16
 
 
 def takes_documents(fingerprint: Fingerprint) -> bool:

@@ -1,28 +1,32 @@
 """Answering from the index as it is: the parts of the search put together, once freshness has been settled.
 
-Must not write, and not decide when to.
+What must not be called absent is looked for in the files that the index lacks, too. Must not write, and not decide when
+to.
 """
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from findling import reading, search
-from findling.config import roots
+from findling import reading, search, sources
 from findling.engine import scope as scopes
 from findling.engine.refs import RefStore
-from findling.engine.scope import NOTHING_CHECKED_OUT
 from findling.engine.searched import OpenCollection, Searched, joined_coverage
-from findling.engine.state import coverage, never_indexed
+from findling.engine.state import coverage, coverage_of
 from findling.engine.store import OpenStore
-from findling.engine.unread import UnreadFiles, UnreadOfAll
 from findling.model import errors, types
+from findling.model.format_names import format_of
 from findling.model.plurals import count
-from findling.model.types import Answer, Coverage, Freshness, Meaning, Mode, Query, SearchResult, Skip
+from findling.model.text_encodings import as_utf8
+from findling.model.types import Answer, Coverage, Freshness, Meaning, Mode, Query, SearchResult, Skip, SkippedFile
+from findling.outbound.files import NotRead
 from findling.search.query import WITHOUT_VECTORS
 
 if TYPE_CHECKING:
@@ -109,17 +113,13 @@ class Answers:
             if file is None and line is not None:  # it is a name that only looks as if a line followed
                 file, line = scopes.file_at(store, target), None
             manifest = store.reader.manifest
-        if file is None and _nothing_here(store, manifest.files if manifest else 0):
-            raise errors.NotFound(f"{path} is not in the index of {store.root}.", remedy=NOTHING_CHECKED_OUT)
-        if file is None and (manifest is None or not manifest.complete):
-            raise errors.NotFound(
-                f"{path} is not in the index of {store.root} yet.", remedy="Run 'findling index' to finish it."
-            )
         if file is None:
-            raise errors.NotFound(
-                f"{path} is not in the index of {store.root}.",
-                remedy="Name an indexed file; `findling status --skipped` says why one may be left out.",
-            )
+            yet, remedy = "", "Name an indexed file; `findling status --skipped` says why one may be left out."
+            if nothing := scopes.nothing_here(store, manifest.files if manifest else 0):
+                remedy = nothing[0]
+            elif manifest is None or not manifest.complete:
+                yet, remedy = " yet", "Run 'findling index' to finish it."
+            raise errors.NotFound(f"{path} is not in the index of {store.root}{yet}.", remedy=remedy)
         with self.searched.answer():
             found = self._open_searcher().similar(file, line=line, query=query, scope_path="")
         if not found.hits and store.semantics.problem:
@@ -176,6 +176,7 @@ class Answers:
         stale_reason: str,
         started: float,
         wait_s: float | None,
+        body_chars: int = 0,
     ) -> types.SymbolResult:
         """Definitions of a name, and its uses. ``language`` is an id, ``wait_s`` the question's."""
         reader, unread = self.searched.index, self._unread(freshness, wait_s)
@@ -188,6 +189,7 @@ class Answers:
                 folder=self.searched.folder,
                 limit=limit,
             )
+            found = self._with_bodies(definitions.found, body_chars) if body_chars else definitions.found
             uses = search.References((), 0)
             if references:
                 source = self.searched.files()
@@ -206,7 +208,7 @@ class Answers:
         notes = (*self.searched.take_notes(), *self._not_searched(every))
         if definitions.unqualified:
             notes += (f"No {name!r} is defined under just this name; found {definitions.unqualified!r}.",)
-        found, total = definitions.found, definitions.total
+        total = definitions.total
         if definitions.cut:
             notes += (f"Only the first {total:,} definitions of names like {name!r} were looked at; there are more.",)
         notes += uses.notes
@@ -225,6 +227,18 @@ class Answers:
             stale_reason=stale_reason,
             absent=absent,
         )
+
+    def _with_bodies(self, found: Sequence[types.SymbolHit], most: int) -> list[types.SymbolHit]:
+        """The same definitions, exact ones with their text while there is room for at least its first line."""
+        told: list[types.SymbolHit] = []
+        with self.searched.answer():
+            for hit in found:
+                file = self.searched.index.file_at(hit.path) if hit.match == "exact" else None
+                lines = self.searched.lines(file) if file and most > 0 else None
+                body = whole_lines((lines or ())[hit.start_line - 1 : hit.end_line], most)
+                most -= len(body)
+                told.append(replace(hit, body=body))
+        return told
 
     def _absent_name(self, name: str, language: str | None, unread: UnreadOfAll) -> tuple[types.Absent, ...]:
         """That a name which nothing is defined as occurs nowhere either, where that is so."""
@@ -255,23 +269,11 @@ def _coverage_of_names(searched: OpenCollection) -> Coverage:
     store, folder = searched.store, searched.folder
     if store.first_answer is not None:
         return store.first_answer.coverage(vectors_wanted=False)
-    reader = store.reader
-    manifest = reader.manifest
-    if manifest is None:
-        return never_indexed(store)
-    left_out = (
-        Counter(file.reason for file in scopes.left_out(store, folder, ()))
-        if folder
-        else Counter(reader.skipped_counts())
-    )
-    return Coverage(
-        files=manifest.files,
-        chunks=manifest.chunks,
-        pending_files=manifest.pending,
-        skipped=dict(left_out.most_common()),
-        complete=manifest.complete,
-        vectors_wanted=False,
-    )
+    covered = replace(coverage_of(store, None), vectors_wanted=False)
+    if folder and store.reader.manifest is not None:
+        left_out = Counter(file.reason for file in scopes.left_out(store, folder, ()))
+        covered = replace(covered, skipped=dict(left_out.most_common()))
+    return covered
 
 
 def _note_of(problem: EmbedderProblem | None, mode: Mode) -> str:
@@ -282,15 +284,10 @@ def _note_of(problem: EmbedderProblem | None, mode: Mode) -> str:
     return said if mode == "semantic" else f"{said} Only text and names were searched."
 
 
-def _nothing_here(store: OpenStore, files: int) -> list[str]:
-    """What there is to say of a folder that is no work tree and of which no ``files`` are indexed."""
-    return [NOTHING_CHECKED_OUT] if not files and not isinstance(store, RefStore) and roots.is_bare(store.root) else []
-
-
 def _not_searched(store: OpenStore, covered: Coverage) -> list[str]:
     """What there is to say of files that should have been searched and were not."""
     at_ref = isinstance(store, RefStore)
-    if nothing := _nothing_here(store, covered.files):
+    if nothing := scopes.nothing_here(store, covered.files):
         return nothing
     unread = covered.unread
     if not unread:
@@ -298,3 +295,110 @@ def _not_searched(store: OpenStore, covered: Coverage) -> list[str]:
     were = "was" if unread == 1 else "were"
     status = "'findling status --skipped --ref ...'" if at_ref else "'findling status --skipped'"
     return [f"{count(unread, 'file')} could not be read and {were} not searched; {status} says why."]
+
+
+_PRESENT = frozenset(("not_found", "outside_root", "no_files"))
+"""Reasons of what is not there at all."""
+
+
+# --- what the index lacks -------------------------------------------------------------------------------------------
+
+
+class UnreadFiles:
+    """Of one store, for one question, within its index's snapshot. ``current``: the index has every file as it is."""
+
+    def __init__(self, store: OpenStore, *, current: bool, may_list: bool) -> None:
+        """``may_list``: whether the folder may be listed."""
+        self._store = store
+        self._current = current
+        self._may_list = may_list
+
+    @cached_property
+    def _paths(self) -> list[str] | None:
+        """The files that the index does not have as they are; None where nobody can tell."""
+        if self._current:
+            return []
+        if not self._may_list:
+            return None
+        store = self._store
+        try:
+            if isinstance(store, RefStore):
+                listed = sources.list_tree(store.root, store.ref.commit_id, store.configuration.wanted).files
+            else:
+                listed = sources.discovery.discover(store.root, store.configuration.wanted).files
+        except errors.RefNotIndexed:
+            return None
+        known = self._known
+        return [path for path, size, stamp in listed if known.get(path) != (size, stamp)]
+
+    @cached_property
+    def _known(self) -> Mapping[str, tuple[int, int]]:
+        """(size, `files.stamp_of`) of what the index on disk has, by path."""
+        return self._store.reader.known_files() if self._store.exists else {}
+
+    def files(self) -> int | None:
+        """How many files the index lacks and does not count; None where nobody can tell."""
+        if self._paths is None:
+            return None
+        counted = self._store.first_answer is not None  # it has gone through all of them
+        return 0 if counted else sum(path not in self._known for path in self._paths)
+
+    def paths(self) -> Collection[str]:
+        return self._paths or ()
+
+    def hold(self, pattern: re.Pattern[bytes], until: float) -> bool | None:
+        """Whether one of them has a text; None where nobody can tell, or not until then (monotonic seconds)."""
+        if self._paths is None:
+            return None
+        most = self._store.configuration.wanted.max_bytes
+        with self._store.new_files() as files:
+            for path in self._paths:
+                if time.monotonic() > until or format_of(path):
+                    return None  # a document's text is not known before it is converted
+                read = files.read(path, most)
+                if not isinstance(read, NotRead) and pattern.search(as_utf8(read[1])):
+                    return True
+        return False
+
+    def left_out(self, path: str) -> SkippedFile | None:
+        """Why a path is there and not searched; None where that is not so."""
+        end = f"/{path.lstrip('/')}"
+        for known, reason, detail in self._store.reader.skipped() if self._store.exists else ():
+            if f"/{known.rstrip('/')}".endswith(end):
+                return SkippedFile(known, reason, detail)
+        if isinstance(self._store, RefStore) or not self._may_list or path.startswith("/"):
+            return None
+        looked = sources.look_at(self._store.root, [path], None, self._store.configuration.wanted)
+        return next((file for file in looked.skipped if file.reason not in _PRESENT), None)
+
+
+class UnreadOfAll:
+    """The same of several collections, whose names stand before their paths."""
+
+    def __init__(self, collections: Sequence[tuple[OpenCollection, UnreadFiles]]) -> None:
+        self._collections = collections
+
+    def files(self) -> int | None:
+        every = [unread.files() for _, unread in self._collections]
+        known = [number for number in every if number is not None]
+        return sum(known) if len(known) == len(every) else None
+
+    def paths(self) -> Collection[str]:
+        return [each.path(path) for each, unread in self._collections for path in unread.paths()]
+
+    def hold(self, pattern: re.Pattern[bytes], until: float) -> bool | None:
+        every = [unread.hold(pattern, until) for _, unread in self._collections]
+        return True if any(every) else None if None in every else False
+
+    def left_out(self, path: str) -> SkippedFile | None:
+        for each, unread in self._collections:
+            inner = path.removeprefix(f"{each.name}/") if each.name else path
+            if (found := unread.left_out(inner)) is not None:
+                return replace(found, path=each.path(found.path))
+        return None
+
+
+def whole_lines(lines: Sequence[str], most: int) -> str:
+    """As many of the first lines as have ``most`` characters together."""
+    ends = accumulate(len(line) + 1 for line in lines)
+    return "\n".join(lines[: sum(1 for end in ends if end <= most)])

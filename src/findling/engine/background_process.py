@@ -1,4 +1,4 @@
-"""The process that finishes an index in the background (`background`)."""
+"""The process that finishes an index in the background (`index_jobs.start`)."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ _NICE = 19
 
 def _step_back() -> None:
     """Run only when nobody else wants the processor."""
-    if hasattr(os, "SCHED_IDLE"):
-        with suppress(OSError):
-            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-    if hasattr(os, "nice"):
-        with suppress(OSError):
+    with suppress(OSError):
+        if hasattr(os, "nice"):
             os.nice(_NICE)
+        if hasattr(os, "SCHED_IDLE"):
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
 
 
 def main(root: str, directory: str) -> int:

@@ -17,13 +17,12 @@ from findling import config, reading, sources
 
 if TYPE_CHECKING:
     from findling.config import Config
-    from findling.engine.jobs.turns import Turns
-    from findling.reading.chunks import ChunkLimits
-    from findling.reading.doc_limits import DocLimits
-    from findling.sources.discovery import DiscoveryOptions
+    from findling.engine.small_files import Turns
+    from findling.reading.limits import ChunkLimits, DocLimits
+    from findling.sources.selection import DiscoveryOptions
 
 CONFIG_FILES = ("findling.toml", ".findling/config.toml", ".findling/config.json", ".repo_search/config.json")
-"""Of a project (`findling.config.files`)."""
+"""Of a project (`findling.config.sources`)."""
 
 VARIABLES = "FINDLING_"
 """How the names of the environment's variables begin."""

@@ -6,10 +6,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from findling.engine.document_texts import DocumentText, DocumentTexts
+from findling.engine.shown import text_now
 from findling.model.errors import EmbedderUnavailable
+from findling.model.format_names import outlined_as
+from findling.model.reading import ChunkRow
+from findling.model.rows import FileRow
+from findling.outbound.files import Files, NotRead
+from findling.reading.chunk_docs import Paragraphs
+from findling.reading.decoding import Decoded, decode
+from findling.reading.notebooks import readable
+from findling.reading.outline import outline
+from findling.search.extract import Paragraph
+from findling.search.front_matter import HEAD_CHARS, FrontMatter, front_matter
 from findling.search.scope import lies_in
 from findling.store.schema import IndexDamaged
 
@@ -43,25 +54,40 @@ class OpenDocuments:
 
 
 class Texts:
-    """The texts of documents, each read through the collection that has it."""
+    """The documents among some files, within one snapshot of the index; each read once, through the collection that has
+    it."""
 
     def __init__(self, searched: Searched, files: Sequence[Files]) -> None:
         """``files``: those of each collection."""
         self._owner = searched.owner
-        self._each = [
-            DocumentTexts(own, store, store.configuration.effective.index.max_file_bytes)
-            for store, own in zip(searched.stores, files, strict=True)
-        ]
+        self._each = list(zip(searched.stores, files, strict=True))
+        self._texts: dict[str, DocumentText | None] = {}
 
     def of(self, file: FileRow) -> DocumentText | None:
-        """As `DocumentTexts.of`."""
-        at, own = self._owner(file)
-        return self._each[at].of(own)
+        """None when it is gone, or cannot be read as text any more."""
+        if file.path not in self._texts:
+            at, own = self._owner(file)
+            self._texts[file.path] = _document(*self._each[at], own)
+        return self._texts[file.path]
 
     def tags(self, file: FileRow) -> frozenset[str]:
-        """As `DocumentTexts.tags`."""
+        """The tags in a document's head; only the head is read."""
+        known = self._texts.get(file.path)
+        if known is not None:
+            return known.head.tags
+        if file.converted:
+            return frozenset()  # what is converted has no head of that kind
         at, own = self._owner(file)
-        return self._each[at].tags(own)
+        store, files = self._each[at]
+        read = files.read(own.path, store.configuration.effective.index.max_file_bytes)
+        decoded = None if isinstance(read, NotRead) else decode(read[1][:HEAD_BYTES])
+        return front_matter(decoded.text).tags if isinstance(decoded, Decoded) else frozenset()
+
+
+def _document(store: OpenStore, files: Files, file: FileRow) -> DocumentText | None:
+    now = text_now(store, files, file, store.configuration.effective.index.max_file_bytes)
+    language = outlined_as(file.language, converted=True) if file.converted else file.language
+    return None if now is None else DocumentText(now.text, language, changed=not now.unchanged)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +171,7 @@ def text_of(store: OpenStore, path: str) -> DocumentText | None:
         file = reader.file_at(path)
         if file is None or not file.converted:
             return None
-        return DocumentTexts(files, store, store.configuration.effective.index.max_file_bytes).of(file)
+        return _document(store, files, file)
 
 
 def model(store: OpenStore, query: str) -> DocumentModel:
@@ -178,3 +204,59 @@ def _stored_model(store: OpenStore, fingerprint: Fingerprint | None) -> tuple[st
             return fingerprint.id, fingerprint.dimensions
         latest = reader.latest_model()
         return reader.model(latest) if latest is not None else None
+
+
+HEAD_BYTES = 4 * HEAD_CHARS
+"""In which a document's head ends, whatever its characters take."""
+
+_MAX_PARAGRAPH_CHARS = 2_000
+"""Lists and the like are one paragraph up to this length, as when documents are cut into chunks."""
+
+
+class DocumentText:
+    """One document. ``changed``: it is no longer what was indexed, so that chunks may begin and end elsewhere."""
+
+    def __init__(self, text: str, language: str, *, changed: bool) -> None:
+        """``language``: by whose rules it is read."""
+        self.text = text
+        self.changed = changed
+        self._language = language
+
+    @cached_property
+    def head(self) -> FrontMatter:
+        return front_matter(self.text)
+
+    def chunk(self, chunk: ChunkRow) -> str:
+        """A chunk's text, verbatim; of a notebook what people read of it."""
+        piece = self._bytes(chunk.start_byte, chunk.end_byte)
+        return readable(piece, self._language) if self._language == "notebook" else piece
+
+    def paragraphs(self, chunk: ChunkRow) -> Iterator[Paragraph]:
+        """The whole paragraphs that a chunk touches, headings left out; of a notebook the chunk as one."""
+        if self._language == "notebook":
+            yield Paragraph("prose", self.chunk(chunk), chunk.start_line, chunk.end_line)
+            return
+        start = len(self._bytes(0, chunk.start_byte))
+        end = start + len(self._bytes(chunk.start_byte, chunk.end_byte))
+        for kind, begin, stop in self._all_paragraphs:
+            if stop > start and begin < end and kind != "heading" and begin >= self.head.end:
+                line = self._line(begin)
+                yield Paragraph(kind, self.text[begin:stop], line, line + self.text.count("\n", begin, stop))
+
+    @cached_property
+    def _all_paragraphs(self) -> list[tuple[str, int, int]]:
+        plan = outline(self.text, self._language)
+        cut = Paragraphs(self.text, plan, _MAX_PARAGRAPH_CHARS, self._language)
+        return [(piece.kind, piece.start, piece.end) for piece in cut.of(0, len(self.text))]
+
+    def _line(self, at: int) -> int:
+        return self.text.count("\n", 0, at) + 1
+
+    @cached_property
+    def _raw(self) -> bytes | None:
+        return None if self.text.isascii() else self.text.encode("utf-8", "surrogatepass")
+
+    def _bytes(self, start: int, end: int) -> str:
+        if self._raw is None:
+            return self.text[start:end]
+        return self._raw[start:end].decode("utf-8", "surrogatepass" if not self.changed else "replace")

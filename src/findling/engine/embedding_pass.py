@@ -13,26 +13,21 @@ from __future__ import annotations
 import hashlib
 import sys
 import time
-from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from findling import outbound
-from findling.embedding import BUNDLED, Embedder, Fingerprint, takes_documents
-from findling.model import errors, plurals
+from findling.embedding import BUNDLED, Embedder, Fingerprint, coding_of, takes_documents
+from findling.engine.embedded_readings import model_number
+from findling.model import errors, plurals, vector_codes
+from findling.model.codings import HASH_BYTES, row_bytes
 from findling.model.format_names import outlined_as
-from findling.model.languages import LANGUAGES
-from findling.model.reading import ChunkRow
-from findling.model.rows import SymbolRow
-from findling.model.types import Chunk, Progress
+from findling.model.types import Progress
 from findling.outbound.files import Files, RootFiles
-from findling.reading.decoding import Decoded, decode
-from findling.reading.marked_up import readable
-from findling.sources.contents import read_file
-from findling.store import vector_codes
+from findling.reading.embedded import embedded_texts, text_hash, text_of
+from findling.sources.looking import read_file
 from findling.store.reader import IndexReader
-from findling.store.schema import FLOAT16, FOUR_BITS, HASH_BYTES, Coding
 from findling.store.writer import IndexWriter
 
 _FILES_PER_BATCH = 200
@@ -49,9 +44,6 @@ _COMMIT_WAIT_S = 5.0
 """How long a commit waits for another writer, however little the caller would: what was made may be expensive."""
 
 _POLL_S = 0.05
-
-_MAX_ENCLOSING = 3
-_MAX_DEFINED = 6
 
 _NO_MODEL = 0
 """No model has this number, so every file lacks vectors of it."""
@@ -74,11 +66,6 @@ class EmbeddedFile:
     kept: int = 0
     problem: str = ""
     failed: int = 0
-
-
-def coding_of(fingerprint: Fingerprint) -> Coding:
-    """How vectors are kept: the levels of four bits are right for the bundled model, whose numbers they fit."""
-    return FOUR_BITS if fingerprint.provider == BUNDLED else FLOAT16
 
 
 def embed(
@@ -153,18 +140,9 @@ class _Writing:
         self._committed_at = time.monotonic()
 
     def __enter__(self) -> _Writing:
-        size = self._fingerprint.dimensions
-        row_bytes = vector_codes.row_bytes(size, self.coding)
         self._writer = self._take()
         try:
-            self.model_id = self._writer.model(
-                self._fingerprint.id,
-                self._fingerprint.model,
-                size,
-                self.coding,
-                row_bytes,
-                docs=takes_documents(self._fingerprint),
-            )
+            self.model_id = model_number(self._writer, self._fingerprint)
         except BaseException:
             self._let_go(anyway=True)
             raise
@@ -188,7 +166,7 @@ class _Writing:
     def begin(self, file: _File) -> None:
         """Keep what was made of a file that is not whole yet."""
         made = {key: file.known[key] for key in file.hashes if key in file.known}
-        size = vector_codes.row_bytes(self._fingerprint.dimensions, self.coding)
+        size = row_bytes(self._fingerprint.dimensions, self.coding)
         made |= dict.fromkeys(file.refused, _REFUSED * size)
         if made:
             self._begun.append((file.entry_id, b"".join(made), b"".join(made.values())))
@@ -265,28 +243,22 @@ class _Gathering:
 
     def group(self, waiting: Sequence[tuple[int, int, str, bytes]], deadline: float | None) -> tuple[list[_File], int]:
         """Files with enough texts for some requests, and how many of ``waiting`` were looked at."""
-        if not isinstance(self._root, Path):
-            return self._group(self._root, waiting, deadline)
-        with RootFiles(self._root) as files:  # anew for each group: the embedder may take long
-            return self._group(files, waiting, deadline)
-
-    def _group(
-        self, files: Files, waiting: Sequence[tuple[int, int, str, bytes]], deadline: float | None
-    ) -> tuple[list[_File], int]:
         group: list[_File] = []
         texts = taken = 0
-        for entry_id, blob_id, path, blob_hash in waiting:
-            if texts >= _GROUP_TEXTS or taken >= _FILES_PER_BATCH:
-                break
-            if taken and deadline is not None and time.monotonic() >= deadline:
-                break
-            taken += 1
-            now = self._reader.file_at(path)
-            if now is None or now.entry_id != entry_id:
-                continue  # deleted or changed since they were listed: another run's
-            file = self._file(files, entry_id, blob_id, path, blob_hash)
-            texts += len(file.missing)
-            group.append(file)
+        # a folder is opened anew for each group: the embedder may take long
+        with RootFiles(self._root) if isinstance(self._root, Path) else self._root as files:
+            for entry_id, blob_id, path, blob_hash in waiting:
+                if texts >= _GROUP_TEXTS or taken >= _FILES_PER_BATCH:
+                    break
+                if taken and deadline is not None and time.monotonic() >= deadline:
+                    break
+                taken += 1
+                now = self._reader.file_at(path)
+                if now is None or now.entry_id != entry_id:
+                    continue  # deleted or changed since they were listed: another run's
+                file = self._file(files, entry_id, blob_id, path, blob_hash)
+                texts += len(file.missing)
+                group.append(file)
         return group, taken
 
     def _file(self, files: Files, entry_id: int, blob_id: int, path: str, blob_hash: bytes) -> _File:
@@ -294,7 +266,7 @@ class _Gathering:
         if texts is None:
             return _File(entry_id, path, "It cannot be read, or changed since it was indexed.")
         file = _File(entry_id, path)
-        file.hashes = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:HASH_BYTES] for text in texts]
+        file.hashes = list(map(text_hash, texts))
         found: dict[bytes, bytes] = {}
         for key, vector in self._earlier(path, set(file.hashes)):
             if vector.strip(_REFUSED):
@@ -327,7 +299,7 @@ def _embed_group(embedder: Embedder, group: Sequence[_File], deadline: float | N
     coding = coding_of(embedder.fingerprint)
     texts = [text for file in group for text in file.missing.values()]
     coded, failures = _coded(embedder, texts, deadline)
-    nothing = bytes(vector_codes.row_bytes(embedder.fingerprint.dimensions, coding))
+    nothing = bytes(row_bytes(embedder.fingerprint.dimensions, coding))
     at = 0
     for whole, file in enumerate(group):
         if at + len(file.missing) > len(coded):
@@ -390,67 +362,9 @@ def _texts(
     return embedded_texts(path, language, reader.symbols(blob_id), reader.chunks(blob_id), raw)
 
 
-def embedded_texts(
-    path: str, language: str, symbols: Sequence[SymbolRow], chunks: Sequence[ChunkRow], raw: str | bytes
-) -> list[str]:
-    """The text that is embedded for each chunk of a file. ``raw``: the file's text, as bytes unless it is ASCII."""
-    context = _Context(path, language, symbols)
-    found = []
-    for chunk in chunks:
-        piece = raw[chunk.start_byte : chunk.end_byte]
-        piece = piece if isinstance(piece, str) else piece.decode("utf-8", "surrogatepass")
-        as_chunk = Chunk(chunk.start_line, chunk.end_line, chunk.start_byte, chunk.end_byte, chunk.kind)
-        found.append(context.embedded_text(chunk, readable(piece, as_chunk, language)))
-    return found
-
-
 def _text(files: Files, path: str, blob_hash: bytes, max_bytes: int) -> str | bytes | None:
     """A file's text as it was indexed: as bytes, unless a byte is a character."""
     read = read_file(files, path, max_bytes)
     if not isinstance(read, tuple) or hashlib.sha256(read[1]).digest() != blob_hash:
         return None
-    decoded = decode(read[1])
-    if not isinstance(decoded, Decoded):
-        return None
-    return decoded.text if decoded.text.isascii() else decoded.text.encode("utf-8", "surrogatepass")
-
-
-class _Context:
-    """What is embedded with the chunks of one file."""
-
-    def __init__(self, path: str, language: str, symbols: Sequence[SymbolRow]) -> None:
-        *folders, name = path.split("/")
-        stem = name.split(".", 1)[0]
-        self._place = " ".join((*folders[-3:], stem, stem))
-        self._symbols = list(symbols)
-        self._by_line = sorted((symbol.start_line, place) for place, symbol in enumerate(self._symbols))
-        self._marks = _comment_marks(language)
-
-    def embedded_text(self, chunk: ChunkRow, body: str) -> str:
-        """A chunk in its context: last three folders, the stem twice, enclosing names, defined names, first comment."""
-        symbols = self._symbols
-        enclosing: list[str] = list(chunk.headings[-_MAX_ENCLOSING:])
-        at = chunk.symbol
-        while 0 <= at < len(symbols) and len(enclosing) < _MAX_ENCLOSING:
-            enclosing.append(symbols[at].name)
-            at = symbols[at].parent
-        first = bisect_left(self._by_line, (chunk.start_line,))
-        last = bisect_left(self._by_line, (chunk.end_line + 1,))
-        places = sorted(place for _, place in self._by_line[first:last])
-        defined = [symbols[place].name for place in places[:_MAX_DEFINED]]
-        return "\n".join((self._place, " ".join((*enclosing, *defined)), _first_comment(body, self._marks), body))
-
-
-def _comment_marks(language: str) -> tuple[str, ...]:
-    """What a line of a comment may begin with."""
-    known = LANGUAGES.get(language)
-    return (*known.line_comments, *(start for start, _ in known.block_comments), "*", '"""') if known else ()
-
-
-def _first_comment(body: str, marks: tuple[str, ...]) -> str:
-    """The first comment line of a piece of code, '' without one."""
-    for line in body.split("\n", 40)[:40] if marks else ():
-        stripped = line.strip()
-        if stripped.startswith(marks) and any(char.isalpha() for char in stripped):
-            return stripped
-    return ""
+    return text_of(read[1])

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack, 
 from findling import search, sources, store
 from findling.config import roots
 from findling.engine import indexing, parts
-from findling.engine.freshness import freshen
+from findling.engine.freshness import Question, freshen
 from findling.engine.refs import Ref, RefStore, check_scope, committed_at, find_ref
-from findling.engine.runs import build_anew, run
+from findling.engine.runs import build_anew, paths_below, reembed, run
 from findling.engine.scope import in_scope, language_id, may_be_asked, relative
-from findling.engine.semantics import fetch_chosen, open_chosen
+from findling.engine.semantics import fetch_chosen
 from findling.engine.store import WRITER_WAIT_S, OpenStore
 from findling.model import errors, types
 from findling.model.types import Progress
@@ -30,13 +30,12 @@ from findling.store.schema import IndexDamaged, TextIndexLost
 
 if TYPE_CHECKING:
     from findling.config import Config
-    from findling.embedding import Embedder, Fingerprint
+    from findling.embedding import Fingerprint
     from findling.engine.answers import Answers
     from findling.engine.configuration import Recipe
-    from findling.engine.document_texts import DocumentText
-    from findling.engine.documents import DocumentModel, OpenDocuments
+    from findling.engine.documents import DocumentModel, DocumentText, OpenDocuments
     from findling.engine.jobs import Job, RunningJob
-    from findling.engine.reembedding import VectorReport
+    from findling.engine.runs import VectorReport
     from findling.engine.searched import OpenCollection
     from findling.model.reports import Explanation
     from findling.model.typed_paths import StrPath
@@ -58,7 +57,7 @@ if TYPE_CHECKING:
     from findling.search.exact import Grep
     from findling.search.names import FileSymbols
     from findling.search.passages import DocumentScope
-    from findling.sources.discovery import DiscoveryOptions
+    from findling.sources.selection import DiscoveryOptions
     from findling.store.sqlite_export import Exported
 
 OPEN_REFS = 2
@@ -200,17 +199,6 @@ class Engine:
         """Whether a question takes in what changed, as it does unless the configuration forbids it."""
         return self._store.configuration.auto_index
 
-    def embedder_opener(self, *, documents: bool = False) -> Callable[[str | None], Embedder]:
-        """Opens an embedder as this root's questions have, in whatever thread it is called; with ``documents`` for
-        questions to documents alone, which no external service gets.
-
-        It takes the id of the fingerprint of the index's vectors (None without any), which counts where the
-        configuration names no model, and raises `EmbedderUnavailable`, also where searching by meaning is off.
-        """
-
-        configuration = self._store.configuration
-        return partial(open_chosen, configuration.config, documents=documents or configuration.recipe is not None)
-
     @property
     def ref(self) -> Ref | None:
         """The commit that is searched here; None for the folder on disk."""
@@ -326,11 +314,9 @@ class Engine:
         progress: OnProgress | None = None,
     ) -> tuple[Freshness, str]:
         """What a question does first: take in what is quickly taken in, and say how fresh the index is then, and why
-        not fresher. ``query`` decides what is indexed first at the first time. ``embed``, ``text_only``,
-        ``look_at_all`` and ``within``: as for `freshness.freshen`."""
-        return self._freshen(
-            wait_s, progress, query, embed=embed, text_only=text_only, look_at_all=look_at_all, within=within
-        )
+        not fresher. The others: as in `freshness.Question`."""
+        asked = Question(query, embed, text_only, look_at_all, within)
+        return freshen(self._store, wait_s, progress, asked)
 
     @property
     def collection(self) -> OpenCollection:
@@ -346,7 +332,7 @@ class Engine:
         Raises `EmbedderUnavailable`.
         """
         names = None if paths is None else _each(paths)
-        return parts.reembedding.reembed(self._store, names, anew=anew, progress=progress)
+        return reembed(self._store, names, anew=anew, progress=progress)
 
     @_rebuilds
     def embed(self, *, force: bool = False, progress: OnProgress | None = None) -> VectorReport:
@@ -358,8 +344,8 @@ class Engine:
             taken_in = self.index(embed=False, progress=job)
             notes = tuple(note for note in taken_in.notes if note != self._store.semantics.problem)
             fetch_chosen(self._store.configuration.config, self._store.reader.latest_fingerprint())
-            below = parts.reembedding.paths_below(self._store, self.scope)
-            report = parts.reembedding.reembed(self._store, below, anew=force, progress=job)
+            below = paths_below(self._store, self.scope)
+            report = reembed(self._store, below, anew=force, progress=job)
         return replace(report, notes=notes)
 
     def job(self, progress: OnProgress | None = None) -> AbstractContextManager[RunningJob]:
@@ -371,10 +357,10 @@ class Engine:
 
         Raises `EmbedderUnavailable` where the configured dimensions are not the model's.
         """
-        return parts.startup.check_model(self._store)
+        return self._store.semantics.check()
 
     def vectors(self, model: str | None = None) -> Iterator[dict[str, Any]]:
-        """Every vector with the place of its chunk (`findling.store.vector_export`), of one model or of all."""
+        """Every vector with the place of its chunk (`findling.store.sqlite_export`), of one model or of all."""
         if not self._store.exists:
             return
         self._store.ready_to_read()
@@ -436,14 +422,13 @@ class Engine:
         if query.language is not None:
             query = replace(query, language=language_id(query.language))
         started = time.monotonic()
-        freshness, why = self._freshen(
-            wait_s,
-            progress,
+        asked = Question(
             query.text,
             embed=search.needs_vectors(query),
             look_at_all=query.look_at_all,
             within=may_be_asked(self.scope, path_globs=query.path_globs, language=query.language, kind=query.kind),
         )
+        freshness, why = freshen(self._store, wait_s, progress, asked)
         return self._answers.ask(query, freshness, why, started)
 
     def search(
@@ -501,7 +486,7 @@ class Engine:
         started = time.monotonic()
         query = search.validate(types.Query(target, limit, "semantic", explain=explain))
         asked_first = target.removeprefix(str(self.root))  # of an index that is begun now
-        freshness, why = self._freshen(wait_s, progress, asked_first)
+        freshness, why = freshen(self._store, wait_s, progress, Question(asked_first))
         return self._answers.similar(query, target, freshness, why, started)
 
     def grep(
@@ -547,23 +532,26 @@ class Engine:
         kind: str | None = None,
         language: str | None = None,
         limit: int = 50,
+        body_chars: int = 0,
         ref: str | None = None,
         wait_s: float | None = 1.5,
         progress: OnProgress | None = None,
     ) -> SymbolResult:
-        """Definitions of a name: exact spelling, then names that begin with it, then names that contain it.
+        """Definitions of a name; where there is none, of those that begin with it, then of those that contain it.
 
-        With ``references`` also its uses in code. Raises `InvalidInput`.
+        With ``references`` also its uses in code. ``body_chars``: so much of the text of exact definitions is given, in
+        whole lines, the first one's first. Raises `InvalidInput`.
         """
         started = time.monotonic()
-        within = may_be_asked(self.scope, language=language)
-        freshness, why = self._freshen(wait_s, progress, name, embed=False, text_only=True, within=within)
+        asked = Question(name, embed=False, text_only=True, within=may_be_asked(self.scope, language=language))
+        freshness, why = freshen(self._store, wait_s, progress, asked)
         return self._answers.symbols(
             name,
             references=references,
             kind=kind,
             language=language_id(language),
             limit=limit,
+            body_chars=body_chars,
             freshness=freshness,
             stale_reason=why,
             started=started,
@@ -604,10 +592,12 @@ class Engine:
         """When a question last compared all files with the disk (monotonic seconds), and the seconds it took."""
         return self._store.last_whole_look
 
-    def known_paths(self) -> list[str]:
-        """Every file that is listed in the index, those among them whose contents are left out."""
+    def listed(self) -> tuple[set[str], set[str]]:
+        """Every file that is listed in the index, those among them whose contents are left out; and every folder in
+        which files would be listed, the root ('') among them."""
         with self._store.reader.snapshot():
-            return list(self._store.reader.known_files())
+            known, tree = set(self._store.reader.known_files()), self._store.reader.tree()
+        return known, {*sources.folders_above(known), *(tree.folders if tree else ())}
 
     def changed(self, paths: StrPath | Sequence[StrPath]) -> tuple[list[str], set[str]]:
         """Which of these (or this one; relative to the root) are new, gone, changed or not surely as they were (read
@@ -617,7 +607,7 @@ class Engine:
             if self.ref is not None:  # nothing changes in a commit
                 return [], {path for path in names if self._store.reader.state_of(path) is None}
             known = {path: state for path in names if (state := self._store.reader.state_of(path)) is not None}
-        looked = sources.discovery.look_at(self.root, names, known, self._store.configuration.wanted)
+        looked = sources.look_at(self.root, names, known, self._store.configuration.wanted)
         refused = {skip.path for skip in looked.skipped if skip.reason != "not_found"}
         return [*(path for path, _, _ in looked.found), *looked.gone], refused - known.keys()
 
@@ -670,28 +660,6 @@ class Engine:
         return parts.state.coverage(self._store)
 
     # --- parts ----------------------------------------------------------------------------------------------
-
-    def _freshen(
-        self,
-        wait_s: float | None,
-        progress: OnProgress | None,
-        query: str,
-        *,
-        embed: bool = True,
-        text_only: bool = False,
-        look_at_all: bool = False,
-        within: Callable[[str], bool] | None = None,
-    ) -> tuple[Freshness, str]:
-        return freshen(
-            self._store,
-            wait_s,
-            progress,
-            query,
-            embed=embed,
-            text_only=text_only,
-            look_at_all=look_at_all,
-            within=within,
-        )
 
     @cached_property
     def _answers(self) -> Answers:

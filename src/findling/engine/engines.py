@@ -153,10 +153,10 @@ class Engines:
     ) -> dict[str, tuple[Freshness, str]]:
         """Make each fresh within its share of the time. Raises what the first says where none can be searched."""
         self.problems.clear()
-        shares = _shares(wait_s, len(self.engines))
+        time_s = shares(wait_s, len(self.engines))
 
         def refresh(engine: Engine) -> tuple[Freshness, str]:
-            return engine.refresh(query=query, wait_s=next(shares), progress=progress, **look)
+            return engine.refresh(query=query, wait_s=next(time_s), progress=progress, **look)
 
         return of_each(self.engines, refresh, self.problems)
 
@@ -220,7 +220,7 @@ def _check_readable(engine: Engine) -> None:
         pass
 
 
-def _shares(wait_s: float | None, count: int) -> Iterator[float | None]:
+def shares(wait_s: float | None, count: int) -> Iterator[float | None]:
     """What each of ``count`` may take of the time, what one leaves going to the next."""
     started = time.monotonic()
     for left in range(count, 0, -1):

@@ -4,19 +4,25 @@ likeliest are read into memory, where they are ranked as always, beside what the
 
 from __future__ import annotations
 
+import hashlib
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from findling.engine.in_memory import MODEL, take_in
+from findling import reading
+from findling.embedding import coding_of
+from findling.model import vector_codes
+from findling.model.languages import language_of
 from findling.model.tokenizer import term_key
-from findling.model.types import Coverage
+from findling.model.types import Coverage, SkippedFile
 from findling.outbound.files import NotRead, stamp_of
-from findling.search.analysis import analyse
+from findling.reading.embedded import texts_of
+from findling.search.analysis import QueryTerms, analyse
 from findling.search.keyword import COMPOUND_WEIGHT
+from findling.search.ranking.priors import path_flags
 from findling.search.semantic import SemanticChannel
-from findling.sources.scan import Scan, scan
+from findling.sources.scan import Asked, Scan, scan
 from findling.store.joined import JoinedIndex, Part
 from findling.store.memory import MemoryIndex, Statistics
 
@@ -24,18 +30,33 @@ if TYPE_CHECKING:
     from findling.embedding import Embedder
     from findling.engine.store import OpenStore
     from findling.outbound.files import Files
-    from findling.sources.discovery import DiscoveryOptions
-    from findling.sources.selection import Found
+    from findling.sources.selection import DiscoveryOptions, Found
 
-READ_FILES = 90
-READ_BYTES = 1_200_000
+READ_FILES = 120
+READ_BYTES = 2_000_000
 """What is read of a folder for one question: as many files, with no more text than this."""
+
+LARGE_BYTES, LARGE_FILES = 200_000, 12
+"""Larger files are read only where they are among the so many closest: one takes the time of twenty."""
+
+KEPT_FILES = 600
+"""More than this is forgotten, and what the next question needs is read again."""
 
 COMPOUNDS = 12
 """Pairs of words that are looked for as one name, of a long question."""
 
-SCAN_S = 5.0
-"""Time for going through all files; a slow disk must not hold a question up for longer."""
+SCAN_S, LEAST_SCAN_S = 5.0, 1.0
+"""Time for listing and going through all files, and how much of it the listing leaves; a slow disk must not hold a
+question up for longer."""
+
+
+@dataclass(slots=True)
+class Kept:
+    """What was read for questions so far: a later one finds it read. ``states``: size and `files.stamp_of` by path."""
+
+    index: MemoryIndex
+    embedded: bool
+    states: dict[str, tuple[int, int]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -45,7 +66,7 @@ class FirstAnswer:
 
     index: JoinedIndex
     scan: Scan
-    states: dict[str, tuple[int, int]] = field(default_factory=dict)
+    states: Mapping[str, tuple[int, int]]
 
     def note(self, *, goes_on: bool) -> str:
         """What an answer says of it. ``goes_on``: somebody finishes the index."""
@@ -74,19 +95,29 @@ class FirstAnswer:
         )
 
 
-def first_answer(opened: OpenStore, text: str, found: list[Found], *, embed: bool) -> FirstAnswer:
-    """What a question is answered from where ``found`` (path, size, time) is not in the index yet."""
+def first_answer(opened: OpenStore, text: str, found: list[Found], began: float, *, embed: bool) -> FirstAnswer:
+    """What a question that came at ``began`` (monotonic seconds) is answered from where ``found`` (path, size, time) is
+    not in the index yet."""
     terms = analyse(text)
-    compounds = dict.fromkeys(terms.compounds[:COMPOUNDS], COMPOUND_WEIGHT)
-    weighted = terms.terms | {term: weight for term, weight in compounds.items() if term not in terms.terms}
+    asked = _asked(terms)
     options = opened.configuration.wanted
     embedder = opened.semantics.embedder() if embed else None
+    waiting = {path: (size, stamp) for path, size, stamp in found}
+    kept = opened.kept
+    if kept is None or kept.embedded != (embedder is not None) or len(kept.states) > KEPT_FILES:
+        kept = Kept(MemoryIndex(), embedder is not None)
+    index, states = kept.index, kept.states
+    gone = [path for path, state in states.items() if waiting.get(path) != state]  # changed, or in the index by now
+    for path in gone:
+        del states[path]
+    opened.kept = None  # until all of it is there
     with opened.open_files() as files:
-        deadline = time.monotonic() + SCAN_S
-        proposed = scan(files, found, weighted, READ_FILES, max_bytes=options.max_bytes, deadline=deadline)
-        states: dict[str, tuple[int, int]] = {}
-        index = MemoryIndex()
-        take_in(index, _read(files, proposed.best, options, states), embedder=embedder)
+        deadline = max(began + SCAN_S, time.monotonic() + LEAST_SCAN_S)
+        proposed = scan(files, found, asked, READ_FILES, max_bytes=options.max_bytes, deadline=deadline)
+        index.publish({}, gone)
+        new = [(place, path) for place, path in enumerate(proposed.best) if path not in states]
+        take_in(index, _read(files, new, options, states), embedder=embedder)
+    opened.kept = kept
     index.statistics = _statistics(index, proposed)
     parts = [Part(index, model_id=MODEL)]
     if opened.exists:
@@ -99,14 +130,28 @@ def first_answer(opened: OpenStore, text: str, found: list[Found], *, embed: boo
     return FirstAnswer(JoinedIndex(parts), proposed, states)
 
 
+def _asked(terms: QueryTerms) -> Asked:
+    """What the text of all files is gone through for: names as they are written, too."""
+    names = {name.text.lower(): name.weight for name in terms.names}
+    compounds = dict.fromkeys(terms.compounds[:COMPOUNDS], COMPOUND_WEIGHT)
+
+    def held_back(path: str) -> bool:
+        return bool(path_flags(path) - terms.wants - {"init"}) or language_of(path, b"").kind == "data"
+
+    weighted = terms.terms | {term: each for term, each in (names | compounds).items() if term not in terms.terms}
+    return Asked(weighted, tuple(names), held_back)
+
+
 def _read(
-    files: Files, paths: tuple[str, ...], options: DiscoveryOptions, states: dict[str, tuple[int, int]]
+    files: Files, placed: list[tuple[int, str]], options: DiscoveryOptions, states: dict[str, tuple[int, int]]
 ) -> Iterator[tuple[str, bytes]]:
-    """The files' bytes, within what is read for one question."""
+    """The bytes of files (place in the order, path), within what is read for one question."""
     total = 0
-    for path in paths:
+    for place, path in placed:
         read = files.read(path, options.limit(path))
         if isinstance(read, NotRead) or (total and total + len(read[1]) > READ_BYTES):
+            continue
+        if len(read[1]) > LARGE_BYTES and place >= LARGE_FILES:
             continue
         total += len(read[1])
         states[path] = (read[0].st_size, stamp_of(read[0]))
@@ -124,3 +169,51 @@ def _statistics(index: MemoryIndex, scanned: Scan) -> Statistics:
         body_terms=round(manifest.body_terms * share) if manifest else 0,
         name_terms=round(manifest.name_terms * share) if manifest else 0,
     )
+
+
+MODEL = 1
+"""The number of the one model whose vectors such an index has."""
+
+
+def take_in(
+    index: MemoryIndex, files: Iterable[tuple[str, bytes]], *, embedder: Embedder | None = None
+) -> list[SkippedFile]:
+    """Let files (path, bytes) stand in an index in place of what it had of them; those left out, with the reason.
+
+    With an ``embedder`` their chunks get its vectors.
+    """
+    left_out: list[SkippedFile] = []
+    standing: dict[str, int] = {}
+    texts: dict[str, list[str]] = {}
+    for path, data in files:
+        found = reading.prepare.prepare(path, data)
+        if isinstance(found, SkippedFile):
+            left_out.append(found)
+            continue
+        standing[path] = index.put(hashlib.sha256(data).digest(), found)
+        if embedder is not None:
+            texts[path] = texts_of(path, found, data)
+    index.publish(standing, [file.path for file in left_out])
+    if embedder is not None:
+        _embed(index, texts, embedder)
+    return left_out
+
+
+def _embed(index: MemoryIndex, texts: dict[str, list[str]], embedder: Embedder) -> None:
+    """All of their chunks at once."""
+    every: list[str] = []
+    counts: list[tuple[int, int]] = []
+    for path, of_file in texts.items():
+        file = index.file_at(path)
+        assert file is not None  # just published
+        every += of_file
+        counts.append((file.entry_id, len(of_file)))
+    if not every:
+        return
+    coding = coding_of(embedder.fingerprint)
+    coded = vector_codes.encode(embedder.embed_batch(every).rows, coding)
+    rows = vector_codes.decode(coded.tobytes(), embedder.fingerprint.dimensions, coding)
+    at = 0
+    for entry_id, count in counts:
+        index.put_vectors(MODEL, entry_id, rows[at : at + count])
+        at += count

@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Set
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,10 +20,8 @@ from findling.engine.runs import OnProgress, add_vectors, run
 from findling.engine.store import WRITER_WAIT_S, OpenStore
 from findling.model import errors
 from findling.model.plurals import count
-from findling.model.types import Freshness, Progress, TreeState
+from findling.model.types import Freshness, IndexReport, Progress, TreeState
 from findling.store.schema import FAILED, UNREAD
-
-Within = Callable[[str], bool]
 
 if TYPE_CHECKING:
     from findling.sources.looking import Changes
@@ -81,39 +80,32 @@ BUSY_WAIT_S = 0.5
 """How long a question waits for another that takes a few files in; a long run is not worth waiting for."""
 
 
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a question wants of its index. ``query`` decides what is indexed first, at first; ``embed``: whether it
+    needs vectors; ``text_only``: it does not even wait for those of an index that is begun. ``look_at_all``: however
+    long it takes to look at all files. ``within``: which paths it is about, where it can be answered from files that
+    are not indexed (`OpenStore.first_answer`)."""
+
+    query: str = ""
+    embed: bool = True
+    text_only: bool = False
+    look_at_all: bool = False
+    within: Callable[[str], bool] | None = None
+
+
 def freshen(
-    store: OpenStore,
-    wait_s: float | None,
-    progress: OnProgress | None,
-    query: str,
-    *,
-    embed: bool = True,
-    text_only: bool = False,
-    look_at_all: bool = False,
-    within: Within | None = None,
+    store: OpenStore, wait_s: float | None, progress: OnProgress | None, asked: Question
 ) -> tuple[Freshness, str]:
     """Index what is new if that is quick; the freshness of what will be searched, and why it is not fresh.
 
-    ``wait_s``: 0 looks at nothing, None waits for everything. ``query`` decides what is indexed first, at first.
-    ``embed``: whether it needs vectors; ``text_only``: it does not even wait for those of an index that is begun.
-    ``within``: which paths the question is about, where it can be answered from files that are not indexed
-    (`OpenStore.first_answer`). ``look_at_all``: however long it takes to look at all files. Raises `IndexNotReady`
-    where there is no index and a question may not make it, `IndexUnavailable` where there is one that it may not build
-    anew.
+    ``wait_s``: 0 looks at nothing, None waits for everything. Raises `IndexNotReady` where there is no index and a
+    question may not make it, `IndexUnavailable` where there is one that it may not build anew.
     """
     store.first_answer = None
     for _ in range(ROUNDS):
         try:
-            found = _freshen(
-                store,
-                wait_s,
-                progress,
-                query,
-                embed=embed,
-                text_only=text_only,
-                look_at_all=look_at_all,
-                within=within,
-            )
+            found = _freshen(store, wait_s, progress, asked)
         except errors.StorageFull:
             if nothing_indexed(store):
                 raise
@@ -131,20 +123,12 @@ def _after(began: float) -> tuple[Freshness, str]:
 
 
 def _freshen(
-    store: OpenStore,
-    wait_s: float | None,
-    progress: OnProgress | None,
-    query: str,
-    *,
-    embed: bool,
-    text_only: bool,
-    look_at_all: bool,
-    within: Within | None,
+    store: OpenStore, wait_s: float | None, progress: OnProgress | None, asked: Question
 ) -> tuple[Freshness, str]:
     if isinstance(store, RefStore):
-        return _freshen_ref(store, wait_s, progress, query, embed=embed)
+        return _freshen_ref(store, wait_s, progress, asked)
     if not store.configuration.auto_index:
-        return _only_look(store, None if look_at_all and wait_s != 0 else wait_s)
+        return _only_look(store, None if asked.look_at_all and wait_s != 0 else wait_s)
     if wait_s == 0:
         store.ready_to_read()
         return NOT_ASKED
@@ -152,12 +136,12 @@ def _freshen(
     started = time.monotonic()
     known, tree = _known_files(store)
     if known is None:
-        deadline = None if wait_s is None else started + wait_s
-        return _first_run(store, deadline, progress, query, within, embed=not text_only or deadline is not None)
-    changes, changed = _look(store, known, tree, None if look_at_all else wait_s)
+        return _first_run(store, wait_s, progress, asked)
+    store.kept = None
+    changes, changed = _look(store, known, tree, None if asked.look_at_all else wait_s)
     unlisted = changes.skipped if changes.complete else None
     same = unlisted is None or {(file.path, file.reason) for file in unlisted} == _left_out(store)
-    embed = embed and store.semantics.mismatch() is None
+    embed = asked.embed and store.semantics.mismatch() is None
     deadline = None if wait_s is None else started + SYNC_S
     if not changed and same:
         began = time.monotonic()
@@ -191,43 +175,52 @@ def _freshen(
 
 
 def _freshen_ref(
-    store: RefStore, wait_s: float | None, progress: OnProgress | None, query: str, *, embed: bool
+    store: RefStore, wait_s: float | None, progress: OnProgress | None, asked: Question
 ) -> tuple[Freshness, str]:
     """As `freshen`. A commit never changes: once indexed as a whole it is fresh for good.
 
     Raises `RefNotIndexed` where it is not indexed and a question may not do that or git cannot list it,
     `IndexNotReady` where nothing is and there is no time.
     """
-    if store.may_begin_anew(wait_s):
+    auto_index, may_write = store.configuration.auto_index, store.may_begin_anew(wait_s)
+    if may_write:
         store.ready()
-    elif store.exists or store.configuration.auto_index:
+    elif store.exists or auto_index:
         store.ready_to_read()
-    if (store.exists or store.configuration.auto_index) and up_to_date(store):
-        if embed and store.may_begin_anew(wait_s):
-            deadline = None if wait_s is None else time.monotonic() + SYNC_S
-            fill_in_vectors(store, progress, deadline)
+    if (store.exists or auto_index) and up_to_date(store):
+        if asked.embed and may_write:
+            fill_in_vectors(store, progress, None if wait_s is None else time.monotonic() + SYNC_S)
         return "fresh", ""
-    if not store.configuration.auto_index:
+    if not auto_index:
         raise errors.RefNotIndexed(
             f"{store.ref.name!r} is not indexed, and {OFF}.",
             remedy=f"Run 'findling index --ref {store.ref.name}'.",
         )
+    partly: tuple[Freshness, str] = ("stale", f"not all files of {store.ref.name} are indexed yet")
     if wait_s == 0:
-        return "stale", f"not all files of {store.ref.name} are indexed yet"
+        return partly
     deadline = None if wait_s is None else time.monotonic() + wait_s
+    report = _run_over_all(store, deadline, progress, asked, embed=asked.embed or wait_s is None)
+    return BUSY if report is None else ("fresh", "") if report.complete else partly
+
+
+def _run_over_all(
+    store: OpenStore, deadline: float | None, progress: OnProgress | None, asked: Question, *, embed: bool
+) -> IndexReport | None:
+    """A run within the question's time, what it most likely needs first; None where another process writes."""
+    most_s = WRITER_WAIT_S if nothing_indexed(store) else BUSY_WAIT_S
     try:
-        report = run(
+        return run(
             store,
             paths=None,
-            embed=embed or wait_s is None,
+            embed=embed,
             progress=progress,
-            wait_s=writer_wait_s(deadline, WRITER_WAIT_S if nothing_indexed(store) else BUSY_WAIT_S),
+            wait_s=writer_wait_s(deadline, most_s),
             deadline=deadline,
-            first=query or None,
+            first=asked.query or None,
         )
     except errors.IndexBusy:
-        return BUSY
-    return ("fresh", "") if report.complete else ("stale", f"not all files of {store.ref.name} are indexed yet")
+        return None
 
 
 def _left_over(store: OpenStore) -> int:
@@ -302,7 +295,8 @@ def _look(
     """What differs on disk, and the paths of it to look at."""
     started = time.monotonic()
     found_as_it_was, looked_at = store.unchanged or (None, 0.0)
-    if found_as_it_was is known and _holds(len(known), started - looked_at, wait_s):
+    held = wait_s is not None and len(known) >= HELD_FILES and started - looked_at < HOLD_S
+    if found_as_it_was is known and held:
         return sources.looking.AS_IT_WAS, []
     ended, cost = store.last_look
     budget: float | None = CHECK_S
@@ -330,11 +324,6 @@ def _look(
     paths = to_look_at(store.root, changes, known)
     tried = _tried_lately(store, set(paths).difference(changes.removed), known)
     return changes, [path for path in paths if path not in tried] if tried else paths
-
-
-def _holds(files: int, age_s: float, wait_s: float | None) -> bool:
-    """Whether a look of that age, which found nothing, is good enough for a question."""
-    return wait_s is not None and files >= HELD_FILES and age_s < HOLD_S
 
 
 def _note(store: OpenStore, notes: Iterable[str]) -> None:
@@ -366,45 +355,32 @@ def to_look_at(root: Path, changes: Changes, known: Mapping[str, tuple[int, int]
 
 
 def _first_run(
-    store: OpenStore,
-    deadline: float | None,
-    progress: OnProgress | None,
-    query: str,
-    within: Within | None,
-    *,
-    embed: bool,
+    store: OpenStore, wait_s: float | None, progress: OnProgress | None, asked: Question
 ) -> tuple[Freshness, str]:
     began = time.monotonic()
     tell = progress or (lambda _: None)
     tell(Progress("listing", 0, 0))
-    if deadline is not None and within is not None and (waiting := _not_indexed_yet(store, within)) is not None:
+    embed = not asked.text_only or wait_s is not None
+    if wait_s is not None and asked.within is not None and (waiting := _not_indexed_yet(store)) is not None:
         tell(Progress("indexing", 0, len(waiting)))
-        store.first_answer = indexing.first_answers.first_answer(store, query, waiting, embed=embed)
-        goes_on = indexing.background.start(store)
+        wanted = [file for file in waiting if asked.within(file[0])]
+        store.first_answer = indexing.first_answers.first_answer(store, asked.query, wanted, began, embed=embed)
+        goes_on = indexing.index_jobs.start(store)
         store.notes.append(store.first_answer.note(goes_on=goes_on))
         return "syncing", "the index is not ready"
-    try:
-        report = run(
-            store,
-            paths=None,
-            embed=embed,
-            progress=progress,
-            wait_s=writer_wait_s(deadline, WRITER_WAIT_S if nothing_indexed(store) else BUSY_WAIT_S),
-            deadline=deadline,
-            first=query or None,
-        )
-    except errors.IndexBusy:
+    deadline = None if wait_s is None else began + wait_s
+    report = _run_over_all(store, deadline, progress, asked, embed=embed)
+    if report is None:
         return BUSY
     _note(store, report.notes)
     if report.complete:
         return _after(began)
-    indexing.background.start(store)
+    indexing.index_jobs.start(store)
     return "stale", "not all files are indexed yet"
 
 
-def _not_indexed_yet(store: OpenStore, within: Within) -> list[Found] | None:
-    """The files that a question is about and the index lacks, where it lacks more than there is time to take in; else
-    None."""
+def _not_indexed_yet(store: OpenStore) -> list[Found] | None:
+    """The files that the index lacks, where it lacks more than there is time to take in; else None."""
     listing = sources.discovery.discover(store.root, store.configuration.wanted)
     known: Mapping[str, tuple[int, int]] = {}
     if store.exists:
@@ -414,7 +390,7 @@ def _not_indexed_yet(store: OpenStore, within: Within) -> list[Found] | None:
     if len(waiting) <= FEW_FILES and sum(size for _, size, _ in waiting) <= FEW_BYTES:
         return None
     _note(store, listing.notes)
-    return [file for file in waiting if within(file[0])]
+    return waiting
 
 
 def fill_in_vectors(store: OpenStore, progress: OnProgress | None, deadline: float | None) -> None:

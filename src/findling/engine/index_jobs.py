@@ -1,9 +1,12 @@
-"""Jobs over one index: every run of its engine is recorded beside it while it lasts, and one may go on in the
-background while questions are answered.
+"""Jobs over one index: every run of its engine is recorded beside it while it lasts. One may go on in the background of
+a server while questions are answered (`IndexJobs`), or in a process of its own (`start`) that a first question leaves
+behind: one for each folder, gone when it is done. It holds nothing of whoever started it, and nobody waits for it.
 """
 
 from __future__ import annotations
 
+import os
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -12,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from findling.config import roots
-from findling.engine.jobs import Job, Records, RunningJob
+from findling.engine.jobs import Job, Records, RunningJob, start_process
 from findling.engine.memory import give_back
 from findling.model.errors import FindlingError
 from findling.model.plurals import count
@@ -197,3 +200,27 @@ class IndexJobs:
 def words(error: BaseException) -> str:
     """What a record says of a failure."""
     return str(error) if isinstance(error, FindlingError) else f"unexpected {type(error).__name__}: {error}"
+
+
+# --- in a process of its own --------------------------------------------------------------------------------------
+
+
+def start(store: OpenStore) -> bool:
+    """Leave a process behind that finishes the index of ``store``, at the lowest priority, unless none is wanted;
+    whether one is at it now."""
+    if not store.configuration.background:
+        return False
+    if active_job(store) is not None:
+        return True
+    low = getattr(subprocess, "IDLE_PRIORITY_CLASS", 0)
+    try:
+        start_process(
+            "findling.engine.background_process",
+            os.fspath(store.root),
+            os.fspath(store.directory),
+            cwd=store.root.anchor,
+            flags=low,
+        )
+    except OSError:  # the next question tries again; this one has its answer
+        return False
+    return True

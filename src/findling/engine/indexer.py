@@ -18,30 +18,37 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from findling.engine.adoption import adopt, is_another
+from findling.config import roots
+from findling.engine.embedded_readings import EmbeddedReadings
+from findling.model.marks import PAGES
 from findling.model.plurals import count
-from findling.model.reading import Reading
+from findling.model.reading import Embedded
 from findling.model.text_encodings import CONVERTED
 from findling.model.types import FileState, IndexReport, Progress, SkippedFile, TreeState
 from findling.outbound.files import Files, RootFiles
 from findling.reading.pool import Answer, Task, Worker, WorkerPool
 from findling.reading.spans import MAX_CHUNKS, MAX_PLACED_CHUNKS, too_many
 from findling.sources import discovery
-from findling.sources.checkout import Checkout
-from findling.sources.contents import read_file
-from findling.sources.file_order import Order
-from findling.sources.git_objects import ObjectFormat, RefFiles, content_id, list_tree, object_format
+from findling.sources.git_objects import ObjectFormat, RefFiles, content_id, list_tree, object_format, staged
+from findling.sources.looking import read_file
+from findling.sources.named_paths import look_at
+from findling.sources.scan import Order
+from findling.sources.selection import DiscoveryOptions, Found
 from findling.store.schema import FAILED, UNREAD
 from findling.store.writer import IndexWriter
 
 if TYPE_CHECKING:
-    from findling.reading.chunks import ChunkLimits
+    from findling.embedding import Fingerprint
+    from findling.reading.limits import ChunkLimits
     from findling.sources.git_listing import GitListing
 
 _TASK_BYTES = 256_000
 """Source text per message to a worker: large enough that the pipe's cost vanishes, small enough to share evenly."""
 
 _TASK_FILES = 64
+
+_WORKER_BYTES = 1_000_000
+"""Source text for which another worker is worth its start: so much is read in the time that starting takes."""
 
 _COMMIT_BYTES = 48_000_000
 """Source text per transaction. Each commit costs about 0.2 s and a segment of the text index; a kill loses one."""
@@ -85,14 +92,6 @@ _KEPT_REFS = 8
 """Refs that are kept indexed, the newest: what an older one shares with these costs nothing to index again."""
 
 
-class Commit(NamedTuple):
-    """What is indexed instead of the folder: a commit's id, and the root that its manifest stands under (one for all
-    work trees of a repository)."""
-
-    commit_id: str
-    owner: str
-
-
 class _Content(NamedTuple):
     """A file that is being prepared: its state, its SHA-256, and what git calls it."""
 
@@ -126,6 +125,7 @@ class _Run:
     notes: list[str] = field(default_factory=list)
     grown: list[tuple[str, int]] = field(default_factory=list)
     """Documents with as many chunks as there may be, and how many that is."""
+    pages: int = 0
 
     def take_in(self, size: int) -> None:
         """Count a file of whose content ``size`` bytes are new."""
@@ -165,9 +165,11 @@ def _interrupts_noted(run: _Run) -> Iterator[None]:
 class Indexer:
     """Indexes one folder into one store. ``on_progress`` is called from the calling thread.
 
-    ``limits``: how files are cut, None for the default; the same for all of a store's life. ``commit``: index that and
-    not what is on disk. ``meanwhile`` is called once if contents are new, while workers are busy with the first.
-    ``ahead``: a worker that was started before (`pool.start_ahead`), for one run.
+    ``limits``: how files are cut, None for the default; the same for all of a store's life. ``manifest_key``: root and
+    ref of the manifest; a commit is indexed as it is in git, whatever is on disk. ``meanwhile`` is called once if
+    contents are new, while workers are busy with the first. ``ahead``: a worker that was started before
+    (`pool.start_ahead`), for one run. ``vectors``: the bundled model's fingerprint, where new contents are to get its
+    vectors at once.
     """
 
     def __init__(
@@ -175,23 +177,27 @@ class Indexer:
         root: Path,
         store: Path,
         *,
-        options: discovery.DiscoveryOptions | None = None,
+        options: DiscoveryOptions | None = None,
         on_progress: Callable[[Progress], None] | None = None,
         workers: int | None = None,
         limits: ChunkLimits | None = None,
-        commit: Commit | None = None,
+        manifest_key: tuple[str, str] | None = None,
         meanwhile: Callable[[], None] | None = None,
         ahead: Worker | None = None,
+        vectors: Fingerprint | None = None,
     ) -> None:
         self._root = root
-        self._commit = commit
+        self._fingerprint = vectors
+        self._vectors: EmbeddedReadings | None = None
+        self._key = manifest_key or (str(root), roots.LIVE)
+        self._commit = None if self._key[1] == roots.LIVE else self._key[1]
         self._meanwhile = meanwhile
         self._ahead = ahead
         self._files: Files = RootFiles(root)
         self._git_ids: dict[str, bytes] = {}
         self._format: ObjectFormat | None = None
         self._store = store
-        self._options = options or discovery.DiscoveryOptions()
+        self._options = options or DiscoveryOptions()
         self._progress = on_progress or (lambda _: None)
         self._workers = workers
         self._limits = limits
@@ -215,7 +221,12 @@ class Indexer:
         one.
         """
         run = _Run()
-        with WorkerPool(self._workers, limits=self._limits, ahead=self._ahead) as pool, ExitStack() as begun:
+        with (
+            WorkerPool(
+                self._workers, limits=self._limits, vectors=self._fingerprint is not None, ahead=self._ahead
+            ) as pool,
+            ExitStack() as begun,
+        ):
             if paths is not None:
                 pool.warm_up(min(1, len(paths)))
             writer = IndexWriter(self._store, wait_s=wait_s)
@@ -225,34 +236,26 @@ class Indexer:
                 if listing is not None:
                     begun.enter_context(listing)
                 writer.note_chunking(self._limits.id if self._limits else "")
-                if self._commit is None:
-                    manifest = writer.manifest(str(self._root))
-                else:
-                    manifest = writer.manifest(self._commit.owner, self._commit.commit_id)
+                manifest = writer.manifest(*self._key)
+                if self._fingerprint is not None:
+                    self._vectors = EmbeddedReadings(writer, self._fingerprint)
                 was_complete, was_pending = writer.state(manifest)
                 known = writer.known_files(manifest, None if paths is None else [posixpath.normpath(p) for p in paths])
-                # Not for a question: what it has no time to take in again would be found by nobody.
-                whole_folder = paths is None and self._commit is None and deadline is None
-                if whole_folder and is_another(self._root, known) and writer.has_others(manifest):
-                    writer.forget_manifest(manifest)
-                    manifest, known = writer.manifest(str(self._root)), {}
-                checkout = None
                 if self._commit is None:
                     self._format = object_format(self._root)
-                    if self._format is not None and paths is None and not known and writer.has_others(manifest):
-                        checkout = begun.enter_context(Checkout(self._root))
-                if paths is None and not known and checkout is None:
-                    pool.warm_up()
+                begins = paths is None and not known
+                adopts = begins and self._format is not None and writer.has_others(manifest)
+                if begins and not adopts:
+                    pool.warm_up(1)
                 if self._commit is not None:
                     found, gone, skipped, notes = self._of_commit(writer, manifest, self._commit)
                 else:
                     found, gone, skipped, notes, listed = self._changes(known, paths, listing, pool)
                     tree = listed if paths is None else tree
-                    if found and checkout is not None and self._format is not None:
+                    if found and adopts:
                         pool.warm_up(1)  # some are not taken over, such as those whose contents are left out
-                        stop_at = None if deadline is None else deadline - _STOP_MARGIN_S
-                        found = adopt(
-                            writer, manifest, self._root, found, checkout, self._format, self._options, stop_at
+                        found = self._adopt(
+                            writer, manifest, found, None if deadline is None else deadline - _STOP_MARGIN_S
                         )
                 run.notes.extend(notes)
                 run.skipped.extend(skipped)
@@ -260,8 +263,8 @@ class Indexer:
                 unlisted = skipped if paths is None else unlisted
                 if unlisted is not None:
                     writer.replace_unlisted(manifest, unlisted)
-                if order is not None:
-                    found = order(found)
+                found = order(found) if order else sorted(found, key=lambda file: file[0].endswith(_PAGES_LIKE))
+                pool.keep(1 + sum(size for _, size, _ in found) // _WORKER_BYTES)
                 writer.large = len(found) >= _LARGE_RUN
                 whole = paths is None or was_complete  # named files say nothing about the others
                 try:
@@ -297,12 +300,12 @@ class Indexer:
         return self._report(run, left)
 
     def _of_commit(
-        self, writer: IndexWriter, manifest: int, commit: Commit
-    ) -> tuple[list[discovery.Found], list[str], list[SkippedFile], tuple[str, ...]]:
+        self, writer: IndexWriter, manifest: int, commit: str
+    ) -> tuple[list[Found], list[str], list[SkippedFile], tuple[str, ...]]:
         """As `_changes`, of a commit's files. A new manifest begins as the most similar one there is."""
         self._progress(Progress("listing", 0, 0))
-        tree = list_tree(self._root, commit.commit_id, self._options)
-        self._files = RefFiles(self._root, commit.commit_id, tree.git_ids)
+        tree = list_tree(self._root, commit, self._options)
+        self._files = RefFiles(self._root, commit, tree.git_ids)
         self._git_ids = tree.git_ids
         standing = writer.standing(manifest)
         if not standing and (nearest := writer.nearest(manifest, tree.git_ids)) is not None:
@@ -315,18 +318,42 @@ class Indexer:
         ]
         return found, [path for path in standing if path not in tree.git_ids], tree.skipped, ()
 
+    def _adopt(self, writer: IndexWriter, manifest: int, found: list[Found], stop_at: float | None) -> list[Found]:
+        """Let the manifest of a work tree, still empty, begin as the most similar one there is, as far as their files
+        are the same; which of ``found`` are left to index. What was not read by ``stop_at`` (monotonic seconds) is
+        left."""
+        git_ids = staged(self._root)
+        nearest = writer.nearest(manifest, git_ids) if git_ids else None
+        if nearest is None or self._format is None:
+            return found
+        other, files = nearest
+        same: dict[str, int] = {}
+        left: list[Found] = []
+        for one in found:
+            path, size, _ = one
+            file = files.get(path)
+            alike = file is not None and file.git_id == git_ids.get(path, b"") and file.size == size
+            if file is not None and alike and (stop_at is None or time.monotonic() < stop_at):
+                read = read_file(self._files, path, self._options.limit(path))
+                if not isinstance(read, SkippedFile) and content_id(read[1], self._format) == file.git_id:
+                    same[path] = read[0].stamp
+                    continue
+            left.append(one)
+        writer.begin_from(manifest, other, files, same)
+        return left
+
     def _changes(
         self,
         known: dict[str, tuple[int, int]],
         paths: Sequence[str] | None,
         begun: GitListing | None,
         pool: WorkerPool,
-    ) -> tuple[list[discovery.Found], list[str], list[SkippedFile], tuple[str, ...], TreeState | None]:
+    ) -> tuple[list[Found], list[str], list[SkippedFile], tuple[str, ...], TreeState | None]:
         """What to index, what is gone, what is left out and why, what there is to say about the listing, and what it
         depended on."""
         self._progress(Progress("listing", 0, 0))
         if paths is not None:
-            looked = discovery.look_at(self._root, paths, known, self._options)
+            looked = look_at(self._root, paths, known, self._options)
             return looked.found, looked.gone, looked.skipped, (), None
         if not known:
             listing = discovery.discover(self._root, self._options, begun=begun)
@@ -343,7 +370,7 @@ class Indexer:
         writer: IndexWriter,
         manifest: int,
         pool: WorkerPool,
-        found: list[discovery.Found],
+        found: list[Found],
         run: _Run,
         deadline: float | None,
         *,
@@ -394,6 +421,8 @@ class Indexer:
             for key, answer in answers:
                 self._write(writer, manifest, states.pop(key), answer, run)
                 run.stop_if_interrupted()
+            if self._vectors is not None:
+                self._vectors.put()
             run.midway = False
             self._progress(Progress("indexing", run.changed, len(found), run.bytes_read))
             if self._is_due(writer, run):
@@ -416,7 +445,7 @@ class Indexer:
         self,
         writer: IndexWriter,
         manifest: int,
-        found: Iterable[discovery.Found],
+        found: Iterable[Found],
         states: dict[int, _Content],
         run: _Run,
         most: int,
@@ -469,12 +498,16 @@ class Indexer:
     def _write(self, writer: IndexWriter, manifest: int, content: _Content, answer: Answer, run: _Run) -> None:
         file = content.file
         run.take_in(file.size)
-        if isinstance(answer, Reading):
-            writer.add(manifest, file, content.digest, answer, content.git_id)
-            run.chunks += len(answer.chunks)
-            run.symbols += len(answer.symbols)
-            most = MAX_PLACED_CHUNKS if answer.encoding == CONVERTED else MAX_CHUNKS
-            if answer.kind == "docs" and too_many(answer.chunks, most):
+        if not isinstance(answer, SkippedFile):
+            reading = answer.reading if isinstance(answer, Embedded) else answer
+            entry_id = writer.add(manifest, file, content.digest, reading, content.git_id)
+            if isinstance(answer, Embedded) and self._vectors is not None:
+                self._vectors.add(entry_id, file.path, answer)
+            run.chunks += len(reading.chunks)
+            run.symbols += len(reading.symbols)
+            most = MAX_PLACED_CHUNKS if reading.encoding == CONVERTED else MAX_CHUNKS
+            run.pages += reading.generated and reading.language == PAGES
+            if reading.kind == "docs" and too_many(reading.chunks, most):
                 run.grown.append((file.path, most))
             return
         if answer.reason == "failed":  # perhaps the machine's fault and not the file's: the next full run tries again
@@ -491,13 +524,13 @@ class Indexer:
             removed=run.removed,
             chunks=run.chunks,
             symbols=run.symbols,
-            embedded=0,
+            embedded=self._vectors.chunks if self._vectors is not None else 0,
             bytes_read=run.bytes_read,
             skipped=tuple(run.skipped),
             failed=tuple(run.failed),
             complete=not left,
             took_ms=(time.monotonic() - run.started) * 1000,
-            notes=(*run.notes, *_said_of_grown(run.grown)),
+            notes=(*run.notes, *_said_of_grown(run.grown), *_said_of_pages(run.pages)),
         )
 
 
@@ -507,6 +540,16 @@ def _said_of_grown(grown: Sequence[tuple[str, int]]) -> Iterator[str]:
         yield f"{path}: split into {most:,} passages (the limit per file), so they may be longer than others."
     if len(grown) > _GROWN_SHOWN:
         yield f"The same applies to {count(len(grown) - _GROWN_SHOWN, 'more document')}."
+
+
+_PAGES_LIKE = (".html", ".htm")
+"""What is often made of sources, and then comes last."""
+
+
+def _said_of_pages(pages: int) -> Iterator[str]:
+    if pages:
+        what = count(pages, "page") + " of documentation made of sources"
+        yield f"{what}: indexed by the first passages; patterns are looked for in all of the text."
 
 
 _MIN_SEGMENT = 256

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
-    from findling.engine import background, embedding_pass, first_answers, index_jobs, indexer
+    from findling.engine import embedding_pass, first_answers, index_jobs, indexer
 else:
     __getattr__ = front_door(
         __name__,
         {
-            "background": "",
             "embedding_pass": "",
             "first_answers": "",
             "index_jobs": "",
@@ -20,4 +19,4 @@ else:
         },
     )
 
-__all__ = ["background", "embedding_pass", "first_answers", "index_jobs", "indexer"]
+__all__ = ["embedding_pass", "first_answers", "index_jobs", "indexer"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
-    from findling.engine import answers, documents, explain, reembedding, searched, startup, state, text_search
+    from findling.engine import answers, documents, explain, searched, state, text_search
 else:
     __getattr__ = front_door(
         __name__,
@@ -15,12 +15,10 @@ else:
             "answers": "",
             "documents": "",
             "explain": "",
-            "reembedding": "",
             "searched": "",
-            "startup": "",
             "state": "",
             "text_search": "",
         },
     )
 
-__all__ = ["answers", "documents", "explain", "reembedding", "searched", "startup", "state", "text_search"]
+__all__ = ["answers", "documents", "explain", "searched", "state", "text_search"]

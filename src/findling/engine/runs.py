@@ -1,20 +1,19 @@
-"""Writing: a run of the indexer, and the vectors behind it. Decides nothing about when."""
+"""Writing: a run of the indexer, and vectors: behind it, or made again on demand. Decides nothing about when."""
 
 from __future__ import annotations
 
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import replace
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from findling import reading, sources
 from findling import store as stored
-from findling.embedding import takes_documents
+from findling.embedding import BUNDLED, takes_documents
 from findling.engine import indexing
-from findling.engine.refs import RefStore
 from findling.engine.store import WRITER_WAIT_S, OpenStore
 from findling.model import errors
 from findling.model.errors import EmbedderUnavailable, IndexBusy
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from findling.embedding import Embedder, Fingerprint
     from findling.engine.embedding_pass import EmbeddedFile
     from findling.engine.jobs import RunningJob
-    from findling.reading.chunks import ChunkLimits
+    from findling.reading.limits import ChunkLimits
     from findling.reading.pool import Worker
 
 OnProgress = Callable[[Progress], None]
@@ -59,27 +58,31 @@ def run(
         indexing.index_jobs.running_job(store, progress, whole=paths is None) as job,
         _turn("runs", store, job, deadline),
     ):
-        with _worker_for(store, paths) as ahead:
+        at_once = embed and deadline is None
+        with _worker_for(store, paths, vectors=at_once) as ahead:
             store.repair()
             if store.start_over_if_cut_otherwise(wait_s) or store.begins_anew:
                 paths = None  # what was to be taken in besides is gone with the old index
             order = None
             if first:
                 order = sources.by_query(first)
+            vectors = _made_at_once(store) if at_once and paths is None else None
             try:
-                report = _indexer(store, job, embed=embed, ahead=ahead).sync(
+                report = _indexer(store, job, embed=embed, vectors=vectors, ahead=ahead).sync(
                     paths=paths, deadline=deadline, order=order, wait_s=wait_s, unlisted=unlisted, tree=tree
                 )
             except CutOtherwise:  # a second time it is the caller's: two that disagree would cut all files by turns
                 store.close_if_replaced()
                 if store.start_over_if_cut_otherwise(wait_s):
                     paths = None
-                report = _indexer(store, job, embed=embed).sync(
+                report = _indexer(store, job, embed=embed, vectors=vectors).sync(
                     paths=paths, deadline=deadline, order=order, wait_s=wait_s, unlisted=unlisted, tree=tree
                 )
         store.begins_anew = False
         if paths is None and report.complete:
             rebuilding.forget_older(store.directory)
+        if vectors is not None and report.embedded:
+            save_bits(store, vectors, wait_s)
         embedded = 0
         failed: list[EmbeddedFile] = []
         if embed and (deadline is None or time.monotonic() < deadline):
@@ -88,7 +91,7 @@ def run(
     notes = tuple(f"{file.path}: {file.problem}" for file in failed if file.failed)
     if len(notes) > FAILED_SHOWN:
         notes = (*notes[:FAILED_SHOWN], f"The same applies to {len(notes) - FAILED_SHOWN:,} more files.")
-    return replace(report, embedded=embedded, notes=(*report.notes, *notes))
+    return replace(report, embedded=report.embedded + embedded, notes=(*report.notes, *notes))
 
 
 def _turn(
@@ -131,12 +134,14 @@ def build_anew(store: OpenStore, *, embed: bool, progress: OnProgress | None) ->
 
 
 @contextmanager
-def _worker_for(store: OpenStore, paths: Sequence[str] | None) -> Iterator[Worker | None]:
-    """A worker that starts while the indexer is imported, where some of ``paths`` most likely have new contents."""
-    if not any(os.path.lexists(store.root / path) for path in paths or ()):
+def _worker_for(store: OpenStore, paths: Sequence[str] | None, *, vectors: bool) -> Iterator[Worker | None]:
+    """A worker that starts while the indexer is imported, where contents most likely are new: some of ``paths``, or all
+    of a folder's that has no index. ``vectors``: it makes these, too, of a whole folder."""
+    begins = paths is None and not store.exists
+    if not begins and not any(os.path.lexists(store.root / path) for path in paths or ()):
         yield None
         return
-    with reading.start_ahead(_limits(store)) as worker:
+    with reading.start_ahead(_limits(store), vectors=vectors and begins and _made_at_once(store) is not None) as worker:
         yield worker
 
 
@@ -145,7 +150,7 @@ def _limits(store: OpenStore) -> ChunkLimits | None:
 
 
 def _indexer(
-    store: OpenStore, job: RunningJob, *, embed: bool, ahead: Worker | None = None
+    store: OpenStore, job: RunningJob, *, embed: bool, vectors: Fingerprint | None, ahead: Worker | None = None
 ) -> indexing.indexer.Indexer:
     configuration = store.configuration
     return indexing.indexer.Indexer(
@@ -155,10 +160,21 @@ def _indexer(
         on_progress=job,
         workers=configuration.workers,
         limits=_limits(store),
-        commit=_commit(store),
-        meanwhile=partial(_open_to_embed, store) if embed else None,
+        manifest_key=store.manifest_key,
+        meanwhile=partial(_open_to_embed, store) if embed and vectors is None else None,
         ahead=ahead,
+        vectors=vectors,
     )
+
+
+def _made_at_once(store: OpenStore) -> Fingerprint | None:
+    """The bundled model, where it is what vectors are made by, and nobody has to wait for a turn to make some: the
+    worker processes make them of what they read."""
+    recipe = store.configuration.recipe
+    if recipe is not None and "embedding" in recipe.turns:
+        return None
+    expected = store.semantics.expected()
+    return expected if expected is not None and expected.provider == BUNDLED else None
 
 
 def _open_to_embed(store: OpenStore) -> None:
@@ -166,13 +182,6 @@ def _open_to_embed(store: OpenStore) -> None:
     if store.semantics.expected() is not None:
         _ = indexing.embedding_pass  # loaded now, for the one who embeds
         store.semantics.embedder()
-
-
-def _commit(store: OpenStore) -> indexing.indexer.Commit | None:
-    if not isinstance(store, RefStore):
-        return None
-    owner, commit_id = store.manifest_key
-    return indexing.indexer.Commit(commit_id, owner)
 
 
 def add_vectors(
@@ -233,7 +242,6 @@ def _add_vectors(
     paths: Sequence[str] | None,
     on_file: Callable[[EmbeddedFile], None],
 ) -> int:
-    reader = store.reader
     done = 0
 
     def told(file: EmbeddedFile) -> None:
@@ -241,23 +249,39 @@ def _add_vectors(
         done += file.chunks
         on_file(file)
 
-    # Without it text and names are searched; `Semantics.problem` says why not more.
-    with suppress(EmbedderUnavailable), _turn("embedding", store, job, deadline) as mine:
-        if not mine:
-            return 0
+    with _turn("embedding", store, job, deadline) as mine:
+        if mine:  # without it text and names are searched; `Semantics.problem` says why not more
+            _embed(store, embedder, job, wait_s, paths, told, deadline=deadline)
+    return done
+
+
+def _embed(
+    store: OpenStore,
+    embedder: Embedder,
+    job: RunningJob,
+    wait_s: float,
+    paths: Sequence[str] | None,
+    on_file: Callable[[EmbeddedFile], None],
+    **how: Any,
+) -> EmbedderUnavailable | None:
+    """`embedding_pass.embed`, and the file of sign bits after it; why the embedder gave up on the way."""
+    problem = None
+    try:
         indexing.embedding_pass.embed(
             lambda: stored.IndexWriter(store.directory, wait_s=wait_s),
-            reader,
+            store.reader,
             store.source,
             embedder,
             max_bytes=store.configuration.wanted.max_bytes,
             paths=paths,
-            deadline=deadline,
             on_progress=job,
-            on_file=told,
+            on_file=on_file,
+            **how,
         )
+    except EmbedderUnavailable as error:
+        problem = error
     save_bits(store, embedder.fingerprint, wait_s)
-    return done
+    return problem
 
 
 def save_bits(store: OpenStore, fingerprint: Fingerprint, wait_s: float) -> None:
@@ -276,3 +300,64 @@ def save_bits(store: OpenStore, fingerprint: Fingerprint, wait_s: float) -> None
             stored.DenseIndex(reader, model_id, fingerprint.dimensions).save()
     finally:
         lock.release()
+
+
+# --- vectors on demand ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class VectorReport:
+    """Files whose vectors were made, files that had them already, and those that lack some or all, with the reason.
+
+    ``chunks`` were embedded. ``problem``: why the embedder gave up on the way; then files are missing in all three.
+    ``notes``: what there was to say while changes were taken in before.
+    """
+
+    embedded: tuple[str, ...]
+    skipped: tuple[str, ...]
+    failed: tuple[SkippedFile, ...]
+    chunks: int = 0
+    problem: EmbedderUnavailable | None = None
+    notes: tuple[str, ...] = ()
+
+
+def paths_below(store: OpenStore, folder: str) -> list[str]:
+    """The indexed files of a folder ('' for all), or the one that it is."""
+    reader = store.reader
+    with reader.snapshot():
+        if not folder:
+            return [file.path for file in reader.listing()]
+        own = reader.file_at(folder)
+        return [file.path for file in reader.all_files(prefix=folder)] or ([own.path] if own else [])
+
+
+def reembed(
+    store: OpenStore, paths: Sequence[str] | None, *, anew: bool, progress: Callable[[Progress], None] | None
+) -> VectorReport:
+    """Bring the vectors of these indexed files (None: all) up to date, or make them ``anew`` though nothing changed.
+
+    Passages that could not be embedded are tried again. Raises `IndexBusy`, and `EmbedderUnavailable` when there is no
+    embedder.
+    """
+    store.close_if_replaced()
+    passes: list[tuple[Embedder, Sequence[str] | None]] = []
+    apart = store.semantics.for_documents()
+    if apart is not None:
+        passes.append((apart, documents_to_embed(store, apart, paths, failed_too=True, anew=anew)))
+    every = set(documents_to_embed(store, apart, paths, anew=True)) if apart is not None else set()
+    if paths is None or not every.issuperset(paths):
+        passes.append((store.semantics.required(), paths))
+    done: list[EmbeddedFile] = []
+    problem: EmbedderUnavailable | None = None
+    with indexing.index_jobs.running_job(store, progress, kind="embed", whole=paths is None) as job:
+        for embedder, among in passes:
+            gave_up = _embed(store, embedder, job, WRITER_WAIT_S, among, done.append, anew=anew, failed_too=True)
+            problem = gave_up or problem
+    touched = {file.path for file in done}
+    return VectorReport(
+        embedded=tuple(file.path for file in done if not file.problem),
+        skipped=tuple(path for path in paths or () if path not in touched and not problem),
+        failed=tuple(SkippedFile(file.path, "not_embedded", file.problem) for file in done if file.problem),
+        chunks=sum(file.chunks - file.kept for file in done),
+        problem=problem,
+    )

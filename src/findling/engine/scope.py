@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from findling import model, sources
+from findling.config import roots
 from findling.engine.refs import RefStore
 from findling.engine.store import OpenStore
 from findling.model import errors
@@ -27,6 +28,11 @@ _NAME_BYTES = 255
 
 _PATH_CHARS = 3_000
 """Of a path; systems take some 4,000 bytes together with the root's."""
+
+
+def nothing_here(store: OpenStore, files: int) -> list[str]:
+    """What there is to say of a folder that is no work tree and of which no ``files`` are indexed."""
+    return [NOTHING_CHECKED_OUT] if not files and not isinstance(store, RefStore) and roots.is_bare(store.root) else []
 
 
 def language_id(name: str | None) -> str | None:
@@ -128,5 +134,5 @@ def in_scope(
         )
         skipped = left_out(store, folder, path_globs)
     if not files and not skipped and folder and not isinstance(store, RefStore):
-        skipped = tuple(sources.discovery.look_at(store.root, [folder], None, store.configuration.wanted).skipped)
+        skipped = tuple(sources.look_at(store.root, [folder], None, store.configuration.wanted).skipped)
     return files, skipped

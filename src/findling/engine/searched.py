@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from findling.engine.kept_channel import KeptChannel
+from findling.engine.semantics import KeptChannel
 from findling.engine.shown import ShownText
 from findling.engine.state import coverage
 from findling.store.joined import JoinedIndex, Part

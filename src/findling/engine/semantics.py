@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from findling import config as settings
 from findling import embedding
 from findling.embedding import bundled_files
-from findling.embedding.lazy import LazyEmbedder
-from findling.engine.kept_channel import KeptChannel
+from findling.embedding.opening import LazyEmbedder
 from findling.model import errors, types
 
 if TYPE_CHECKING:
@@ -17,7 +18,11 @@ if TYPE_CHECKING:
     from findling.engine.store import OpenStore
     from findling.model.types import EmbedderProblem
     from findling.search.semantic import SemanticChannel
+    from findling.store.protocols import Index
     from findling.store.reader import IndexReader
+
+PATIENCE_MS: Final = 3000
+"""How long a model at an address may take before the first question: a server has some ten seconds to start."""
 
 _OFF = "Searching by meaning is off: semantic.enabled is false."
 
@@ -236,6 +241,39 @@ class Semantics:
         slow = self._lazy.failure is not None and self._lazy.failure.reason == "timeout"
         return types.EmbedderProblem("slow" if slow else "down", self.problem)
 
+    def check(self) -> list[str]:
+        """Before the first question: sentences about a model that somebody chose and that cannot answer now, or has not
+        made the index's vectors.
+
+        Raises `EmbedderUnavailable` where the configured dimensions are provably not the model's, and `ConfigError`.
+        """
+        config = self._store.configuration.config
+        if config is None or config.semantic.enabled is False:
+            return []
+        stored = self._stored()
+        choice = choose(config, stored)
+        if not choice.named or choice.provider is None or choice.provider in settings.EXTERNAL_EMBEDDERS:
+            return []
+        hurried = replace(
+            config,
+            semantic=replace(config.semantic, timeout_ms=min(config.semantic.timeout_ms, PATIENCE_MS), max_retries=0),
+        )
+        at_address = choice.provider == "ollama"
+        try:
+            embedder = embedding.open_embedder(
+                choice.provider, choice.model, dimensions=choice.dimensions, verify=at_address, config=hurried
+            )
+        except errors.EmbedderUnavailable as error:
+            if error.reason == "dimensions":
+                raise
+            return [f"{error} Until then text and names are searched."]
+        if stored is None:
+            return []
+        reader = self._store.reader
+        with reader.snapshot():
+            mismatch = mismatch_of(config, reader, embedder.fingerprint)
+        return [f"{mismatch} Run 'findling embed', or reindex_vectors with force: true."] if mismatch else []
+
     @property
     def opened(self) -> Fingerprint | None:
         """Of the embedder that answers, as far as one was opened."""
@@ -267,3 +305,27 @@ class Semantics:
         self._document_channel.forget()
         self._lazy.let_go()
         self._for_documents.let_go()
+
+
+class KeptChannel:
+    """Of one reader at a time, which tells by `forget` that it is closed."""
+
+    def __init__(self) -> None:
+        self._channel: SemanticChannel | None = None
+        self._of = ""
+
+    def of(self, reader: Index, embedder: Embedder, model_id: Callable[[str], int | None]) -> SemanticChannel | None:
+        """Made anew where the embedder is another by then; None without vectors of it. ``model_id``: the number that
+        the index has for a fingerprint's id."""
+        fingerprint = embedder.fingerprint.id
+        if self._channel is None or self._of != fingerprint:
+            number = model_id(fingerprint)
+            if number is None:
+                return None
+            from findling.search.semantic import SemanticChannel
+
+            self._channel, self._of = SemanticChannel(reader, embedder, number), fingerprint
+        return self._channel
+
+    def forget(self) -> None:
+        self._channel = None

@@ -1,19 +1,19 @@
-"""The text that an answer shows: read from the file as it is now, and compared with what was indexed."""
+"""The text of a file as it is now, compared with what was indexed, and the lines of it that an answer shows."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from findling.engine.as_indexed import converted_text, is_as_indexed
 from findling.engine.store import OpenStore
-from findling.model.types import SkippedFile
-from findling.outbound.files import NotRead, stamp_of
+from findling.model.rows import FileRow
+from findling.outbound.files import Files, NotRead, stamp_of
 from findling.reading.decoding import Decoded, decode
-from findling.sources.contents import read_file
 
 if TYPE_CHECKING:
+    from findling.engine.store import OpenStore
     from findling.model.rows import FileRow
 
 TEXT_BYTES = 2_000_000
@@ -51,8 +51,6 @@ class ShownText:
         return self._cut[file.path]
 
     def _read(self, file: FileRow) -> Sequence[str] | None:
-        if file.converted:
-            return self._converted(file)
         state = self._store.state_of(file.path)
         known = self._texts.get(file.path)
         with self._store.open_files() as files:
@@ -60,26 +58,14 @@ class ShownText:
                 status = files.status(file.path)
                 if not isinstance(status, NotRead) and state == (status.st_size, stamp_of(status)):
                     return known[1].split("\n")
-            read = read_file(files, file.path, self._store.configuration.wanted.max_bytes)
-        if isinstance(read, SkippedFile):
+            now = text_now(self._store, files, file, self._store.configuration.wanted.max_bytes)
+        if now is None or not now.unchanged:
             self.stale.add(file.path)
+        if now is None:
             return None
-        now = (read[0].size, read[0].stamp)
-        if not is_as_indexed(state, *now):
-            self.stale.add(file.path)
-        decoded = decode(read[1])
-        if not isinstance(decoded, Decoded):
-            return None
-        self._remember(file.path, now, decoded.text)
-        return decoded.text.split("\n")
-
-    def _converted(self, file: FileRow) -> Sequence[str] | None:
-        """The lines of the text that a document was converted to; only whether it has changed is asked of the disk."""
-        with self._store.open_files() as files:
-            found = converted_text(self._store, files, file)
-        if isinstance(found, NotRead) or not found.unchanged:
-            self.stale.add(file.path)
-        return None if isinstance(found, NotRead) or found.text is None else found.text.split("\n")
+        if not file.converted:
+            self._remember(file.path, (now.status.st_size, stamp_of(now.status)), now.text)
+        return now.text.split("\n")
 
     def _remember(self, path: str, state: tuple[int, int], text: str) -> None:
         if state[0] > TEXT_BYTES // 8:
@@ -97,3 +83,42 @@ class ShownText:
     def _forget(self) -> None:
         self._texts.clear()
         self._bytes = 0
+
+
+_MARK_NS = 1
+"""How a file is remembered that was read too soon after it was written: a nanosecond off (`looking.read_file`)."""
+
+
+def is_as_indexed(state: tuple[int, int] | None, size: int, stamp: int) -> bool:
+    """Whether a file's size and `files.stamp_of` are those that the index has (``state``, None for a file that it
+    does not have).
+
+    Only for what is shown: what is to be indexed is compared exactly, because such a file is to be looked at again.
+    """
+    return state is not None and state[0] == size and abs(state[1] - stamp) <= _MARK_NS
+
+
+class TextNow(NamedTuple):
+    """The text of a file as it is now, of a converted document what the index keeps of it; ``unchanged``: it is what
+    was indexed."""
+
+    text: str
+    status: os.stat_result
+    unchanged: bool
+
+
+def text_now(store: OpenStore, files: Files, file: FileRow, max_bytes: int) -> TextNow | None:
+    """None where the file is gone, longer than ``max_bytes``, or no text any more. Within the index's snapshot."""
+    if file.converted:
+        status = files.status(file.path)
+        data = store.index.doc_text(file.blob_id)
+        if isinstance(status, NotRead) or data is None:
+            return None
+        text = data.decode("utf-8", "replace")
+    else:
+        read = files.read(file.path, max_bytes)
+        decoded = None if isinstance(read, NotRead) else decode(read[1])
+        if isinstance(read, NotRead) or not isinstance(decoded, Decoded):
+            return None
+        status, text = read[0], decoded.text
+    return TextNow(text, status, is_as_indexed(store.state_of(file.path), status.st_size, stamp_of(status)))

@@ -22,13 +22,12 @@ def coverage(store: OpenStore) -> Coverage:
     """What an answer was searched in."""
     if store.first_answer is not None:
         return store.first_answer.coverage(vectors_wanted=store.semantics.enabled and not store.semantics.problem)
-    reader = store.reader
-    with reader.snapshot():
-        return _coverage(store, store.semantics.model_of_vectors())
+    with store.reader.snapshot():
+        return coverage_of(store, store.semantics.model_of_vectors())
 
 
-def _coverage(store: OpenStore, model_id: int | None) -> Coverage:
-    """Within the reader's snapshot."""
+def coverage_of(store: OpenStore, model_id: int | None) -> Coverage:
+    """The same of an index, counting the vectors of a model. Within the reader's snapshot."""
     reader = store.reader
     manifest = reader.manifest
     wanted = store.semantics.enabled and not store.semantics.problem
@@ -90,7 +89,7 @@ def _read_status(store: OpenStore) -> Status:
             return _not_indexed(store)
         model_id = reader.model_id(embedder.fingerprint.id) if embedder else None
         totals = reader.totals()
-        covered = _coverage(store, model_id)
+        covered = coverage_of(store, model_id)
         cut_otherwise = store.cut_otherwise
         known = reader.known_files()
         skipped = tuple(SkippedFile(*row) for row in reader.skipped())
@@ -152,7 +151,7 @@ def unmentioned(store: OpenStore, listed: Iterable[SkippedFile]) -> list[Skipped
 
     Where there is no time for it there is none, and a note in the store.
     """
-    found = sources.unlisted.unlisted(store.root, UNLISTED_S)
+    found = sources.unlisted(store.root, UNLISTED_S)
     if found is None:
         store.notes.append("What git ignores is not counted: git did not list it in time.")
         return []

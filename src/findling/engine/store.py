@@ -24,7 +24,7 @@ from findling.store.reader import IndexReader
 
 if TYPE_CHECKING:
     from findling.config import Config
-    from findling.engine.first_answers import FirstAnswer
+    from findling.engine.first_answers import FirstAnswer, Kept
     from findling.outbound.files import Files
     from findling.store.protocols import Index
 
@@ -78,7 +78,7 @@ class OpenStore:
         """What was known when the last look found it all as it was, and when that look began (monotonic seconds)."""
         self.listens = False
         """Whether the system is asked what happened to files: worth while where many questions come."""
-        self._events: sources.FolderEvents | None = None
+        self._events: sources.watching.FolderEvents | None = None
         self.unread_until: dict[str, float] = {}
         """Files that could not be read, and when (monotonic seconds) a question may try again."""
         self.only_unlooked = False
@@ -87,6 +87,8 @@ class OpenStore:
         """Whether the old index was removed, and no run has been over all files since."""
         self.first_answer: FirstAnswer | None = None
         """What the question is answered from while the index is not ready."""
+        self.kept: Kept | None = None
+        """What was read for earlier questions meanwhile."""
         self.damage = ""
         """What was met in the open index by a question that may not build it anew."""
 
@@ -180,7 +182,7 @@ class OpenStore:
             return None
         try:
             if self._events is None:
-                self._events = sources.FolderEvents(os.path.realpath(self.root))
+                self._events = sources.watching.FolderEvents(os.path.realpath(self.root))
             return self._events.heard(folders)
         except sources.watching.CannotWatch:
             self._stop_listening()

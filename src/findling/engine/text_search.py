@@ -5,14 +5,13 @@ So it needs no index, waits for none, and never writes. What indexing leaves out
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from findling import reading, search, sources
-from findling.config import roots
 from findling.engine.refs import RefStore, up_to_date
-from findling.engine.scope import NOTHING_CHECKED_OUT, language_id
+from findling.engine.scope import language_id, nothing_here
 from findling.model import errors
 from findling.model.format_names import format_of
 from findling.model.text_encodings import UTF8, as_utf8
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from findling.model.trigram_plan import TrigramPlan
     from findling.outbound.files import Files
     from findling.search.exact import FileRef, Scope
-    from findling.sources.discovery import Found
+    from findling.sources.selection import Found
     from findling.store.reader import IndexReader
 
 NOT_INDEXED: Final = -1
@@ -90,7 +89,7 @@ def _indexed(store: OpenStore) -> IndexReader | None:
 
 
 def _opened(store: OpenStore, request: search.GrepRequest, reader: IndexReader | None, by_time: bool) -> search.Grep:
-    with _snapshot(reader):
+    with nullcontext() if reader is None else reader.snapshot():
         listed = _listed(store, reader)
         source = SearchedFiles(store, reader, listed, by_time=by_time)
         found = search.Grep(
@@ -99,39 +98,21 @@ def _opened(store: OpenStore, request: search.GrepRequest, reader: IndexReader |
             definitions=source.definitions,
             files=source.count(request.scope),
             left_out=source.left_out(request.scope),
-            notes=(*store.take_notes(), *listed.notes, *_nothing_here(store, listed)),
+            notes=(*store.take_notes(), *listed.notes, *nothing_here(store, len(listed.files))),
         )
         found.list_candidates()
     return found
 
 
-@contextmanager
-def _snapshot(reader: IndexReader | None) -> Iterator[None]:
-    if reader is None:
-        yield
-        return
-    with reader.snapshot():
-        yield
-
-
-def _nothing_here(store: OpenStore, listed: _Listed) -> Iterable[str]:
-    bare = not listed.files and not isinstance(store, RefStore) and roots.is_bare(store.root)
-    return (NOTHING_CHECKED_OUT,) if bare else ()
-
-
-class _Listed:
+class _Listed(NamedTuple):
     """What stands in a root now. ``files``: those to read; ``known``: path and state of those of the index that are as
     they were; ``skipped``: what is left out by its place, name or size, None where only the index knows."""
 
-    def __init__(
-        self,
-        files: Sequence[Found],
-        known: Set[str],
-        skipped: Sequence[SkippedFile] | None,
-        source: Files,
-        notes: tuple[str, ...] = (),
-    ) -> None:
-        self.files, self.known, self.skipped, self.source, self.notes = files, known, skipped, source, notes
+    files: Sequence[Found]
+    known: Set[str]
+    skipped: Sequence[SkippedFile] | None
+    source: Files
+    notes: tuple[str, ...] = ()
 
 
 def _listed(store: OpenStore, reader: IndexReader | None) -> _Listed:

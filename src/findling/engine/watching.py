@@ -7,16 +7,15 @@ question looks at the disk itself.
 from __future__ import annotations
 
 import logging
-import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from functools import cache
+from itertools import filterfalse
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from findling import sources
-from findling.engine.freshness import SYNC_FILES
 from findling.engine.memory import give_back
 from findling.model import errors
 from findling.model.plurals import count
@@ -26,6 +25,9 @@ from findling.store.lock import WriterLock
 if TYPE_CHECKING:
     from findling.engine.engine import Engine
     from findling.model.types import Progress
+
+FAILED_PAUSE_S = 1.0
+"""Between two tries to take in what could not be."""
 
 STANDBY_S = 2.0
 """How often a process asks whether the watching has become free, or an index has come to be."""
@@ -48,11 +50,8 @@ TURN_LOOK_S = 0.2
 POLL_LEAST_S, POLL_PAUSE = 5.0, 50
 """Without the system's help everything is looked at this often, and at most a fiftieth of the time."""
 
-KEPT_OPEN_S = 20.0
-"""How long the index stays open after a change: the next one is quicker by a third, but an idle server needs little."""
-
-REFUSED_KEPT = 10_000
-"""Paths that were no files to index, remembered so that a log that grows is judged once."""
+PASSED_OVER = 10_000
+"""Paths of no file that is indexed, remembered so that a log that grows is judged once."""
 
 State = Literal["waiting", "standby", "watching", "polling", "stopped"]
 
@@ -79,14 +78,11 @@ class Watcher:
         self._at_once = at_once
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
-        self._refused: set[str] = set()
+        self._passed_over: set[str] = set()
         self._free_at = 0.0
-        self._heard_until = 0.0
-        """Up to when (seconds since 1970) nothing was missed."""
-        self._engine: Engine | None = None
         self.watch = Watch("stopped")
         self.taken_in = 0
-        """Runs that found something to do."""
+        """How often the disk was compared with the index."""
 
     def start(self) -> None:
         self._stop.clear()
@@ -108,13 +104,10 @@ class Watcher:
                     self._turn()
                 except errors.FindlingError as error:
                     self.watch = Watch("waiting", str(error))
-                self._let_go()
                 self._stop.wait(STANDBY_S)
         except Exception:  # noqa: BLE001 - the end of a thread: questions go on looking by themselves
             _log.exception("watching failed; questions go on looking at the disk themselves")
             self.watch = Watch("stopped", "it failed; questions look at the disk themselves")
-        finally:
-            self._let_go()
 
     def _turn(self) -> None:
         """Watch for as long as there is an index and this process has the role."""
@@ -129,142 +122,86 @@ class Watcher:
             self.watch = Watch("standby", "another process watches")
             return
         try:
-            self._watch(root, role)
+            while not self._stop.is_set() and role.stands:
+                try:
+                    self._listen(root, role)
+                except sources.watching.CannotWatch as error:
+                    _log.warning("%s is looked at every few seconds instead of watched: %s", root, error)
+                    self._poll(str(error), role)
         finally:
-            self._let_go()
             role.release()
 
-    # --- listening ------------------------------------------------------------------------------------------
-
-    def _watch(self, root: Path, role: WriterLock) -> None:
-        extra: set[str] = set()
-        self._heard_until = time.time()
-        while not self._stop.is_set() and role.stands:
-            folders = self._folders(root) | {folder for folder in extra if (root / folder).is_dir()}
-            try:
-                heard = sources.watching.changes(root, folders, self._stop)
-                extra |= self._listen(root, heard, folders, role)
-            except sources.watching.CannotWatch as error:
-                _log.warning("%s is looked at every few seconds instead of watched: %s", root, error)
-                self._poll(str(error), role)
-
-    def _listen(self, root: Path, heard: Iterable[Mapping[str, bool]], folders: set[str], role: WriterLock) -> set[str]:
-        """Take in what is heard until there are folders to listen to that are not; those."""
+    def _listen(self, root: Path, role: WriterLock) -> None:
+        """Take in what is heard, until there are folders to listen to that are not."""
+        with self._open_engine() as engine:
+            folders = {folder for folder in engine.listed()[1] if (root / folder).is_dir()}
         first = True
-        waiting: dict[str, bool] = {}
+        waiting: set[str] = set()
         since = last = time.monotonic()
-        for batch in heard:
+        for batch in sources.watching.changes(root, folders, self._stop):
             now = time.monotonic()
-            if first:
-                first = False
-                self.watch = Watch("watching", count(len(folders), "folder"))
-                self._take_in(root, None)  # what changed before anybody listened
-                missed = self._folders(root) - folders
-                if missed := missed | sources.watching.unheard_folders(root, folders, self._heard_until):
-                    return missed
-            self._heard_until = time.time()
-            if batch:
+            if heard := batch - self._passed_over:
                 since = since if waiting else now
                 last = now
-                waiting.update(batch)
-            if not waiting:
-                if not role.stands:
-                    return set()
-                if self._engine is not None and now - self._free_at > KEPT_OPEN_S:
-                    self._let_go()
-                continue
+                waiting |= heard
             settled = len(waiting) <= FEW_FILES or now - last >= QUIET_S or now - since >= LONGEST_S
-            if not settled or now < self._free_at:
+            if first:  # what changed before anybody listened
+                first = False
+                self.watch = Watch("watching", count(len(folders), "folder"))
+            elif not waiting and not role.stands:
+                return
+            elif not waiting or not settled or now < self._free_at:
                 continue
-            taken, waiting = waiting, {}
-            fresh = sources.watching.new_folders(
-                root, [name for name, there in taken.items() if there and name not in folders]
-            )
-            everything = bool(fresh) or _concerns_all(taken, folders)
-            self._take_in(root, None if everything else list(taken))
-            if everything:
-                fresh |= self._folders(root) - folders
-            if fresh or not folders.isdisjoint(taken):  # a folder that was made anew is not listened to any more
-                return fresh
-        return set()
+            taken, waiting = waiting, set()
+            found = self._take_in()
+            if found is None:
+                waiting = taken or {""}  # the root: what changed before anybody listened
+                since = last = now
+                continue
+            files, there = found
+            kept = self._passed_over if len(self._passed_over) < PASSED_OVER else set()
+            self._passed_over = (kept | set(filterfalse(_is_rule, taken))) - files - folders - there
+            if there - folders or not folders.isdisjoint(taken):
+                return  # a folder that was made anew is not listened to any more
 
     def _poll(self, why: str, role: WriterLock) -> None:
         self.watch = Watch("polling", why)
         while not self._stop.is_set() and role.stands:
             started = time.monotonic()
-            self._take_in(None, None)
+            self._take_in()
             self._stop.wait(max(POLL_LEAST_S, POLL_PAUSE * (time.monotonic() - started)))
 
-    # --- taking in ------------------------------------------------------------------------------------------
-
-    def _folders(self, root: Path) -> set[str]:
-        return sources.watching.folders_of(root, self._opened().known_paths())
-
-    def _opened(self) -> Engine:
-        if self._engine is None:
-            self._engine = self._open_engine()
-        return self._engine
-
-    def _let_go(self) -> None:
-        """Close the index, and hand its memory back."""
-        if self._engine is not None:
-            self._engine.close()
-            self._engine = None
-            give_back()
-
-    def _take_in(self, root: Path | None, paths: list[str] | None) -> None:
-        """Bring these paths (None: everything) up to date when it is this one's turn. What cannot be now, the next
-        question tries again."""
+    def _take_in(self) -> tuple[set[str], set[str]] | None:
+        """Bring the index up to date when it is this one's turn; then the files and folders of it, None where that
+        could not be."""
+        found: tuple[set[str], set[str]] | None = None
         while not _turns(self._at_once).acquire(timeout=TURN_LOOK_S):
             if self._stop.is_set():
-                return
-        try:
-            self._bring_up_to_date(root, paths)
-        finally:
-            _turns(self._at_once).release()
-
-    def _bring_up_to_date(self, root: Path | None, paths: list[str] | None) -> None:
+                return None
         started = time.monotonic()
         try:
-            if paths is None:
-                self._let_go()  # what is configured may have changed, too
-            engine = self._opened()
-            if not (engine.store_dir / DATABASE).exists():
-                return  # deleted: whether there is to be one again is a question's to decide
-            if paths is None or root is None or len(paths) > SYNC_FILES:
-                self._refused.clear()
-                engine.refresh(wait_s=None, progress=self._on_progress)
-                self.taken_in += 1
-            else:
-                wanted = self._wanted(engine, [path for path in paths if path not in self._refused])
-                if wanted:
-                    engine.sync(wanted, progress=self._on_progress)
+            with self._open_engine() as engine:  # anew each time: what is configured may have changed, too
+                found = set(), set()
+                if (engine.store_dir / DATABASE).exists():  # else whether there is to be one is a question's to decide
+                    found = None
+                    engine.refresh(wait_s=None, progress=self._on_progress)
                     self.taken_in += 1
+                    found = engine.listed()
         except errors.Cancelled:
-            return
+            return None
         except errors.FindlingError as error:
             _log.warning("changed files could not be taken in: %s", error)
+        finally:
+            _turns(self._at_once).release()
+            give_back()
         now = time.monotonic()
-        self._free_at = now + PAUSE * (now - started)
-
-    def _wanted(self, engine: Engine, paths: list[str]) -> list[str]:
-        """Those that are to be indexed and changed, or are indexed and gone."""
-        if not paths:
-            return []
-        changed, refused = engine.changed(paths)
-        if len(self._refused) > REFUSED_KEPT:
-            self._refused.clear()
-        self._refused |= refused
-        return changed
+        self._free_at = now + (FAILED_PAUSE_S if found is None else PAUSE * (now - started))
+        return found
 
     def _on_progress(self, _: Progress) -> None:
         if self._stop.is_set():
             raise errors.Cancelled("The server ends.")
 
 
-def _concerns_all(taken: Mapping[str, bool], folders: set[str]) -> bool:
-    """Whether more than the files themselves may have changed: rules, folders, or how a name is written."""
-    if any(name in folders or name.rpartition("/")[2] in sources.watching.RULE_FILES for name in taken):
-        return True
-    # Where upper and lower case are one, a renamed file still stands at its old name.
-    return os.path.normcase("A") == "a" and not all(taken.values())
+def _is_rule(path: str) -> bool:
+    return path.rpartition("/")[2] in sources.watching.RULE_FILES

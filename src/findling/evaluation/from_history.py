@@ -21,14 +21,16 @@ from findling.evaluation import history
 from findling.evaluation.questions import folded, of_comment, of_subject
 from findling.model.errors import InvalidInput, NotFound, StorageFull
 from findling.model.languages import language_of
+from findling.model.marks import looks_secret
 from findling.model.plurals import count
 from findling.model.types import Progress
 from findling.outbound.files import NotRead, RootFiles
 from findling.reading.pool import DocFinder
 from findling.reading.syntax_docs import Documented, without
 from findling.search.ranking.priors import path_flags
-from findling.sources.discovery import DiscoveryOptions, discover, looks_secret
-from findling.sources.ignore_files import ALL_IGNORE_FILES
+from findling.sources.discovery import discover
+from findling.sources.ignore_rules import ALL_IGNORE_FILES
+from findling.sources.selection import DiscoveryOptions
 
 MASS_CHANGE: Final = 10
 """A commit that changes more files is about no place."""

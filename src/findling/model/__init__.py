@@ -12,12 +12,7 @@ if TYPE_CHECKING:
     from findling.model.types import MODES, SYMBOL_KINDS
 else:
     __getattr__ = front_door(
-        __name__,
-        {
-            "languages": "LANGUAGES find_language",
-            "tokenizer": "squash",
-            "types": "MODES SYMBOL_KINDS",
-        },
+        __name__, {"languages": "LANGUAGES find_language", "tokenizer": "squash", "types": "MODES SYMBOL_KINDS"}
     )
 
 __all__ = ["LANGUAGES", "MODES", "SYMBOL_KINDS", "find_language", "squash"]

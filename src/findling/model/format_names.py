@@ -16,10 +16,7 @@ CONVERTED: Final = {
 }
 """Extension to format, of what is always converted."""
 
-PAGES: Final = {
-    **dict.fromkeys((".html", ".htm", ".xhtml", ".shtml"), "html"),
-    ".ipynb": "notebook",
-}
+PAGES: Final = {**dict.fromkeys((".html", ".htm", ".xhtml", ".shtml"), "html"), ".ipynb": "notebook"}
 """Web pages and notebooks: source in a project, documents in a library."""
 
 _AS_MARKDOWN: Final = ("docx", "pptx", "epub", "html", "notebook")

@@ -60,3 +60,13 @@ class Reading:
     text: bytes | None
     documents: list[tuple[str, str]]
     trigrams: bytes
+
+
+class Embedded(NamedTuple):
+    """A reading, and what belongs to it at one path: of its chunks, in order, the hashes of the embedded texts and the
+    vectors (`vector_codes`), both joined. ``took_ms``: what the vectors took."""
+
+    reading: Reading
+    hashes: bytes
+    data: bytes
+    took_ms: float

@@ -8,6 +8,7 @@ from typing import Any, ParamSpec, TypeVar
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
+_Key = TypeVar("_Key")
 
 _forget: list[Callable[[], object]] = []
 
@@ -22,6 +23,21 @@ def remembered(most: int) -> Callable[[Callable[_Arguments, _Result]], Callable[
         return known
 
     return decorate
+
+
+class Remembered(dict[_Key, _Result]):
+    """What a function gives, by its argument, filled as it is asked for; beyond ``most`` all is forgotten at once."""
+
+    def __init__(self, function: Callable[[_Key], _Result], most: int) -> None:
+        super().__init__()
+        self._function = function
+        self._most = most
+
+    def __missing__(self, key: _Key) -> _Result:
+        if len(self) >= self._most:
+            self.clear()
+        found = self[key] = self._function(key)
+        return found
 
 
 def also_forget(clear: Callable[[], object]) -> None:

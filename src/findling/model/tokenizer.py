@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from functools import cache
 from zlib import crc32
 
-from findling.model.remembered import also_forget
+from findling.model.remembered import Remembered, also_forget
 
 MAX_WORD = 64
 """Longer runs are hashes, encoded data or minified names: they are cut to this length and not split. Sentences in
@@ -55,9 +55,6 @@ _SUFFIXES_BY_END = {
 _MENT = re.compile(r"(.+(?:[^cpl]e|ce|oy|gn|st|rn|ip|ch|ron|ish))ments?$")
 """-ment is an ending in "management" and "deployment", not in "implement", "increment" or "document"."""
 
-_stems: dict[str, str] = {}
-_terms: dict[str, tuple[str, ...]] = {}
-
 
 def words(text: str) -> list[str]:
     """The words of ``text`` in order, as written. Non-ASCII text is brought to NFC first."""
@@ -72,16 +69,12 @@ def stem(part: str) -> str:
     It is deliberately light: "retries", "retried" and "retry" meet, "universe" and "university" do too; a term is
     only ever compared with other terms, never shown.
     """
-    known = _stems.get(part)
-    if known is not None:
-        return known
-    if len(_stems) > _CACHE_LIMIT:
-        _stems.clear()
-    result = _stems[part] = _stem(part) if part.isascii() and part.isalpha() else part
-    return result
+    return _stems[part]
 
 
 def _stem(part: str) -> str:
+    if not (part.isascii() and part.isalpha()):
+        return part
     base = part
     if part.endswith(("ment", "ments")) and (found := _MENT.match(part)):
         base = found[1]
@@ -123,12 +116,7 @@ def squash(word: str) -> str:
 
 def terms_of(word: str) -> tuple[str, ...]:
     """The terms of one word: its stemmed parts, then the squashed whole if it has more than one part."""
-    known = _terms.get(word)
-    if known is None:
-        if len(_terms) > _CACHE_LIMIT:
-            _terms.clear()
-        known = _terms[word] = _terms_of(word)
-    return known
+    return _terms[word]
 
 
 @cache
@@ -180,34 +168,15 @@ def terms(text: str) -> list[str]:
     """All terms of ``text``, in order of their words, with repetitions."""
     found: list[str] = []
     for word in words(text):
-        found += _terms.get(word) or terms_of(word)
+        found += _terms[word]
     return found
 
 
-class _Joined(dict[str, str]):
-    """Word -> its terms as one string, filled as words are met."""
-
-    def __missing__(self, word: str) -> str:
-        if len(self) > _CACHE_LIMIT:
-            self.clear()
-        joined = self[word] = " ".join(terms_of(word))
-        return joined
-
-
-_joined = _Joined()
-
-
-class _PartStems(dict[str, str]):
-    """A part of a word as it is written -> its stem, filled as parts are met."""
-
-    def __missing__(self, part: str) -> str:
-        if len(self) > _CACHE_LIMIT:
-            self.clear()
-        found = self[part] = stem(part.lower())
-        return found
-
-
-_part_stems = _PartStems()
+_stems = Remembered(_stem, _CACHE_LIMIT)
+_terms = Remembered(_terms_of, _CACHE_LIMIT)
+_joined = Remembered[str, str](lambda word: " ".join(_terms_of(word)), _CACHE_LIMIT)
+_part_stems = Remembered[str, str](lambda part: stem(part.lower()), _CACHE_LIMIT)
+"""A part of a word as it is written -> its stem."""
 
 for _words in (_stems, _terms, _joined, _part_stems):
     also_forget(_words.clear)

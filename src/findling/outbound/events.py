@@ -24,51 +24,27 @@ _log = logging.getLogger(LOGGER)
 
 def semantic_search(*, query: str, result_count: int, latency_ms: float, used_semantic: bool) -> None:
     """A question was answered by a tool that searches by meaning, or would have."""
-    _emit(
-        logging.INFO,
-        "semantic.search",
-        query_length=len(query),
-        result_count=result_count,
-        latency_ms=round(latency_ms, 3),
-        used_semantic=used_semantic,
-    )
+    counts = {"query_length": len(query), "result_count": result_count}
+    _emit("semantic.search", **counts, latency_ms=round(latency_ms, 3), used_semantic=used_semantic)
 
 
 def semantic_index(*, doc_path: str, chunk_count: int, latency_ms: float, skipped_unchanged: int) -> None:
     """A file got its vectors; ``skipped_unchanged`` of its chunks kept theirs."""
     if _log.isEnabledFor(logging.INFO):  # once for each file of a run
-        _emit(
-            logging.INFO,
-            "semantic.index",
-            doc_path=doc_path,
-            chunk_count=chunk_count,
-            latency_ms=round(latency_ms, 3),
-            skipped_unchanged=skipped_unchanged,
-        )
+        counts = {"chunk_count": chunk_count, "latency_ms": round(latency_ms, 3)}
+        _emit("semantic.index", doc_path=doc_path, **counts, skipped_unchanged=skipped_unchanged)
 
 
 def semantic_reindex(*, total_docs: int, indexed: int, skipped: int, errors: int, latency_ms: float) -> None:
     """Vectors were made again on demand; counts are of documents."""
-    _emit(
-        logging.INFO,
-        "semantic.reindex",
-        total_docs=total_docs,
-        indexed=indexed,
-        skipped=skipped,
-        errors=errors,
-        latency_ms=round(latency_ms, 3),
-    )
+    counts = {"total_docs": total_docs, "indexed": indexed, "skipped": skipped, "errors": errors}
+    _emit("semantic.reindex", **counts, latency_ms=round(latency_ms, 3))
 
 
 def semantic_error(*, operation: str, error_type: str, message: str) -> None:
     """Something by meaning could not be done. ``message`` must not repeat a query."""
-    _emit(
-        logging.WARNING,
-        "semantic.error",
-        operation=operation,
-        error_type=error_type,
-        message=message[:_MESSAGE_CHARS],
-    )
+    told = {"operation": operation, "error_type": error_type, "message": message[:_MESSAGE_CHARS]}
+    _log.warning("semantic.error", extra={"fields": told})
 
 
 def since(started: float) -> float:
@@ -111,5 +87,5 @@ class JsonLines(logging.Formatter):
         return json.dumps(line, ensure_ascii=True, default=str)
 
 
-def _emit(level: int, event: str, **fields: Any) -> None:
-    _log.log(level, event, extra={"fields": fields})
+def _emit(event: str, **fields: Any) -> None:
+    _log.info(event, extra={"fields": fields})

@@ -13,14 +13,191 @@ import queue
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import IO, Literal, NamedTuple
 
 from findling.outbound.certificates import git_variables
-from findling.outbound.git_variables import kept_git_variables
-from findling.outbound.process import READ_BYTES, REAP_S, GitProcess
-from findling.outbound.process import GitOutput as GitOutput
+
+MAX_ERROR_BYTES = 64 * 1024  # enough for every warning worth parsing
+READ_BYTES = 1 << 20  # one read drains whatever the pipe holds
+REAP_S = 5.0  # after SIGKILL a process is gone at once, unless it hangs in the kernel
+
+GitStatus = Literal["ok", "failed", "missing", "timed_out", "too_large", "stopped"]
+
+
+class GitOutput(NamedTuple):
+    """How a run of git ended. Only ``ok`` (exit status 0) and ``failed`` carry a complete ``stdout``.
+
+    ``missing``: there is no git, or it cannot be started; ``stopped``: somebody called ``stop``.
+    """
+
+    status: GitStatus
+    returncode: int
+    stdout: bytes
+    stderr: bytes
+
+    @property
+    def ok(self) -> bool:
+        return self.status == "ok"
+
+    @property
+    def dubious_ownership(self) -> bool:
+        """git refuses a repository that belongs to somebody else."""
+        return b"dubious ownership" in self.stderr
+
+
+class GitProcess:
+    """A running git. ``wait`` gives its outcome; leaving the ``with`` block stops it if it still runs."""
+
+    def __init__(
+        self, process: subprocess.Popen[bytes] | None, timeout_s: float, max_output: int, input: bytes | None
+    ) -> None:
+        self._process = process
+        self._deadline = time.monotonic() + timeout_s
+        self._stdout: list[bytes] = []
+        self._stderr: list[bytes] = []
+        self._too_large = False
+        self._stopped = False
+        self._timed_out = False
+        self._threads: list[threading.Thread] = []
+        if process is None:
+            return
+        assert process.stdout is not None and process.stderr is not None
+        self._collect(process.stdout, self._stdout, max_output, kill_when_full=True)
+        self._collect(process.stderr, self._stderr, MAX_ERROR_BYTES, kill_when_full=False)
+        if input is not None:
+            assert process.stdin is not None
+            feeder = threading.Thread(target=_feed, args=(process.stdin, input), daemon=True)
+            feeder.start()
+            self._threads.append(feeder)
+
+    def __enter__(self) -> GitProcess:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def _collect(self, stream: IO[bytes], into: list[bytes], limit: int, *, kill_when_full: bool) -> None:
+        def read() -> None:
+            size = 0
+            descriptor = stream.fileno()
+            while True:
+                try:
+                    data = os.read(descriptor, READ_BYTES)
+                except OSError:  # what came so far must not pass for all
+                    self._kill()
+                    return
+                if not data:
+                    return
+                size += len(data)
+                if size <= limit:
+                    into.append(data)
+                elif kill_when_full:
+                    self._too_large = True
+                    self._kill()
+                    return
+                else:
+                    into[:] = _ends(b"".join((*into, data)), limit)
+
+        thread = threading.Thread(target=read, daemon=True)
+        thread.start()
+        self._threads.append(thread)
+
+    def _kill(self) -> None:
+        if self._process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
+
+    @property
+    def finished(self) -> bool:
+        """Whether all output has been collected, so that ``wait`` returns at once."""
+        return not any(thread.is_alive() for thread in self._threads)
+
+    def said(self) -> bytes:
+        """What it has written to stderr so far; of very much how it begins and how it ends."""
+        return b"".join(self._stderr)
+
+    def wait(self, timeout_s: float | None = None) -> GitOutput:
+        """The outcome, once git is done. Waits at most ``timeout_s`` from now, if given, then kills it."""
+        process = self._process
+        if process is None:
+            return GitOutput("missing", -1, b"", b"")
+        deadline = self._deadline if timeout_s is None else min(self._deadline, time.monotonic() + timeout_s)
+        for thread in self._threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+            if thread.is_alive():
+                self._timed_out = True
+                self._kill()
+                break
+        returncode = self._reap(deadline)
+        stderr = b"".join(self._stderr)
+        if self._too_large:
+            return GitOutput("too_large", returncode, b"", stderr)
+        if self._timed_out:
+            return GitOutput("timed_out", returncode, b"", stderr)
+        if self._stopped:
+            return GitOutput("stopped", returncode, b"", stderr)
+        return GitOutput("ok" if returncode == 0 else "failed", returncode, b"".join(self._stdout), stderr)
+
+    def stop(self) -> None:
+        """Kill git if it still runs, and leave nothing of it behind. Harmless when it is done."""
+        if self._process is None:
+            return
+        if self._process.poll() is None:
+            self._stopped = True
+            self._kill()
+        self._reap(time.monotonic())
+
+    def _reap(self, deadline: float) -> int:
+        """Wait for the process to end (killing it after ``deadline``), close its pipes, return its exit status."""
+        process = self._process
+        assert process is not None
+        try:
+            process.wait(max(0.0, deadline - time.monotonic()) if process.poll() is None else None)
+        except subprocess.TimeoutExpired:
+            self._timed_out = not self._stopped
+            self._kill()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(REAP_S)
+        for thread in self._threads:
+            thread.join(REAP_S)
+        if self.finished:  # closing under a live reader would hand its descriptor number to somebody else
+            for stream in (process.stdin, process.stdout, process.stderr):
+                if stream is not None:
+                    with contextlib.suppress(OSError):
+                        stream.close()
+        return process.returncode if process.returncode is not None else -1
+
+
+def _ends(text: bytes, limit: int) -> list[bytes]:
+    """How a text begins and how it ends: at the end a program says why it failed."""
+    return [text[: limit // 2], text[-(limit // 2) :]]
+
+
+def _feed(stream: IO[bytes], data: bytes) -> None:
+    """Write ``data`` and close. A program that stops reading early is its own affair: its exit status tells."""
+    with contextlib.suppress(BrokenPipeError), stream:
+        stream.write(data)
+
+
+# The caller's own configuration may stay; what points git at another repository or program must not.
+_KEPT_GIT_VARIABLES = frozenset(
+    ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_COUNT", "GIT_CEILING_DIRECTORIES",
+     "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_EXEC_PATH")
+)  # fmt: skip
+_KEPT_GIT_PREFIXES = ("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_")
+
+
+def kept_git_variables() -> dict[str, str]:
+    """The variables of git's own that it is run with: the caller's configuration."""
+    return {
+        key: value
+        for key, value in os.environ.items()
+        if key in _KEPT_GIT_VARIABLES or key.startswith(_KEPT_GIT_PREFIXES)
+    }
+
 
 GIT_TIMEOUT_S = 10.0  # a listing of the largest repositories takes seconds with a cold disk
 MAX_OUTPUT_BYTES = 256 * 1024 * 1024  # several million paths; more is not a listing but a fault
@@ -125,20 +302,29 @@ def start_git(
     ``little_memory``: it fails where it would take more than `MAX_FETCH_MEMORY`. ``server``: the only one that it may
     reach; none without.
     """
-    program = _find_program("git")
     process: subprocess.Popen[bytes] | None = None
-    if program is not None:
-        # OSError: not executable after all, or ``cwd`` vanished or is no folder. Either way git cannot answer.
-        with contextlib.suppress(OSError), _memory_bounded() if server or little_memory else contextlib.nullcontext():
-            process = subprocess.Popen(
-                [program, *_GIT_OPTIONS, *(server.options if server else ()), *args],
-                cwd=cwd,
-                env=server.environment(cwd) if server else _git_environment(),
-                stdin=subprocess.DEVNULL if input is None else subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-            )
+    # OSError: not executable after all, or ``cwd`` vanished or is no folder. Either way git cannot answer.
+    with contextlib.suppress(OSError), _memory_bounded() if server or little_memory else contextlib.nullcontext():
+        stdin = subprocess.DEVNULL if input is None else subprocess.PIPE
+        process = _popen(args, cwd, stdin=stdin, stderr=subprocess.PIPE, server=server)
     return GitProcess(process, timeout_s, max_output, input)
+
+
+def _popen(
+    args: Sequence[str], cwd: Path | str, *, stdin: int, stderr: int, server: GitServer | None = None
+) -> subprocess.Popen[bytes]:
+    """Raises OSError."""
+    program = _find_program("git")
+    if program is None:
+        raise OSError("git is not installed")
+    return subprocess.Popen(
+        [program, *_GIT_OPTIONS, *(server.options if server else ()), *args],
+        cwd=cwd,
+        env=server.environment(cwd) if server else _git_environment(),
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+    )
 
 
 @contextlib.contextmanager
@@ -166,17 +352,7 @@ class GitDialogue:
     """
 
     def __init__(self, args: Sequence[str], *, cwd: Path | str) -> None:
-        program = _find_program("git")
-        if program is None:
-            raise OSError("git is not installed")
-        self._process = subprocess.Popen(
-            [program, *_GIT_OPTIONS, *args],
-            cwd=cwd,
-            env=_git_environment(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
+        self._process = _popen(args, cwd, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
         self._pieces: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._rest = b""
         # A read cannot be given a time on every system; waiting for a thread that reads can.

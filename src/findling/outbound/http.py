@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, Literal, NamedTuple
 from urllib.parse import urlsplit
 
-from findling.config.hosts import is_loopback
+from findling.config.option import is_loopback
 from findling.outbound.addresses import PORTS, Target
 from findling.outbound.connection import Connection
 

@@ -8,9 +8,8 @@ from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
     from findling.reading import prepare, syntax
-    from findling.reading.admission import admit
-    from findling.reading.chunks import ChunkLimits
-    from findling.reading.doc_limits import DocLimits
+    from findling.reading.decoding import admit
+    from findling.reading.limits import ChunkLimits, DocLimits
     from findling.reading.pool import Task, WorkerPool, start_ahead
     from findling.reading.syntax import supported_languages
     from findling.reading.syntax_grammars import GRAMMARS
@@ -19,9 +18,8 @@ else:
     __getattr__ = front_door(
         __name__,
         {
-            "admission": "admit",
-            "chunks": "ChunkLimits",
-            "doc_limits": "DocLimits",
+            "decoding": "admit",
+            "limits": "ChunkLimits DocLimits",
             "pool": "Task WorkerPool start_ahead",
             "prepare": "",
             "syntax": "supported_languages syntax",

@@ -8,28 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from findling.reading.limits import CodeLimits
 from findling.reading.spans import MAX_INDENT, Lines, cut
-
-
-@dataclass(frozen=True, slots=True)
-class CodeLimits:
-    """Sizes in characters, counted from the first to the last character of a chunk."""
-
-    merge_chars: int = 750
-    """Neighbouring pieces are joined up to here: about the size that retrieval was measured best with."""
-    max_chars: int = 2000
-    """A symbol or block up to here stays whole; no chunk but a window of lines is longer."""
-    fixed_lines: int = 50
-    """Window of lines for text without structure."""
-    fixed_overlap: int = 10
-    """Lines that two neighbouring windows share."""
-    fixed_chars: int = 4000
-    """A window is cut shorter than ``fixed_lines`` lines here: 50 lines of 80 characters."""
-    tiny_chars: int = 80
-    """A shorter rest (a bare class line, a lone closing bracket) joins a neighbour: about one line of code."""
-
-
-DEFAULT = CodeLimits()
 
 
 @dataclass(slots=True)

@@ -21,10 +21,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from findling.model.types import Chunk, Symbol
-from findling.reading.blocks import DEFAULT, CodeLimits, Piece, pack, split_lines
+from findling.reading.blocks import Piece, pack, split_lines
+from findling.reading.limits import DEFAULT, CodeLimits
 from findling.reading.spans import Lines, common_prefix, grow, locate, only_closers
-
-__all__ = ["DEFAULT", "CodeLimits", "chunk_code"]
 
 _FUNCTIONS = frozenset(("fn", "method"))
 _HOLDERS = frozenset(("class", "struct", "enum", "trait", "interface", "module"))

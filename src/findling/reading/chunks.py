@@ -8,90 +8,15 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from findling.model.languages import find_language
 from findling.model.types import Chunk, Kind, Symbol
-from findling.reading.blocks import DEFAULT, CodeLimits
 from findling.reading.chunk_code import chunk_code
-from findling.reading.doc_limits import DOCS, LIBRARY, SPLIT_LEVEL, DocLimits
-from findling.reading.marked_up import readable
+from findling.reading.limits import DATA, DEFAULT, DOCS, SPLIT_LEVEL, CodeLimits, DocLimits
 from findling.reading.notebooks import Cell, notebook_cells
 from findling.reading.regions import HOSTS, embedded_regions
-from findling.reading.spans import MAX_CHUNKS, MAX_PLACED_CHUNKS, characters, grow, locate, too_many
-
-__all__ = [
-    "DATA",
-    "DEFAULT",
-    "DOCS",
-    "LIBRARY",
-    "MAX_CHUNKS",
-    "MAX_PLACED_CHUNKS",
-    "ChunkLimits",
-    "CodeLimits",
-    "DocLimits",
-    "chunk_code",
-    "chunk_docs",
-    "chunk_file",
-    "readable",
-    "too_many",
-]
-
-DATA = CodeLimits(merge_chars=1500)
-"""Data is rarely what is looked for and often long: larger pieces."""
-
-_LINE_CHARS = DEFAULT.fixed_chars // DEFAULT.fixed_lines
-"""A window of more or fewer lines is cut at as many characters a line as the usual one."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkLimits:
-    """How everything in one index is cut: documents in characters, code without structure in lines.
-
-    ``overlap_lines`` must be smaller than ``max_lines``. ``pages``: of a web page what people read of
-    it, not its source.
-    """
-
-    docs: DocLimits = DOCS
-    max_lines: int = DEFAULT.fixed_lines
-    overlap_lines: int = DEFAULT.fixed_overlap
-    pages: bool = False
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.overlap_lines < self.max_lines:
-            raise ValueError("overlap_lines must be at least 0 and smaller than max_lines")
-
-    @property
-    def code(self) -> CodeLimits:
-        return replace(DEFAULT, **self._lines())
-
-    @property
-    def data(self) -> CodeLimits:
-        return replace(DATA, **self._lines())
-
-    @property
-    def id(self) -> str:
-        """Tells indexes apart that were cut by different sizes; '' for the default ones."""
-        if self == ChunkLimits():
-            return ""
-        sizes = f"{self.docs.max_chars} {self.docs.overlap} {self.max_lines} {self.overlap_lines}"
-        return f"{sizes} pages" if self.pages else sizes
-
-    @classmethod
-    def from_id(cls, text: str) -> ChunkLimits:
-        """Those whose `id` is ``text``. Raises ValueError for what is none."""
-        if not text:
-            return cls()
-        sizes, pages, _ = text.partition(" pages")
-        max_chars, overlap, max_lines, overlap_lines = map(int, sizes.split())
-        return cls(DocLimits(max_chars, overlap), max_lines, overlap_lines, bool(pages))
-
-    def _lines(self) -> dict[str, int]:
-        return {
-            "fixed_lines": self.max_lines,
-            "fixed_overlap": self.overlap_lines,
-            "fixed_chars": self.max_lines * _LINE_CHARS,
-        }
+from findling.reading.spans import characters, grow, locate
 
 
 def chunk_file(
@@ -107,24 +32,17 @@ def chunk_file(
     """Chunks of a file in order, at most ``MAX_CHUNKS`` (``too_many`` tells when they were made longer for that).
 
     ``text`` is the decoded file without its byte-order mark; ``text.encode()[c.start_byte:c.end_byte]`` is a chunk's
-    exact text, and ``readable`` what of it people read. ``symbols`` are the file's, in any kind of file.
+    exact text. ``symbols`` are the file's, in any kind of file.
     """
     if language == "notebook" and (cells := notebook_cells(text)) is not None:
         return _chunk_notebook(text, cells, symbols, code, docs)
     if language == "notebook" or kind == "data":
         return chunk_code(text, symbols, limits=data)
     if kind == "docs":
+        from findling.reading.chunk_docs import chunk_docs  # only documents need it
+
         return chunk_docs(text, limits=docs, language=language)
     return chunk_code(text, symbols, limits=code, regions=_regions(text, language) if language in HOSTS else ())
-
-
-def chunk_docs(
-    text: str, *, limits: DocLimits = DOCS, language: str = "markdown", most: int = MAX_CHUNKS
-) -> list[Chunk]:
-    """See `findling.reading.chunk_docs`."""
-    from findling.reading.chunk_docs import chunk_docs
-
-    return chunk_docs(text, limits=limits, language=language, most=most)
 
 
 def _regions(text: str, language: str) -> list[tuple[int, int]]:
@@ -180,6 +98,7 @@ def _prose_cell(
     cell: Cell, path: list[tuple[int, str]], limits: DocLimits
 ) -> tuple[list[Chunk], list[tuple[int, str]]]:
     """Chunks of a cell of prose, and the heading path (level, title) behind it."""
+    from findling.reading.chunk_docs import chunk_docs
     from findling.reading.outline import outline
 
     marks = [mark for mark in outline(cell.text, "markdown").marks if mark.title]

@@ -1,4 +1,4 @@
-"""Bytes of a file to text, or why they are not text. Pure: knows neither paths nor disks.
+"""Bytes of a file to text, or why they are none or not searched. Pure: knows no disks, loads no grammar.
 
 Order of trust: a byte-order mark, UTF-8, UTF-16 that shows itself by its zero bytes, an encoding that the file
 declares, and last Windows-1252 for what looks like Western text. Line ends stay as they are.
@@ -10,18 +10,16 @@ import codecs
 import re
 from typing import NamedTuple
 
+from findling.model.marks import looks_minified, secret_in
 from findling.model.text_encodings import DECLARABLE
+from findling.model.types import SkippedFile
 
 
 class Decoded(NamedTuple):
-    """Text without its byte-order mark, and the encoding it was read by.
-
-    ``lossy``: a few damaged bytes became U+FFFD.
-    """
+    """Text without its byte-order mark, and the encoding it was read by; a few damaged bytes become U+FFFD."""
 
     text: str
     encoding: str
-    lossy: bool = False
 
 
 class SkipReason(NamedTuple):
@@ -143,4 +141,31 @@ def _damaged_utf8(data: bytes) -> Decoded | None:
     high = len(data) - len(data.translate(None, _HIGH))
     if damaged > _MAX_DAMAGED_SHARE * len(data) or high < 4 * damaged:
         return None
-    return Decoded(text, "utf-8", lossy=True)
+    return Decoded(text, "utf-8")
+
+
+# --- which contents are searched at all
+
+HEAD_BYTES = 4096
+"""How much of a file language and content marks are judged by."""
+
+
+def admit(path: str, data: bytes) -> Decoded | SkippedFile:
+    """The text of a file that is text as it is, or why it is left out."""
+    if secret := secret_in(data, path):
+        return SkippedFile(path, "secret", f"it contains {secret}")
+    decoded = decode(data)
+    if not isinstance(decoded, Decoded):
+        return SkippedFile(path, decoded.reason, decoded.detail)
+    head = data[:HEAD_BYTES]
+    if looks_minified(head) and not _is_notebook(path, head, decoded.text):
+        return SkippedFile(path, "minified", "its lines are too long for source code")
+    return decoded
+
+
+def _is_notebook(path: str, head: bytes, text: str) -> bool:
+    """Whether the long lines of a file are pictures between a notebook's cells, which are not read."""
+    from findling.model.languages import language_of  # its table takes 5 ms to build, and few files need it here
+    from findling.reading.notebooks import notebook_cells
+
+    return language_of(path, head).id == "notebook" and notebook_cells(text) is not None

@@ -80,6 +80,19 @@ def notebook_cells(text: str) -> list[Cell] | None:
     return cells if cells or isinstance(whole.get("cells", whole.get("worksheets")), list) else None
 
 
+def readable(piece: str, language: str) -> str:
+    """What people read of a chunk, for words and vectors. ``piece`` is its raw text.
+
+    Notebooks: the cell's text without JSON escapes; HTML: text and text-like attributes without tags; else the
+    piece itself.
+    """
+    if language == "html":
+        from findling.reading.formats.markup import html_text  # its parser takes 8 ms to import
+
+        return html_text(piece)
+    return readable_json(piece) if language == "notebook" else piece
+
+
 def readable_json(raw: str) -> str:
     """The text of a piece of a cell's source: a slice that begins and ends inside of JSON strings."""
     return "".join(_ESCAPE.sub(_unescape, found[1]) if found[1] else found[2] or "" for found in _PIECES.finditer(raw))

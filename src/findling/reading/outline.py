@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from html import unescape
 
 from findling.model import document_places as places
-from findling.reading.spans import Closings, locate
+from findling.reading.spans import Closings
 
 TITLE_CHARS = 200
 """Longer titles are cut: a heading is a label."""
@@ -43,23 +43,6 @@ class Outline:
         """End of the protected span around or at ``at``, -1 for none."""
         i = bisect_right(self.protected, at, key=lambda span: span[0]) - 1
         return self.protected[i][1] if i >= 0 and self.protected[i][1] > at else -1
-
-
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """A heading as the file's readers count: level from 1, byte offset of its first character, 1-based line."""
-
-    level: int
-    title: str
-    start_byte: int
-    line: int
-
-
-def headings(text: str, language: str = "markdown") -> list[Heading]:
-    """Headings of a document in order; [] for languages without any."""
-    marks = outline(text, language).marks
-    places = locate(text, [mark.start for mark in marks])
-    return [Heading(mark.level, mark.title, *places[mark.start]) for mark in marks]
 
 
 def outline(text: str, language: str = "markdown") -> Outline:

@@ -13,18 +13,18 @@ import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Self, cast
 
 from findling.model.format_names import format_of
-from findling.model.reading import Reading
+from findling.model.reading import Embedded, Reading
 from findling.model.types import SkippedFile
 from findling.reading import worker_process
-from findling.reading.frames import COMMENTS, DOCUMENTED, read_frame, write_frame
+from findling.reading.worker_process import COMMENTS, DOCUMENTED, VECTORS, read_frame, write_frame
 
 if TYPE_CHECKING:
     import subprocess
 
-    from findling.reading.chunks import ChunkLimits
+    from findling.reading.limits import ChunkLimits
     from findling.reading.syntax_docs import Documented
 
 _BATCH_S = 20.0
@@ -43,7 +43,7 @@ has read, which came to half a gigabyte a worker on a large corpus. A new one is
 _MAX_WORKERS = 8
 """More feed the one writer faster than it writes."""
 
-Answer = Reading | SkippedFile
+Answer = Reading | Embedded | SkippedFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +97,11 @@ class Worker:
             self.stop()
         return cast("list[Answer | str] | None", answers)
 
+    def ask_one(self, path: str, data: bytes, time_s: float) -> object | None:
+        """The answer on one file, or None."""
+        answers = self.ask([(path, data, True)], time_s)
+        return None if answers is None or isinstance(answers[0], str) else answers[0]
+
     def __enter__(self) -> Self:
         return self
 
@@ -119,33 +124,40 @@ class Worker:
             worker_process.end(process)
 
 
-def start_ahead(limits: ChunkLimits | None = None) -> Worker:
-    """A worker for a pool with the same ``limits``, started now: it imports while its parent does. A context."""
-    worker = Worker(_asked(limits))
+def start_ahead(limits: ChunkLimits | None = None, *, vectors: bool = False) -> Worker:
+    """A worker for a pool with the same ``limits`` and ``vectors``, started now: it imports while its parent does. A
+    context."""
+    worker = Worker(_asked(limits, vectors))
     with suppress(OSError):  # then there is none, and whoever needs one says so
         worker.start()
     return worker
 
 
-def _asked(limits: ChunkLimits | None) -> str:
-    return limits.id if limits is not None else ""
+def _asked(limits: ChunkLimits | None, vectors: bool) -> str:
+    return (VECTORS if vectors else "") + (limits.id if limits is not None else "")
 
 
 class WorkerPool:
     """``size`` workers behind two queues. Use as a context manager; leaving kills what still runs.
 
-    ``limits``: how files are cut. ``ahead``: one that was started before.
+    ``limits``: how files are cut. ``vectors``: the bundled model's are made, too. ``ahead``: one that was started
+    before.
     """
 
     def __init__(
-        self, size: int | None = None, *, limits: ChunkLimits | None = None, ahead: Worker | None = None
+        self,
+        size: int | None = None,
+        *,
+        limits: ChunkLimits | None = None,
+        vectors: bool = False,
+        ahead: Worker | None = None,
     ) -> None:
         self.size = size or max(1, min(os.cpu_count() or 1, _MAX_WORKERS))
         self._tasks: queue.SimpleQueue[list[Task] | None] = queue.SimpleQueue()
         self._answers: queue.SimpleQueue[list[tuple[int, Answer]]] = queue.SimpleQueue()
         self._pages = limits is not None and limits.pages
         first = [ahead] if ahead is not None else []
-        self._workers = [*first, *(Worker(_asked(limits)) for _ in range(self.size - len(first)))]
+        self._workers = [*first, *(Worker(_asked(limits, vectors)) for _ in range(self.size - len(first)))]
         self._threads: list[threading.Thread] = []
         self._closed = False
         self.in_flight = 0
@@ -155,6 +167,10 @@ class WorkerPool:
         with suppress(OSError):  # `collect` says so of files that need one
             for worker in self._workers[:count]:
                 worker.start()
+
+    def keep(self, count: int) -> None:
+        """Use at most ``count`` workers. Before anything is submitted."""
+        self.size = min(self.size, count)
 
     def submit(self, batch: list[Task]) -> None:
         if len(self._threads) < self.size:
@@ -227,40 +243,26 @@ class WorkerPool:
         return SkippedFile(task.path, "failed", "its worker process died or ran out of time twice")
 
 
-class CommentFinder:
-    """Where the comments of source files are, asked of a process that may be lost. Use as a context manager."""
+class CommentFinder(Worker):
+    """Where the comments of source files are, asked of a process that may be lost. A context."""
 
     def __init__(self) -> None:
-        self._worker = Worker(COMMENTS)
+        super().__init__(COMMENTS)
 
     def spans(self, path: str, text_utf8: bytes) -> list[tuple[int, int]] | None:
-        """As `syntax_comments.comment_spans`; None also when the process had to be ended."""
-        answers: Any = self._worker.ask([(path, text_utf8, True)], _FILE_S)
-        return answers[0] if answers is not None and not isinstance(answers[0], str) else None
-
-    def __enter__(self) -> CommentFinder:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._worker.__exit__()
+        """As `syntax_docs.comment_spans`; None also when the process had to be ended."""
+        return cast("list[tuple[int, int]] | None", self.ask_one(path, text_utf8, _FILE_S))
 
 
-class DocFinder:
-    """Which definitions are documented and where, asked of a process that may be lost. Use as a context manager."""
+class DocFinder(Worker):
+    """Which definitions are documented and where, asked of a process that may be lost. A context."""
 
     def __init__(self) -> None:
-        self._worker = Worker(DOCUMENTED)
+        super().__init__(DOCUMENTED)
 
     def documented(self, path: str, text_utf8: bytes) -> list[Documented] | None:
         """As `syntax_docs.documented`; None also when the process had to be ended."""
-        answers: Any = self._worker.ask([(path, text_utf8, True)], _BATCH_S)
-        return answers[0] if answers is not None and not isinstance(answers[0], str) else None
-
-    def __enter__(self) -> DocFinder:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._worker.__exit__()
+        return cast("list[Documented] | None", self.ask_one(path, text_utf8, _BATCH_S))
 
 
 def _settle(task: Task, answer: Answer | str) -> Answer:

@@ -14,15 +14,18 @@ from dataclasses import replace
 from findling.model import reading, term_rows, tokenizer
 from findling.model.format_names import format_of, outlined_as
 from findling.model.languages import Language, language_of
-from findling.model.marks import content_marks, secret_in
+from findling.model.marks import PAGES, content_marks, secret_in
 from findling.model.reading import Reading
+from findling.model.remembered import Remembered
 from findling.model.text_encodings import CONVERTED, UTF8, as_utf8
 from findling.model.types import Chunk, SkippedFile, Symbol
-from findling.reading import chunks as chunking
-from findling.reading.admission import HEAD_BYTES, admit
-from findling.reading.converting import convert
-from findling.reading.decoding import Decoded
+from findling.reading.chunks import chunk_file
+from findling.reading.decoding import HEAD_BYTES, Decoded, admit
+from findling.reading.formats import convert
 from findling.reading.formats.model import NotConverted
+from findling.reading.limits import ChunkLimits
+from findling.reading.notebooks import readable
+from findling.reading.spans import MAX_PLACED_CHUNKS
 from findling.reading.syntax import parse
 from findling.reading.trigrams import file_trigrams
 
@@ -33,11 +36,14 @@ _MAX_CONTEXT_NAMES = 12
 _UNPARSED_BYTES = 1_000_000
 """Larger files (only reached when the size limit is raised) are chunked without a syntax tree."""
 
-_LIMITS = chunking.ChunkLimits()
+_GENERATED_CHUNKS = 4
+"""Of a page of documentation that was made of sources the beginning is enough to find it: they say the same."""
+
+_LIMITS = ChunkLimits()
 
 
 def prepare(
-    path: str, data: bytes, *, with_syntax: bool = True, limits: chunking.ChunkLimits = _LIMITS
+    path: str, data: bytes, *, with_syntax: bool = True, limits: ChunkLimits = _LIMITS
 ) -> Reading | SkippedFile:
     """What is known of ``data`` at ``path``, or why it is not indexed."""
     form = format_of(path, pages=limits.pages)
@@ -50,9 +56,7 @@ def prepare(
     return read(data, decoded, language, with_syntax=with_syntax, limits=limits)
 
 
-def read(
-    data: bytes, decoded: Decoded, language: Language, *, with_syntax: bool, limits: chunking.ChunkLimits
-) -> Reading:
+def read(data: bytes, decoded: Decoded, language: Language, *, with_syntax: bool, limits: ChunkLimits) -> Reading:
     """What is known of ``data``, whose text is ``decoded``, in a language: the same at whatever path it stands."""
     text = decoded.text
     symbols: Sequence[Symbol] = ()
@@ -62,14 +66,14 @@ def read(
         symbols, problem = syntax.symbols, syntax.problem
     elif language.grammar:
         problem = "not_parsed"
-    cut = chunking.chunk_file(
-        text, language.id, language.kind, symbols, code=limits.code, docs=limits.docs, data=limits.data
-    )
+    cut = chunk_file(text, language.id, language.kind, symbols, code=limits.code, docs=limits.docs, data=limits.data)
     generated = "generated" in content_marks(data[:HEAD_BYTES])
+    if generated and language.id == PAGES:
+        cut = cut[:_GENERATED_CHUNKS]
     return _reading(text, data, decoded.encoding, language, symbols, cut, problem, generated)
 
 
-def _prepare_converted(path: str, form: str, data: bytes, limits: chunking.ChunkLimits) -> Reading | SkippedFile:
+def _prepare_converted(path: str, form: str, data: bytes, limits: ChunkLimits) -> Reading | SkippedFile:
     """A document whose text has to be taken out of it first; only that text is indexed and shown."""
     try:
         text = convert(form, data)
@@ -79,8 +83,10 @@ def _prepare_converted(path: str, form: str, data: bytes, limits: chunking.Chunk
     if secret := secret_in(raw, path):
         return SkippedFile(path, "secret", f"it contains {secret}")
     language = language_of(path, b"")
-    read_as = replace(language, id=outlined_as(language.id, converted=True))
-    cut = chunking.chunk_docs(text, limits=limits.docs, language=read_as.id, most=chunking.MAX_PLACED_CHUNKS)
+    read_as = language._replace(id=outlined_as(language.id, converted=True))
+    from findling.reading.chunk_docs import chunk_docs  # only documents need it
+
+    cut = chunk_docs(text, limits=limits.docs, language=read_as.id, most=MAX_PLACED_CHUNKS)
     found = _reading(text, raw, CONVERTED, read_as, (), cut, "", False)
     return replace(found, language=language.id)
 
@@ -104,8 +110,10 @@ def _reading(
     for chunk in cut:
         own = raw[chunk.start_byte : chunk.end_byte]
         piece = own.decode("utf-8", "surrogatepass")
-        chunks.append(_chunk_row(chunk, hashlib.sha256(own).digest(), is_prose=language.kind == "docs"))
-        words = tokenizer.words(chunking.readable(piece, chunk, language.id))
+        headings = chunk.breadcrumb if language.kind == "docs" else ()
+        place = (chunk.start_line, chunk.end_line, chunk.start_byte, chunk.end_byte, chunk.kind, chunk.symbol)
+        chunks.append(reading.ChunkRow(*place, headings, hashlib.sha256(own).digest()))
+        words = tokenizer.words(readable(piece, language.id))
         all_words += words
         while first < len(starts) and starts[first] < chunk.start_line:
             first += 1
@@ -149,30 +157,17 @@ def _symbol(symbol: Symbol) -> reading.Symbol:
     )
 
 
-def _chunk_row(chunk: Chunk, own_hash: bytes, *, is_prose: bool) -> reading.ChunkRow:
-    headings = chunk.breadcrumb if is_prose else ()
-    return reading.ChunkRow(
-        chunk.start_line, chunk.end_line, chunk.start_byte, chunk.end_byte, chunk.kind, chunk.symbol, headings, own_hash
-    )
-
-
-class _Keys(dict[str, tuple[int, ...]]):
-    """Word -> the keys of its terms, filled as words are met."""
-
-    def __missing__(self, word: str) -> tuple[int, ...]:
-        if len(self) > _KNOWN_WORDS:
-            self.clear()
-        found = self[word] = tuple(map(tokenizer.term_key, tokenizer.terms_of(word)))
-        return found
-
-
-_keys = _Keys()
 _KNOWN_WORDS = 80_000
+
+_keys_of = Remembered[str, tuple[int, ...]](
+    lambda word: tuple(map(tokenizer.term_key, tokenizer.joined_terms((word,)).split())), _KNOWN_WORDS
+)
+"""Word -> the keys of its terms."""
 
 
 def _pack_terms(counted: Counter[str], symbols: Sequence[Symbol]) -> tuple[bytes, int, int]:
     """The packed row, and the number of terms in the body and in the defined names."""
-    keys_of = _keys
+    keys_of = _keys_of
     counts: dict[int, int] = {}
     get = counts.get
     for word, count in counted.items():

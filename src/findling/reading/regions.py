@@ -1,4 +1,7 @@
-"""Languages inside of files: the scripts, styles and templates of a page. Knows markup, not chunks."""
+"""Languages inside of files: the scripts, styles and templates of a page, the tags of a template.
+
+Plain text work; knows markup, not chunks, trees or symbols.
+"""
 
 from __future__ import annotations
 
@@ -32,6 +35,8 @@ _TAG = re.compile(
 )
 _LANG = re.compile(r"(?<![\w-])lang\s*=\s*[\"']?([\w+#-]+)", re.IGNORECASE)
 _TYPE = re.compile(r"(?<![\w-])type\s*=\s*[\"']?([\w/+.-]+)", re.IGNORECASE)
+_SCRIPT = re.compile(r"(?:module|(?:text|application)/(?:x-)?(?:java|ecma|type)script|text/(?:babel|jsx))\b")
+"""The types of scripts; any other one is data, or a template."""
 _ASTRO_SCRIPT = re.compile(r"\s*---[ \t]*\r?\n((?:(?!---[ \t]*\r?$)[^\n]*+(?:\n|\Z))*+)---", re.MULTILINE)
 _DEFAULTS = {"script": "javascript", "style": "css", "template": "html"}
 
@@ -39,8 +44,13 @@ _DEFAULTS = {"script": "javascript", "style": "css", "template": "html"}
 def embedded_regions(text: str, language: str) -> list[Region]:
     """Parts of ``text`` in languages of their own, in order and disjoint: scripts and styles, the template of a Vue
     file, the script at the head of an Astro file. [] for languages that hold none."""
-    if language not in HOSTS:
-        return []
+    spans = _parts(text, language) if language in HOSTS else []
+    places = locate(text, [place for _, start, end in spans for place in (start, end)])
+    return [Region(kind, places[a][0], places[b][0], places[a][1]) for kind, a, b in spans]
+
+
+def _parts(text: str, language: str) -> list[tuple[str, int, int]]:
+    """(language, start, end) of each, in characters."""
     spans: list[tuple[str, int, int]] = []
     at = 0
     if language == "astro":
@@ -71,19 +81,52 @@ def embedded_regions(text: str, language: str) -> list[Region]:
             if text[start : found.start()].strip():
                 spans.append((default, start, found.start()))
             name = ""
-    places = locate(text, [place for _, start, end in spans for place in (start, end)])
-    return [Region(kind, places[a][0], places[b][0], places[a][1]) for kind, a, b in spans]
+    return spans
 
 
 def _language(tag: str, attributes: str) -> str:
-    named = _LANG.search(attributes)
-    if named is None and tag == "script" and (typed := _TYPE.search(attributes)):
-        kind = typed[1].lower()
-        if "json" in kind or kind == "importmap":
-            return "json"
-        if "template" in kind or "html" in kind:
-            return "html"
-        if "typescript" in kind:
-            return "typescript"
-    known = find_language(named[1].lower()) if named else None
-    return known.id if known else _DEFAULTS[tag]
+    if (named := _LANG.search(attributes)) is not None:
+        known = find_language(named[1].lower())
+        return known.id if known else _DEFAULTS[tag]
+    typed = _TYPE.search(attributes) if tag == "script" else None
+    kind = typed[1].lower() if typed else ""
+    if "typescript" in kind:
+        return "typescript"
+    if not kind or _SCRIPT.match(kind):
+        return _DEFAULTS[tag]
+    return "json" if "json" in kind or kind == "importmap" else "html" if "template" in kind or "html" in kind else ""
+
+
+_SCRIPTED = frozenset({"vue", "svelte", "astro", "html"})
+_TAGGED = {"erb": "ruby", "ejs": "javascript", "heex": "elixir"}
+"""Templates, and what stands between ``<%`` and ``%>`` in them."""
+
+WITH_CODE = _SCRIPTED | _TAGGED.keys()
+"""Languages that are read as the code in them."""
+
+_CODE_TAG = re.compile(rb"<%(?![%#!])[=|/_-]?(.*?)[-_=]?%>", re.DOTALL)
+_BLANK = bytes(byte if byte in b"\r\n" else ord(" ") for byte in range(256))
+
+
+def code_only(text: bytes, language: str) -> tuple[bytes, str]:
+    """``text`` with all but its code turned into spaces, so that lines and offsets stay the file's; and the language of
+    the code."""
+    if language in _TAGGED:
+        spans = [match.span(1) for match in _CODE_TAG.finditer(text)]
+        code = bytearray(_kept(text, spans))
+        for _, end in spans:  # as may be in these languages: what stands in the next tag is another statement
+            code[end : end + 1] = b";"
+        return bytes(code), _TAGGED[language]
+    parts = _parts(text.decode("latin-1"), language)  # a character for each byte: what is no UTF-8 is read as well
+    scripts = [part for part in parts if part[0] in ("javascript", "typescript", "tsx")]
+    typed = language == "astro" or any(kind != "javascript" for kind, *_ in scripts)
+    return _kept(text, [(start, end) for _, start, end in scripts]), "typescript" if typed else "javascript"
+
+
+def _kept(text: bytes, spans: list[tuple[int, int]]) -> bytes:
+    parts: list[bytes] = []
+    position = 0
+    for begin, end in spans:
+        parts += [text[position:begin].translate(_BLANK), text[begin:end]]
+        position = end
+    return b"".join([*parts, text[position:].translate(_BLANK)])

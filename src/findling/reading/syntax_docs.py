@@ -12,12 +12,12 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from findling.model.languages import find_language, language_of
+from findling.model.languages import language_of
 from findling.reading.syntax import parse
 from findling.reading.syntax_tree import parse_tree
 
 DEADLINE_S: Final = 5.0
-"""For each of two parses of a file: nobody waits for the answer, and a busy machine must not change it."""
+"""For a parse of a file: nobody waits for the answer, and a busy machine must not change it."""
 
 MIN_DOC_CHARACTERS: Final = 20
 """Shorter comments say no more than the name below them."""
@@ -51,20 +51,19 @@ class _Place(NamedTuple):
     end: int
 
 
-def documented(path: str, text_utf8: bytes, *, deadline_s: float = DEADLINE_S) -> list[Documented] | None:
+def documented(path: str, text_utf8: bytes) -> list[Documented] | None:
     """The documented definitions in order of their start; None where the file has no syntax tree."""
     language = language_of(path, text_utf8[:4096])
-    row = find_language(language.id)
-    if language.kind == "docs" or row is None or row.grammar is None:
+    if language.kind == "docs" or language.grammar is None:
         return None
     symbols = [
         symbol
-        for symbol in parse(text_utf8, language.id, deadline_s=deadline_s).symbols
+        for symbol in parse(text_utf8, language.id, deadline_s=DEADLINE_S).symbols
         if len(symbol.doc) >= MIN_DOC_CHARACTERS
     ]
     if not symbols:
         return []
-    places = _places(text_utf8, row.grammar, time.thread_time() + deadline_s)
+    places = _places(text_utf8, language.grammar, time.thread_time() + DEADLINE_S)
     if places is None:
         return None
     comments, strings = places
@@ -155,3 +154,17 @@ def _string(
         if opening and closing and opening.end() <= closing.start() and _begins(text, [place], words):
             return ((place.start + opening.end(), place.start + closing.start()),)
     return None
+
+
+def comment_spans(path: str, text_utf8: bytes) -> list[tuple[int, int]] | None:
+    """(first byte, end) of each comment, in order, none in prose; None when it cannot be told: no grammar, no time.
+
+    A first line that names an interpreter is no comment; neither are strings that document a function.
+    """
+    language = language_of(path, text_utf8[:4096])
+    if language.kind == "docs":
+        return []
+    places = _places(text_utf8, language.grammar, time.thread_time() + DEADLINE_S) if language.grammar else None
+    if places is None:
+        return None
+    return [(start, end) for start, end in places[0] if start or not text_utf8.startswith(b"#!")]

@@ -6,6 +6,9 @@ Works on UTF-8 bytes and offsets only; knows no node, no grammar table and no la
 from __future__ import annotations
 
 import re
+from functools import cache
+
+from findling.model.languages import LANGUAGES
 
 MAX_SIGNATURE = 300
 
@@ -33,6 +36,8 @@ _TAG_LINE = re.compile(r"^(?:@\w|\\(?:param|returns?|brief)\b|:(?:param|returns?
 _MARKUP = re.compile(
     r"</?(?:summary|remarks|para|p|code|c|b|i|em|see|seealso|paramref|typeparamref)\b(?:\s+\w+=\"([^\"]*)\")?[^>]*>"
 )
+_DOC_SIGN = re.compile(rb"^ ?[|^'](?=\s)")
+"""What Haskell and R have between a comment's mark and what it says."""
 _CODE_FENCE = re.compile(r"^(?:```|~~~)")
 
 
@@ -113,10 +118,17 @@ def _balanced(text: bytes, start: int, end: int) -> int:
     return end
 
 
-def doc_before(
-    text: bytes, start: int, line_markers: tuple[bytes, ...], blocks: tuple[tuple[bytes, bytes], ...]
-) -> str:
+@cache
+def _comment_marks(language: str) -> tuple[tuple[bytes, ...], tuple[tuple[bytes, bytes], ...]]:
+    """What a line's comment begins with, and a block's begins and ends."""
+    known = LANGUAGES[language]
+    blocks = [(opening.encode(), closing.encode()) for opening, closing in known.block_comments]
+    return tuple(mark.encode() for mark in known.line_comments), tuple(blocks)
+
+
+def doc_before(text: bytes, start: int, language: str) -> str:
     """The first paragraph of the comment that ends on the line before ``start``; "" when there is none."""
+    line_markers, blocks = _comment_marks(language)
     position = text.rfind(b"\n", 0, start) + 1
     if text[position:start].strip():
         return ""
@@ -142,12 +154,9 @@ def doc_before(
 
 
 def _without_marker(line: bytes, markers: tuple[bytes, ...]) -> str:
-    for marker in markers:
-        if line.startswith(marker):
-            line = line[len(marker) :]
-            break
-    repeated = markers[-1][-1:]
-    return line.lstrip(repeated + b"!").lstrip(b"|^'").decode("utf-8", "replace")
+    marker = next(marker for marker in markers if line.startswith(marker))
+    rest = line.removeprefix(marker).lstrip(marker[-1:] + b"!")
+    return _DOC_SIGN.sub(b"", rest).decode("utf-8", "replace")
 
 
 def _block_doc(text: bytes, floor: int, end: int, opening: bytes, closing: bytes) -> str:

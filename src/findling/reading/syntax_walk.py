@@ -285,10 +285,7 @@ class Walk:
             doc = syntax_text.docstring_at(self._text, body.start_byte, body.end_byte)
             if doc:
                 return doc
-        comments = self._grammar.comments
-        if not comments.line and not comments.block:
-            return ""
-        return syntax_text.doc_before(self._text, start, comments.line, comments.block)
+        return syntax_text.doc_before(self._text, start, self._grammar.parser)
 
 
 def walk(root: Node, text: bytes, grammar: Grammar, deadline: float, *, docs: bool) -> Found:

@@ -1,4 +1,4 @@
-"""A worker process: reads tasks from standard input, writes what it prepared to standard output (`frames`).
+"""A worker process: reads tasks from standard input, writes what it prepared to standard output (`worker_process`).
 
 The parent kills a worker that takes too long; nothing here holds state that would be missed.
 """
@@ -8,26 +8,72 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
-from typing import cast
+from itertools import accumulate
+from typing import TYPE_CHECKING, Final, cast
 
-from findling.reading.chunks import ChunkLimits
-from findling.reading.frames import COMMENTS, DOCUMENTED, Task, read_frame, write_frame
+from findling import embedding
+from findling.model import vector_codes
+from findling.model.errors import EmbedderUnavailable
+from findling.model.reading import Embedded, Reading
+from findling.reading.embedded import text_hash, texts_of
+from findling.reading.limits import ChunkLimits
 from findling.reading.prepare import prepare
-from findling.reading.syntax_comments import comment_spans
-from findling.reading.syntax_docs import documented
-from findling.reading.worker_limits import limit_memory
+from findling.reading.syntax_docs import comment_spans, documented
+from findling.reading.worker_process import COMMENTS, DOCUMENTED, VECTORS, Task, read_frame, write_frame
+
+if TYPE_CHECKING:
+    from findling.embedding.bundled import BundledEmbedder
 
 
-def _answering(asked: str) -> Callable[[str, bytes, bool], object]:
-    """What makes an answer of a file."""
-    if asked == DOCUMENTED:
-        return lambda path, data, _: documented(path, data)
+def answers_to(task: Task) -> list[object]:
+    """What is answered to a task, file by file."""
+    asked, files = task
     if asked == COMMENTS:
-        return lambda path, data, _: comment_spans(path, data)
-    limits = ChunkLimits.from_id(asked)
-    return lambda path, data, with_syntax: prepare(path, data, with_syntax=with_syntax, limits=limits)
+        return [_attempt(comment_spans, path, data) for path, data, _ in files]
+    if asked == DOCUMENTED:
+        return [_attempt(documented, path, data) for path, data, _ in files]
+    limits = ChunkLimits.from_id(asked.removeprefix(VECTORS))
+    found = [_attempt(prepare, path, data, with_syntax=syntax, limits=limits) for path, data, syntax in files]
+    if asked.startswith(VECTORS):
+        with suppress(EmbedderUnavailable):  # the parent finds that there are no vectors, and says so
+            return _embedded(found, files)
+    return found
+
+
+def _attempt(make: Callable[..., object], *args: object, **options: object) -> object:
+    try:
+        return make(*args, **options)
+    except Exception as error:  # noqa: BLE001 - one bad file costs itself, and is reported
+        return f"{type(error).__name__}: {error}"
+
+
+@cache
+def _embedder() -> BundledEmbedder:
+    return embedding.shared()  # held from now on
+
+
+def _embedded(answers: list[object], files: list[tuple[str, bytes, bool]]) -> list[object]:
+    """The same, with vectors where there are readings. Raises `EmbedderUnavailable`."""
+    embedder = _embedder()
+    began = time.perf_counter()
+    texts = [
+        texts_of(path, answer, data) if isinstance(answer, Reading) else []
+        for answer, (path, data, _) in zip(answers, files, strict=True)
+    ]
+    coding = embedding.coding_of(embedder.fingerprint)
+    rows = vector_codes.encode(embedder.encode([text for some in texts for text in some]), coding)
+    took_ms = (time.perf_counter() - began) * 1000 / len(files)
+    ends = accumulate(map(len, texts))
+    return [
+        Embedded(answer, b"".join(map(text_hash, some)), rows[end - len(some) : end].tobytes(), took_ms)
+        if isinstance(answer, Reading)
+        else answer
+        for answer, some, end in zip(answers, texts, ends, strict=True)
+    ]
 
 
 def main(out: int) -> None:
@@ -36,17 +82,31 @@ def main(out: int) -> None:
     inlet = sys.stdin.buffer
     outlet = os.fdopen(out, "wb")
     limit_memory()
-    answering = cache(_answering)
     while (task := cast("Task | None", read_frame(inlet))) is not None:
-        asked, files = task
-        answer = answering(asked)
-        answers: list[object] = []
-        for path, data, with_syntax in files:
-            try:
-                answers.append(answer(path, data, with_syntax))
-            except Exception as error:  # noqa: BLE001 - one bad file costs itself, and is reported
-                answers.append(f"{type(error).__name__}: {error}")
         try:
-            write_frame(outlet, answers)
+            write_frame(outlet, answers_to(task))
         except BrokenPipeError:
             os._exit(0)  # the parent is gone; nothing is left to say or to flush
+
+
+# --- What a worker process may use at most. Knows the system's limits, not the work
+
+MEMORY_BYTES: Final = 1 << 30
+"""Data of one process: the largest files take a third. A parser that wants more has met a file that was made for it."""
+
+
+def limit_memory(most: int = MEMORY_BYTES) -> None:
+    """From now on asking for more memory fails in this process. Nothing happens where there is no such limit."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    for kind in (resource.RLIMIT_DATA, resource.RLIMIT_CORE):
+        limit = most if kind == resource.RLIMIT_DATA else 0  # a core file would repeat what was read
+        _, hard = resource.getrlimit(kind)
+        if hard != resource.RLIM_INFINITY:
+            limit = min(limit, hard)
+        try:
+            resource.setrlimit(kind, (limit, hard))
+        except (ValueError, OSError):
+            continue  # a system that has the name of the limit only

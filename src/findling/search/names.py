@@ -100,7 +100,8 @@ def definitions(
     folder: str,
     limit: int,
 ) -> Definitions:
-    """The first ``limit`` definitions of a name, best match first, then by path and line.
+    """The first ``limit`` definitions of a name, best match first, then by path and line; where there is none, of names
+    that begin with it or contain it.
 
     Raises `InvalidInput`.
 
@@ -122,29 +123,36 @@ def definitions(
         own = reader.file_at(folder) if folder else None
         blobs = {file.blob_id for file in chain(reader.all_files(prefix=folder), [own] if own else ()) if counts(file)}
     only = OnlyThese(blobs, kind)
-    exact = reader.named([squashed], _MOST_EXACT + 1, only)
-    begins, holds = (
-        reader.named_like(squashed, prefix=prefix, limit=_MOST_DEFINITIONS + 1, only=only) for prefix in (True, False)
-    )
-    cut = len(exact) > _MOST_EXACT or max(len(begins), len(holds)) > _MOST_DEFINITIONS
-    symbols: dict[tuple[int, int], SymbolRow] = {}
-    for symbol in (*exact, *begins, *holds):
-        symbols.setdefault((symbol.blob_id, symbol.position), symbol)
-    wanted = symbols.values()
-    files: dict[int, list[FileRow]] = {}
-    for file in reader.files_of_blobs({symbol.blob_id for symbol in wanted}):
-        if counts(file):
-            files.setdefault(file.blob_id, []).append(file)
-    found_at = [
-        (symbol, file, _match(symbol.squashed, squashed)) for symbol in wanted for file in files.get(symbol.blob_id, ())
-    ]
     qualifiers = [tokenizer.squash(part) for part in scope]
-    qualified = [at for at in found_at if _qualifies(qualifiers, *at)]
-    unqualified = "" if qualified or not found_at else last
-    if unqualified:
-        qualified = [(symbol, file, "part") for symbol, file, match in found_at if match == "exact"]
-        unqualified = last if qualified else ""
-    found_at = qualified
+
+    def placed(symbols: Iterable[SymbolRow]) -> list[tuple[SymbolRow, FileRow, _Match]]:
+        """Wherever they stand, with how they match."""
+        unique = {(symbol.blob_id, symbol.position): symbol for symbol in symbols}.values()
+        files: dict[int, list[FileRow]] = {}
+        for file in reader.files_of_blobs({symbol.blob_id for symbol in unique}):
+            if counts(file):
+                files.setdefault(file.blob_id, []).append(file)
+        return [
+            (symbol, file, _match(symbol.squashed, squashed))
+            for symbol in unique
+            for file in files.get(symbol.blob_id, ())
+        ]
+
+    exact = reader.named([squashed], _MOST_EXACT + 1, only)
+    cut = len(exact) > _MOST_EXACT
+    just_this = placed(exact)
+    found_at = [at for at in just_this if _qualifies(qualifiers, *at)]
+    unqualified = ""
+    if not found_at:  # what is nearest: it begins with the name, or contains it
+        alike = [
+            reader.named_like(squashed, prefix=prefix, limit=_MOST_DEFINITIONS + 1, only=only)
+            for prefix in (True, False)
+        ]
+        cut = cut or max(map(len, alike)) > _MOST_DEFINITIONS
+        found_at = [at for at in placed(chain(*alike)) if at[2] != "exact" and _qualifies(qualifiers, *at)]
+    if not found_at and just_this:
+        found_at = [(symbol, file, "part") for symbol, file, _ in just_this]
+        unqualified = last
     found_at.sort(key=lambda at: (at[0].name != last, _ORDER[at[2]], at[1].path, at[0].name_line))
     hits = []
     for symbol, file, match in found_at[:limit]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from findling.embedding import BUNDLED, Embedder
-from findling.embedding.calibration import Calibration, calibration_of
+from findling.embedding.bundled_files import Calibration, calibration_of
 from findling.search import cosines
 from findling.search.ranking.ranked_file import FileCosines
 from findling.store.protocols import CHUNK_BITS, Index, VectorRows

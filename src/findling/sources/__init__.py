@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
-    from findling.sources import discovery, looking, unlisted, watching
-    from findling.sources.file_order import by_query
-    from findling.sources.folder_events import FolderEvents
-    from findling.sources.git_listing import why_it_failed
+    from findling.sources import discovery, looking, watching
+    from findling.sources.git_listing import unlisted, why_it_failed
     from findling.sources.git_objects import (
         RefFiles,
         check_listable,
@@ -19,36 +17,36 @@ if TYPE_CHECKING:
         list_tree,
         objects_changed_at,
     )
-    from findling.sources.git_top import find_git_top
-    from findling.sources.selection import DiscoveryOptions
+    from findling.sources.named_paths import look_at
+    from findling.sources.scan import by_query
+    from findling.sources.selection import DiscoveryOptions, find_git_top, folders_above
 else:
     __getattr__ = front_door(
         __name__,
         {
             "discovery": "",
-            "file_order": "by_query",
-            "folder_events": "FolderEvents",
-            "git_listing": "why_it_failed",
+            "git_listing": "unlisted why_it_failed",
             "git_objects": "RefFiles check_listable git_arguments holds list_tree objects_changed_at",
-            "git_top": "find_git_top",
             "looking": "",
-            "selection": "DiscoveryOptions",
-            "unlisted": "",
+            "named_paths": "look_at",
+            "scan": "by_query",
+            "selection": "DiscoveryOptions find_git_top folders_above",
             "watching": "",
         },
     )
 
 __all__ = [
     "DiscoveryOptions",
-    "FolderEvents",
     "RefFiles",
     "by_query",
     "check_listable",
     "discovery",
     "find_git_top",
+    "folders_above",
     "git_arguments",
     "holds",
     "list_tree",
+    "look_at",
     "looking",
     "objects_changed_at",
     "unlisted",

@@ -26,30 +26,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from findling.config.roots import is_bare
-from findling.model.marks import classify, content_marks, looks_secret
 from findling.model.types import SkippedFile, TreeState
 from findling.sources.git_listing import GitListing, Listed, ListingFailed, is_repository
-from findling.sources.git_top import find_git_top
-from findling.sources.ignore_files import IgnoreTree
+from findling.sources.ignore_rules import IgnoreTree
 from findling.sources.looking import Changes, Method, differing
-from findling.sources.named_paths import Looked, look_at
-from findling.sources.selection import DiscoveryOptions, Found, Selection, judge_all, own_rules, wanted
+from findling.sources.selection import DiscoveryOptions, Found, Selection, find_git_top, judge_all, own_rules, wanted
 from findling.sources.tree_recorder import TreeRecorder
 from findling.sources.walking import Walked, rules_for_walk, walk
-
-__all__ = [
-    "Changes",
-    "Discovery",
-    "DiscoveryOptions",
-    "Found",
-    "Looked",
-    "check",
-    "classify",
-    "content_marks",
-    "discover",
-    "look_at",
-    "looks_secret",
-]
 
 
 class Discovery(NamedTuple):
@@ -76,30 +59,8 @@ def discover(root: Path, options: DiscoveryOptions | None = None, *, begun: GitL
 
     ``begun``: what `begin` gave for the same root and options.
     """
-    options = options or DiscoveryOptions()
-    listing = _discover(Selection(os.path.realpath(root), options), begun)
-    return listing if options.most_files is None else _cut(listing, options.most_files)
-
-
-def _discover(selection: Selection, begun: GitListing | None = None) -> Discovery:
-    if selection.options.files:
-        named = _named(selection)
-        return Discovery(named.files, named.skipped, "walk")
-    top = find_git_top(selection.root)
-    recorder = TreeRecorder(selection, top)
-    notes: tuple[str, ...] = ()
-    if top is not None:
-        try:
-            found = _discover_with_git(selection, begun or GitListing(selection.root, top), top, recorder)
-        except ListingFailed as failure:
-            notes = _said_of(failure, top)
-            recorder.spoil()
-        else:
-            if found is not None:
-                return found
-            top = None
-    walked = _walked(selection, top, None, recorder)
-    return Discovery(walked.files, walked.skipped, "walk", notes, recorder.state(walked.skipped))
+    found = check(root, {}, options, begun=begun)
+    return Discovery(found.added, found.skipped or [], found.method, found.notes, found.tree)
 
 
 WALKED_INSTEAD = "git could not list this folder, so it was walked"
@@ -109,10 +70,6 @@ WALKED_INSTEAD = "git could not list this folder, so it was walked"
 def walked_instead(problem: str) -> str:
     """The sentence for a folder that git could not list: ``problem`` says why."""
     return f"{WALKED_INSTEAD}, without tracked files that ignore rules name: {problem}"
-
-
-def _said_of(failure: ListingFailed, top: str) -> tuple[str, ...]:
-    return (walked_instead(str(failure)),) if is_repository(top) else ()
 
 
 def _named(selection: Selection) -> Walked:
@@ -129,51 +86,6 @@ def _walked(selection: Selection, top: str | None, deadline: float | None, recor
         return Walked([], [], True)
     rules = rules_for_walk(selection.root, top, recorder.settings)
     return walk(selection, rules, deadline=deadline, recorder=recorder)
-
-
-def _cut(listing: Discovery, most: int) -> Discovery:
-    """The first ``most`` files by path; the others are left out."""
-    files = sorted(listing.files)
-    left_out = [SkippedFile(path, "too_many", f"more than {most:,} files") for path, _, _ in files[most:]]
-    return listing._replace(files=files[:most], skipped=[*listing.skipped, *left_out], tree=None)
-
-
-def _discover_with_git(selection: Selection, begun: GitListing, top: str, recorder: TreeRecorder) -> Discovery | None:
-    """None when the root has to be walked because git ignores it as a whole."""
-    files: list[Found] = []
-    skipped: list[SkippedFile] = []
-    with begun as listing:
-        recorder.walk(rules_for_walk(selection.root, top, recorder.settings), None)
-        if listing.root_is_ignored():
-            return None
-        tracked = listing.tracked()
-        # Judge what is tracked while git still walks the disk for the rest.
-        rules = own_rules(selection.root, tracked.joined)
-        _select(selection, tracked, True, rules, files, skipped)
-        untracked = listing.untracked()
-        all_rules = own_rules(selection.root, tracked.joined, untracked.joined)
-        if (rules and rules.folders) != (all_rules and all_rules.folders):
-            # A rule file that nobody tracks yet speaks about tracked files too: judge them again, with it.
-            files, skipped = [], []
-            _select(selection, tracked, True, all_rules, files, skipped)
-        _select(selection, untracked, False, all_rules, files, skipped)
-        skipped += listing.unreadable
-    if not (tracked.paths or untracked.paths) and top != selection.root:
-        return None
-    recorder.note_above([*tracked.paths, *untracked.paths])
-    return Discovery(files, skipped, "git", (), recorder.state(skipped))
-
-
-def _select(
-    selection: Selection,
-    listed: Listed,
-    tracked: bool,
-    rules: IgnoreTree | None,
-    files: list[Found],
-    skipped: list[SkippedFile],
-) -> None:
-    kept = wanted(selection, listed.paths, listed.text_only, tracked, rules, skipped)
-    judge_all(selection, kept, files, skipped)
 
 
 # --- what changed ---------------------------------------------------------------------------------------------
@@ -197,11 +109,25 @@ def check(
     """
     deadline = None if budget_s is None else time.monotonic() + budget_s
     selection = Selection(os.path.realpath(root), options or DiscoveryOptions())
+    most = selection.options.most_files
     if selection.options.files:
         return _compare(_named(selection), known, ())
-    if selection.options.most_files is not None:  # which are the first can only be told from all
-        whole = discover(root, options, begun=begun)
-        return _compare(Walked(whole.files, whole.skipped, True), known, whole.notes)
+    if most is None:
+        return _check(selection, known, deadline, begun, on_change)
+    whole = _check(selection, {}, None, begun, on_change)  # which are the first can only be told from all
+    files = sorted(whole.added)
+    left_out = [SkippedFile(path, "too_many", f"more than {most:,} files") for path, _, _ in files[most:]]
+    cut = Walked(files[:most], [*(whole.skipped or ()), *left_out], True)
+    return _compare(cut, known, whole.notes)._replace(method=whole.method)
+
+
+def _check(
+    selection: Selection,
+    known: Mapping[str, tuple[int, int]],
+    deadline: float | None,
+    begun: GitListing | None,
+    on_change: Callable[[], None],
+) -> Changes:
     top = find_git_top(selection.root)
     recorder = TreeRecorder(selection, top)
     notes: tuple[str, ...] = ()
@@ -210,7 +136,7 @@ def check(
             listing = begun or GitListing(selection.root, top, deadline)
             changes = _check_with_git(selection, listing, top, known, deadline, on_change, recorder)
         except ListingFailed as failure:
-            notes = _said_of(failure, top)
+            notes = (walked_instead(str(failure)),) if is_repository(top) else ()
             recorder.spoil()
         else:
             if changes is not None:
@@ -251,7 +177,8 @@ def _check_with_git(
     on_change: Callable[[], None],
     recorder: TreeRecorder,
 ) -> Changes | None:
-    """None when the root has to be walked. Folders and the status of known files are read while git lists."""
+    """None when the root has to be walked. Folders, the status of known files and what is tracked are judged while git
+    lists."""
     with begun as listing:
         recorder.walk(rules_for_walk(selection.root, top, recorder.settings), deadline)
         differs, missing, all_seen = differing(selection, known, deadline, on_change)
@@ -260,7 +187,10 @@ def _check_with_git(
         try:
             if listing.root_is_ignored():
                 return None
-            tracked, untracked = listing.tracked(), listing.untracked()
+            tracked = listing.tracked()
+            rules = own_rules(selection.root, tracked.joined)
+            judged = _Judged(selection, known, tracked, rules)
+            untracked = listing.untracked()
         except ListingFailed as failure:
             if failure.out_of_time:
                 return _partial(selection, differs, missing)
@@ -268,48 +198,59 @@ def _check_with_git(
         unreadable = listing.unreadable
     if not (tracked.paths or untracked.paths) and top != selection.root:
         return None
-    skipped: list[SkippedFile] = []
-    rules = own_rules(selection.root, tracked.joined, untracked.joined)
-    if rules is None and not selection.filters:
-        # Then tracked files that are known are wanted: nothing that judges them can have changed but their status, and
-        # what the folders above them are.
-        listed = set(tracked.paths)
+    all_rules = own_rules(selection.root, tracked.joined, untracked.joined)
+    if (rules and rules.folders) != (all_rules and all_rules.folders):
+        # A rule file that nobody tracks yet speaks about tracked files too: judge them again, with it.
+        judged = _Judged(selection, known, tracked, all_rules)
+    judged.take(untracked, False, all_rules)
+    listed, skipped = judged.listed, judged.skipped + unreadable
+    if judged.unasked:
         differs += [path for path in known if not selection.lies_in_real_folders(path)]
-        unknown = listed.difference(known)
-        new = [path for path in tracked.paths if path in unknown]
-        kept = wanted(selection, new, tracked.text_only, True, None, skipped)
-    else:
-        kept = wanted(selection, tracked.paths, tracked.text_only, True, rules, skipped)
-        listed = set()
-    kept += wanted(selection, untracked.paths, untracked.text_only, False, rules, skipped)
-    if selection.filters:
-        kept = [path for path in kept if not _filtered(selection, path, skipped)]
-    listed.update(kept)
-    added: list[Found] = []
-    judge_all(selection, [path for path in kept if path not in known], added, skipped)
-    skipped += unreadable
     changed: list[Found] = []
     gone = set(missing)
     for path in differs:
         if path in listed:
-            judged = selection.look(path)
-            if isinstance(judged, tuple):
-                changed.append(judged)
+            now = selection.look(path)
+            if isinstance(now, tuple):
+                changed.append(now)
             else:
                 gone.add(path)
-                if judged is not None:
-                    skipped.append(judged)
+                if now is not None:
+                    skipped.append(now)
     removed = [path for path in known if path not in listed and path not in gone]
     recorder.note_above([*tracked.paths, *untracked.paths])
-    return Changes(added, changed, [*removed, *gone], True, skipped, "git", (), recorder.state(skipped))
+    return Changes(judged.added, changed, [*removed, *gone], True, skipped, "git", (), recorder.state(skipped))
 
 
-def _filtered(selection: Selection, path: str, skipped: list[SkippedFile]) -> bool:
-    """Whether the user's globs leave ``path`` out: they may differ from last time's, so known files are asked too."""
-    skip = selection.filtered(path)
-    if skip is not None:
-        skipped.append(skip)
-    return skip is not None
+class _Judged:
+    """What git lists, judged: the paths that are wanted, the new files among them, and what is left out. ``unasked``:
+    tracked files that are known are wanted, as nothing that judges them can have changed but their status, and what the
+    folders above them are."""
+
+    def __init__(
+        self, selection: Selection, known: Mapping[str, tuple[int, int]], tracked: Listed, rules: IgnoreTree | None
+    ) -> None:
+        self.listed: set[str] = set()
+        self.added: list[Found] = []
+        self.skipped: list[SkippedFile] = []
+        self.unasked = rules is None and not selection.filters
+        self._selection = selection
+        self._known = known
+        self.take(tracked, True, rules)
+
+    def take(self, found: Listed, tracked: bool, rules: IgnoreTree | None) -> None:
+        selection, known, paths = self._selection, self._known, found.paths
+        if tracked and self.unasked:
+            self.listed.update(path for path in paths if path in known)
+            paths = [path for path in paths if path not in known]
+        kept = wanted(selection, paths, found.text_only, tracked, rules, self.skipped)
+        if selection.filters:
+            # The user's globs may differ from last time's, so known files are asked too.
+            filtered = {path: selection.filtered(path) for path in kept}
+            self.skipped += filter(None, filtered.values())
+            kept = [path for path in kept if filtered[path] is None]
+        self.listed.update(kept)
+        judge_all(selection, [path for path in kept if path not in known], self.added, self.skipped)
 
 
 def _partial(selection: Selection, differing: list[str], missing: list[str]) -> Changes:

@@ -1,4 +1,5 @@
-"""What git lists of a folder inside a work tree: tracked files, and untracked ones that it does not ignore.
+"""What git lists of a folder inside a work tree: tracked files, untracked ones that it does not ignore, and those
+that it does, for whoever wants to know what an index covers.
 
 git applies every rule of its own (nested and negated ignore files, info/exclude, global excludes, rules above the
 folder). Runs beside the caller's work. Knows nothing of our own rules.
@@ -9,14 +10,16 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from typing import NamedTuple
 
 from findling.model.types import SkippedFile
 from findling.outbound.git import GIT_TIMEOUT_S, GitOutput, run_git, start_git
-from findling.sources.git_top import find_git_top
-from findling.sources.selection import is_text
+from findling.sources.selection import NEVER_FOLDERS, find_git_top, is_text, shown
+
+# ruff: noqa: PTH118 - plain strings, as in selection
 
 LISTING_TIMEOUT_S = 60.0  # a cold disk with a million files; a caller with less time gives a deadline
 
@@ -128,8 +131,8 @@ def listing_problem(root: str) -> str:
 
 def is_repository(git_top: str) -> bool:
     """Whether ``.git`` in a folder is more than a name: without objects there is nothing that git tracks."""
-    named = os.path.join(git_top, ".git")  # noqa: PTH118
-    return not os.path.isdir(named) or os.path.lexists(os.path.join(named, "objects"))  # noqa: PTH112, PTH118
+    named = os.path.join(git_top, ".git")
+    return not os.path.isdir(named) or os.path.lexists(os.path.join(named, "objects"))  # noqa: PTH112
 
 
 def _ask_about_root(root: str, git_top: str) -> list[str]:
@@ -203,3 +206,61 @@ def _unreadable_folders(stderr: bytes) -> list[SkippedFile]:
         SkippedFile(folder.decode("utf-8", "backslashreplace"), "unreadable", why.decode("utf-8", "replace"))
         for folder, why in _UNREADABLE.findall(stderr)
     ]
+
+
+def unlisted(root: Path, timeout_s: float) -> list[SkippedFile] | None:
+    """Files (a path with ``/`` at its end: a folder with all that is in it) that `discover` does not mention where git
+    lists, with the rule. Empty where git does not list; None when the time was not enough.
+    """
+    real = os.path.realpath(root)
+    top = find_git_top(real)
+    if top is None or is_root_ignored(real, top):  # walked, and everything was mentioned
+        return []
+    deadline = time.monotonic() + timeout_s
+    try:
+        ignored = [path for path in list_ignored(real, timeout_s) if NEVER_FOLDERS.isdisjoint(path.split("/"))]
+    except ListingFailed as failure:
+        return None if failure.out_of_time else []  # where git cannot list, everything was walked
+    rules = ignoring_rules(real, ignored, max(0.0, deadline - time.monotonic()))
+    above = _above(ignored)
+    ignored = [path for path in ignored if path not in above]
+    found = [SkippedFile(shown(path), "ignored", rules.get(path, "git ignores it")) for path in ignored]
+    for path in _no_files(real, frozenset(ignored)):
+        if time.monotonic() > deadline:
+            return None
+        if path:
+            found.append(SkippedFile(shown(path), "not_a_file", "a pipe, socket or device"))
+    return found
+
+
+def _above(paths: Collection[str]) -> set[str]:
+    """The folders that paths lie in. git also lists those in which all files happen to be ignored, beside the files;
+    some rules for the files match the folder as well."""
+    folders: set[str] = set()
+    for path in paths:
+        while (path := path.rstrip("/").rpartition("/")[0]) and f"{path}/" not in folders:
+            folders.add(f"{path}/")
+    return folders
+
+
+def _no_files(root: str, pruned: Collection[str]) -> Iterator[str]:
+    """Pipes, sockets and devices below the root, but for the folders ``pruned`` and other repositories; '' for each
+    folder that was looked into."""
+    pending = [""]
+    while pending:
+        folder = pending.pop()
+        yield ""
+        try:
+            with os.scandir(os.path.join(root, folder)) as listing:
+                entries = list(listing)
+        except OSError:
+            continue  # whoever listed files has said so
+        if folder and any(entry.name == ".git" for entry in entries):
+            continue
+        for entry in entries:
+            path = f"{folder}{entry.name}"
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name not in NEVER_FOLDERS and f"{path}/" not in pruned:
+                    pending.append(f"{path}/")
+            elif not (entry.is_symlink() or entry.is_file(follow_symlinks=False)):
+                yield path

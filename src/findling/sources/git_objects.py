@@ -11,7 +11,6 @@ import os
 import shlex
 import stat
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple, Self
 
@@ -22,10 +21,8 @@ from findling.model.types import SkippedFile
 from findling.outbound.files import NotRead, read_regular_file
 from findling.outbound.git import GitDialogue, GitOutput, run_git
 from findling.sources.git_listing import why_it_failed
-from findling.sources.git_top import find_git_top
-from findling.sources.ignore_files import OWN_IGNORE_FILES, IgnoreTree
-from findling.sources.ignore_rules import RuleSet
-from findling.sources.selection import DiscoveryOptions, Found, Selection, wanted
+from findling.sources.ignore_rules import OWN_IGNORE_FILES, IgnoreTree, RuleSet
+from findling.sources.selection import DiscoveryOptions, Found, Selection, find_git_top, wanted
 
 LIST_TIMEOUT_S = 60.0
 """For the trees of a commit with a million files on a cold disk."""
@@ -54,12 +51,11 @@ def git_arguments(root: Path) -> list[str]:
 
 def objects_changed_at(root: Path) -> float:
     """When the repository of a folder was last given objects, by the clock, in seconds; 0 where that cannot be said."""
-    top = find_git_top(os.path.realpath(root))
-    folders = (root, root) if is_bare(root) else roots.git_folders(Path(top)) if top is not None else None
-    if folders is None:
+    common = _common_folder(root)
+    if common is None:
         return 0.0
     try:
-        with os.scandir(folders[1] / "objects") as entries:  # new ones lie in folders of theirs, or in packs
+        with os.scandir(common / "objects") as entries:  # new ones lie in folders of theirs, or in packs
             return max((entry.stat().st_mtime for entry in entries), default=0.0)
     except OSError:
         return 0.0
@@ -70,15 +66,21 @@ def object_format(root: Path) -> ObjectFormat | None:
 
     Read from the repository's own configuration, as git does it: no other can say so, and asking git takes a process.
     """
-    top = find_git_top(os.path.realpath(root))
-    folders = (root, root) if is_bare(root) else roots.git_folders(Path(top)) if top is not None else None
-    if folders is None:
-        return None
-    read = read_regular_file(folders[1], "config", _CONFIG_BYTES)
-    if isinstance(read, NotRead):
+    common = _common_folder(root)
+    read = read_regular_file(common, "config", _CONFIG_BYTES) if common else None
+    if read is None or isinstance(read, NotRead):
         return None
     name = _named_format(read[1])
     return "sha1" if name == b"sha1" else "sha256" if name == b"sha256" else None
+
+
+def _common_folder(root: Path) -> Path | None:
+    """Where the repository of a folder keeps what all of its work trees share."""
+    if is_bare(root):
+        return root
+    top = find_git_top(os.path.realpath(root))
+    folders = roots.git_folders(Path(top)) if top is not None else None
+    return folders[1] if folders else None
 
 
 def _named_format(config: bytes) -> bytes:
@@ -101,37 +103,56 @@ def content_id(data: bytes, form: ObjectFormat) -> bytes:
     return digest.digest()
 
 
-class Objects:
-    """The objects of a folder's repository. For one thread; `close` ends the two gits that answer."""
+def staged(root: Path) -> dict[str, bytes]:
+    """path -> git's id of the content that it last saw in a tracked file, converted or not; {} where it cannot say."""
+    output = run_git(["ls-files", "-z", "--stage"], cwd=root, timeout_s=LIST_TIMEOUT_S)
+    rows = (row.partition(b"\t") for row in output.stdout.split(b"\0")[:-1]) if output.ok else ()
+    return {os.fsdecode(path): bytes.fromhex(facts.split()[1].decode("ascii")) for facts, _, path in rows}
 
-    def __init__(self, root: Path) -> None:
+
+class RefFiles:
+    """The files of a commit below a folder of its work tree, as `outbound.files.Files`. They have the time 0. For one
+    thread; `close` ends the two gits that answer."""
+
+    def __init__(self, root: Path, commit: str, git_ids: Mapping[str, bytes] | None = None) -> None:
+        """``git_ids``: those of the paths that will be asked for, which is quicker than finding each."""
         self._root = root
+        self._git_ids = git_ids or {}
+        self._before = f"{commit}:{prefix(root)}"
         self._asked: dict[str, GitDialogue] = {}
 
-    def read(self, name: bytes, max_bytes: int) -> bytes | NotRead:
-        """The content that a name means: an object's id, or ``COMMIT:PATH``. ``name`` has no line break."""
+    def read(self, path: str, max_bytes: int) -> tuple[os.stat_result, bytes] | NotRead:
+        found = self._find(path)
+        if isinstance(found, NotRead):
+            return found
+        name, size = found
+        if size > max_bytes:
+            return NotRead("too_large", f"longer than {max_bytes} bytes")
         try:
-            header = self._ask("--batch-check", name)
-            if len(header) != 3 or header[1] != b"blob":
-                return _UNKNOWN
-            size = int(header[2])
-            if size > max_bytes:
-                return NotRead("too_large", f"longer than {max_bytes} bytes")
-            self._ask("--batch", header[0])
-            return self._asked["--batch"].exactly(size + 1)[:-1]
+            self._ask("--batch", name)
+            return _status(size), self._asked["--batch"].exactly(size + 1)[:-1]
         except (OSError, ValueError):
-            # It ends, too, over an object that a partial clone left out.
             self.close()
             return _NO_ANSWER
 
-    def size(self, name: bytes) -> int | NotRead:
-        """The length in bytes of the content that a name means, as for `read`."""
+    def status(self, path: str) -> os.stat_result | NotRead:
+        """Of a commit nothing changes: its length is all there is to know."""
+        found = self._find(path)
+        return found if isinstance(found, NotRead) else _status(found[1])
+
+    def _find(self, path: str) -> tuple[bytes, int] | NotRead:
+        """git's id and the length in bytes of what stands at a path."""
+        if "\n" in path or "\0" in path:
+            return NotRead("not_found", "git cannot be asked for such a name")
+        listed = self._git_ids.get(path)
         try:
-            header = self._ask("--batch-check", name)
-            return int(header[2]) if len(header) == 3 and header[1] == b"blob" else _UNKNOWN
+            header = self._ask("--batch-check", listed.hex().encode() if listed else os.fsencode(self._before + path))
+            if len(header) == 3 and header[1] == b"blob":
+                return header[0], int(header[2])
         except (OSError, ValueError):
-            self.close()
+            self.close()  # it ends, too, over an object that a partial clone left out
             return _NO_ANSWER
+        return _NO_ANSWER if listed else _UNKNOWN  # the tree names it, so it is missing
 
     def _ask(self, how: str, name: bytes) -> list[bytes]:
         if how not in self._asked:
@@ -145,43 +166,6 @@ class Objects:
 
     def __del__(self) -> None:
         self.close()
-
-
-class RefFiles:
-    """The files of a commit below a folder of its work tree, as `outbound.files.Files`. They have the time 0."""
-
-    def __init__(self, root: Path, commit: str, git_ids: Mapping[str, bytes] | None = None) -> None:
-        """``git_ids``: those of the paths that will be asked for, which is quicker than finding each."""
-        self._objects = Objects(root)
-        self._git_ids = git_ids
-        self._before = f"{commit}:{prefix(root)}"
-
-    def read(self, path: str, max_bytes: int) -> tuple[os.stat_result, bytes] | NotRead:
-        name = self._name(path)
-        data = name if isinstance(name, NotRead) else self._objects.read(name, max_bytes)
-        if isinstance(data, NotRead):
-            return _NO_ANSWER if data is _UNKNOWN and self._is_listed(path) else data
-        return _status(len(data)), data
-
-    def _is_listed(self, path: str) -> bool:
-        """Whether the commit's tree names the content, so that it is missing where git does not know it."""
-        return self._git_ids is not None and path in self._git_ids
-
-    def _name(self, path: str) -> bytes | NotRead:
-        if self._git_ids is not None and path in self._git_ids:
-            return self._git_ids[path].hex().encode("ascii")
-        if "\n" in path or "\0" in path:
-            return NotRead("not_found", "git cannot be asked for such a name")
-        return os.fsencode(self._before + path)
-
-    def status(self, path: str) -> os.stat_result | NotRead:
-        """Of a commit nothing changes: its length is all there is to know."""
-        name = self._name(path)
-        size = name if isinstance(name, NotRead) else self._objects.size(name)
-        return size if isinstance(size, NotRead) else _status(size)
-
-    def close(self) -> None:
-        self._objects.close()
 
     def __enter__(self) -> Self:
         return self
@@ -222,8 +206,7 @@ class Tree(NamedTuple):
     skipped: list[SkippedFile]
 
 
-@dataclass(frozen=True, slots=True)
-class _Listed:
+class _Listed(NamedTuple):
     mode: bytes
     git_id: str
     size: int | None

@@ -16,11 +16,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from findling.model.types import SkippedFile, TreeState
-from findling.outbound.files import STAMP_BITS, TIMELESS
-from findling.outbound.git_variables import kept_git_variables
-from findling.sources.git_top import find_git_top
-from findling.sources.selection import DiscoveryOptions, Found, Selection
+from findling.model.types import FileState, SkippedFile, TreeState
+from findling.outbound.files import STAMP_BITS, TIMELESS, Files, NotRead, read_regular_file, stamp_of
+from findling.outbound.git import kept_git_variables
+from findling.sources.selection import DiscoveryOptions, Found, Selection, find_git_top
 
 # ruff: noqa: PTH115, PTH116 - plain strings, as in selection
 
@@ -199,3 +198,23 @@ def world(selection: Selection, top: str | None) -> str:
     variables = {name: os.environ.get(name) for name in ("HOME", "XDG_CONFIG_HOME")}
     told = repr((selection.options, top, sorted({**variables, **kept_git_variables()}.items(), key=str)))
     return hashlib.blake2b(os.fsencode(told), digest_size=8).hexdigest()
+
+
+_RACY_NS = 20_000_000
+"""A file younger than this when read may change again within its timestamp's step; it is looked at again."""
+
+
+def read_file(root: Path | Files, path: str, max_bytes: int) -> tuple[FileState, bytes] | SkippedFile:
+    """A regular file's bytes and the state they were read in. Never follows a link, never blocks on a pipe.
+
+    For many files of one root give its `RootFiles`: that is quicker. Files of a ref have the time 0.
+    """
+    read = read_regular_file(root, path, max_bytes) if isinstance(root, Path) else root.read(path, max_bytes)
+    if isinstance(read, NotRead):
+        return SkippedFile(path, read.reason, read.detail)
+    status, data = read
+    stamp = stamp_of(status)
+    # A clock that was set back leaves files of the future behind.
+    if abs(time.time_ns() - status.st_mtime_ns) < _RACY_NS:
+        stamp -= 1
+    return FileState(path, status.st_size, stamp), data

@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 from findling.model.types import SkippedFile
 from findling.sources.git_listing import ListingFailed, ignoring_rule, is_root_ignored, list_paths
-from findling.sources.git_top import find_git_top
-from findling.sources.ignore_files import OWN_IGNORE_FILES, IgnoreTree
-from findling.sources.selection import DiscoveryOptions, Found, Selection, judge_all, shown, wanted
+from findling.sources.ignore_rules import OWN_IGNORE_FILES, IgnoreTree
+from findling.sources.selection import DiscoveryOptions, Found, Selection, find_git_top, judge_all, shown, wanted
 from findling.sources.walking import rules_for_walk, walk, why_not_walked
 
 # ruff: noqa: PTH112, PTH114, PTH117 - plain strings, as in selection

@@ -1,16 +1,19 @@
 """Which files are likely about a question, told by the text of all of them before any is taken apart.
 
 Words are counted as they stand, in stems and within other words too, and weighed by BM25; a word in the path counts as
-several in the text. That proposes; what is found is then read and ranked properly.
+several in the text, and so does the definition of a name that was asked for. What hardly anybody means (tests,
+histories of changes) stands back. That proposes; what is found is then read and ranked properly.
 """
 
 from __future__ import annotations
 
 import heapq
 import math
+import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from operator import itemgetter
 
 from findling.model import tokenizer
@@ -19,16 +22,45 @@ from findling.sources.selection import Found
 
 K1, B = 4.0, 0.5
 IN_PATH = 2.5
-"""BM25's saturation and length, and how many occurrences in the text one in the path is worth."""
+AS_STEM = 8.0
+"""BM25's saturation and length, and how many occurrences in the text one in the path is worth, and a stem that says
+nothing but what was asked."""
+
+DEFINED = 5.0
+"""What a definition is worth, as a share of the name's weight: as much as any number of occurrences."""
+
+HELD_BACK = 0.5
+"""The share of its score that a file keeps which hardly anybody means."""
+
+DEFINING = (
+    *("class", "interface", "struct", "enum", "trait", "type", "object", "module", "record", "protocol", "namespace"),
+    *("def", "func", "function", "fn", "fun", "sub", "proc", "macro", "extension", "#define"),
+)
+"""What stands before a name that is defined, in most languages."""
 
 MOST_BYTES = 300_000_000
 """Text that is gone through: a few seconds."""
 
+MANY_FILES = 20_000
+ORDER_S = 0.5
+"""Where there may be no time for all of so many files, time is taken to tell which are the newest."""
+
 _BINARY_HEAD = 4_096
 _SHORTEST = 3
-"""Letters of a term that is counted inside of words, too."""
+"""Letters of a term that is counted inside of words, too; no ending touches them (`tokenizer.stem`)."""
 
 _MOST_TERMS = 40
+_MOST_NAMES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """``terms``: stems, and names as they are written, in lower case, with their weights; ``names``: those of them that
+    may be defined somewhere; ``held_back``: whether a path is one that hardly anybody means."""
+
+    terms: Mapping[str, float]
+    names: tuple[str, ...]
+    held_back: Callable[[str], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,23 +78,24 @@ class Scan:
 def scan(
     files: Files,
     found: Iterable[Found],
-    terms: Mapping[str, float],
+    asked: Asked,
     most: int,
     *,
     max_bytes: int,
     deadline: float | None = None,
 ) -> Scan:
-    """The ``most`` files that say most of ``terms`` (stems with weights), the newest gone through first.
+    """The ``most`` files that say most of what is ``asked``, the nearest gone through first, of very many the newest.
 
     ``max_bytes`` of a file are read at most; ``deadline`` (monotonic seconds) ends it with what was seen.
     """
-    asked = [term for term in list(terms)[:_MOST_TERMS] if len(term) >= _SHORTEST] or list(terms)[:_MOST_TERMS]
-    wanted = [term.encode("utf-8", "replace") for term in asked]
-    beginnings = [term[:_SHORTEST] for term in asked]  # which no ending touches (`tokenizer.stem`)
-    newest = sorted(found, key=lambda file: -file[2])
-    seen: list[tuple[str, int, list[int], list[int]]] = []
+    terms = [term for term in list(asked.terms)[:_MOST_TERMS] if len(term) >= _SHORTEST] or list(asked.terms)
+    wanted = [term.encode("utf-8", "replace") for term in terms]
+    beginnings = [term[:_SHORTEST] for term in terms]  # which no ending touches (`tokenizer.stem`)
+    definitions = {place: _definition(name) for place, name in enumerate(terms) if name in asked.names[:_MOST_NAMES]}
+    in_order = _in_order(files, found)
+    seen: list[_Seen] = []
     total = looked_at = 0
-    for path, size, _ in newest:
+    for path, size, _ in in_order:
         late = deadline is not None and time.monotonic() >= deadline
         if late or total + size > MOST_BYTES:
             break
@@ -72,31 +105,93 @@ def scan(
             continue
         text = read[1].lower()
         total += len(text)
+        counts = [text.count(each) for each in wanted]
+        defined = [place for place, name in definitions.items() if counts[place] and name.search(text)]
+        beside = [0.0] * len(terms)
         lowered = path.lower()
-        named = tokenizer.path_terms(path) if any(begin in lowered for begin in beginnings) else ()
-        seen.append((path, len(text), [text.count(each) for each in wanted], [named.count(term) for term in asked]))
-    holding = [sum(1 for _, _, counts, _ in seen if counts[place]) for place in range(len(asked))]
+        if any(begin in lowered for begin in beginnings):
+            named, stem = tokenizer.path_terms(path), set(tokenizer.terms(tokenizer.path_stem(path)))
+            share = len(stem.intersection(terms)) / len(stem) if stem else 0.0
+            for place, term in enumerate(terms):
+                beside[place] += IN_PATH * named.count(term) + (AS_STEM * share**2 if term in stem else 0.0)
+        seen.append((path, len(text), counts, beside, defined))
+    holding = [sum(1 for _, _, counts, *_ in seen if counts[place]) for place in range(len(terms))]
     weights = [
-        terms[term] * math.log(1 + (len(seen) - held + 0.5) / (held + 0.5))
-        for term, held in zip(asked, holding, strict=True)
+        asked.terms[term] * math.log(1 + (len(seen) - held + 0.5) / (held + 0.5))
+        for term, held in zip(terms, holding, strict=True)
     ]
     mean = max(1.0, total / max(1, len(seen)))
-    scored = [(_score(counts, paths, weights, length / mean), path) for path, length, counts, paths in seen]
-    best = heapq.nsmallest(most, ((-score, path) for score, path in scored if score > 0))
+    scored = (
+        (score * HELD_BACK if asked.held_back(path) else score, path)
+        for path, length, counts, beside, defined in seen
+        if (score := _score(counts, beside, defined, weights, length / mean)) > 0
+    )
+    best = heapq.nsmallest(most, ((-score, path) for score, path in scored))
     return Scan(
         tuple(map(itemgetter(1), best)),
         len(seen),
-        len(newest) - looked_at,
-        dict(zip(asked, holding, strict=True)),
+        len(in_order) - looked_at,
+        dict(zip(terms, holding, strict=True)),
         total,
     )
 
 
-def _score(counts: list[int], in_path: list[int], weights: list[float], length: float) -> float:
+def _in_order(files: Files, found: Iterable[Found]) -> list[Found]:
+    """Those nearest to the root first, folder by folder; of very many those that changed last before them."""
+    nearest = sorted(found, key=lambda file: (file[0].count("/"), file[0]))
+    if len(nearest) <= MANY_FILES and sum(size for _, size, _ in nearest) <= MOST_BYTES:
+        return nearest
+    changed: dict[str, int] = {}
+    until = time.monotonic() + ORDER_S
+    for path, _, _ in nearest:
+        if time.monotonic() > until:
+            break
+        if not isinstance(status := files.status(path), NotRead):
+            changed[path] = status.st_mtime_ns
+    return sorted(nearest, key=lambda file: -changed.get(file[0], 0))
+
+
+_Seen = tuple[str, int, list[int], list[float], list[int]]
+"""A file's path and length; how often it has each term; how many occurrences its path is worth; which terms are names
+that it defines."""
+
+
+def _definition(name: str) -> re.Pattern[bytes]:
+    """A name behind a word that defines it. The name comes first, so that it is looked for as a plain text."""
+    plain = name.encode("utf-8", "replace")
+    before = b"|".join(b"(?<=" + re.escape(word.encode() + b" " + plain) + b")" for word in DEFINING)
+    return re.compile(re.escape(plain) + rb"(?:" + before + rb")(?!\w)")
+
+
+def _score(counts: list[int], beside: list[float], defined: list[int], weights: list[float], length: float) -> float:
     norm = 1 - B + B * length
-    score = 0.0
-    for count, paths, weight in zip(counts, in_path, weights, strict=True):
-        if count or paths:
-            frequency = count / norm + IN_PATH * paths
+    score = sum(DEFINED * weights[place] for place in defined)
+    for count, more, weight in zip(counts, beside, weights, strict=True):
+        if count or more:
+            frequency = count / norm + more
             score += weight * frequency * (K1 + 1) / (frequency + K1)
     return score
+
+
+Order = Callable[[list[Found]], list[Found]]
+
+_MOST_ORDERED = 100
+"""The first ones of a text, which every path is compared with: what a whole log says besides is in most paths."""
+
+
+def by_query(text: str) -> Order:
+    """Files whose path has words of a question first, then the newest: what a first answer most likely needs."""
+    every = dict.fromkeys(tokenizer.terms(text))
+    asked = set(islice([term for term in every if len(term) >= _SHORTEST] or every, _MOST_ORDERED))  # "is" says nothing
+    # A term begins as its word does, so most paths need not be taken apart.
+    may_have = re.compile("|".join(sorted(re.escape(term[:_SHORTEST]) for term in asked)), re.IGNORECASE).search
+
+    def order(found: list[Found]) -> list[Found]:
+        def key(file: Found) -> tuple[int, int]:
+            if file[0].isascii() and not may_have(file[0]):
+                return 0, -file[2]
+            return -len(asked.intersection(tokenizer.terms(file[0]))), -file[2]
+
+        return sorted(found, key=key)
+
+    return order

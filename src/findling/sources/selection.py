@@ -9,18 +9,16 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from findling.model.format_names import format_of
 from findling.model.marks import left_out_by_name
 from findling.model.types import SkippedFile
 from findling.outbound.files import stamp_of
-from findling.sources.folders import NEVER_FOLDERS, untracked_folder_reason
-from findling.sources.ignore_files import OWN_IGNORE_FILES, IgnoreTree
-from findling.sources.ignore_rules import Rule, RuleSet
+from findling.sources.ignore_rules import OWN_IGNORE_FILES, IgnoreRules, IgnoreTree, RuleSet, read_small_text
 
-# ruff: noqa: PTH114 - this runs for each of tens of thousands of paths; strings cost a tenth of Path objects
+# ruff: noqa: PTH114, PTH118, PTH120 - tens of thousands of paths: strings cost a tenth of Path objects
 
 Found = tuple[str, int, int]
 """A file to index: path, size in bytes, `files.stamp_of`. A plain tuple: there are tens of thousands of them."""
@@ -89,38 +87,21 @@ class Selection:
         self.root = root
         self.prefix = root if root.endswith("/") else root + "/"
         self.options = options
-        self._include = RuleSet(options.include)
-        self._exclude = RuleSet(options.exclude)
+        self._include, self._exclude = (
+            IgnoreTree(root, (), IgnoreRules([("", RuleSet(globs))]), folders=())
+            for globs in (options.include, options.exclude)
+        )
         self.filters = bool(options.include or options.exclude)
         self._folders: dict[str, bool] = {"": True}
-        self._globbed: dict[tuple[int, str], Rule | None] = {}
 
     def filtered(self, path: str) -> SkippedFile | None:
         """The user's globs on a file's path."""
-        rule = self._matching(self._exclude, 0, path) if self._exclude else None
+        rule = self._exclude.ignores(path) if self.options.exclude else None
         if rule is not None:
             return SkippedFile(path, "excluded", f"the exclude pattern {rule.pattern} matches it")
-        if self.options.include and self._matching(self._include, 1, path) is None:
+        if self.options.include and self._include.ignores(path) is None:
             return SkippedFile(path, "not_included", "no include pattern matches it")
         return None
-
-    def _matching(self, globs: RuleSet, which: int, path: str) -> Rule | None:
-        """The glob that matches the file, or a folder above it."""
-        folder, _, name = path.rpartition("/")
-        rule = self._matching_folder(globs, which, folder) if folder else None
-        if rule is None:
-            rule = globs.match(path, name, False)
-        return None if rule is None or rule.negated else rule
-
-    def _matching_folder(self, globs: RuleSet, which: int, folder: str) -> Rule | None:
-        key = (which, folder)
-        if key not in self._globbed:
-            outer, _, name = folder.rpartition("/")
-            rule = self._matching_folder(globs, which, outer) if outer else None
-            if rule is None:
-                rule = globs.match(folder, name, True)
-            self._globbed[key] = None if rule is None or rule.negated else rule
-        return self._globbed[key]
 
     def unwanted_place(self, path: str, tracked: bool) -> SkippedFile | None:
         """Hidden files, version control, and (unless tracked) installed packages: a matter of the path alone."""
@@ -261,3 +242,87 @@ def judge_all(selection: Selection, paths: Iterable[str], files: list[Found], sk
             files.append(judged)
         elif judged is not None:
             skipped.append(judged)
+
+
+# Version control and our own store: never content, whoever tracks them.
+NEVER_FOLDERS = frozenset((".git", ".findling", ".hg", ".svn", ".jj", ".bzr", "_darcs", ".pijul", "CVS"))
+
+# Left out everywhere unless git tracks a file inside: installed packages and caches, never written by people.
+_INSTALLED_FOLDERS = frozenset(
+    ("node_modules", "bower_components", "jspm_packages", "__pycache__", "__pypackages__", "venv", "virtualenv",
+     "site-packages", "elm-stuff", "Pods", "Carthage")
+)  # fmt: skip
+
+# Outside git, where no .gitignore need exist: build output, told from a source folder of that name by what made it.
+_OUTPUT_FOLDERS: dict[str, tuple[str, ...]] = {
+    "target": ("Cargo.toml", "pom.xml", "build.sbt", "project.clj"),
+    "build": ("build.gradle", "build.gradle.kts", "CMakeLists.txt", "setup.py", "pyproject.toml", "package.json",
+              "pubspec.yaml", "meson.build"),
+    "dist": ("package.json", "pyproject.toml", "setup.py", "setup.cfg", "dist.ini"),
+    "out": ("package.json", "build.gradle", "build.gradle.kts", "CMakeLists.txt"),
+    "bin": (".csproj", ".fsproj", ".vbproj"),
+    "obj": (".csproj", ".fsproj", ".vbproj"),
+    "_build": ("mix.exs", "dune-project", "rebar.config", "conf.py"),
+    "deps": ("mix.exs",),
+    "zig-out": ("build.zig",),
+    "coverage": ("package.json",),
+}  # fmt: skip
+
+CACHE_TAG = "CACHEDIR.TAG"
+_CACHE_TAG_START = b"Signature: 8a477f597d28d172789f06886806bc55"  # bford.info/cachedir
+
+
+def untracked_folder_reason(name: str) -> str | None:
+    """Why a folder of this name is left out unless git tracks what is in it; None when it is not."""
+    if name in _INSTALLED_FOLDERS or name.endswith(".egg-info"):
+        return f"{name} holds installed packages or caches"
+    return None
+
+
+def output_folder_reason(name: str, siblings: Iterable[str]) -> str | None:
+    """Why the folder ``name`` beside ``siblings`` is build output; None when it is not."""
+    makers = _OUTPUT_FOLDERS.get(name)
+    if makers is not None:
+        for sibling in siblings:
+            if sibling in makers or (makers[0][0] == "." and sibling.endswith(makers)):
+                return f"output of {sibling}"
+    return None
+
+
+def marked_folder_reason(folder: str, names: Collection[str]) -> str | None:
+    """Why a folder with the entries ``names`` says of itself that it is no source; None when it does not."""
+    if "pyvenv.cfg" in names:
+        return "a Python environment"
+    if CACHE_TAG in names:
+        text = read_small_text(f"{folder}/{CACHE_TAG}")
+        if text is not None and os.fsencode(text[:64]).startswith(_CACHE_TAG_START):
+            return f"marked as a cache by {CACHE_TAG}"
+    return None
+
+
+def find_git_top(root: str) -> str | None:
+    """The nearest folder, from ``root`` (absolute) upwards, with a ``.git`` in it; None when there is none.
+
+    Like git it does not look into the folders of GIT_CEILING_DIRECTORIES and above, unless one is the root.
+    """
+    listed = os.environ.get("GIT_CEILING_DIRECTORIES", "").split(os.pathsep)
+    ceilings = {os.path.realpath(ceiling) for ceiling in listed if os.path.isabs(ceiling)}  # noqa: PTH117
+    folder = root
+    while True:
+        if os.path.lexists(os.path.join(folder, ".git")):
+            return folder
+        above = os.path.dirname(folder)
+        if above == folder or above in ceilings:
+            return None
+        folder = above
+
+
+def folders_above(paths: Iterable[str]) -> set[str]:
+    """The folders that paths lie in, down from the root ('')."""
+    found = {""}
+    for path in paths:
+        folder = path.rpartition("/")[0]
+        while folder not in found:
+            found.add(folder)
+            folder = folder.rpartition("/")[0]
+    return found

@@ -15,16 +15,16 @@ import time
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from findling.config import roots
 from findling.model.types import SkippedFile, TreeState
-from findling.sources.folders import CACHE_TAG, NEVER_FOLDERS, untracked_folder_reason
-from findling.sources.git_settings import Setting, excludes_file, git_settings, settings_files, user_folder
-from findling.sources.ignore_files import ALL_IGNORE_FILES, GIT_IGNORE_FILES, IgnoreTree
+from findling.outbound.git import run_git
+from findling.sources.ignore_rules import ALL_IGNORE_FILES, GIT_IGNORE_FILES, IgnoreTree
 from findling.sources.looking import file_stamp, shape_of, stamp, status_of, world
-from findling.sources.selection import Selection
+from findling.sources.selection import CACHE_TAG, NEVER_FOLDERS, Selection, folders_above, untracked_folder_reason
 
-# ruff: noqa: PTH111, PTH118 - plain strings, as in selection
+# ruff: noqa: PTH111, PTH118, PTH120 - plain strings, as in selection
 
 _STEP_NS = 20_000_000
 """No file system that keeps parts of a second has a coarser clock."""
@@ -135,7 +135,7 @@ class TreeRecorder:
 
     def note_above(self, paths: Iterable[str]) -> None:
         """Note the folders that listed paths lie in, which rules alone would have passed over."""
-        for folder in sorted(_folders_above(paths).difference(self._folders)):  # outer ones come first
+        for folder in sorted(folders_above(paths).difference(self._folders)):  # outer ones come first
             if folder.rpartition("/")[0] not in self._folders:
                 continue
             try:
@@ -182,7 +182,7 @@ def _git_files(root: str, top: str | None) -> Iterator[str]:
         return
     folder = root
     while folder != top:
-        folder = os.path.dirname(folder)  # noqa: PTH120
+        folder = os.path.dirname(folder)
         yield from (os.path.join(folder, name) for name in GIT_IGNORE_FILES)
     if os.path.isfile(os.path.join(top, ".git")):  # noqa: PTH113
         yield os.path.join(top, ".git")
@@ -198,11 +198,46 @@ def _is_git_folder(folder: str) -> bool:
     return os.path.isfile(named) or os.path.isfile(os.path.join(named, "HEAD"))  # noqa: PTH113
 
 
-def _folders_above(paths: Iterable[str]) -> set[str]:
-    found = {""}
-    for path in paths:
-        folder = path.rpartition("/")[0]
-        while folder not in found:
-            found.add(folder)
-            folder = folder.rpartition("/")[0]
+# --- how git is configured ------------------------------------------------------------------------------------------
+
+
+class Setting(NamedTuple):
+    """``file``: absolute. ``key`` is in lower case but for names in its middle."""
+
+    file: str
+    key: str
+    value: str
+
+
+def git_settings(folder: str) -> list[Setting]:
+    """All settings that stand in files, the stronger later; none where git cannot be asked."""
+    output = run_git(["config", "--list", "--show-origin", "-z"], cwd=folder)
+    fields = [os.fsdecode(field) for field in output.stdout.split(b"\0")] if output.ok else []
+    found: list[Setting] = []
+    for origin, setting in zip(fields[::2], fields[1::2], strict=False):
+        if origin.startswith("file:"):
+            key, _, value = setting.partition("\n")
+            found.append(Setting(os.path.join(folder, origin.removeprefix("file:")), key, value))
+    return found
+
+
+def excludes_file(settings: Iterable[Setting]) -> str:
+    """The user's own ignore file for all repositories: what git is configured to use, else its default place."""
+    chosen = [setting.value for setting in settings if setting.key == "core.excludesfile"]
+    return os.path.expanduser(chosen[-1]) if chosen else os.path.join(user_folder(), "ignore")
+
+
+def user_folder() -> str:
+    """Where the user's own files for git are."""
+    base = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
+    return os.path.join(base, "git")
+
+
+def settings_files(settings: Iterable[Setting]) -> set[str]:
+    """The files that the settings stand in, and those that they name as more configuration, there or not."""
+    found: set[str] = set()
+    for file, key, value in settings:
+        found.add(file)
+        if key.startswith(("include.", "includeif.")) and key.endswith(".path"):
+            found.add(os.path.join(os.path.dirname(file), os.path.expanduser(value)))
     return found

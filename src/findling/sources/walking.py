@@ -8,12 +8,25 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from findling.model.types import SkippedFile
-from findling.sources.folders import NEVER_FOLDERS, marked_folder_reason, output_folder_reason, untracked_folder_reason
-from findling.sources.git_settings import Setting, excludes_file, git_settings
-from findling.sources.ignore_files import ALL_IGNORE_FILES, GIT_IGNORE_FILES, IgnoreTree, read_small_text
-from findling.sources.ignore_rules import IgnoreRules, RuleSet
-from findling.sources.selection import Found, Selection, is_text, shown
-from findling.sources.tree_recorder import TreeRecorder
+from findling.sources.ignore_rules import (
+    ALL_IGNORE_FILES,
+    GIT_IGNORE_FILES,
+    IgnoreRules,
+    IgnoreTree,
+    RuleSet,
+    read_small_text,
+)
+from findling.sources.selection import (
+    NEVER_FOLDERS,
+    Found,
+    Selection,
+    is_text,
+    marked_folder_reason,
+    output_folder_reason,
+    shown,
+    untracked_folder_reason,
+)
+from findling.sources.tree_recorder import Setting, TreeRecorder, excludes_file, git_settings
 
 # ruff: noqa: PTH112, PTH114, PTH117, PTH118, PTH208 - plain strings, as in selection
 

@@ -1,18 +1,25 @@
 """Hearing of changed files from the system: which folders are listened to, and what is heard of them.
 
-The one module that imports `watchfiles`, when a watch begins. Must not know an index, nor what becomes of a change.
+`changes` tells a thread that waits (the one user of `watchfiles`), `FolderEvents` whoever asks now and then. Must not
+know an index, nor what becomes of a change.
 """
 
 from __future__ import annotations
 
+import ctypes
+import errno
 import os
 import platform
+import re
+import struct
+import sys
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Set
+import weakref
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Final
 
-from findling.outbound.git import run_git
-from findling.sources.folders import NEVER_FOLDERS, untracked_folder_reason
+from findling.sources.selection import NEVER_FOLDERS
 
 STEP_MS = 100
 """How often the system's queue is looked at; so long nothing must come for a burst to be handed over."""
@@ -23,91 +30,24 @@ BURST_MS = 1_000
 TURN_MS = 1_000
 """How long to listen before telling that nothing was heard."""
 
-MOST_NEW_FOLDERS = 5_000
-"""Folders looked for below new ones at once; more (an unpacked archive) wait for the next listing."""
-
-CLOCK_S = 2.0
-"""By so much a file system's times may lie behind this process's clock."""
-
 RULE_FILES = frozenset((".gitignore", ".ignore", ".findlingignore", ".gitattributes", ".gitmodules", "findling.toml"))
-"""A change of one of these may concern any file."""
+"""A change of one of these may concern any file, though it is not indexed itself."""
 
 
 class CannotWatch(Exception):
     """The system does not tell of changes here; the message says why, for people."""
 
 
-def folders_of(root: Path, paths: Iterable[str]) -> set[str]:
-    """The folders that hold these files, and those above them down from the root ('')."""
-    found = {""}
-    for path in paths:
-        folder = path.rpartition("/")[0]
-        while folder not in found:
-            found.add(folder)
-            folder = folder.rpartition("/")[0]
-    return {folder for folder in found if not folder or (root / folder).is_dir()}
+def changes(root: Path, folders: Iterable[str], stop: threading.Event) -> Iterator[set[str]]:
+    """What is heard of the files right in these folders, until ``stop``: paths from the root, there or not.
 
-
-def new_folders(root: Path, names: Iterable[str]) -> set[str]:
-    """Which of the paths that were heard of are folders to listen to as well, with all below them: neither ignored nor
-    installed packages. Empty ones too, as files will come."""
-    found: list[str] = []
-    waiting = [name for name in names if _is_folder(root, name)]
-    while waiting and len(found) < MOST_NEW_FOLDERS:
-        name = waiting.pop()
-        if not NEVER_FOLDERS.isdisjoint(name.split("/")) or untracked_folder_reason(name.rpartition("/")[2]):
-            continue
-        if os.path.lexists(root / name / ".git"):
-            continue
-        found.append(name)
-        try:
-            with os.scandir(root / name) as entries:
-                waiting += [f"{name}/{entry.name}" for entry in entries if entry.is_dir(follow_symlinks=False)]
-        except OSError:
-            continue  # it is gone again
-    return set(found) - _ignored(root, found)
-
-
-def unheard_folders(root: Path, folders: Set[str], since: float) -> set[str]:
-    """Folders to listen to that are not among ``folders`` but lie in one of these, where something came or went after
-    ``since`` (seconds since 1970). Empty ones are in no list of files, and nobody was told of them."""
-    found: list[str] = []
-    for folder in folders:
-        place = root / folder
-        try:
-            if place.stat().st_mtime < since - CLOCK_S:
-                continue
-            with os.scandir(place) as entries:
-                names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
-        except OSError:
-            continue  # it is gone, which is heard of
-        found += [f"{folder}/{name}" if folder else name for name in names]
-    return new_folders(root, [name for name in found if name not in folders]) - folders
-
-
-def _is_folder(root: Path, name: str) -> bool:
-    path = root / name
-    return bool(name) and path.is_dir() and not path.is_symlink()
-
-
-def _ignored(root: Path, folders: list[str]) -> set[str]:
-    if not folders:
-        return set()
-    asked = b"".join(os.fsencode(folder) + b"/\0" for folder in folders)
-    output = run_git(["check-ignore", "-z", "--stdin"], cwd=root, input=asked)
-    return {os.fsdecode(name).rstrip("/") for name in output.stdout.split(b"\0") if name} if output.ok else set()
-
-
-def changes(root: Path, folders: Iterable[str], stop: threading.Event) -> Iterator[Mapping[str, bool]]:
-    """What is heard of the files right in these folders, until ``stop``: path from the root -> whether it is there.
-
-    Bursts come as one. After a second without anything an empty mapping comes; the first one says, whatever is in it,
-    that from here on nothing is missed. Raises `CannotWatch`.
+    Bursts come as one. After a second without anything an empty set comes; the first one says, whatever is in it, that
+    from here on nothing is missed. Raises `CannotWatch`.
     """
     if "microsoft" in platform.release().lower():
         raise CannotWatch("this system (WSL) does not tell of every change")
     try:
-        from watchfiles import Change, watch
+        from watchfiles import watch
     except ImportError as error:
         raise CannotWatch("the package watchfiles is not installed") from error
     real = os.path.realpath(root)
@@ -129,12 +69,142 @@ def changes(root: Path, folders: Iterable[str], stop: threading.Event) -> Iterat
     )
     try:
         for batch in heard:
-            found: dict[str, bool] = {}
-            for change, path in batch:
-                if path.startswith(prefix):
-                    name = path[len(prefix) :].replace(os.sep, "/")
-                    if NEVER_FOLDERS.isdisjoint(name.split("/")):
-                        found[name] = change != Change.deleted
-            yield found
+            names = (path[len(prefix) :].replace(os.sep, "/") for _, path in batch if path.startswith(prefix))
+            yield {name for name in names if NEVER_FOLDERS.isdisjoint(name.split("/"))}
     except (OSError, RuntimeError) as error:  # among them the limits of inotify, which have no type of their own
         raise CannotWatch(str(error).split("\n")[0][:200]) from error
+
+
+_CONTENTS: Final = 0x2 | 0x4 | 0x8
+"""IN_MODIFY, IN_ATTRIB, IN_CLOSE_WRITE: a name stands for another content."""
+
+_NAMES: Final = 0x40 | 0x80 | 0x100 | 0x200 | 0x400 | 0x800
+"""IN_MOVED_FROM, IN_MOVED_TO, IN_CREATE, IN_DELETE, IN_DELETE_SELF, IN_MOVE_SELF."""
+
+_FOLDERS_ONLY: Final = 0x01000000 | 0x02000000
+"""IN_ONLYDIR, IN_DONT_FOLLOW."""
+
+_FOLDER_ITSELF: Final = 0x400 | 0x800 | 0x2000 | 0x8000
+"""IN_DELETE_SELF, IN_MOVE_SELF, IN_UNMOUNT, IN_IGNORED: from now on nothing is heard of it."""
+
+_GONE: Final = (errno.ENOENT, errno.ENOTDIR)
+_OVERFLOW: Final = 0x4000
+_EVENT: Final = struct.Struct("iIII")
+_READ_BYTES: Final = 1 << 18
+
+_SHARE: Final = 16
+"""Of the folders that the system lets a user listen to, we take at most one in so many: others listen, too."""
+
+_LIMIT: Final = "/proc/sys/fs/inotify/max_user_watches"
+
+_LOCAL: Final = frozenset(("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "zfs", "bcachefs", "tmpfs", "overlay"))
+"""File systems that nobody changes behind this system's back."""
+
+_ESCAPED: Final = re.compile(r"\\([0-7]{3})")
+
+
+# --- what was heard since somebody last asked -----------------------------------------------------------------------
+
+
+class FolderEvents:
+    """What the system heard of the files in the folders of one root since somebody last asked: Linux only, and nothing
+    runs meanwhile. Raises `CannotWatch` where the system does not tell of every change.
+
+    inotify queues an event before the call that changed a file returns, so whoever asks afterwards misses nothing, as
+    long as all changes are made through this system (not on a network's disk) and the queue did not overflow.
+    """
+
+    def __init__(self, root: str) -> None:
+        if sys.platform != "linux" or not _is_local(root):
+            raise CannotWatch("this system does not tell of every change")
+        self._prefix = root if root.endswith("/") else root + "/"
+        self._library = ctypes.CDLL(None, use_errno=True)
+        self._queue: int = self._library.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        if self._queue < 0:
+            raise CannotWatch(os.strerror(ctypes.get_errno()))
+        self.close = weakref.finalize(self, os.close, self._queue)
+        self._most = _most_folders()
+        self._folders: dict[str, int] = {}
+        self._names: dict[int, str] = {}
+
+    def heard(self, folders: Iterable[str]) -> set[str] | None:
+        """The files right in these folders that were written to since the last call, which may not be all there are.
+
+        None where more may have happened: names came or went, some folders were not listened to until now, or
+        something was missed. Raises `CannotWatch`.
+        """
+        unheard = [folder for folder in folders if folder not in self._folders]
+        if len(self._folders) + len(unheard) > self._most:
+            raise CannotWatch("these are too many folders")
+        for folder in unheard:
+            self._listen(folder)
+        more = bool(unheard)
+        found: set[str] = set()
+        while True:
+            try:
+                data = os.read(self._queue, _READ_BYTES)
+            except BlockingIOError:
+                return None if more else found
+            except OSError as error:
+                raise CannotWatch(str(error)) from error
+            more |= self._take(data, found)
+
+    def _listen(self, folder: str) -> None:
+        place = os.fsencode(self._prefix + folder)
+        number: int = self._library.inotify_add_watch(self._queue, place, _CONTENTS | _NAMES | _FOLDERS_ONLY)
+        if number < 0 and ctypes.get_errno() in _GONE:
+            return
+        if number < 0:  # among them the limit on folders
+            raise CannotWatch(os.strerror(ctypes.get_errno()))
+        self._folders[folder] = number
+        self._names[number] = folder
+
+    def _take(self, data: bytes, found: set[str]) -> bool:
+        """Add the files that events tell of; whether they tell of more than written files."""
+        more = False
+        at = 0
+        while at < len(data):
+            number, kind, _, length = _EVENT.unpack_from(data, at)
+            at += _EVENT.size
+            name = os.fsdecode(data[at : at + length].rstrip(b"\0"))
+            at += length
+            folder = self._names.get(number)
+            if kind & (_NAMES | _FOLDER_ITSELF | _OVERFLOW) or folder is None:
+                more = True
+                if kind & _FOLDER_ITSELF and folder is not None:
+                    del self._names[number]
+                    if self._folders.get(folder) == number:
+                        del self._folders[folder]
+            elif name:
+                found.add(f"{folder}/{name}" if folder else name)
+            else:
+                more = True  # the folder's own rights
+        return more
+
+
+def _most_folders() -> int:
+    try:
+        with open(_LIMIT, encoding="ascii") as file:  # noqa: PTH123
+            return int(file.read()) // _SHARE
+    except (OSError, ValueError):
+        return 0
+
+
+def _is_local(root: str) -> bool:
+    """Whether the root, and all that is mounted below it, is on disks of this system alone."""
+    try:
+        with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:  # noqa: PTH123
+            lines = file.read().splitlines()
+    except OSError:
+        return False
+    below = root.rstrip("/") + "/"
+    holds_root = ("", "")
+    for line in lines:
+        fields, _, rest = line.partition(" - ")
+        place = _ESCAPED.sub(lambda found: chr(int(found[1], 8)), fields.split(" ")[4]).rstrip("/") + "/"
+        kind = rest.split(" ")[0]
+        if place.startswith(below) and place != below and kind not in _LOCAL:
+            return False
+        if below.startswith(place) and len(place) >= len(holds_root[0]):
+            holds_root = (place, kind)
+    return holds_root[1] in _LOCAL

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from findling.store.lock import WriterLock
     from findling.store.reader import IndexReader
     from findling.store.schema import FORMAT_VERSION
-    from findling.store.sqlite_export import export
-    from findling.store.vector_export import exported
+    from findling.store.sqlite_export import export, exported
     from findling.store.writer import IndexWriter
 else:
     __getattr__ = front_door(
@@ -29,8 +28,7 @@ else:
             "schema": "FORMAT_VERSION",
             "soundness": "",
             "sqlite_check": "",
-            "sqlite_export": "export",
-            "vector_export": "exported",
+            "sqlite_export": "export exported",
             "writer": "IndexWriter",
         },
     )

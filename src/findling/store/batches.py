@@ -210,6 +210,9 @@ class BatchWriter:
         for kind, (first, end) in self._ids.items():
             self._db.execute("UPDATE meta SET value=? WHERE key=? AND value=?", (first, f"next_{kind}", end))
 
+    def _value(self, sql: str, *values: Any) -> Any:
+        return schema.scalar(self._db, sql, *values)
+
     def _take_id(self, kind: str) -> int:
         block = self._ids[kind]
         if block[0] >= block[1]:

@@ -15,11 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from findling.store import dense_files, hamming, vector_codes
+from findling.model import vector_codes
+from findling.model.codings import Coding, row_bytes
+from findling.store import dense_files, hamming
 from findling.store.dense_files import About, DenseFiles, row_width
 from findling.store.proposals import Own, proposed
 from findling.store.protocols import CHUNK_BITS
-from findling.store.schema import Coding, map_os_error
+from findling.store.schema import map_os_error
 from findling.store.vector_reader import VectorReader
 
 _COUNT_MASK = (1 << CHUNK_BITS) - 1
@@ -101,7 +103,7 @@ class DenseIndex:
         self, rows: Sequence[tuple[int, int, bytes]], coding: Coding
     ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
         """Units and bits of some rows of the table. Raises `ValueError` where a row is not whole vectors."""
-        size = vector_codes.row_bytes(self._dimensions, coding)
+        size = row_bytes(self._dimensions, coding)
         counts = np.array([len(data) // size for _, _, data in rows])
         data = b"".join([data for _, _, data in rows])
         if len(data) != counts.sum() * size:

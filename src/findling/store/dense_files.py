@@ -10,7 +10,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from findling.store import vector_codes
+from findling.model.codings import row_bytes
 
 if TYPE_CHECKING:
     from findling.store.reader import IndexReader
@@ -76,6 +76,6 @@ def may_be_due(reader: IndexReader, model_id: int, dimensions: int) -> bool:
     about = DenseFiles.of(reader.directory, model_id).read(reader.identity, width)
     if about is None:
         return reader.vector_count(model_id) >= FILE_ROWS
-    size = vector_codes.row_bytes(dimensions, reader.coding(model_id))
+    size = row_bytes(dimensions, reader.coding(model_id))
     new = accumulate(len(data) // size for _, _, data in reader.vectors_after(about.last, model_id))
     return any(count > about.rows * FEW_SHARE for count in new)

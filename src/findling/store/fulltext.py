@@ -208,10 +208,7 @@ class FulltextReader:
         self._documents = self._counts = None
 
     def search(
-        self,
-        weights: Mapping[tuple[str, str], float],
-        limit: int,
-        entries: Sequence[int] | None = None,
+        self, weights: Mapping[tuple[str, str], float], limit: int, entries: Sequence[int] | None = None
     ) -> list[tuple[int, float]]:
         """The best ``limit`` units as (unit id, sum), best first, ties by unit id.
 

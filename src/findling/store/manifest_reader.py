@@ -1,32 +1,72 @@
-"""Reading one manifest: its state, the files in it, what was left out and why. Must not know what is in a file."""
+"""Reading one generation of a manifest: its state, the files in it, what was left out and why.
+
+One connection reads one generation of a store at a time, and the derived indexes beside it. What is read is remembered
+until another generation is committed, within a bound, so that a process that answers many queries touches the disk only
+for what is new to it. Must not know what is in a file.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Set
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import apsw
 
 from findling.config.roots import LIVE
 from findling.model.rows import FileRow, ManifestRow
+from findling.model.text_encodings import UTF8
 from findling.model.types import TreeState
-from findling.store import manifests, parts, schema
-from findling.store.rows import (
-    FILE_FROM_ENTRY_SQL,
-    FILE_SQL,
-    MANIFEST_SQL,
-    file_row,
-    manifest_row,
-)
-from findling.store.snapshots import SnapshotReader, batches
+from findling.store import connections, fulltext, fulltext_files, layout, manifests, parts, schema
+from findling.store.schema import DATABASE, FULLTEXT, TRIGRAMS
+
+if TYPE_CHECKING:
+    from findling.store.trigrams import TrigramIndex
+
+_BATCH = 500
+"""Ids per statement."""
+
+_WRITTEN = "SELECT key, value FROM meta WHERE key IN ('generation', 'only_vectors')"
 
 _REMEMBERED = 6_000
 """Files whose rows are kept between queries: about 10 kB each with vectors."""
 
+_FILE = (
+    "SELECT m.entry_id, e.blob_id, e.path, b.language, b.kind, b.size, b.lines, b.generated, "
+    f"b.body_terms, b.name_terms, nullif(b.encoding, '{UTF8}') "
+    "FROM manifest_files m CROSS JOIN entries e USING (entry_id) JOIN blobs b USING (blob_id) "
+)
+"""Gives what `_file` takes."""
 
-class ManifestReader(SnapshotReader):
-    """Reads the manifest of a root and ref in one store."""
+_FILE_FROM_ENTRY = _FILE.replace(
+    "FROM manifest_files m CROSS JOIN entries e USING (entry_id)",
+    # CROSS: from the few entries of a content or a path, not from the manifest's many files
+    "FROM entries e CROSS JOIN manifest_files m USING (entry_id)",
+)
+
+_MANIFEST = (
+    "SELECT manifest_id, complete, pending, synced_at, files, chunks, "
+    "body_terms, name_terms, counts, wanted FROM manifests WHERE root=? AND ref=?"
+)
+
+_Row = TypeVar("_Row")
+
+
+class ManifestReader:
+    """Reads the manifest of a root and ref in one store. Not to be shared between threads."""
 
     def __init__(self, directory: Path, root: str, ref: str = LIVE) -> None:
-        super().__init__(directory)
+        self._directory = directory
+        before = layout.file_id(directory / DATABASE)  # another may take its place from here on
+        self._db, self._only_now = connections.connect_to_read(directory / DATABASE)
+        self.identity = schema.identity(self._db)
+        self._inode = before or layout.file_id(directory / DATABASE)
+        self._text: fulltext.FulltextReader | None = None
+        self._trigrams: TrigramIndex | None = None
+        self.generation = -1
+        self._contents = -1
+        """As ``generation``, but the same after writing only vectors."""
         self._root, self._ref = root, ref
         self._manifest: ManifestRow | None = None
         self._files: dict[int, FileRow] = {}
@@ -41,24 +81,113 @@ class ManifestReader(SnapshotReader):
         self._others: list[int] | None = None
         self._unlisted: frozenset[tuple[str, str]] | None = None
 
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Everything read inside belongs to one generation."""
+        try:
+            with connections.rows_of(self._directory / DATABASE):
+                self._db.execute("BEGIN")
+                written: dict[Any, Any] = dict(self._db.execute(_WRITTEN))
+                generation = int(written.get("generation") or 0)
+                contents = generation - int(written.get("only_vectors") or 0)
+                if contents != self._contents or self._remembers_much:
+                    self._forget()
+                elif generation != self.generation:
+                    self._forget_vectors()
+                self.generation, self._contents = generation, contents
+                yield
+        finally:
+            with suppress(apsw.Error):  # nothing was written, and what went wrong was said above
+                if self._db.in_transaction:
+                    self._db.execute("COMMIT")
+
     @property
     def _remembers_much(self) -> bool:
+        """Whether what is remembered has reached its bound."""
         return len(self._files) > _REMEMBERED
 
     def _forget(self) -> None:
-        super()._forget()
+        """Forget what belongs to a generation."""
+        self._forget_vectors()
         self._manifest = self._listing = self._known = None
         self._crowding = self._unlisted = self._others = None
         self._in_manifest.clear()
         if len(self._files) > _REMEMBERED:
             self._files.clear()
 
+    def _forget_vectors(self) -> None:
+        """Forget what may be other when vectors were written, and look at the derived indexes anew."""
+        if self._text is not None:
+            self._text.reload()
+        if self._trigrams is not None:
+            self._trigrams.refresh()
+
+    @property
+    def chunking(self) -> str | None:
+        """The sizes that the files were cut by, '' for the default ones; None while there are none.
+
+        Within a snapshot.
+        """
+        filled = self._value("SELECT 1 FROM entries LIMIT 1") is not None
+        return schema.chunking(self._db) if filled else None
+
+    def close(self) -> None:
+        self._db.close()
+        if self._trigrams is not None:
+            self._trigrams.close()
+        self._trigrams = self._text = None
+
+    @property
+    def replaced(self) -> bool:
+        """Whether another file stands where this one was opened (the store was deleted, or built anew), or may soon."""
+        return self._only_now or layout.file_id(self._directory / DATABASE) != self._inode
+
+    @property
+    def fulltext(self) -> fulltext.FulltextReader:
+        """Raises `IndexUnavailable` when it is missing or damaged; then the store must be built anew."""
+        if self._text is None:
+            directory = self._directory / FULLTEXT
+            if not fulltext_files.usable(directory, self.identity):
+                raise schema.TextIndexLost(f"The text index at {directory} is missing or damaged.")
+            self._text = fulltext.FulltextReader(directory)
+        return self._text
+
+    @property
+    def trigrams(self) -> TrigramIndex:
+        if self._trigrams is None:
+            from findling.store.trigrams import TrigramIndex
+
+            self._trigrams = TrigramIndex(self._directory / TRIGRAMS, self.identity)
+        return self._trigrams
+
+    @property
+    def directory(self) -> Path:
+        return self._directory
+
+    def bytes_on_disk(self) -> int:
+        """Size of everything in the store's folder."""
+        return layout.bytes_on_disk(self._directory)
+
+    def _remember(
+        self, cache: dict[int, _Row], ids: Iterable[int], read: Callable[[str], Iterable[tuple[int, _Row]]]
+    ) -> dict[int, _Row]:
+        wanted = list(ids)
+        missing = [key for key in wanted if key not in cache]
+        for batch in batches(missing):
+            cache.update(read(batch))
+        return {key: cache[key] for key in wanted if key in cache}
+
+    def _value(self, sql: str, *values: Any) -> Any:
+        return schema.scalar(self._db, sql, *values)
+
+    # --- the manifest ---------------------------------------------------------------------------------------
+
     @property
     def manifest(self) -> ManifestRow | None:
         """None when this root was never indexed."""
         if self._manifest is None:
-            row = self._db.execute(MANIFEST_SQL, (self._root, self._ref)).fetchone()
-            self._manifest = manifest_row(row) if row else None
+            row = self._db.execute(_MANIFEST, (self._root, self._ref)).fetchone()
+            self._manifest = ManifestRow(row[0], bool(row[1]), *row[2:]) if row else None
         return self._manifest
 
     @property
@@ -189,26 +318,24 @@ class ManifestReader(SnapshotReader):
         return ((row[0], None) for row in self._db.execute(sql, (self._manifest_id,)))
 
     def _read_files(self, ids: str) -> Iterator[tuple[int, FileRow]]:
-        for row in self._db.execute(
-            FILE_SQL + f"WHERE m.manifest_id=? AND m.entry_id IN ({ids})", (self._manifest_id,)
-        ):
-            yield row[0], file_row(row)
+        for row in self._db.execute(_FILE + f"WHERE m.manifest_id=? AND m.entry_id IN ({ids})", (self._manifest_id,)):
+            yield row[0], _file(row)
 
     def all_files(self, *, prefix: str = "") -> Iterator[FileRow]:
         """Every file of the manifest in path order, those under a folder only when ``prefix`` names one."""
         if prefix:
-            sql = FILE_FROM_ENTRY_SQL + "WHERE m.manifest_id=? AND e.path >= ? AND e.path < ? ORDER BY e.path"
+            sql = _FILE_FROM_ENTRY + "WHERE m.manifest_id=? AND e.path >= ? AND e.path < ? ORDER BY e.path"
             rows = self._db.execute(sql, (self._manifest_id, f"{prefix}/", f"{prefix}0"))
         else:
-            rows = self._db.execute(FILE_SQL + "WHERE m.manifest_id=? ORDER BY e.path", (self._manifest_id,))
+            rows = self._db.execute(_FILE + "WHERE m.manifest_id=? ORDER BY e.path", (self._manifest_id,))
         for row in rows:
-            yield file_row(row)
+            yield _file(row)
 
     def file_at(self, path: str) -> FileRow | None:
         row = self._db.execute(
-            FILE_FROM_ENTRY_SQL + "WHERE m.manifest_id=? AND e.path=?", (self._manifest_id, path)
+            _FILE_FROM_ENTRY + "WHERE m.manifest_id=? AND e.path=?", (self._manifest_id, path)
         ).fetchone()
-        return file_row(row) if row else None
+        return _file(row) if row else None
 
     def paths_ending(self, tail: str) -> list[str]:
         """Every path of the manifest that ends with ``tail``, in order."""
@@ -222,8 +349,8 @@ class ManifestReader(SnapshotReader):
         """The manifest's files with these contents, in path order."""
         found: list[FileRow] = []
         for ids in batches(blob_ids):
-            sql = FILE_FROM_ENTRY_SQL + f"WHERE e.blob_id IN ({ids}) AND m.manifest_id=?"
-            found += [file_row(row) for row in self._db.execute(sql, (self._manifest_id,))]
+            sql = _FILE_FROM_ENTRY + f"WHERE e.blob_id IN ({ids}) AND m.manifest_id=?"
+            found += [_file(row) for row in self._db.execute(sql, (self._manifest_id,))]
         found.sort(key=lambda row: row.path)
         return found
 
@@ -232,3 +359,16 @@ class ManifestReader(SnapshotReader):
         if self._listing is None:
             self._listing = list(self.all_files())
         return self._listing
+
+
+def batches(ids: Iterable[int]) -> Iterator[str]:
+    """The ids as SQL lists. They are integers of our own, so they need no binding."""
+    wanted = list(ids)
+    for start in range(0, len(wanted), _BATCH):
+        yield ",".join([f"{key:d}" for key in wanted[start : start + _BATCH]])
+
+
+def _file(row: Any) -> FileRow:
+    values: list[Any] = [*row]
+    values[7] = bool(values[7])
+    return FileRow(*values)

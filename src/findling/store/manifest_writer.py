@@ -6,18 +6,26 @@ import stat
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from findling.config.roots import LIVE
 from findling.model.types import FileState, SkippedFile, TreeState
 from findling.store import manifests, parts, schema
 from findling.store.batches import BatchWriter, typed
-from findling.store.manifests import Standing
 
 _FROM_ENTRIES = "entries e CROSS JOIN manifest_files m"
 """From a path's few entries to the manifest; left alone, SQLite may go through all of its files."""
 
 _COMPARED = 6
 """Manifests that a new one is compared with: each costs some 40 ms for ten thousand files."""
+
+
+class Standing(NamedTuple):
+    """A file of a manifest: its entry, its size in bytes, and git's id of its content where that is known."""
+
+    entry_id: int
+    size: int
+    git_id: bytes | None
 
 
 class ManifestWriter(BatchWriter):
@@ -31,31 +39,50 @@ class ManifestWriter(BatchWriter):
     # --- which there are ------------------------------------------------------------------------------------
 
     @typed
-    def manifest(self, root: str, ref: str = manifests.LIVE) -> int:
+    def manifest(self, root: str, ref: str = LIVE) -> int:
         """The id of the manifest of a root and ref, made when it is new."""
-        found = self._db.execute("SELECT manifest_id FROM manifests WHERE root=? AND ref=?", (root, ref)).fetchone()
-        if found:
-            return int(found[0])
-        return manifests.create(self._db, root, ref)
+        found = self._value("SELECT manifest_id FROM manifests WHERE root=? AND ref=?", root, ref)
+        if found is not None:
+            return int(found)
+        self._db.execute(  # with a number of its own for its counts
+            "INSERT INTO manifests(root, ref, counts) VALUES (?, ?, (SELECT min(0, coalesce(min(counts), 0)) - 1 "
+            "FROM manifests))",
+            (root, ref),
+        )
+        return self._db.last_insert_rowid()
 
     @typed
     def standing(self, manifest_id: int) -> dict[str, Standing]:
         """path -> what stands there in the manifest."""
-        return manifests.standing(self._db, manifest_id)
+        rows: Any = self._db.execute(
+            "SELECT e.path, m.entry_id, m.size, b.git_id FROM manifest_files m CROSS JOIN entries e USING (entry_id) "
+            "CROSS JOIN blobs b USING (blob_id) WHERE m.manifest_id=?",
+            (manifest_id,),
+        )
+        return {path: Standing(*row) for path, *row in rows}
+
+    def _others(self, manifest_id: int, most: int) -> list[int]:
+        """The manifests with files beside this one, those brought up to date last first; at most ``most``."""
+        rows: Any = self._db.execute(
+            "SELECT manifest_id FROM manifests WHERE manifest_id<>? AND files>0 "
+            "ORDER BY synced_at DESC, manifest_id DESC LIMIT ?",
+            (manifest_id, most),
+        )
+        return [int(row[0]) for row in rows]
 
     @typed
     def has_others(self, manifest_id: int) -> bool:
         """Whether there is another manifest with files."""
-        return bool(manifests.others(self._db, manifest_id, 1))
+        return bool(self._others(manifest_id, 1))
 
     @typed
     def nearest(self, manifest_id: int, git_ids: Mapping[str, bytes]) -> tuple[int, dict[str, Standing]] | None:
         """Another manifest that has at least half of these contents at their paths, the one with most of them."""
         best: tuple[int, dict[str, Standing]] | None = None
         most = len(git_ids) // 2
-        for other in manifests.others(self._db, manifest_id, _COMPARED):
-            files = manifests.standing(self._db, other)
-            same = manifests.overlap(files, git_ids)
+        for other in self._others(manifest_id, _COMPARED):
+            files = self.standing(other)
+            same = sum(file.git_id is not None and git_ids.get(path) == file.git_id for path, file in files.items())
             if same > most:
                 most, best = same, (other, files)
             if same == len(git_ids):
@@ -67,8 +94,11 @@ class ManifestWriter(BatchWriter):
         """Let an empty manifest begin as another is, whose ``files`` are given, but only with the paths in ``times``
         (path -> `files.stamp_of`)."""
         self._begin()
-        rows = [(file.entry_id, file.size, times[path]) for path, file in files.items() if path in times]
-        manifests.begin_from(self._db, manifest_id, other, rows)
+        manifests.share_counts(self._db, manifest_id, other)
+        self._db.executemany(
+            "INSERT INTO manifest_files VALUES (?, ?, ?, ?)",
+            [(manifest_id, file.entry_id, file.size, times[path]) for path, file in files.items() if path in times],
+        )
         for path, file in files.items():
             if path not in times:
                 self._count(manifest_id, file.entry_id, -1)
@@ -87,10 +117,14 @@ class ManifestWriter(BatchWriter):
     @typed
     def forget_refs(self, kept: int, *, keep: int) -> int:
         """Drop the manifests of refs but ``keep`` and the newest, ``kept`` in all; the number dropped."""
-        gone = manifests.beyond(self._db, kept, keep)
-        for manifest_id in gone:
+        rows: list[Any] = self._db.execute(
+            "SELECT manifest_id FROM manifests WHERE ref<>? AND manifest_id<>? "
+            "ORDER BY synced_at DESC, manifest_id DESC LIMIT -1 OFFSET ?",
+            (LIVE, keep, max(0, kept - 1)),
+        ).fetchall()
+        for (manifest_id,) in rows:
             self.forget_manifest(manifest_id)
-        return len(gone)
+        return len(rows)
 
     @typed
     def forget_missing_roots(self) -> int:
@@ -135,8 +169,7 @@ class ManifestWriter(BatchWriter):
         self._begin()
         old = self._entry_at(manifest_id, file.path)
         self._db.execute(
-            "INSERT OR REPLACE INTO manifest_files VALUES (?, ?, ?, ?)",
-            (manifest_id, entry_id, file.size, file.stamp),
+            "INSERT OR REPLACE INTO manifest_files VALUES (?, ?, ?, ?)", (manifest_id, entry_id, file.size, file.stamp)
         )
         self._db.execute("DELETE FROM skipped_files WHERE manifest_id=? AND path=?", (manifest_id, file.path))
         if old == entry_id:
@@ -194,11 +227,9 @@ class ManifestWriter(BatchWriter):
         return gone
 
     def _entry_at(self, manifest_id: int, path: str) -> int | None:
-        row = self._db.execute(
-            f"SELECT m.entry_id FROM {_FROM_ENTRIES} USING (entry_id) WHERE m.manifest_id=? AND e.path=?",
-            (manifest_id, path),
-        ).fetchone()
-        return int(row[0]) if row else None
+        sql = f"SELECT m.entry_id FROM {_FROM_ENTRIES} USING (entry_id) WHERE m.manifest_id=? AND e.path=?"
+        found = self._value(sql, manifest_id, path)
+        return None if found is None else int(found)
 
     def _take_out(self, manifest_id: int, entry_id: int, path: str) -> None:
         self._db.execute("DELETE FROM manifest_files WHERE manifest_id=? AND entry_id=?", (manifest_id, entry_id))
@@ -215,8 +246,7 @@ class ManifestWriter(BatchWriter):
     @typed
     def file_count(self, manifest_id: int) -> int:
         """Files of a manifest as of the last commit."""
-        row: Any = self._db.execute("SELECT files FROM manifests WHERE manifest_id=?", (manifest_id,)).fetchone()
-        return int(row[0])
+        return int(self._value("SELECT files FROM manifests WHERE manifest_id=?", manifest_id))
 
     @typed
     def finish(self, manifest_id: int, *, complete: bool, pending: int) -> None:
@@ -231,12 +261,12 @@ class ManifestWriter(BatchWriter):
     @typed
     def note_tree(self, manifest_id: int, tree: TreeState) -> None:
         """Write down what the listing depended on that the committed manifest agrees with."""
-        row: Any = self._db.execute(
+        files = self._value(
             "SELECT (SELECT count(*) FROM manifest_files WHERE manifest_id=?1) + (SELECT count(*) FROM skipped_files "
             f"WHERE manifest_id=?1 AND mtime_ns<>{schema.UNLISTED})",
-            (manifest_id,),
-        ).fetchone()
-        values = (manifests.tree_key(manifest_id), parts.pack((row[0], tree)))
+            manifest_id,
+        )
+        values = (manifests.tree_key(manifest_id), parts.pack((files, tree)))
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", values)
 
 

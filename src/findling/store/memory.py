@@ -293,10 +293,7 @@ class MemoryIndex:
         return Frequencies(self._units, {key: count for key, count in counts.items() if count})
 
     def lexical(
-        self,
-        weights: Mapping[tuple[str, str], float],
-        limit: int,
-        allowed: Set[int] | None = None,
+        self, weights: Mapping[tuple[str, str], float], limit: int, allowed: Set[int] | None = None
     ) -> list[tuple[int, float]]:
         scores: dict[int, float] = {}
         means = {

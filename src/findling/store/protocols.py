@@ -121,10 +121,7 @@ class Proposals(Protocol):
         """How many units have terms, by (field, term); one that none has is absent."""
 
     def lexical(
-        self,
-        weights: Mapping[tuple[str, str], float],
-        limit: int,
-        allowed: Set[int] | None = None,
+        self, weights: Mapping[tuple[str, str], float], limit: int, allowed: Set[int] | None = None
     ) -> list[tuple[int, float]]:
         """At most ``limit`` (unit, BM25). ``weights``: by (field, term), with the term's idf: the index adds none. The
         fields are ``body`` and ``context`` of chunks, ``path`` of files."""

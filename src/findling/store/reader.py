@@ -17,9 +17,9 @@ from findling.model import term_rows
 from findling.model.reading import ChunkRow
 from findling.model.rows import DefinedNames, SymbolRow, squashed
 from findling.store import parts
+from findling.store.manifest_reader import batches
 from findling.store.proposals import proposed
 from findling.store.protocols import ANY, Frequencies, OnlyThese
-from findling.store.snapshots import batches
 from findling.store.vector_reader import VectorReader
 
 if TYPE_CHECKING:
@@ -95,10 +95,7 @@ class IndexReader(VectorReader):
         return self.fulltext.frequencies(wanted, self.others)
 
     def lexical(
-        self,
-        weights: Mapping[tuple[str, str], float],
-        limit: int,
-        allowed: Set[int] | None = None,
+        self, weights: Mapping[tuple[str, str], float], limit: int, allowed: Set[int] | None = None
     ) -> list[tuple[int, float]]:
         """See `Proposals.lexical`. Few entries are asked for by id, and so compete among themselves only."""
         entries = sorted(allowed) if allowed is not None and len(allowed) <= _FEW else None

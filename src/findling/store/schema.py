@@ -29,7 +29,7 @@ import os
 import re
 import shutil
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import apsw
 
@@ -64,15 +64,6 @@ WITHOUT_TEXT = 2
 """Added to an entry's ``docs`` when the text index it stands in is lost: it is taken in again as another one, which
 takes its vectors over."""
 
-
-Coding = Literal["four_bits", "float16"]
-
-FOUR_BITS: Coding = "four_bits"
-FLOAT16: Coding = "float16"
-"""How a model's vectors are kept (`vector_codes`)."""
-
-HASH_BYTES = 8
-"""Of the SHA-256 of each embedded text; enough that two texts at one path never share it."""
 
 UNLISTED = -1
 """In place of a skipped file's modification time: listing leaves it out, by its name, size or type."""
@@ -183,8 +174,9 @@ def size(connection: apsw.Connection) -> int:
     return int(scalar(connection, "PRAGMA page_count")) * int(scalar(connection, "PRAGMA page_size"))
 
 
-def scalar(connection: apsw.Connection, sql: str) -> Any:
-    row = connection.execute(sql).fetchone()
+def scalar(connection: apsw.Connection, sql: str, *values: Any) -> Any:
+    """The first value of the first row, None where there is none."""
+    row = connection.execute(sql, values).fetchone()
     return row[0] if row else None
 
 

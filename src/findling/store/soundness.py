@@ -147,6 +147,5 @@ def _discard(directory: Path) -> None:
                 layout.discard(path)
     except OSError as error:
         raise errors.IndexUnavailable(
-            f"The index at {directory} cannot be removed: {error.strerror}.",
-            remedy="Check the folder's permissions.",
+            f"The index at {directory} cannot be removed: {error.strerror}.", remedy="Check the folder's permissions."
         ) from error

@@ -13,18 +13,20 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import apsw
 
-from findling.model import errors
+from findling.model import errors, vector_codes
+from findling.model.reading import ChunkRow
 from findling.model.rows import FileRow
 from findling.store import checksums, schema
+from findling.store.protocols import CHUNK_BITS
 from findling.store.reader import IndexReader
-from findling.store.vector_export import Model, embedded_passages, models
+from findling.store.vector_reader import Model
 
 _APPLICATION_ID = int.from_bytes(b"fndl", "big")
 """By this number in its head a database is known as one of ours, which may be replaced."""
@@ -111,9 +113,9 @@ def _write(reader: IndexReader, text_of: TextOf, part: Path) -> Exported:
         database.execute("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF")
         database.execute(_TABLES)
         database.execute("BEGIN")  # without a journal nothing is rolled back: a failed part is removed
-        passages = sum(_write_embeddings(database, reader, model) for model in models(reader))
+        passages = sum(_write_embeddings(database, reader, model) for model in reader.models())
         latest = reader.latest_model_of_documents()
-        of_documents = [model for model in models(reader) if model.model_id == latest]
+        of_documents = [model for model in reader.models() if model.model_id == latest]
         changed = [path for model in of_documents for path in _write_documents(database, reader, text_of, model)]
         database.execute("COMMIT")
         database.execute(_INDEXES)
@@ -160,3 +162,49 @@ def _write_documents(database: apsw.Connection, reader: IndexReader, text_of: Te
 def _count(database: apsw.Connection, table: str) -> int:
     row: Any = database.execute(f"SELECT count(*) FROM {table}").fetchone()
     return int(row[0])
+
+
+# --- Every vector of the index as a number list, of whatever model, with the place of its chunk
+
+_DIGITS = 6
+"""Decimals of a number: more than four bits or float16 hold."""
+
+
+class Passage(NamedTuple):
+    """A chunk with its vector; ``ordinal`` is its place in the file, ``created_at`` counts seconds since 1970."""
+
+    id: int
+    file: FileRow
+    ordinal: int
+    chunk: ChunkRow
+    vector: list[float]
+    created_at: int
+
+
+def embedded_passages(reader: IndexReader, model: Model) -> Iterator[Passage]:
+    """The passages that have a vector of a model, by path and place. Within a snapshot."""
+    coding = reader.coding(model.model_id)
+    for vector_id, entry_id, created_at, data in reader.live_vectors(model.model_id):
+        file = reader.files([entry_id])[entry_id]
+        rows = vector_codes.decode_floats(data, model.dimensions, coding)
+        for ordinal, (chunk, row) in enumerate(zip(reader.chunks(file.blob_id), rows, strict=False)):
+            vector = [round(float(number), _DIGITS) for number in row]
+            yield Passage(vector_id << CHUNK_BITS | ordinal, file, ordinal, chunk, vector, created_at)
+
+
+def exported(reader: IndexReader, name: str | None = None) -> Iterator[dict[str, Any]]:
+    """One object per passage with a vector: id, path, start_line, end_line, content_hash, embedding, model, created_at.
+    ``name``: only of this model, or that with this fingerprint's id. Within a snapshot.
+    """
+    for model in reader.models(name):
+        for passage in embedded_passages(reader, model):
+            yield {
+                "id": passage.id,
+                "path": passage.file.path,
+                "start_line": passage.chunk.start_line,
+                "end_line": passage.chunk.end_line,
+                "content_hash": passage.chunk.hash.hex(),
+                "embedding": passage.vector,
+                "model": model.name,
+                "created_at": passage.created_at,
+            }

@@ -64,7 +64,6 @@ class TrigramSegment:
 
     def __init__(self, path: Path, identity: bytes) -> None:
         """Raises SegmentDamaged, or OSError when the file cannot be opened."""
-        self.path = path
         if layout.not_a_file(path):
             raise SegmentDamaged("not a regular file")
         with path.open("rb") as file:
@@ -100,7 +99,6 @@ class TrigramSegment:
         tail = self._map[tail_start:]
         if zlib.crc32(tail) != tail_crc:
             raise SegmentDamaged("table checksum differs")
-        self.trigram_count: int = trigrams
         parts = [2 * groups, counts, counts, 4 * blobs, 4 * blocks]
         columns = [tail[end - size : end] for size, end in zip(parts, accumulate(parts), strict=True)]
         self._prefixes = array("H", columns[0])

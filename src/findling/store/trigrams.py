@@ -14,7 +14,6 @@ import os
 from array import array
 from collections.abc import Container, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,14 +38,6 @@ _PART_EDGES = (0, 32, 33, 42, 48, 91, 97, 100, 102, 105, 109, 111, 113, 115, 116
 _SUFFIX = ".tri"
 
 
-@dataclass(frozen=True, slots=True)
-class SegmentProblem:
-    """A segment file that is not used, and why. Its blobs count as uncovered."""
-
-    path: Path
-    reason: str
-
-
 class TrigramIndex:
     """Segments in one directory plus the blobs waiting to be written.
 
@@ -61,7 +52,8 @@ class TrigramIndex:
         self._directory = directory
         self._identity = identity.ljust(16, b"\0")
         self._segments: dict[str, TrigramSegment] = {}
-        self._problems: dict[str, SegmentProblem] = {}
+        self.unusable: dict[str, str] = {}
+        """Segments that are damaged, unreadable, foreign or of another version, and why: their blobs are uncovered."""
         self._covered: frozenset[int] | None = None
         self._pending: dict[int, bytes] = {}
         self._pending_bytes = 0
@@ -79,9 +71,9 @@ class TrigramIndex:
         for name in self._segments.keys() - names:
             self._segments.pop(name).close()
             self._covered = None
-        for name in self._problems.keys() - names:
-            del self._problems[name]
-        for name in sorted(names - self._segments.keys() - self._problems.keys()):
+        for name in self.unusable.keys() - names:
+            del self.unusable[name]
+        for name in sorted(names - self._segments.keys() - self.unusable.keys()):
             self._open(name)
 
     def _open(self, name: str) -> None:
@@ -91,15 +83,10 @@ class TrigramIndex:
         except FileNotFoundError:
             return  # merged away since the directory was listed: its blobs are in a newer segment or uncovered
         except SegmentDamaged as damage:
-            self._problems[name] = SegmentProblem(path, str(damage))
+            self.unusable[name] = str(damage)
         except OSError as error:
-            self._problems[name] = SegmentProblem(path, f"cannot be read: {error.strerror}")
+            self.unusable[name] = f"cannot be read: {error.strerror}"
         self._covered = None
-
-    @property
-    def problems(self) -> tuple[SegmentProblem, ...]:
-        """Segments that are not used because they are damaged, unreadable, foreign or of another version."""
-        return tuple(self._problems.values())
 
     @property
     def covered(self) -> frozenset[int]:
@@ -108,9 +95,6 @@ class TrigramIndex:
             self._covered = frozenset().union(*(segment.blob_ids for segment in self._segments.values()))
         return self._covered
 
-    def covers(self, blob_id: int) -> bool:
-        return blob_id in self.covered
-
     def uncovered(self, blob_ids: Iterable[int]) -> list[int]:
         """Those of ``blob_ids`` that the index says nothing about, ascending: candidates for every pattern."""
         return sorted(frozenset(blob_ids) - self.covered)
@@ -118,7 +102,7 @@ class TrigramIndex:
     def candidates(self, plan: TrigramPlan) -> list[int]:
         """Covered blobs that may match, ascending, without duplicates.
 
-        A segment found damaged on the way contributes all its blobs, and counts as a problem from then on.
+        A segment found damaged on the way contributes all its blobs, and is not used any more.
         """
         found: list[int] = []
         for name, segment in list(self._segments.items()):
@@ -130,20 +114,10 @@ class TrigramIndex:
         found.sort()  # the segments' answers are sorted runs: merging them is cheap
         return list(dict.fromkeys(found)) if len(self._segments) > 1 else found
 
-    def verify(self) -> tuple[SegmentProblem, ...]:
-        """Check every byte of every segment; answers ``problems``."""
-        for name, segment in list(self._segments.items()):
-            try:
-                segment.verify()
-            except SegmentDamaged as damage:
-                self._discard(name, str(damage))
-        return self.problems
-
     def _discard(self, name: str, reason: str) -> None:
-        segment = self._segments.pop(name)
-        self._problems[name] = SegmentProblem(segment.path, reason)
+        self._segments.pop(name).close()
+        self.unusable[name] = reason
         self._covered = None
-        segment.close()
 
     def close(self) -> None:
         """Release the files. What was added and not flushed is forgotten."""
@@ -162,7 +136,7 @@ class TrigramIndex:
         """
         if not 0 <= blob_id < 1 << 32:
             raise ValueError(f"blob id {blob_id} does not fit 32 bits")
-        if blob_id in self._pending or self.covers(blob_id):
+        if blob_id in self._pending or blob_id in self.covered:
             return
         self._pending[blob_id] = trigrams
         self._pending_bytes += len(trigrams)
@@ -181,11 +155,6 @@ class TrigramIndex:
         self._pending.clear()
         self._pending_bytes = 0
         return len(ids)
-
-    @property
-    def pending(self) -> int:
-        """Blobs added but not yet written."""
-        return len(self._pending)
 
     @property
     def wants_compaction(self) -> bool:
@@ -236,9 +205,9 @@ class TrigramIndex:
         return len(names)
 
     def _sweep(self) -> None:
-        for name in list(self._problems):
+        for name in list(self.unusable):
             if self._unlink(name):
-                del self._problems[name]
+                del self.unusable[name]
         if self._directory.is_dir():
             for leftover in self._directory.glob(f"*{_SUFFIX}.tmp"):
                 self._unlink(leftover.name)

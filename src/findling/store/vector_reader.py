@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from findling.config.roots import LIVE
+from findling.model.codings import FLOAT16, FOUR_BITS, HASH_BYTES, Coding, row_bytes
 from findling.model.rows import ManifestRow
 from findling.store import connections, schema
-from findling.store.manifest_reader import ManifestReader
+from findling.store.manifest_reader import ManifestReader, batches
 from findling.store.protocols import VectorRows
-from findling.store.schema import DATABASE, FLOAT16, FOUR_BITS, HASH_BYTES, Coding
-from findling.store.snapshots import batches
+from findling.store.schema import DATABASE
+
+
+class Model(NamedTuple):
+    """A model that made vectors."""
+
+    model_id: int
+    name: str
+    dimensions: int
 
 
 class VectorReader(ManifestReader):
@@ -39,8 +47,8 @@ class VectorReader(ManifestReader):
             return found[0] if found else None
 
     def model_id(self, fingerprint: str) -> int | None:
-        row = self._db.execute("SELECT model_id FROM models WHERE fingerprint=?", (fingerprint,)).fetchone()
-        return int(row[0]) if row else None
+        found = self._value("SELECT model_id FROM models WHERE fingerprint=?", fingerprint)
+        return None if found is None else int(found)
 
     def model(self, model_id: int) -> tuple[str, int] | None:
         """A model's fingerprint and how many dimensions its vectors have."""
@@ -49,10 +57,10 @@ class VectorReader(ManifestReader):
 
     def coding(self, model_id: int) -> Coding:
         """How a model's vectors are kept."""
-        row = self._db.execute("SELECT coding FROM models WHERE model_id=?", (model_id,)).fetchone()
-        if row is None or row[0] not in (FOUR_BITS, FLOAT16):
+        found = self._value("SELECT coding FROM models WHERE model_id=?", model_id)
+        if found not in (FOUR_BITS, FLOAT16):
             raise ValueError("a model whose vectors are kept in an unknown way")
-        return FLOAT16 if row[0] == FLOAT16 else FOUR_BITS
+        return FLOAT16 if found == FLOAT16 else FOUR_BITS
 
     def vector_count(self, model_id: int) -> int:
         """Vectors of a model that the table holds, of whatever manifest."""
@@ -66,8 +74,8 @@ class VectorReader(ManifestReader):
         """The model that was used last to make vectors, without ``docs`` other than of documents; None for none."""
         code = "" if docs else "JOIN entries e ON e.entry_id=v.entry_id AND NOT e.docs "
         sql = f"SELECT model_id FROM vectors v {code}WHERE model_id>0 ORDER BY vector_id DESC LIMIT 1"
-        row = self._db.execute(sql).fetchone()
-        return int(row[0]) if row else None
+        found = self._value(sql)
+        return None if found is None else int(found)
 
     def latest_model_of_documents(self) -> int | None:
         """Of the models that are to make vectors of documents, the one that was used last; None for none."""
@@ -75,10 +83,10 @@ class VectorReader(ManifestReader):
         found = self._value(sql)
         return None if found is None else int(found)
 
-    def models(self, name: str | None = None) -> list[tuple[int, str, int]]:
-        """(model id, name, dimensions) of all models, or of those with this name or fingerprint's id."""
+    def models(self, name: str | None = None) -> list[Model]:
+        """All models, or those with this name or fingerprint's id."""
         sql = "SELECT model_id, name, dimensions FROM models WHERE ? IS NULL OR ? IN (name, fingerprint) ORDER BY 1"
-        return [(int(row[0]), str(row[1]), int(row[2])) for row in self._db.execute(sql, (name, name))]
+        return [Model(int(row[0]), str(row[1]), int(row[2])) for row in self._db.execute(sql, (name, name))]
 
     # --- which files have some ------------------------------------------------------------------------------
 
@@ -168,10 +176,10 @@ class VectorReader(ManifestReader):
             return None
         import numpy as np
 
-        from findling.store import vector_codes
+        from findling.model import vector_codes
 
         dimensions, coding = found[1], self.coding(model_id)
-        size = vector_codes.row_bytes(dimensions, coding)
+        size = row_bytes(dimensions, coding)
         offsets = np.cumsum([0, *(len(data) // size for data in stored.values())])
         return VectorRows(list(stored), offsets, vector_codes.decode(b"".join(stored.values()), dimensions, coding))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable
-from typing import Any
 
 from findling.model import tokenizer
 from findling.model.reading import Reading
@@ -32,7 +31,7 @@ class IndexWriter(ManifestWriter):
         Raises `schema.CutOtherwise` where there are files that were cut by others.
         """
         if schema.chunking(self._db) != limits:
-            if self._db.execute("SELECT 1 FROM entries LIMIT 1").fetchone() is not None:
+            if self._value("SELECT 1 FROM entries LIMIT 1") is not None:
                 raise schema.CutOtherwise(
                     f"Another process has cut the files of the index at {self._directory} by other sizes.",
                     remedy="Use one configuration for this folder.",
@@ -50,12 +49,13 @@ class IndexWriter(ManifestWriter):
         return self._entry("b.git_id=?", path, git_id)
 
     def _entry(self, condition: str, path: str, content: bytes) -> int | None:
-        row = self._db.execute(
+        found = self._value(
             "SELECT e.entry_id FROM entries e CROSS JOIN blobs b USING (blob_id) "  # a path has few entries
             f"WHERE e.path=? AND e.docs<{schema.WITHOUT_TEXT} AND {condition}",
-            (path, content),
-        ).fetchone()
-        return int(row[0]) if row else None
+            path,
+            content,
+        )
+        return None if found is None else int(found)
 
     @typed
     def note_git_id(self, entry_id: int, git_id: bytes) -> None:
@@ -68,14 +68,9 @@ class IndexWriter(ManifestWriter):
 
     @typed
     def add(
-        self,
-        manifest_id: int,
-        file: FileState,
-        blob_hash: bytes,
-        reading: Reading,
-        git_id: bytes | None = None,
-    ) -> None:
-        """Put a file's content into the batch and into the manifest. ``git_id``: what git calls the content."""
+        self, manifest_id: int, file: FileState, blob_hash: bytes, reading: Reading, git_id: bytes | None = None
+    ) -> int:
+        """Put a file's content into the batch and into the manifest; its entry. ``git_id``: what git calls it."""
         self._begin()
         blob_id, is_new = self._blob(blob_hash, reading, git_id)
         entry_id = self._take_id("entry")
@@ -87,16 +82,15 @@ class IndexWriter(ManifestWriter):
         self._fulltext().add(entry_id, chunks, base | FILE_UNIT, path_terms)
         counted = (reading.terms, len(reading.chunks), reading.body_terms, reading.name_terms)
         self.link(manifest_id, file, entry_id, counted if is_new else None)
+        return entry_id
 
     def _blob(self, blob_hash: bytes, reading: Reading, git_id: bytes | None) -> tuple[int, bool]:
         """The content's id, and whether it was not there before."""
-        row = self._db.execute(
-            "SELECT blob_id FROM blobs WHERE hash=? AND language=?", (blob_hash, reading.language)
-        ).fetchone()
-        if row:
+        known = self._value("SELECT blob_id FROM blobs WHERE hash=? AND language=?", blob_hash, reading.language)
+        if known is not None:
             if git_id is not None:
-                self._db.execute("UPDATE blobs SET git_id=? WHERE git_id IS NULL AND blob_id=?", (git_id, row[0]))
-            return int(row[0]), False
+                self._db.execute("UPDATE blobs SET git_id=? WHERE git_id IS NULL AND blob_id=?", (git_id, known))
+            return int(known), False
         blob_id = self._take_id("blob")
         size = sum(chunk.end_byte - chunk.start_byte for chunk in reading.chunks) if reading.body_terms else 0
         self._db.execute(
@@ -135,9 +129,9 @@ class IndexWriter(ManifestWriter):
     ) -> int:
         """The id of an embedder's vectors. ``coding`` and ``row_bytes``: how one is kept (`vector_codes`); ``docs``:
         documents are to have some."""
-        row = self._db.execute("SELECT model_id FROM models WHERE fingerprint=?", (fingerprint,)).fetchone()
-        if row:
-            return int(row[0])
+        known = self._value("SELECT model_id FROM models WHERE fingerprint=?", fingerprint)
+        if known is not None:
+            return int(known)
         self._begin(ids=False)
         self._db.execute(
             "INSERT INTO models(fingerprint, name, dimensions, coding, row_bytes, docs) VALUES (?, ?, ?, ?, ?, ?)",
@@ -166,15 +160,13 @@ class IndexWriter(ManifestWriter):
         self._begin(ids=False)
         added = list(rows)
         self._forget_vectors(model_id, [row[0] for row in added])
-        end: Any = self._db.execute(
-            "UPDATE meta SET value=value+? WHERE key='next_vector' RETURNING value", (len(added),)
-        ).fetchone()
+        end = self._value("UPDATE meta SET value=value+? WHERE key='next_vector' RETURNING value", len(added))
         now = int(time.time())
         self._db.executemany(
             "INSERT INTO vectors SELECT ?, entry_id, ?, ?, ?, ? FROM entries WHERE entry_id=?",
             [
                 (vector_id, model_id, now, hashes, data, entry_id)
-                for vector_id, (entry_id, hashes, data) in enumerate(added, end[0] - len(added))
+                for vector_id, (entry_id, hashes, data) in enumerate(added, end - len(added))
             ],
         )
 
@@ -204,8 +196,8 @@ class IndexWriter(ManifestWriter):
         text = self._fulltext()
         text.delete(doomed)
         text.commit()
-        row: Any = self._db.execute("SELECT count(*) FROM entries").fetchone()
-        much = len(doomed) > garbage.SHRINK_SHARE * (len(doomed) + row[0])
+        left = self._value("SELECT count(*) FROM entries")
+        much = len(doomed) > garbage.SHRINK_SHARE * (len(doomed) + left)
         if len(doomed) > garbage.KEEP_UNREFERENCED or (everything and much):
             self._compact_trigrams()
         if everything and much:

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from findling.embedding.embedder import Batch, Fingerprint, wrong_dimensions
-from findling.embedding.providers.checked import Malformed, OtherDimensions, unit_rows
-from findling.embedding.providers.queries import RememberedQueries
+from findling.embedding.providers.vectors import Malformed, OtherDimensions, RememberedQueries, unit_rows
 from findling.model.errors import EmbedderUnavailable
 from findling.outbound.services import ServiceFailure, ask
 

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from findling.embedding.embedder import Batch, Fingerprint, wrong_dimensions
-from findling.embedding.providers.checked import Malformed, OtherDimensions, unit_rows
-from findling.embedding.providers.prefixes import Prefixes, prefixes_of
+from findling.embedding.providers.vectors import Malformed, OtherDimensions, Prefixes, prefixes_of, unit_rows
 from findling.model.errors import EmbedderUnavailable
 
 _PROBE = "a text"

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from findling.embedding.embedder import Batch, Fingerprint
 from findling.embedding.providers.ollama_client import DETECT_TIMEOUT_S, OllamaClient, forget_availability, models_at
-from findling.embedding.providers.prefixes import prefixes_of
-from findling.embedding.providers.queries import RememberedQueries
+from findling.embedding.providers.vectors import RememberedQueries, prefixes_of
 from findling.model.errors import EmbedderUnavailable
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from findling.embedding.embedder import Batch, wrong_dimensions
-from findling.embedding.providers.checked import Malformed, OtherDimensions, unit_rows
+from findling.embedding.providers.vectors import Malformed, OtherDimensions, unit_rows
 from findling.model import plurals
 from findling.model.errors import EmbedderUnavailable
 from findling.outbound import events
@@ -349,11 +349,7 @@ class OllamaClient:
                 raise _NoTime
         try:
             return post_json(
-                f"{self.url}{path}",
-                value,
-                timeout_s=allowed,
-                max_bytes=_MAX_ANSWER_BYTES,
-                elsewhere=self._elsewhere,
+                f"{self.url}{path}", value, timeout_s=allowed, max_bytes=_MAX_ANSWER_BYTES, elsewhere=self._elsewhere
             )
         except HttpFailure as failure:
             if failure.reason == "timeout":

@@ -1,8 +1,8 @@
 """The library: folders and files of the user's, whatever project findling is called from, searched together.
 
-``library`` is what callers see, ``results`` what it gives back; ``collections`` lists what there is, ``state`` says how
-it stands, ``recipes`` how it is indexed; ``sources`` and ``reading`` look into one index, ``search`` asks all of them;
-``fetching`` gets files and repositories from elsewhere.
+``library`` is what callers see, ``results`` what it gives back; ``collections`` lists what there is;
+``sources`` says how one is indexed and looks into its index, ``search`` asks all of them; ``fetching`` gets files and
+repositories from elsewhere.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from findling.engine.jobs.small_files import only_writer, read_json, write_json
+from findling.engine.small_files import only_writer, read_json, write_json
 from findling.model.errors import IndexNewer, IndexUnavailable, InvalidInput, NotFound
 
 LIST: Final = "library.json"

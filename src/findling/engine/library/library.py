@@ -14,13 +14,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from findling import engine
+from findling import engine, store
 from findling.config.roots import addable
 from findling.engine.jobs import Records
-from findling.engine.library import fetching, state
+from findling.engine.library import fetching
 from findling.engine.library.collections import Collection, Collections, check_name, index_name, name_for
 from findling.engine.library.place import FILES, REPOSITORIES, data_directory
 from findling.engine.library.results import (
+    CHARS_PER_TOKEN,
     CollectionStatus,
     FilePassages,
     Indexed,
@@ -28,11 +29,11 @@ from findling.engine.library.results import (
     Removed,
     iso_date,
 )
-from findling.engine.library.search import LibraryResult, passage, search
+from findling.engine.library.search import LibraryResult, search
 from findling.model.errors import Cancelled, FindlingError, InvalidInput, NotFound
 from findling.model.types import Progress
 from findling.search.query import shortened
-from findling.store.layout import discard
+from findling.store.layout import DATABASE, discard
 
 if TYPE_CHECKING:
     from findling.engine.jobs import Job
@@ -122,9 +123,10 @@ class Library:
 
     def enlist(self, path: Path, name: str, origin: Mapping[str, Any]) -> Collection:
         """The collection of a folder that findling fills itself, made if need be; it is from ``origin`` now."""
+        real = Path(os.path.realpath(path))
         with self._collections.changing() as rows:
-            known = next((row for row in rows.values() if row.path == os.fspath(path)), None)
-            known = replace(known or _new(path, name_for(Path(name), rows), "folder"), origin=dict(origin))
+            known = next((row for row in rows.values() if row.path == os.fspath(real)), None)
+            known = replace(known or _new(real, name_for(Path(name), rows), "folder"), origin=dict(origin))
             rows[known.name] = known
         return known
 
@@ -223,14 +225,12 @@ class Library:
             wanted = range(max(0, chunk_index - context), min(total, chunk_index + context + 1))
         else:
             raise InvalidInput(f"There is no chunk {chunk_index} in {path}: it has {total}, counted from 0.")
-        texts = source.texts(relative, wanted)
-        if texts is None:
+        passages = source.passages(relative, wanted)
+        if passages is None:
             raise NotFound(
                 f"{path} cannot be read, or is no longer what was indexed.", remedy="Ask again to take in the change."
             )
-        return FilePassages(
-            source.name, source.absolute(relative), total, tuple(passage(source, text, 0.0) for text in texts)
-        )
+        return FilePassages(source.name, source.absolute(relative), total, tuple(passages))
 
     def remove_file(self, path: str) -> Removed:
         """Take a file out of its collections for good; the file itself stays. Raises `NotFound`.
@@ -297,8 +297,7 @@ class Library:
         known = self._open.get(collection.index)
         if known is not None and known[0] == collection:
             return known[1]
-        from findling.engine.library.recipes import recipe_for
-        from findling.engine.library.sources import Source
+        from findling.engine.library.sources import Source, recipe_for
 
         self._close(collection.index)
         recipe = recipe_for(collection, self.directory)
@@ -363,7 +362,7 @@ class Library:
         )
 
     def _forget(self, collections: Sequence[Collection]) -> Removed:
-        counts = [state.counts(collection, self._collections.folder_of(collection)) for collection in collections]
+        counts = [_counts(collection, self._collections.folder_of(collection)) for collection in collections]
         with self._collections.changing() as rows:
             for collection in collections:
                 rows.pop(collection.name, None)
@@ -395,12 +394,30 @@ class Library:
 
     def _status(self, collection: Collection) -> CollectionStatus:
         folder = self._collections.folder_of(collection)
+        removed = len(collection.removed)
+        known = CollectionStatus(collection.name, collection.path, collection.kind, "failed", removed=removed)
         if not collection.exists:
-            return state.missing(collection, folder)
+            files, chunks = _counts(collection, folder)
+            note = f"{collection.path} is not there; the index is kept."
+            return replace(known, state="missing", files=files, chunks=chunks, notes=(note,))
         try:
-            return state.standing(collection, self._source(collection).engine.status())
+            status = self._source(collection).engine.status()
         except FindlingError as error:
-            return state.failed(collection, str(error))
+            return replace(known, notes=(str(error),))
+        return replace(
+            known,
+            state=status.indexing_status,
+            fresh=status.freshness == "fresh",
+            files=status.coverage.files,
+            chunks=status.coverage.chunks,
+            embedded_chunks=status.coverage.embedded_chunks,
+            tokens=-(-status.bytes_indexed // CHARS_PER_TOKEN),
+            bytes_on_disk=status.bytes_on_disk,
+            last_indexed_at=status.last_indexed_at,
+            model=status.model,
+            skipped=status.coverage.skipped,
+            notes=status.notes,
+        )
 
 
 def _new(path: Path, name: str, kind: Literal["folder", "file"]) -> Collection:
@@ -409,3 +426,21 @@ def _new(path: Path, name: str, kind: Literal["folder", "file"]) -> Collection:
 
 def _without(path: str) -> Callable[[Collection], Collection]:
     return lambda row: replace(row, removed=(*row.removed, path))
+
+
+def _counts(collection: Collection, folder: Path) -> tuple[int, int]:
+    """(files, chunks) of the index in ``folder``; nothing for one that cannot be read."""
+    if not (folder / DATABASE).exists():
+        return 0, 0
+    try:
+        reader = store.IndexReader(folder, os.fspath(collection.root))
+    except FindlingError:
+        return 0, 0
+    try:
+        with reader.snapshot():
+            manifest = reader.manifest
+        return (manifest.files, manifest.chunks) if manifest else (0, 0)
+    except FindlingError:
+        return 0, 0
+    finally:
+        reader.close()

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from findling.engine.jobs import Job
     from findling.engine.library.collections import Collection
-    from findling.engine.library.search import Passage
     from findling.model.types import IndexReport
 
 State = Literal["ready", "indexing", "not_indexed", "failed", "missing"]
@@ -74,6 +73,28 @@ class Removed:
     files: int
     chunks: int
     fetched: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One result. ``file_path`` is absolute; ``score`` in [0, 1]; ``modified`` in seconds since 1970. ``fetched``: from
+    elsewhere, so not the user's own words."""
+
+    collection: str
+    file_path: str
+    chunk_index: int
+    content: str
+    score: float
+    file_size: int
+    modified: float
+    chunk_offset: int
+    token_count: int
+    headings: tuple[str, ...] = ()
+    fetched: bool = False
+
+    @property
+    def id(self) -> str:
+        return f"{self.file_path}:{self.chunk_index}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from findling.engine.engines import shares
+from findling.engine.library.results import Passage
 from findling.engine.searched import Searched
 from findling.model.errors import Cancelled, EmbedderUnavailable, FindlingError
 from findling.search.analysis import analyse
@@ -18,7 +20,6 @@ from findling.search.passages import TEXT_CANDIDATES, by_text, near
 from findling.search.scope import FEW
 
 if TYPE_CHECKING:
-    from findling.engine.library.reading import Text
     from findling.engine.library.sources import Source
     from findling.model.rows import FileRow
     from findling.model.types import Progress
@@ -28,28 +29,6 @@ if TYPE_CHECKING:
 
 SPARE = 20
 """Passages looked at beyond those asked for: some may be in files that vanished a moment ago."""
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """One result. ``file_path`` is absolute; ``score`` in [0, 1]; ``modified`` in seconds since 1970. ``fetched``: from
-    elsewhere, so not the user's own words."""
-
-    collection: str
-    file_path: str
-    chunk_index: int
-    content: str
-    score: float
-    file_size: int
-    modified: float
-    chunk_offset: int
-    token_count: int
-    headings: tuple[str, ...] = ()
-    fetched: bool = False
-
-    @property
-    def id(self) -> str:
-        return f"{self.file_path}:{self.chunk_index}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +91,7 @@ def search(
     itself and is told of; raises its error when none can answer.
     """
     started = time.monotonic()
-    ready, notes = _freshened(sources, query, started, wait_s, progress)
+    ready, notes = _freshened(sources, query, wait_s, progress)
     found = _Asked(ready).passages(query, limit, min_score)
     known = {f"{source.name}: {why}." for source, why in found.lacking}  # said in one sentence, not in two
     notes = [note for note in notes if note not in known]
@@ -137,7 +116,6 @@ def search(
 def _freshened(
     sources: Sequence[Source],
     query: str,
-    started: float,
     wait_s: float | None,
     progress: Callable[[Progress], None] | None,
 ) -> tuple[list[Source], list[str]]:
@@ -145,12 +123,12 @@ def _freshened(
     ready: list[Source] = []
     notes: list[str] = []
     failure: FindlingError | None = None
-    for at, source in enumerate(sources):
+    for source, share_s in zip(sources, shares(wait_s, len(sources)), strict=True):
         if not source.root.is_dir():
             notes.append(f"{source.name}: the folder {source.root} is not there; it was not searched.")
             continue
         try:
-            source.freshen(query, _share(wait_s, started, len(sources) - at), progress)
+            source.freshen(query, share_s, progress)
         except Cancelled:
             raise
         except FindlingError as error:
@@ -162,13 +140,6 @@ def _freshened(
     if not ready and failure is not None:
         raise failure
     return ready, notes
-
-
-def _share(wait_s: float | None, started: float, left: int) -> float | None:
-    """What of the time the next of ``left`` sources may take."""
-    if wait_s is None:
-        return None
-    return max(0.0, started + wait_s - time.monotonic()) / left
 
 
 class _Asked:
@@ -264,27 +235,8 @@ def _read(places: Sequence[_Place], limit: int) -> tuple[list[Passage], list[str
     for place in places:
         if len(shown) == limit:
             break
-        texts = place.source.texts(place.path, [place.index])
-        if texts:
-            shown.append(passage(place.source, texts[0], place.score))
+        if found := place.source.passages(place.path, [place.index], place.score):
+            shown += found
         elif (path := place.source.absolute(place.path)) not in unread:
             unread.append(path)
     return shown, unread
-
-
-def passage(source: Source, text: Text, score: float) -> Passage:
-    """A text of a source as it is shown; of a commit's files all are as old as the commit."""
-    committed = source.engine.committed_at
-    return Passage(
-        collection=source.name,
-        file_path=source.absolute(text.path),
-        chunk_index=text.index,
-        content=text.content,
-        score=score,
-        file_size=text.file_size,
-        modified=text.modified if committed is None else committed,
-        chunk_offset=text.offset,
-        token_count=text.tokens,
-        headings=text.headings,
-        fetched=source.fetched,
-    )

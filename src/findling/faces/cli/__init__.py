@@ -8,16 +8,8 @@ from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
     from findling.faces.cli.arguments import COMMANDS, overview, parse
-    from findling.faces.cli.doctor import diagnose
     from findling.faces.cli.session import Session
 else:
-    __getattr__ = front_door(
-        __name__,
-        {
-            "arguments": "COMMANDS overview parse",
-            "doctor": "diagnose",
-            "session": "Session",
-        },
-    )
+    __getattr__ = front_door(__name__, {"arguments": "COMMANDS overview parse", "session": "Session"})
 
-__all__ = ["COMMANDS", "Session", "diagnose", "overview", "parse"]
+__all__ = ["COMMANDS", "Session", "overview", "parse"]

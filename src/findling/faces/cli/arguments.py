@@ -1,4 +1,4 @@
-"""What can be typed: one table of commands with their operands and options, and the parser that reads it.
+"""What can be typed: the table of commands with their operands and options (``commands.json``), and the parser of it.
 
 Must not know what a command does. Every command has a parser of its own, built only when it is called: the
 command line's start is a budget. Errors are raised as InvalidInput, never printed here.
@@ -7,30 +7,15 @@ command line's start is a budget. Errors are raised as InvalidInput, never print
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple, NoReturn
+import json
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, NoReturn
 
-from findling.faces.cli.command_options import (
-    config_options,
-    doctor_options,
-    embed_options,
-    eval_options,
-    export_options,
-    export_vectors_options,
-    grep_options,
-    index_options,
-    library_options,
-    search_options,
-    serve_options,
-    similar_options,
-    status_options,
-    stop_options,
-    symbol_options,
-    sync_options,
-    tool_options,
-    why_options,
-)
 from findling.model.errors import InvalidInput
+
+_MAX_WAIT_S: Final = 86_400.0
 
 
 class Operand(NamedTuple):
@@ -42,13 +27,125 @@ class Operand(NamedTuple):
     help: str
 
 
+class Option(NamedTuple):
+    """An option: its spellings, and what argparse has to know of it."""
+
+    spellings: tuple[str, ...]
+    about: Mapping[str, Any]
+
+
 class Command(NamedTuple):
-    """``run``: the module beside this one that is loaded to run it, and its function."""
+    """``run``: the module beside this one that is loaded to run it, and its function. ``preset``: what is not typed."""
 
     summary: str
-    operands: tuple[Operand, ...]
-    add_options: Callable[[argparse.ArgumentParser], None]
     run: str
+    operands: tuple[Operand, ...]
+    options: tuple[Option, ...]
+    preset: Mapping[str, Any] = {}
+
+
+# --- kinds of value -------------------------------------------------------------------------------------------
+
+
+def _whole(bounds: str) -> Callable[[str], int]:
+    """Such as ``1 to 1000``."""
+    low, high = map(int, bounds.split(" to "))
+
+    def convert(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = low - 1
+        if not low <= value <= high:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {low} to {high}")
+        return value
+
+    return convert
+
+
+def _wait(text: str) -> float | None:
+    """Seconds, or None for "all"."""
+    if text == "all":
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value <= _MAX_WAIT_S:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is neither 'all' nor a number of seconds from 0 to {_MAX_WAIT_S:.0f}"
+        )
+    return value
+
+
+def _glob(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("an empty pattern matches nothing")
+    return text
+
+
+def _setting(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise argparse.ArgumentTypeError(f"{text!r} is not KEY=VALUE")
+    return key.strip(), value
+
+
+def _names(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise argparse.ArgumentTypeError(f"{text!r} names nothing")
+    return names
+
+
+_KINDS: Final[Mapping[str, Callable[[str], Any]]] = {
+    "wait": _wait,
+    "glob": _glob,
+    "setting": _setting,
+    "names": _names,
+    "not": "!{}".format,
+}
+
+
+# --- the table ------------------------------------------------------------------------------------------------
+
+
+def _commands() -> dict[str, Command]:
+    with open(f"{os.path.dirname(__file__)}/commands.json", "rb") as file:  # noqa: PTH120, PTH123 - pathlib takes longer
+        table = json.load(file)
+    shared = table["shared"]
+    return {
+        name: Command(
+            row["summary"],
+            row["run"],
+            tuple(Operand(**shared[each] if isinstance(each, str) else each) for each in row["operands"]),
+            tuple(_option(**shared[each] if isinstance(each, str) else each) for each in row["options"]),
+            row.get("preset", {}),
+        )
+        for name, row in table["commands"].items()
+    }
+
+
+def _option(usage: str, many: bool = False, **about: Any) -> Option:
+    """``usage``: its spellings and what stands behind them, such as ``-n --limit N``; with nothing behind, it is a
+    switch, unless there are ``choices`` or another action. ``many``: it may be repeated."""
+    words = usage.split()
+    spellings = tuple(word for word in words if word.startswith("-"))
+    if len(spellings) < len(words):
+        about["metavar"] = words[-1]
+    elif "choices" not in about:
+        about.setdefault("action", "store_true")
+    if many:
+        about |= {"action": "append", "default": []}
+    if kind := about.get("type"):
+        about["type"] = _KINDS.get(kind) or _whole(kind)
+    return Option(spellings, about)
+
+
+COMMANDS: Final = _commands()
+
+
+# --- reading what was typed -----------------------------------------------------------------------------------
 
 
 class _Parser(argparse.ArgumentParser):
@@ -104,7 +201,9 @@ def _build(name: str, command: Command) -> _Parser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    command.add_options(parser)
+    for option in command.options:
+        parser.add_argument(*option.spellings, **option.about)
+    parser.set_defaults(**command.preset)
     parser.add_argument("--config", metavar="FILE", help="read FILE before the project's and your own configuration")
     return parser
 
@@ -128,138 +227,6 @@ def _assign(parser: _Parser, operands: tuple[Operand, ...], words: list[str], na
     if rest:
         hint = " (put several words in quotes)" if operands and operands[0].name in ("query", "pattern") else ""
         parser.error(f"unexpected argument {rest[0]!r}{hint}")
-
-
-_PATH: Final = Operand(
-    "path", "PATH", "?", "a folder or file to search in; the project around the current folder if left out"
-)
-
-COMMANDS: Final[dict[str, Command]] = {
-    "search": Command(
-        "Find places by text, name and meaning",
-        (Operand("query", "QUERY", "1", "words, a name, a path, an error or a question; - reads stdin"), _PATH),
-        search_options,
-        "commands:search",
-    ),
-    "grep": Command(
-        "Find every occurrence of a regular expression, with exact counts",
-        (
-            Operand(
-                "pattern",
-                "REGEX",
-                "?",
-                "a regular expression in Python's syntax (\\d, \\w, \\b; no [[:digit:]]); with -F plain text",
-            ),
-            Operand("paths", "PATH", "*", "folders and files to search in; the current folder if left out"),
-        ),
-        grep_options,
-        "grep_command:grep",
-    ),
-    "symbol": Command(
-        "Find the definitions of a name, and where it is used",
-        (
-            Operand(
-                *("name", "NAME", "1"),
-                "a function, class, method, constant..., such as retry or Client.retry; names that begin with it or "
-                "contain it come after it, marked so",
-            ),
-            _PATH,
-        ),
-        symbol_options,
-        "commands:symbol",
-    ),
-    "similar": Command(
-        "Find what is like a file, or like the piece of it at a line",
-        (Operand("target", "FILE[:LINE]", "1", "a file of the index, with a line of it or without"),),
-        similar_options,
-        "commands:similar",
-    ),
-    "index": Command("Build the index of a folder, or bring it up to date", (_PATH,), index_options, "commands:index"),
-    "sync": Command(
-        "Bring the named files of the index up to date, or all that changed",
-        (
-            Operand(
-                *("files", "FILE", "*"),
-                "files that changed, appeared or vanished; all of the project if left out.\n"
-                "            The exit status is 1 where one that is named could not be taken in: it was never\n"
-                "            there, cannot be read, or a rule leaves it out. Deleted files\n"
-                "            are removed from the index.",
-            ),
-        ),
-        sync_options,
-        "commands:sync",
-    ),
-    "embed": Command(
-        "Make the vectors of a folder that are missing, for searching by meaning",
-        (_PATH,),
-        embed_options,
-        "embed_commands:embed",
-    ),
-    "export": Command(
-        "Write the passages of a folder and their vectors as plain SQLite tables",
-        (_PATH,),
-        export_options,
-        "embed_commands:export",
-    ),
-    "export-vectors": Command(
-        "Print every vector of the index, one line of JSON each",
-        (_PATH,),
-        export_vectors_options,
-        "embed_commands:export_vectors",
-    ),
-    "status": Command(
-        "Show what the index covers, and what it leaves out", (_PATH,), status_options, "commands:status"
-    ),
-    "stop": Command(
-        "End what is being indexed in the background; what was taken in stays", (_PATH,), stop_options, "commands:stop"
-    ),
-    "why": Command(
-        "Tell whether a file is indexed, and if not, which rule leaves it out",
-        (Operand("file", "FILE", "1", "a file or folder; it need not be there"),),
-        why_options,
-        "commands:why",
-    ),
-    "doctor": Command(
-        "Check what findling needs, and say what to do about what is missing",
-        (Operand("path", "PATH", "?", "the folder whose index and configuration are looked at"),),
-        doctor_options,
-        "commands:doctor",
-    ),
-    "eval": Command(
-        "Answer judged queries, or some made from a repository's history, and print how good the answers are",
-        (Operand("queries", "QUERIES", "?", "a file with one judged query a line, in either of two forms"),),
-        eval_options,
-        "eval_commands:run",
-    ),
-    "serve": Command(
-        "Serve the tools to an agent, over MCP on stdin and stdout or HTTP", (_PATH,), serve_options, "commands:serve"
-    ),
-    "tool": Command(
-        "Call one tool as an agent would, and print its answer as JSON",
-        (
-            Operand("name", "NAME", "1", "a tool, such as search_code"),
-            Operand("arguments", "JSON", "?", "its arguments, such as '{\"query\": \"retry\"}'; '-' reads stdin"),
-            _PATH,
-        ),
-        tool_options,
-        "commands:tool",
-    ),
-    "library": Command(
-        "Add folders and files to the library, fetch more, list, refresh and remove them",
-        (
-            Operand(
-                *("action", "ACTION", "1"),
-                "add PATH, fetch URL, list, status [NAME], refresh [NAME], remove NAME, jobs or cancel JOB",
-            ),
-            Operand("subject", "PATH|URL|NAME", "?", "the folder or file to add, the URL to fetch, or a name"),
-        ),
-        library_options,
-        "library_commands:run",
-    ),
-    "config": Command(
-        "Show every option, its value, and where it came from", (_PATH,), config_options, "commands:configuration"
-    ),
-}
 
 
 def overview() -> str:

@@ -5,19 +5,20 @@ Must not know how anything is found or how it is printed: it sees an engine and 
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final
 
 from findling import config, contracts, engine, outbound
-from findling.faces import cli, mcp
+from findling.faces import mcp
 from findling.faces.cli import terminal
-from findling.faces.cli.command_options import MAX_TOKENS
+from findling.faces.cli.session import within
 from findling.faces.cli.terminal import words
-from findling.faces.cli.token_budget import within
-from findling.model.errors import FindlingError, InvalidInput, NotFound, RootError
+from findling.model.errors import EmbedderUnavailable, FindlingError, InvalidInput, NotFound, RootError
 from findling.model.typed_paths import as_path, inside, nearest_folder, split_target
 
 if TYPE_CHECKING:
@@ -25,10 +26,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from findling.config.roots import Root
-    from findling.contracts.workspace import Workspace
+    from findling.contracts.workspaces import Workspace
     from findling.engine import Engine
+    from findling.engine.runs import VectorReport
     from findling.faces.cli.session import Session
-    from findling.model.types import IndexReport, Progress, SearchResult
+    from findling.model.types import IndexReport, Progress, SymbolResult
+
 
 FOUND: Final = 0
 NOTHING: Final = 1
@@ -36,7 +39,10 @@ ERROR: Final = 2
 
 LEAST_WAIT_S: Final = 0.001
 
-WITH_BODIES: Final = MAX_TOKENS
+BODY_CHARS: Final = 6_000
+"""How much of the text of definitions is printed."""
+
+MAX_TOKENS: Final = 10_000_000
 """The budget of a search whose answer is cut to the one that was asked for when it is known how it is printed."""
 
 
@@ -45,40 +51,34 @@ WITH_BODIES: Final = MAX_TOKENS
 
 def search(args: Namespace, session: Session) -> int:
     query = _read_stdin() if args.query == "-" else args.query
+    # Only --no-sync is a word against indexing; --wait 0 is one against waiting.
+    wait_s = 0.0 if args.no_sync else args.wait if args.wait is None else max(args.wait, LEAST_WAIT_S)
     with session.open(args.path) as opened:
         engine = opened.at(args.ref)
         view = session.view(engine)
-
-        def ask(wait_s: float | None, progress: Callable[[Progress], None] | None = None) -> SearchResult:
-            return engine.search(
+        with session.progress() as progress:
+            result = engine.search(
                 query,
                 limit=args.limit,
                 mode=args.mode,
                 language=args.language,
                 path_globs=tuple(args.path_globs),
                 kind=args.kind,
-                max_tokens=WITH_BODIES if args.max_tokens else None,
+                max_tokens=MAX_TOKENS if args.max_tokens else None,
                 explain=args.explain,
                 wait_s=wait_s,
                 progress=progress,
             )
-
-        def answer(result: SearchResult, how_to_finish: str) -> None:
-            told = result.total or result.is_absent
-            nothing = words.NOTHING_FOUND if told else _nothing(args, session, engine, kind=args.kind)
-            if args.json and nothing != words.NOTHING_FOUND:
-                result = replace(result, notes=(*result.notes, nothing))
-            if args.max_tokens:
-                result = within(result, args.max_tokens, lambda some: view.length(some, explain=args.explain))
-            with session.printing():
-                view.search(result, explain=args.explain)
-            session.notes(words.search_notes(result, how_to_finish=how_to_finish, nothing=nothing, doubted=True))
-
-        with session.progress() as progress:
-            # Only --no-sync is a word against indexing; --wait 0 is one against waiting.
-            wait_s = 0.0 if args.no_sync else args.wait if args.wait is None else max(args.wait, LEAST_WAIT_S)
-            result = ask(wait_s, progress)
-        answer(result, "finish it with 'findling index' or --wait all")
+        told = result.total or result.is_absent
+        nothing = words.NOTHING_FOUND if told else _nothing(args, session, engine, kind=args.kind)
+        if args.json and nothing != words.NOTHING_FOUND:
+            result = replace(result, notes=(*result.notes, nothing))
+        if args.max_tokens:
+            result = within(result, args.max_tokens, lambda some: view.length(some, explain=args.explain))
+        with session.printing():
+            view.search(result, explain=args.explain)
+        how_to_finish = "finish it with 'findling index' or --wait all"
+        session.notes(words.search_notes(result, how_to_finish=how_to_finish, nothing=nothing, doubted=True))
         return FOUND if result.total and not result.is_absent else NOTHING
 
 
@@ -100,25 +100,39 @@ def _nothing(args: Namespace, session: Session, engine: Engine, *, kind: str | N
 
 
 def symbol(args: Namespace, session: Session) -> int:
+    names = list(args.names)
+    args.path = names.pop() if len(names) > 1 and (os.sep in names[-1] or os.path.lexists(names[-1])) else None
+    if not names:
+        raise InvalidInput("No name is given.", remedy="See 'findling symbol --help'.")
     with session.open(args.path) as opened:
         engine = opened.at(args.ref)
-        with session.progress() as progress:
+
+        def ask(name: str, progress: Callable[[Progress], None] | None) -> tuple[SymbolResult, list[str]]:
+            """What there is of it, and the notes."""
             result = engine.symbols(
-                args.name,
+                name,
                 references=args.refs,
                 kind=args.kind,
                 language=args.language,
                 limit=args.limit,
+                body_chars=0 if args.rows else BODY_CHARS // len(names),
                 progress=progress,
             )
-        found = bool(result.definitions or result.references)
-        nothing = words.NOTHING_FOUND if found or result.absent else _nothing(args, session, engine)
-        if args.json and nothing != words.NOTHING_FOUND:
-            result = replace(result, notes=(*result.notes, nothing))
+            nothing = words.NOTHING_FOUND
+            if not (result.definitions or result.references or result.absent):
+                nothing = _nothing(args, session, engine)
+            if args.json and nothing != words.NOTHING_FOUND:
+                result = replace(result, notes=(*result.notes, nothing))
+            if len(names) > 1:
+                nothing = f"{name}: {nothing}"
+            return result, words.symbol_notes(result, references_asked=args.refs, nothing=nothing)
+
+        with session.progress() as progress:
+            results, notes = zip(*(ask(name, progress) for name in names), strict=True)
         with session.printing():
-            session.view(engine).symbols(result)
-        session.notes(words.symbol_notes(result, references_asked=args.refs, nothing=nothing))
-        return FOUND if found else NOTHING
+            session.view(engine).symbols(results)
+        session.notes(list(dict.fromkeys(chain(*notes))))
+        return FOUND if any(each.definitions or each.references for each in results) else NOTHING
 
 
 def similar(args: Namespace, session: Session) -> int:
@@ -208,17 +222,8 @@ def why(args: Namespace, session: Session) -> int:
         return FOUND if found.indexed else NOTHING
 
 
-def doctor(args: Namespace, session: Session) -> int:
-    found = _configured_root(as_path(args.path), as_path(args.root))
-    with session.progress():
-        diagnosis = cli.diagnose(found.root, cache=args.cache)
-    with session.printing():
-        session.view(found).diagnosis(diagnosis)
-    return FOUND if diagnosis.works else NOTHING
-
-
 def configuration(args: Namespace, session: Session) -> int:
-    found = _configured_root(as_path(args.path), as_path(args.root))
+    found = configured_root(as_path(args.path), as_path(args.root))
     loaded = config.load(found.root, flags=dict(args.settings), environ=os.environ)
     with session.printing():
         session.view(found).config(loaded)
@@ -226,7 +231,7 @@ def configuration(args: Namespace, session: Session) -> int:
     return FOUND
 
 
-def _configured_root(path: Path | None, root: Path | None) -> Root:
+def configured_root(path: Path | None, root: Path | None) -> Root:
     """The root as for a search, except that a folder which is not indexed unasked still has a configuration."""
     from pathlib import Path
 
@@ -296,3 +301,89 @@ def _log_as_configured(workspace: Workspace) -> None:
         outbound.to_stderr(workspace.config.log.level)
     except FindlingError:
         outbound.to_stderr()
+
+
+# --- vectors, and what is written for other programs -----------------------------------------------------------------
+
+
+_NO_VECTORS: Final = "there are no vectors; 'findling embed' makes them"
+
+
+def embed(args: Namespace, session: Session) -> int:
+    """Make the vectors that are missing. Without an embedder that is said, and is no failure."""
+    with session.open(args.path) as engine:
+        rows: list[tuple[str, str]] = [("root", str(engine.root))]
+        try:
+            with session.progress() as progress:
+                report = engine.embed(force=args.force, progress=progress)
+        except EmbedderUnavailable as error:
+            rows.append(("embedded", "nothing: no embedding model answers"))
+            with session.printing():
+                session.view(engine).records([rows], {"available": False, "embedded": 0, "problem": str(error)})
+            session.notes([str(error)])
+            return FOUND
+        model = engine.status().model
+        rows += [("model", model), ("embedded", _line(report))]
+        value: dict[str, Any] = {
+            "available": report.problem is None,
+            "model": model,
+            "embedded": report.chunks,
+            "files": len(report.embedded),
+            "unchanged": len(report.skipped),
+            "failed": [{"path": file.path, "error": file.detail} for file in report.failed],
+        }
+        if report.notes:
+            value["notes"] = list(report.notes)
+        if report.problem is not None:
+            value["problem"] = str(report.problem)
+        with session.printing():
+            session.view(engine).records([rows], value)
+        notes = [*report.notes, *(f"{file.path}: {file.detail}" for file in report.failed)]
+        session.notes([*notes, *([str(report.problem)] if report.problem else ())])
+        return FOUND
+
+
+def _line(report: VectorReport) -> str:
+    line = f"{words.count(report.chunks, 'chunk')} of {words.count(len(report.embedded), 'file')}"
+    if report.skipped:
+        line += f", {words.count(len(report.skipped), 'file')} unchanged"
+    if report.failed:
+        line += f", {words.count(len(report.failed), 'file')} not wholly"
+    return line
+
+
+def export(args: Namespace, session: Session) -> int:
+    """The documented tables as a SQLite database, of the folder as it is now."""
+    with session.open(args.path) as engine:
+        notes = list(engine.sync().notes)
+        found = engine.export(args.sqlite)
+        value = {"file": args.sqlite, "embeddings": found.embeddings, "documents": found.documents}
+        rows = [
+            ("file", args.sqlite),
+            ("embeddings", words.count(found.embeddings, "passage")),
+            ("doc_embeddings", words.count(found.documents, "passage")),
+        ]
+        if found.repeated:
+            notes.append(
+                f"{words.count(found.repeated, 'passage')} of lines that another passage has a row for are left out"
+            )
+        notes += [f"{path} has changed since it was indexed, and is no row of doc_embeddings" for path in found.changed]
+        if not found.embeddings:
+            notes.append(_NO_VECTORS)
+        with session.printing():
+            session.view(engine).records([rows], value)
+        session.notes(notes)
+        return FOUND if found.embeddings else NOTHING
+
+
+def export_vectors(args: Namespace, session: Session) -> int:
+    """Every vector as a line of JSON on stdout."""
+    with session.open(args.path) as engine:
+        written = 0
+        for row in engine.vectors(args.model):
+            sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
+            written += 1
+        sys.stdout.flush()
+        if not written:
+            session.notes([_NO_VECTORS])
+        return FOUND if written else NOTHING

@@ -15,20 +15,34 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from findling import config, engine, reading, store
-from findling.contracts.code_health import grammars
+from findling.contracts.code import grammars
 from findling.embedding import BUNDLED, open_embedder
+from findling.faces.cli.commands import FOUND, NOTHING, configured_root
 from findling.model import errors
 from findling.model.reports import Check, Diagnosis
+from findling.model.typed_paths import as_path
 from findling.outbound.git import run_git
 from findling.sources.git_listing import listing_problem
 
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     from findling.config import Loaded
     from findling.embedding import Embedder, Fingerprint
+    from findling.faces.cli.session import Session
 
 _REINSTALL: Final = f"{sys.executable} -m pip install --force-reinstall findling"
 _SENTENCE: Final = "where a failed request is sent again"
 _SAMPLE: Final = "def send_again(request):\n    '''A failed request is tried once more.'''\n    return request\n"
+
+
+def run(args: Namespace, session: Session) -> int:
+    found = configured_root(as_path(args.path), as_path(args.root))
+    with session.progress():
+        diagnosis = diagnose(found.root, cache=args.cache)
+    with session.printing():
+        session.view(found).diagnosis(diagnosis)
+    return FOUND if diagnosis.works else NOTHING
 
 
 def diagnose(root: Path, *, cache: bool = False) -> Diagnosis:
@@ -38,31 +52,28 @@ def diagnose(root: Path, *, cache: bool = False) -> Diagnosis:
     """
     loaded, configuration = _configuration(root)
     checks = [
-        _tried("ollama", lambda: _ollama(loaded)),
-        _tried("model", _model),
-        _tried("grammars", _grammars),
-        _tried("git", lambda: _git(root)),
-        _tried("sqlite", _sqlite),
-        _tried("index", lambda: _index(root, cache, by_search=_indexes_by_itself(loaded))),
-        _tried("search", _search),
+        *_tried("ollama", lambda: _ollama(loaded)),
+        *_tried("model", _model),
+        *_tried("grammars", _grammars),
+        *_tried("git", lambda: _git(root)),
+        *_tried("sqlite", _sqlite),
+        *_tried("index", lambda: _index(root, cache, by_search=_indexes_by_itself(loaded))),
+        *_tried("search", _search),
         *configuration,
-        *_tried_all("embedder", lambda: _chosen(loaded)),
-        *_tried_all("providers", lambda: _others(loaded)),
+        *_tried("embedder", lambda: _chosen(loaded)),
+        *_tried("providers", lambda: _others(loaded)),
     ]
     return Diagnosis(all(check.state != "broken" for check in checks), tuple(checks))
 
 
-def _tried(name: str, check: Callable[[], Check]) -> Check:
-    return _tried_all(name, lambda: [check()])[0]
-
-
-def _tried_all(name: str, checks: Callable[[], list[Check]]) -> list[Check]:
+def _tried(name: str, check: Callable[[], Check | list[Check]]) -> list[Check]:
     try:
-        return checks()
+        found = check()
     except errors.FindlingError as error:
-        return [Check(name, "broken", error.message, error.remedy or _REINSTALL)]
+        found = Check(name, "broken", error.message, error.remedy or _REINSTALL)
     except Exception as error:  # noqa: BLE001 - whatever is broken here is what was asked for
-        return [Check(name, "broken", f"{type(error).__name__}: {error}", _REINSTALL)]
+        found = Check(name, "broken", f"{type(error).__name__}: {error}", _REINSTALL)
+    return found if isinstance(found, list) else [found]
 
 
 def _ollama(loaded: Loaded | None) -> Check:

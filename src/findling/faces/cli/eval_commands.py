@@ -70,9 +70,7 @@ class _How(NamedTuple):
 
 
 def run(args: Namespace, session: Session) -> int:
-    if args.from_history is not None:
-        return _from_history(args, session)
-    return _judged(args, session)
+    return _judged(args, session) if args.from_history is None else _from_history(args, session)
 
 
 # --- queries of a file --------------------------------------------------------------------------------------------

@@ -6,22 +6,34 @@ Removing a collection forgets it and deletes its index, and what was fetched, ne
 from __future__ import annotations
 
 import os
+import time
+from argparse import Namespace
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from findling.config import Root
+from findling.config.option import in_camel_case
 from findling.engine.library import CollectionStatus, Indexed, Library, LibraryStatistics, Removed
-from findling.engine.library.results import indexing_result
-from findling.faces.cli import library_fetching
+from findling.engine.library.fetching.fetch_requests import (
+    DEFAULT_FILE_MB,
+    INCLUDED,
+    FileRequest,
+    RepoRequest,
+    filename_for,
+)
+from findling.engine.library.results import indexing_result, job_facts
 from findling.faces.cli.terminal import words
 from findling.faces.cli.terminal.json import to_json
-from findling.model.errors import InvalidInput
+from findling.model.errors import Cancelled, FindlingError, InvalidInput
+from findling.model.types import Progress
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
+    from findling.engine.jobs import Job
     from findling.faces.cli.session import Session
     from findling.model.types import IndexReport
+
 
 FOUND: Final = 0
 NOTHING: Final = 1
@@ -94,7 +106,10 @@ def _status(library: Library, args: Namespace, session: Session) -> Answer:
     blocks = [_status_rows(row) for row in found]
     if len(found) > 1:
         blocks.append(_total_rows(total, len(found)))
-    value = {"collections": to_json(found), "statistics": statistics(total)}
+    value = {
+        "collections": to_json(found),
+        "statistics": {in_camel_case(name): number for name, number in to_json(total).items()},
+    }
     return Answer(blocks, value, _EMPTY if not found else (), _status_of(found))
 
 
@@ -106,30 +121,6 @@ def _remove(library: Library, args: Namespace, session: Session) -> Answer:
     what = f"{words.count(removed.files, 'file')}, {words.count(removed.chunks, 'passage')}; {files}"
     return Answer([[("removed", removed.names[0]), ("forgotten", what)]], {"removed": to_json(removed)})
 
-
-def _fetch(library: Library, args: Namespace, session: Session) -> Answer:
-    return Answer(*library_fetching.fetch(library, args, session))
-
-
-def _jobs(library: Library, args: Namespace, session: Session) -> Answer:
-    blocks, value = library_fetching.jobs(library)
-    return Answer(blocks, value, () if blocks else ("nothing was ever fetched",), _status_of(blocks))
-
-
-def _cancel(library: Library, args: Namespace, session: Session) -> Answer:
-    return Answer(*library_fetching.cancel(library, args))
-
-
-_ACTIONS: Final[dict[str, Callable[[Library, Namespace, Session], Answer]]] = {
-    "add": _add,
-    "list": _list,
-    "status": _status,
-    "refresh": _refresh,
-    "remove": _remove,
-    "fetch": _fetch,
-    "jobs": _jobs,
-    "cancel": _cancel,
-}
 
 _EMPTY: Final = ("the library is empty; 'findling library add PATH' puts a folder or a file into it",)
 
@@ -200,13 +191,120 @@ def _total_rows(total: LibraryStatistics, collections: int) -> Rows:
     ]
 
 
-def statistics(total: LibraryStatistics) -> dict[str, Any]:
-    """With the field names that programs know."""
-    return {
-        "totalChunks": total.total_chunks,
-        "totalFiles": total.total_files,
-        "totalTokens": total.total_tokens,
-        "embeddingModel": total.embedding_model,
-        "lastUpdated": total.last_updated,
-        "dbSize": total.db_size,
-    }
+# --- fetching: a job is started and followed -------------------------------------------------------------------------
+
+
+POLL_S: Final = 0.1
+
+_HOSTS: Final = frozenset(("github.com", "gitlab.com", "codeberg.org", "bitbucket.org", "git.sr.ht"))
+"""Where ``owner/name`` is a repository."""
+
+
+def _fetch(library: Library, args: Namespace, session: Session) -> Answer:
+    """Fetch and wait. Raises what the job failed with; Ctrl-C cancels it."""
+    if not args.subject:
+        raise InvalidInput("What to fetch is missing.", remedy="findling library fetch URL")
+    job = library.fetch(request_of(args))
+    with session.progress() as progress:
+        job = _followed(library, job, progress)
+    if job.status == "failed":
+        plain = "." not in args.subject.rpartition("/")[2]
+        hint = "If it is a git repository, say --branch." if job.mode == "fetch_file" and plain else ""
+        raise FindlingError(f"{job.mode} failed ({job.error})", remedy=hint)
+    result = dict(job.result or {})
+    rows = [(name, str(result[key])) for key, name in _ROWS.items() if result.get(key) not in (None, "")]
+    return Answer([rows], {"job": job_facts(job)})
+
+
+def _jobs(library: Library, args: Namespace, session: Session) -> Answer:
+    found = library.jobs.all()
+    rows = [(job.id, f"{job.mode}, {_state(job)}, {job.duration_s():.1f}s") for job in found]
+    notes = () if found else ("nothing was ever fetched",)
+    return Answer([rows] if rows else [], {"jobs": [job_facts(job) for job in found]}, notes, _status_of(found))
+
+
+def _cancel(library: Library, args: Namespace, session: Session) -> Answer:
+    if not args.subject:
+        raise InvalidInput("Which job to cancel is missing.", remedy="`findling library jobs` lists them.")
+    job = library.jobs.cancel(args.subject)
+    said = "asked to stop" if job.status == "running" else f"it has {job.status} already"
+    return Answer([[(job.id, said)]], {"job": job_facts(job)})
+
+
+def request_of(args: Namespace) -> FileRequest | RepoRequest:
+    """A repository where the URL looks like one or something is said that only holds for one, else a file. Raises
+    `InvalidInput` for what only holds for the one beside what only holds for the other."""
+    url: str = args.subject
+    said = args.branch or args.include or args.exclude or args.remove_comments
+    repository = said or (args.name is None and _is_repo(url))
+    if repository and (args.name is not None or args.max_mb is not None):
+        raise InvalidInput(
+            "--name and --max-mb are for a file; --branch, --include, --exclude, --remove-comments for a repository.",
+            remedy="Leave out the ones or the others.",
+        )
+    if repository:
+        return RepoRequest(
+            url, args.branch or "", tuple(args.include or INCLUDED), tuple(args.exclude or ()), args.remove_comments
+        )
+    name = args.name or filename_for(url)
+    return FileRequest(url, name, max_bytes=(args.max_mb or DEFAULT_FILE_MB) << 20)
+
+
+def _is_repo(url: str) -> bool:
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+    except ValueError:
+        return False  # whoever fetches it says what is wrong with it
+    path = parts.path.rstrip("/")
+    return path.endswith(".git") or (host in _HOSTS and path.count("/") == 2)
+
+
+def _followed(library: Library, job: Job, progress: Any) -> Job:
+    try:
+        while job.status == "running":
+            if progress is not None:
+                progress(Progress("fetching", job.progress, 100))
+            time.sleep(POLL_S)
+            job = library.jobs.get(job.id)
+    except (KeyboardInterrupt, Cancelled):
+        library.jobs.cancel(job.id)
+        raise
+    return job
+
+
+def _state(job: Job) -> str:
+    if job.status == "running":
+        return f"running, {job.progress}%"
+    return f"failed: {job.error}" if job.status == "failed" else job.status
+
+
+_ROWS: Final = {
+    "collection": "collection",
+    "repoName": "repository",
+    "branch": "branch",
+    "commit": "commit",
+    "filename": "file",
+    "filePath": "path",
+    "path": "path",
+    "bundlePath": "bundle",
+    "filesProcessed": "files",
+    "filesChanged": "changed",
+    "leftOut": "left out",
+    "chunks": "passages",
+    "reason": "not indexed",
+}
+
+
+_ACTIONS: Final[dict[str, Callable[[Library, Namespace, Session], Answer]]] = {
+    "add": _add,
+    "list": _list,
+    "status": _status,
+    "refresh": _refresh,
+    "remove": _remove,
+    "fetch": _fetch,
+    "jobs": _jobs,
+    "cancel": _cancel,
+}

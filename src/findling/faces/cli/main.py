@@ -24,10 +24,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from findling.engine import Engine
-    from findling.faces.cli.seams import OpenEngine
-    from findling.faces.cli.session import Session
 
-    Run = Callable[[Namespace, Session], int]
+    OpenEngine = Callable[..., Engine]
+    Run = Callable[[Namespace, cli.Session], int]
 
 FOUND: Final = 0
 ERROR: Final = 2

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from findling import search
 from findling.faces.cli import terminal
-from findling.faces.cli.terminal.capabilities import is_terminal, wants_style
-from findling.faces.cli.terminal.places import Places, current_folder
+from findling.faces.cli.terminal.lines import Places, current_folder
 from findling.faces.cli.terminal.progress import show_progress
-from findling.faces.cli.terminal.safe import make_encodable, silence, write_line
+from findling.faces.cli.terminal.safe import is_terminal, make_encodable, silence, wants_style, write_line
 from findling.model.errors import NotFound, RootError
+from findling.model.plurals import count
 from findling.model.typed_paths import as_path, lies_in, nearest_folder
 
 if TYPE_CHECKING:
@@ -25,8 +27,10 @@ if TYPE_CHECKING:
 
     from findling.config.roots import Root
     from findling.engine import Engine
-    from findling.faces.cli.seams import OpenEngine, View
+    from findling.faces.cli.main import OpenEngine
+    from findling.faces.cli.terminal import JsonView, PlainView, PrettyView
     from findling.faces.cli.terminal.progress import ProgressDisplay
+    from findling.model.types import Hit, SearchResult
 
 
 class Session:
@@ -42,8 +46,6 @@ class Session:
         """Whether whoever reads stdout has left before the end."""
         color = getattr(args, "color", "auto")
         self._pretty = wants_style(sys.stdout, os.environ) if color == "auto" else color != "never"
-        # Somebody is watching: the command may go on after its first answer.
-        self.interactive = self._terminal and not args.json
 
     def open(self, path: str | None) -> Engine:
         """The engine for what was typed as PATH, with --root and --cache."""
@@ -89,7 +91,7 @@ class Session:
         """The engine for exactly this folder."""
         return self._open_engine(None, root=root, cache=self._args.cache)
 
-    def view(self, searched: Engine | Root) -> View:
+    def view(self, searched: Engine | Root) -> JsonView | PlainView | PrettyView:
         if self._args.json:
             return terminal.JsonView(sys.stdout, searched.root)
         if self._pretty:
@@ -122,3 +124,44 @@ class Session:
                 write_line(sys.stderr, f"note: {note}")
         except OSError:  # an answer is no worse for notes that nobody can read
             silence(sys.stderr)
+
+
+# --- how much is printed within --max-tokens -------------------------------------------------------------------------
+
+
+def within(result: SearchResult, max_tokens: int, length: Callable[[SearchResult], int]) -> SearchResult:
+    """The answer with as many of its places, snippets and bodies as fit; what was cut is said in its notes.
+
+    ``result`` has its bodies. ``length``: the characters that an answer takes when it is printed. What stands around
+    the places (in JSON the fields of the answer) is printed in any case; where nothing fits beside it, no place is.
+    """
+    hits = result.hits
+    if length(result) <= max_tokens * search.CHARS_PER_TOKEN or not hits:
+        return result
+    most = len(hits)
+    frame = _cut(replace(result, hits=()), search.cut_note(max_tokens, most, most, most, most))
+    around = length(frame)
+
+    def alone(*shown: Hit) -> int:
+        return length(replace(frame, hits=shown)) - around
+
+    between = alone(hits[0], hits[0]) - 2 * alone(hits[0])
+    sizes = []
+    for hit in hits:
+        header, snippet = alone(search.at_level(hit, "place")), alone(search.at_level(hit, "snippet"))
+        more = None if hit.body in ("", hit.snippet) else alone(hit) - snippet
+        sizes.append(search.Sizes(header + between, snippet - header if hit.snippet else 0, more))
+    packed = search.pack_sizes(sizes, max_tokens, taken=around - between)
+    note = packed.note
+    if around > max_tokens * search.CHARS_PER_TOKEN:
+        size = count(around // search.CHARS_PER_TOKEN, "token")
+        note = f"No place fits: what stands around them takes about {size} itself."
+    return _cut(replace(result, hits=tuple(search.at_levels(hits, packed.levels))), note)
+
+
+def _cut(result: SearchResult, note: str) -> SearchResult:
+    """As an answer that was cut, which ``note`` says; '' for one that was not."""
+    if not note:
+        return result
+    completeness = "truncated" if result.completeness == "complete" else result.completeness
+    return replace(result, completeness=completeness, notes=(*result.notes, note))

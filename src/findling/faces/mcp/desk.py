@@ -6,15 +6,18 @@ Must not know what a tool does, nor what the messages travel over.
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from importlib.util import find_spec, module_from_spec
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from findling import __version__, contracts
 from findling.engine.memory import expect_to_idle, give_back
-from findling.faces.mcp.sdk import load_lightly
+from findling.faces.mcp.opening import listed
 from findling.model import errors
 from findling.model.plurals import count
 from findling.model.remembered import forget_all
@@ -25,8 +28,10 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
     from mcp.types import CallToolRequestParams, CallToolResult, ListToolsResult, PaginatedRequestParams
 
-    from findling.contracts.model import Tool, ToolResult
-    from findling.contracts.workspace import Workspace
+    from findling.contracts.model import ToolResult
+    from findling.contracts.tools import Tool
+    from findling.contracts.workspaces import Workspace
+
 
 INSTRUCTIONS = (
     "Search over the code and documents of this folder, by exact text, by name and by meaning. Search first, then read "
@@ -44,9 +49,6 @@ again, and takes some tenths of a second longer."""
 
 LIST_TTL_MS = 3_600_000
 """How long a client may remember the list of tools: it is the same for as long as the server runs."""
-
-ALWAYS_LOAD = "anthropic/alwaysLoad"
-"""Clients that show a model the names of tools alone, until it looks for one, show it a tool with this in ``_meta``."""
 
 
 def make_server(desk: Desk) -> Server[Any]:
@@ -80,25 +82,9 @@ class Desk:
     async def list_tools(
         self, _context: ServerRequestContext[Any], _params: PaginatedRequestParams | None
     ) -> ListToolsResult:
-        from mcp.types import ListToolsResult, ToolAnnotations
-        from mcp.types import Tool as Row
+        from mcp.types import ListToolsResult
 
-        rows = [
-            Row(
-                name=tool.name,
-                title=tool.name.replace("_", " ").capitalize(),
-                description=tool.summary,
-                input_schema=dict(tool.schema),
-                annotations=ToolAnnotations(
-                    read_only_hint=not tool.writes,
-                    destructive_hint=tool.destructive,
-                    open_world_hint=tool.open_world,
-                ),
-                _meta={ALWAYS_LOAD: True} if tool.first else None,
-            )
-            for tool in self._tools.values()
-        ]
-        return ListToolsResult(tools=rows)
+        return ListToolsResult.model_validate({"tools": [listed(tool) for tool in self._tools.values()]})
 
     async def call_tool(self, context: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
         from mcp.shared.exceptions import MCPError
@@ -187,3 +173,41 @@ class ProgressRelay:
         asyncio.run_coroutine_threadsafe(
             self._context.session.report_progress(round(reached, 4), float(len(STAGES)), words), self._loop
         )
+
+
+# --- loading the SDK without the half of it that a server does not use -----------------------------------------------
+
+
+_PACKAGES = ("mcp", "mcp.server")
+
+
+def load_lightly() -> None:
+    """Call before the SDK's first import; afterwards it does nothing."""
+    for name in _PACKAGES:
+        if name not in sys.modules:
+            _put_off(name)
+
+
+def _put_off(name: str) -> None:
+    spec = find_spec(name)
+    if spec is None or spec.loader is None:
+        return  # the import that follows says what is missing
+    module = module_from_spec(spec)
+    load = spec.loader.exec_module
+
+    def load_and_get(attribute: str) -> Any:
+        if attribute.startswith("__"):  # asked by the import system, about an optional property of every module
+            raise AttributeError(attribute)
+        vars(module).pop("__getattr__", None)
+        load(module)
+        return getattr(module, attribute)
+
+    vars(module)["__getattr__"] = load_and_get
+    sys.modules[name] = module
+    _bind_to_parent(name, module)
+
+
+def _bind_to_parent(name: str, module: ModuleType) -> None:
+    parent, _, child = name.rpartition(".")
+    if parent:
+        setattr(sys.modules[parent], child, module)

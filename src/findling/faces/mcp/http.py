@@ -13,19 +13,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from findling.faces.mcp.desk import make_server
-from findling.faces.mcp.http_bodies import BodyGuard
-from findling.faces.mcp.http_guard import AddressGuard, App, TokenGuard
+from findling.faces.mcp.desk import load_lightly, make_server
+from findling.faces.mcp.http_guard import SESSION_IDLE_S, AddressGuard, App, BodyGuard, Sessions, TokenGuard
 from findling.faces.mcp.http_options import TOKEN_VARIABLE
-from findling.faces.mcp.http_sessions import SESSION_IDLE_S, Sessions
-from findling.faces.mcp.sdk import load_lightly
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
     from findling.faces.mcp.desk import Desk
-    from findling.faces.mcp.http_listening import Listening
-    from findling.faces.mcp.http_options import HttpOptions
+    from findling.faces.mcp.http_options import HttpOptions, Listening
 
 PATH = "/mcp"
 

@@ -12,7 +12,7 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from findling.faces.mcp.http_guard import Standing, refusal, standing
-from findling.faces.mcp.messages import INVALID_REQUEST, Refused
+from findling.faces.mcp.wire import INVALID_REQUEST, Refused
 
 MAX_CONNECTIONS = 128
 """Beyond it a connection has to leave for each that comes; each session holds one or two."""

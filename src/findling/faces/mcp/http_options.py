@@ -6,8 +6,10 @@ machine can read, and is never shown.
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import re
+import socket
 import stat
 from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass, field
@@ -120,3 +122,51 @@ def _check_token(token: str, place: str) -> None:
             f"What {place} holds is no token: {MIN_TOKEN} to {MAX_TOKEN} letters, digits and ._~+/=- in one line.",
             remedy="Make one: python -c 'import secrets; print(secrets.token_urlsafe(32))'",
         )
+
+
+# --- the socket that requests come in by, bound before anything else is loaded ---------------------------------------
+
+
+BACKLOG = 64
+"""Connections that wait to be accepted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """A bound socket and whom it is for."""
+
+    socket: socket.socket
+    options: HttpOptions
+    loopback: bool
+
+    @property
+    def url(self) -> str:
+        host, port = self.socket.getsockname()[:2]
+        return f"http://{f'[{host}]' if ':' in host else host}:{port}/mcp"
+
+
+def listen(options: HttpOptions) -> Listening:
+    """Bind the address. Raises `InvalidInput` if it cannot be had, or reaches other machines and there is no token."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(options.host, options.port, type=socket.SOCK_STREAM)[0]
+    except OSError as error:
+        raise InvalidInput(f"There is no host {options.host!r}: {error.strerror}.") from error
+    loopback = ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback
+    if not loopback and options.token is None:
+        raise InvalidInput(
+            f"{options.host} can be reached from other machines, and there is no token.",
+            remedy=f"Set {TOKEN_VARIABLE} or --token-file, or leave the host out to serve this machine alone.",
+        )
+    opened = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        if os.name == "posix":  # elsewhere it would let another program take the address over
+            opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        opened.bind(address)
+        opened.listen(BACKLOG)
+    except OSError as error:
+        opened.close()
+        raise InvalidInput(
+            f"Cannot listen on {options.host} port {options.port}: {error.strerror}.",
+            remedy="Choose another port; 0 takes a free one.",
+        ) from error
+    return Listening(opened, options, loopback)

@@ -12,10 +12,13 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from findling import __version__
 from findling.faces.mcp.wire import Line
+
+if TYPE_CHECKING:
+    from findling.contracts.tools import Tool
 
 Message: TypeAlias = Mapping[str, Any]
 
@@ -27,6 +30,9 @@ VERSION: Final = "$VERSION"
 MAX_BYTES: Final = 1 << 16
 """Longer messages are no greeting."""
 
+ALWAYS_LOAD: Final = "anthropic/alwaysLoad"
+"""Clients that show a model the names of tools alone, until it looks for one, show it a tool with this in ``_meta``."""
+
 OPENING_ID: Final = f"opening-{os.urandom(16).hex()}"
 """The id under which the SDK hears of the first request; its answer is not sent, as the client has it."""
 
@@ -36,30 +42,26 @@ _CAPABILITIES_KEY: Final = f"{_ENVELOPE}clientCapabilities"
 _CLIENT_KEY: Final = f"{_ENVELOPE}clientInfo"
 
 
-class DescribedTool(NamedTuple):
-    """A tool as it is listed."""
-
-    name: str
-    family: str
-    destructive: bool
-    row: Message
+def read_results() -> dict[str, dict[str, Message]]:
+    """What the SDK answers, by revision of the protocol and method, without the tools that are served."""
+    found: dict[str, dict[str, Message]] = json.loads(DESCRIPTION.read_text("utf-8").replace(VERSION, __version__))
+    return found
 
 
-class Description(NamedTuple):
-    """What the SDK answers: results by revision of the protocol and method, without the tools that are served."""
-
-    results: Mapping[str, Message]
-    tools: Mapping[str, DescribedTool]
-
-
-def read_description() -> Description:
-    """The description that came with findling."""
-    described = json.loads(DESCRIPTION.read_text("utf-8").replace(VERSION, __version__))
-    tools = (
-        DescribedTool(tool["row"]["name"], tool["family"], tool["row"]["annotations"]["destructiveHint"], tool["row"])
-        for tool in described["tools"]
-    )
-    return Description(described["results"], {tool.name: tool for tool in tools})
+def listed(tool: Tool) -> Message:
+    """A tool as the protocol lists it."""
+    row = {
+        "name": tool.name,
+        "title": tool.name.replace("_", " ").capitalize(),
+        "description": tool.summary,
+        "inputSchema": tool.schema,
+        "annotations": {
+            "readOnlyHint": not tool.writes,
+            "destructiveHint": tool.destructive,
+            "openWorldHint": tool.open_world,
+        },
+    }
+    return {**row, "_meta": {ALWAYS_LOAD: True}} if tool.first else row
 
 
 class Heard(NamedTuple):
@@ -72,8 +74,8 @@ class Heard(NamedTuple):
 class Opening:
     """One conversation up to the first message that the description does not answer."""
 
-    def __init__(self, results: Mapping[str, Message], tools: Sequence[DescribedTool]) -> None:
-        self._results, self._rows = results, [tool.row for tool in tools]
+    def __init__(self, results: Mapping[str, Message], tools: Sequence[Tool]) -> None:
+        self._results, self._rows = results, [listed(tool) for tool in tools]
         self._handshakes = [version for version, methods in results.items() if "initialize" in methods]
         self._version = ""
         self.is_over = False

@@ -7,16 +7,11 @@ from typing import TYPE_CHECKING
 from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
-    from findling.faces.mcp import desk, http, http_listening, stdio
+    from findling.faces.mcp import desk, http, stdio
 else:
     __getattr__ = front_door(
         __name__,
-        {
-            "desk": "",
-            "http": "",
-            "http_listening": "",
-            "stdio": "",
-        },
+        {"desk": "", "http": "", "stdio": ""},
     )
 
-__all__ = ["desk", "http", "http_listening", "stdio"]
+__all__ = ["desk", "http", "stdio"]

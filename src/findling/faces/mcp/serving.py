@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from findling import config, contracts, engine, outbound
 from findling.faces.mcp import parts
-from findling.faces.mcp.http_options import HttpOptions
-from findling.faces.mcp.opening import Opening, read_description
+from findling.faces.mcp.http_options import HttpOptions, listen
+from findling.faces.mcp.opening import Opening, read_results
 from findling.faces.mcp.wire import Incoming, claim_wire
 from findling.model import errors
 
@@ -43,8 +43,7 @@ def serve(
     `InvalidInput`, `RootError`, and `EmbedderUnavailable` for a model of other dimensions than configured, before the
     first message.
     """
-    description = read_description()
-    chosen = contracts.select_of(description.tools, tools, allow_delete=allow_delete)
+    chosen = contracts.select(tools, allow_delete=allow_delete)
     contracts.check_roots(path, roots)
     # a folder that cannot be searched is said now, not at the first call
     found = [config.find_root(path, root=root) for root in roots or (None,)]
@@ -61,16 +60,15 @@ def serve(
 
     def open_desk() -> Desk:
         workspace = contracts.open_workspace(path, roots=roots, cache=cache, background=True)
-        served = contracts.select([tool.name for tool in chosen], allow_delete=allow_delete)
-        return parts.desk.Desk(served, workspace, index_at_start=configured[0].semantic.index_on_startup)
+        return parts.desk.Desk(chosen, workspace, index_at_start=configured[0].semantic.index_on_startup)
 
     if http is None:
         wire = claim_wire()
-        incoming = Incoming(wire, Opening(description.results, chosen))
+        incoming = Incoming(wire, Opening(read_results(), chosen))
         if incoming.meet(OPENING_S):
             parts.stdio.serve_stdio(wire, incoming, open_desk())
         return
-    listening = parts.http_listening.listen(http)  # a port that is taken, too, is said before anything is loaded
+    listening = listen(http)  # a port that is taken, too, is said before anything is loaded
     claim_wire()
     parts.http.serve_http(listening, open_desk())
 

@@ -7,10 +7,9 @@ from collections.abc import AsyncIterator
 from types import TracebackType
 from typing import TYPE_CHECKING, cast
 
-from findling.faces.mcp.desk import make_server
-from findling.faces.mcp.messages import Refused
+from findling.faces.mcp.desk import load_lightly, make_server
 from findling.faces.mcp.opening import OPENING_ID
-from findling.faces.mcp.sdk import load_lightly
+from findling.faces.mcp.wire import Refused
 
 if TYPE_CHECKING:
     from mcp.shared._stream_protocols import WriteStream

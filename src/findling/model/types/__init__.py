@@ -13,111 +13,20 @@ from typing import TYPE_CHECKING
 from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
-    from findling.model.types.answers import (
-        Absent,
-        Answer,
-        Confidence,
-        Coverage,
-        EmbedderProblem,
-        Gate,
-        Grounds,
-        Hit,
-        Meaning,
-        Near,
-        Query,
-        Reason,
-        SearchResult,
-        Skip,
-        Span,
-        Status,
-    )
-    from findling.model.types.basic import (
-        LOW_CONFIDENCE,
-        MODES,
-        SYMBOL_KINDS,
-        UNREAD,
-        Channel,
-        Chunk,
-        Completeness,
-        FileState,
-        Freshness,
-        IndexingStatus,
-        IndexReport,
-        Intent,
-        Kind,
-        Mode,
-        Progress,
-        SkippedFile,
-        Symbol,
-        TreeState,
-    )
-    from findling.model.types.matches import (
-        FileMatches,
-        GrepOptions,
-        GrepResult,
-        GrepStream,
-        LineMatch,
-        Reference,
-        SymbolHit,
-        SymbolResult,
-    )
+    from findling.model.types.answers import *  # noqa: F403
+    from findling.model.types.basic import *  # noqa: F403
+    from findling.model.types.matches import *  # noqa: F403
 else:
-    __getattr__ = front_door(
-        __name__,
-        {
-            "answers": (
-                "Absent Answer Confidence Coverage EmbedderProblem Gate Grounds Hit Meaning Near Query Reason "
-                "SearchResult Skip Span Status"
-            ),
-            "basic": (
-                "LOW_CONFIDENCE MODES SYMBOL_KINDS UNREAD Channel Chunk Completeness FileState Freshness "
-                "IndexReport IndexingStatus Intent Kind Mode Progress SkippedFile Symbol TreeState"
-            ),
-            "matches": "FileMatches GrepOptions GrepResult GrepStream LineMatch Reference SymbolHit SymbolResult",
-        },
-    )
-
-__all__ = [
-    "LOW_CONFIDENCE",
-    "MODES",
-    "SYMBOL_KINDS",
-    "UNREAD",
-    "Absent",
-    "Answer",
-    "Channel",
-    "Chunk",
-    "Completeness",
-    "Confidence",
-    "Coverage",
-    "EmbedderProblem",
-    "FileMatches",
-    "FileState",
-    "Freshness",
-    "Gate",
-    "GrepOptions",
-    "GrepResult",
-    "GrepStream",
-    "Grounds",
-    "Hit",
-    "IndexReport",
-    "IndexingStatus",
-    "Intent",
-    "Kind",
-    "LineMatch",
-    "Meaning",
-    "Mode",
-    "Near",
-    "Progress",
-    "Query",
-    "Reason",
-    "Reference",
-    "SearchResult",
-    "Skip",
-    "SkippedFile",
-    "Span",
-    "Status",
-    "Symbol",
-    "SymbolHit",
-    "SymbolResult",
-    "TreeState",
-]
+    _NAMES = {
+        "answers": (
+            "Absent Answer Confidence Coverage EmbedderProblem Gate Grounds Hit Meaning Near Query Reason "
+            "SearchResult Skip Span Status"
+        ),
+        "basic": (
+            "LOW_CONFIDENCE MODES SYMBOL_KINDS UNREAD Channel Chunk Completeness FileState Freshness "
+            "IndexReport IndexingStatus Intent Kind Mode Progress SkippedFile Symbol TreeState"
+        ),
+        "matches": "FileMatches GrepOptions GrepResult GrepStream LineMatch Reference SymbolHit SymbolResult",
+    }
+    __getattr__ = front_door(__name__, _NAMES)
+    __all__ = [name for names in _NAMES.values() for name in names.split()]

@@ -129,6 +129,8 @@ class GrepStream(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SymbolHit:
+    """A definition. ``body``: its text from its first line on, as much of it as was asked for."""
+
     path: str
     line: int
     start_line: int
@@ -139,6 +141,7 @@ class SymbolHit:
     language: str
     signature: str
     match: Literal["exact", "prefix", "part"]
+    body: str = ""
 
 
 @dataclass(frozen=True, slots=True)

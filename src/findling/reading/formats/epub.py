@@ -7,8 +7,7 @@ from typing import Final
 
 from findling.reading.formats import page
 from findling.reading.formats.model import NotConverted, Text
-from findling.reading.formats.package import Package, part_name
-from findling.reading.formats.xml import attribute, events
+from findling.reading.formats.package import Package, attribute, events, part_name
 
 _CONTAINER: Final = "META-INF/container.xml"
 _ENCRYPTION: Final = "META-INF/encryption.xml"

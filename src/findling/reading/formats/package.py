@@ -1,4 +1,6 @@
-"""A zip archive that is a document: its parts by name, unpacked within bounds. Nothing is ever written to a disk."""
+"""A zip archive that is a document: its parts by name, unpacked within bounds, and the XML in them. Nothing is ever
+written to a disk.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +8,12 @@ import io
 import posixpath
 import zipfile
 import zlib
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, Literal, TypeAlias
 from urllib.parse import unquote
+from xml.parsers import expat
 
-from findling.reading.formats.model import NotConverted
-from findling.reading.formats.xml import attribute, events
+from findling.reading.formats.model import MAX_CHARS, NotConverted
 
 MAX_PARTS: Final = 20_000
 """Entries of an archive; a book of a thousand chapters with pictures has some thousands."""
@@ -93,3 +95,81 @@ def part_name(folder: str, target: str) -> str:
 
 _COMPOUND: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 """How the older file format begins, which also wraps documents with a password."""
+
+
+# --- XML as a stream of events: nothing is held, no entity is expanded, nothing outside is loaded
+
+MAX_DEPTH: Final = 500
+"""Elements within elements; documents that people write stay below 100."""
+
+MAX_TEXT: Final = 2 * MAX_CHARS
+"""Characters between the elements of one part: readers gather some before they write any."""
+
+Attributes: TypeAlias = Mapping[str, str]
+Event: TypeAlias = (
+    tuple[Literal["start"], str, Attributes]
+    | tuple[Literal["end"], str, Attributes]
+    | tuple[Literal["text"], str, Attributes]
+)
+
+_NO_ATTRIBUTES: Final[Attributes] = {}
+
+
+def events(pieces: Iterable[bytes]) -> Iterator[Event]:
+    """Starts and ends of elements by their local names, and the text between. Nothing for nothing.
+
+    Raises `NotConverted` for what is not well-formed, has a document type (which is how entities are declared), is
+    nested too deep or says too much.
+    """
+    found: list[Event] = []
+    depth = chars = 0
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        nonlocal depth
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise NotConverted("broken_document", f"its elements are nested more than {MAX_DEPTH} deep")
+        found.append(("start", name.rpartition(" ")[2], attributes))
+
+    def end(name: str) -> None:
+        nonlocal depth
+        depth -= 1
+        found.append(("end", name.rpartition(" ")[2], _NO_ATTRIBUTES))
+
+    def say(text: str) -> None:
+        nonlocal chars
+        chars += len(text)
+        if chars > MAX_TEXT:
+            raise NotConverted("too_large", f"a part of it has more than {MAX_TEXT:,} characters")
+        found.append(("text", text, _NO_ATTRIBUTES))
+
+    def refuse(*_: object) -> None:
+        raise NotConverted("broken_document", "it declares a document type, which no document of its format has")
+
+    parser = expat.ParserCreate(namespace_separator=" ")
+    parser.buffer_text = True
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.CharacterDataHandler = say
+    parser.StartDoctypeDeclHandler = refuse
+    parser.EntityDeclHandler = refuse
+    any_piece = False
+    try:
+        for piece in pieces:
+            any_piece = True
+            parser.Parse(piece, False)
+            yield from found
+            found.clear()
+        if any_piece:
+            parser.Parse(b"", True)
+            yield from found
+    except expat.ExpatError as error:
+        raise NotConverted("broken_document", f"its XML is broken: {error}") from error
+
+
+def attribute(attributes: Attributes, name: str) -> str:
+    """By its local name, '' for one that is not there."""
+    if name in attributes:
+        return attributes[name]
+    ending = f" {name}"
+    return next((value for key, value in attributes.items() if key.endswith(ending)), "")

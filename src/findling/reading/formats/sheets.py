@@ -11,8 +11,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from findling.reading.formats.model import NotConverted, Text, folded
-from findling.reading.formats.package import Package
-from findling.reading.formats.xml import attribute, events
+from findling.reading.formats.package import Package, attribute, events
 
 ROWS: Final = 20
 """Rows of one place: a screenful."""

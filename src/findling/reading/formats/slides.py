@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from findling.reading.formats.model import Text, folded
-from findling.reading.formats.package import Package
-from findling.reading.formats.xml import attribute, events
+from findling.reading.formats.package import Package, attribute, events
 
 _MAIN: Final = "ppt/presentation.xml"
 _SLIDE = re.compile(r"ppt/slides/slide(\d{1,9})\.xml")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from findling.reading.formats.model import Text, folded
-from findling.reading.formats.package import Package
-from findling.reading.formats.xml import attribute, events
+from findling.reading.formats.package import Package, attribute, events
 
 _SPACES: Final = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": "\t"}
 _NOTES: Final = ("word/footnotes.xml", "word/endnotes.xml", "word/comments.xml")

@@ -42,7 +42,8 @@ class Definition:
     doc: str = ""
 
 
-Finder = Callable[["Node", bytes, int], Iterable[Definition]]
+Definitions = Iterable[Definition]
+Finder = Callable[["Node", bytes, int], Definitions]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class Attach:
     doc: Callable[[Node, bytes], str | None] | None = None
     find: Finder | None = None
 
-    def __call__(self, node: Node, text: bytes, place: int) -> Iterable[Definition]:
+    def __call__(self, node: Node, text: bytes, place: int) -> Definitions:
         return () if self.find is None else self.find(node, text, place)
 
 
@@ -89,19 +90,6 @@ def through(types: str, place: int | None = None) -> dict[str, Action]:
     return dict.fromkeys(types.split(), Through(place))
 
 
-@dataclass(frozen=True, slots=True)
-class Comments:
-    """Markers of comments that document what follows; longer markers first."""
-
-    line: tuple[bytes, ...] = ()
-    block: tuple[tuple[bytes, bytes], ...] = ()
-
-
-C_COMMENTS = Comments(line=(b"///", b"//"), block=((b"/*", b"*/"),))
-HASH_COMMENTS = Comments(line=(b"#",))
-SEMICOLON_COMMENTS = Comments(line=(b";",))
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Grammar:
     """How one language's definitions look in the trees of ``parser`` (the name of a tree-sitter grammar).
@@ -115,7 +103,6 @@ class Grammar:
 
     parser: str
     actions: Mapping[str, Action]
-    comments: Comments = field(default_factory=Comments)
     nested: bytes = b""
     annotation: bytes = b""
     merge: bool = False
@@ -192,6 +179,26 @@ def _step(step: str) -> Callable[[Node], Node | None]:
     return methodcaller("child_by_field_name", step)
 
 
+def get(node: Node | None, path: str) -> Node | None:
+    """The node at the end of a path (`way`), None where there is none."""
+    return None if node is None else way(path)(node)
+
+
+def named(
+    kind: str,
+    at: Node | None,
+    text: bytes,
+    *,
+    qualifier: str = "",
+    body: Node | None = None,
+    place: int | None = None,
+    strip: str = "",
+) -> Iterator[Definition]:
+    """The definition of the name that stands at a node; nothing without one."""
+    if at is not None:
+        yield Definition(kind, text_of(at, text).strip(strip), at, qualifier, body, place)
+
+
 def imports(value: Node, name: str, text: bytes, call: re.Pattern[bytes], member: str) -> bool:
     """``require("x")``, and ``a.name`` under the same name: these bind what is defined elsewhere."""
     if call.match(text, value.start_byte):
@@ -199,14 +206,18 @@ def imports(value: Node, name: str, text: bytes, call: re.Pattern[bytes], member
     return value.type == member and text.endswith(b"." + name.encode(), value.start_byte, value.end_byte)
 
 
+BY_KIND = -1
+
+
 @dataclass(frozen=True, slots=True)
 class Define:
     """The common case: a node that defines a name. ``name`` and ``body`` are the paths to both (`way`).
 
-    ``each``: the path to several that are declared together; name and body are theirs, and so is the range where there
-    is more than one. ``strip``: characters around the name that are not part of it. ``constant``: an expression for
-    what stands before the name of a constant. ``local``: also counts inside functions. ``inside``: the body may hold
-    definitions.
+    ``words``: what may stand before the name -> the kind that it then is. ``each``: the path to several that are
+    declared together; name and body are theirs, and so is the range where there is more than one. ``strip``: characters
+    around the name that are not part of it. ``local``: also counts inside functions. ``inside``: what the body is to
+    the definitions in it, None where it holds none; by default the kind says it. ``unnamed``: the same where there is
+    no name, and so no symbol.
     """
 
     kind: str
@@ -214,25 +225,28 @@ class Define:
     body: str = "body"
     each: str = ""
     strip: str = ""
-    constant: bytes = b""
+    words: Mapping[bytes, str] = field(default_factory=dict)
     local: bool = True
-    inside: bool = True
+    inside: int | None = BY_KIND
+    unnamed: int | None = None
 
-    def __call__(self, node: Node, text: bytes, place: int) -> Iterable[Definition]:
+    def __call__(self, node: Node, text: bytes, place: int) -> Definitions:
         if place == FUNCTION and not self.local:
             return
         ones = self._declared(node) if self.each else (node,)
         kind = ""
         for one in ones:
-            at = way(self.name)(one)
+            at, body = way(self.name)(one), way(self.body)(one)
             if at is not None:
                 kind = kind or self._kind(text[node.start_byte : at.start_byte])  # the first name's is that of all
-                name, body = text_of(at, text).strip(self.strip), way(self.body)(one)
-                inside = place_inside(kind) if self.inside else None
+                inside = place_inside(kind) if self.inside == BY_KIND else self.inside
+                name = text_of(at, text).strip(self.strip)
                 yield Definition(kind, name, at, body=body, place=inside, extent=one if len(ones) > 1 else None)
+            elif self.unnamed is not None:
+                yield Definition("", body=body, place=self.unnamed)
 
     def _kind(self, before: bytes) -> str:
-        return "constant" if self.constant and re.search(self.constant, before, re.DOTALL) else self.kind
+        return next((kind for word, kind in self.words.items() if re.search(word, before, re.DOTALL)), self.kind)
 
     def _declared(self, node: Node) -> Sequence[Node]:
         before, _, last = self.each.rpartition("/")

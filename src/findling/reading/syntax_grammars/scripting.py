@@ -1,32 +1,159 @@
-"""Perl, Dart and Zig."""
+"""Languages of scripts: Python, Starlark, Ruby, Perl, Lua, Bash, batch files, Vim script, Julia, R."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from findling.reading.syntax_grammars.model import (
-    ATTRIBUTE,
-    C_COMMENTS,
+    DECORATED,
     FUNCTION,
-    HASH_COMMENTS,
+    GROUP,
     MODULE,
     TYPE,
+    Attach,
     Define,
     Definition,
+    Definitions,
+    Finder,
     Grammar,
     child_of_type,
-    children_of_type,
+    get,
     imports,
+    named,
     nth_child,
     text_of,
     through,
     value_kind,
 )
+from findling.reading.syntax_text import first_paragraph
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+
+# --- Python and Starlark
+
+
+def _python_assignment(node: Node, text: bytes, place: int) -> Definitions:
+    left = get(node, "left")
+    if place == FUNCTION or left is None:
+        return
+    for target in left.named_children if left.type == "pattern_list" else [left]:
+        if target.type == "identifier":
+            yield from named(value_kind(text_of(target, text)), target, text)
+
+
+def _python_alias(node: Node, text: bytes, place: int) -> Definitions:
+    left = get(node, "left")
+    if left is not None:
+        yield Definition("type_alias", text_of(left, text).partition("[")[0].strip(), left)
+
+
+_PYTHON_BLOCKS = (
+    "if_statement elif_clause else_clause try_statement except_clause finally_clause with_statement for_statement "
+    "while_statement block match_statement case_clause"
+)
+
+GRAMMARS = {
+    "python": Grammar(
+        "python",
+        {
+            "function_definition": Define("fn"),
+            "class_definition": Define("class"),
+            "decorated_definition": DECORATED,
+            "expression_statement": GROUP,
+            "assignment": _python_assignment,
+            "type_alias_statement": _python_alias,
+            **through(_PYTHON_BLOCKS),
+        },
+        nested=rb"\b(?:def|class)\b",
+        docstring=True,
+    ),
+    "starlark": Grammar(
+        "starlark",
+        {
+            "function_definition": Define("fn"),
+            "expression_statement": GROUP,
+            "assignment": _python_assignment,
+            **through("if_statement else_clause for_statement block"),
+        },
+        nested=rb"\bdef\b",
+        docstring=True,
+    ),
+}
+
+
+# --- Ruby: macros that plainly define methods (``attr_accessor``, ``define_method``, …) count as definitions
+
+_ACCESSORS = frozenset(
+    (
+        "attr_accessor attr_reader attr_writer attr_internal mattr_accessor mattr_reader mattr_writer "
+        "cattr_accessor cattr_reader cattr_writer thread_mattr_accessor class_attribute"
+    ).split()
+)
+_DEFINERS = frozenset({"define_method", "alias_method", "scope", "define_singleton_method"})
+
+
+def _ruby_container(kind: str) -> Finder:
+    def find(node: Node, text: bytes, place: int) -> Definitions:
+        at, qualifier = get(node, "name"), ""
+        if at is not None and at.type == "scope_resolution":
+            scope = get(at, "scope")
+            qualifier = text_of(scope, text).replace("::", ".").strip(".") if scope is not None else ""
+            at = get(at, "name") or at
+        inside = TYPE if kind == "class" else MODULE
+        yield from named(kind, at, text, qualifier=qualifier, body=get(node, "body"), place=inside)
+
+    return find
+
+
+def _ruby_method(node: Node, text: bytes, place: int) -> Definitions:
+    owned = node.parent is not None and node.parent.type == "body_statement"
+    yield from named("method" if owned else "fn", get(node, "name"), text, body=get(node, "body"), place=FUNCTION)
+
+
+def _ruby_call(node: Node, text: bytes, place: int) -> Definitions:
+    method, arguments, block = get(node, "method"), get(node, "arguments"), get(node, "block")
+    name = text_of(method, text) if method is not None else ""
+    if arguments is not None and get(node, "receiver") is None:
+        if name in _ACCESSORS or name in _DEFINERS:
+            symbols = [child for child in arguments.named_children if child.type == "simple_symbol"]
+            for at in symbols if name in _ACCESSORS else symbols[:1]:
+                yield Definition("method", text_of(at, text).lstrip(":"), at)
+            return
+        yield Definition("", body=arguments, place=place)  # ``private def x``
+    yield Definition("", body=block, place=place)
+
+
+def _ruby_assignment(node: Node, text: bytes, place: int) -> Definitions:
+    at, value = get(node, "left"), get(node, "right")
+    if at is None or at.type not in ("constant", "global_variable"):
+        return
+    block = get(value, "block") if value is not None and value.type == "call" else None
+    if value is not None and block is not None and text.startswith((b"Struct.", b"Class.", b"Data."), value.start_byte):
+        yield from named("class", at, text, body=get(block, "body"), place=TYPE)
+    elif value is not None and text.startswith((b"Struct.new", b"Class.new", b"Data.define"), value.start_byte):
+        yield from named("class", at, text)
+    else:
+        yield from named("constant" if at.type == "constant" else "variable", at, text)
+
+
+GRAMMARS["ruby"] = Grammar(
+    "ruby",
+    {
+        **through("body_statement block_body if unless begin then else elsif if_modifier unless_modifier"),
+        "module": _ruby_container("module"),
+        "class": _ruby_container("class"),
+        "singleton_class": Define("", name="", unnamed=TYPE),
+        "method": _ruby_method,
+        "singleton_method": _ruby_method,
+        "call": _ruby_call,
+        "assignment": _ruby_assignment,
+        "alias": Define("method", body=""),
+    },
+    nested=rb"\bdef\b|\bclass\b",
+)
 
 
 # --- Perl: ``package X;`` names what follows, up to the next one
@@ -36,27 +163,23 @@ _PERL_PACKAGE = re.compile(rb"^[ \t]*package\s+([\w:]+)\s*;", re.MULTILINE)
 _PERL_LOOK_BACK = 100_000
 
 
-def _perl_package(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    at, body = child_of_type(node, "package_name"), node.child_by_field_name("body")
+def _perl_package(node: Node, text: bytes, place: int) -> Definitions:
+    at, body = child_of_type(node, "package_name"), get(node, "body")
     if at is not None:
         qualifier, _, name = text_of(at, text).replace("::", ".").rpartition(".")
-        yield Definition("module", name, at, qualifier, body, FUNCTION if body is not None else None)
+        yield Definition("module", name, at, qualifier, body, FUNCTION)
 
 
-def _perl_sub(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    at = node.child_by_field_name("name")
-    if at is None:
-        return
+def _perl_sub(node: Node, text: bytes, place: int) -> Definitions:
     qualifier = ""
     if place == MODULE:
-        window = text[max(0, node.start_byte - _PERL_LOOK_BACK) : node.start_byte]
-        packages = _PERL_PACKAGE.findall(window)
+        packages = _PERL_PACKAGE.findall(text, max(0, node.start_byte - _PERL_LOOK_BACK), node.start_byte)
         qualifier = packages[-1].decode("utf-8", "replace").replace("::", ".") if packages else ""
-    yield Definition("fn", text_of(at, text), at, qualifier, node.child_by_field_name("body"))
+    yield from named("fn", get(node, "name"), text, qualifier=qualifier, body=get(node, "body"))
 
 
-def _perl_assignment(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    left = node.child_by_field_name("variable")
+def _perl_assignment(node: Node, text: bytes, place: int) -> Definitions:
+    left = get(node, "variable")
     if left is None or left.type != "variable_declaration":
         return
     for at in left.named_children:
@@ -65,136 +188,263 @@ def _perl_assignment(node: Node, text: bytes, place: int) -> Iterable[Definition
             yield Definition(value_kind(name), name, at)
 
 
-PERL = Grammar(
-    parser="perl",
-    actions={
+GRAMMARS["perl"] = Grammar(
+    "perl",
+    {
         **through("block if_statement"),
         "package_statement": _perl_package,
         "function_definition": _perl_sub,
         "binary_expression": _perl_assignment,
         "use_constant_statement": Define("constant", name="constant", body="", local=False),
     },
-    comments=HASH_COMMENTS,
     nested=rb"\bsub\b",
     braces=True,
 )
 
 
-# --- Dart: a signature and its body are neighbours
+# --- Lua: ``M.f`` and ``M:f`` are named with their table
+
+_LUA_IMPORT = re.compile(rb"require")
+_LUA_PATH = re.compile(r"^[\w.:]+$")
 
 
-def _dart_function(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    signature = node
-    if node.type in ("method_signature", "declaration"):
-        signature = next(children_of_type(node, *_DART_SIGNATURES), node)
-    body = node.next_named_sibling
-    body = body if body is not None and body.type == "function_body" else None
-    if signature.type in ("constructor_signature", "constant_constructor_signature", "factory_constructor_signature"):
-        names = list(children_of_type(signature, "identifier"))
-        if names:
-            written = ".".join(text_of(name, text) for name in names)
-            yield Definition("method", written, names[-1], body=body, until=body)
+def _lua_path(node: Node, text: bytes) -> tuple[str, str]:
+    """``a.b.c`` or ``a.b:c`` as qualifier and name; two empty strings for computed names."""
+    written = text_of(node, text)
+    qualifier, _, name = written.replace(":", ".").rpartition(".") if _LUA_PATH.match(written) else ("", "", "")
+    return qualifier, name
+
+
+def _lua_function(node: Node, text: bytes, place: int) -> Definitions:
+    at = get(node, "name")
+    qualifier, name = _lua_path(at, text) if at is not None else ("", "")
+    if at is not None and name:
+        kind = "method" if at.type == "method_index_expression" else "fn"
+        inner = get(at, "field") or get(at, "method") or at
+        yield Definition(kind, name, inner, qualifier, get(node, "body"), FUNCTION)
+
+
+def _lua_assignment(node: Node, text: bytes, place: int) -> Definitions:
+    targets, values = child_of_type(node, "variable_list"), child_of_type(node, "expression_list")
+    held = values.named_children if values is not None else []
+    for position, target in enumerate(targets.named_children if targets is not None else ()):
+        if target.type not in ("identifier", "dot_index_expression"):
+            continue
+        qualifier, name = _lua_path(target, text)
+        at = get(target, "field") or target
+        value = held[position] if position < len(held) else None
+        if not name:
+            continue
+        if value is not None and value.type == "function_definition":
+            yield Definition("fn", name, at, qualifier, get(value, "body"), FUNCTION)
+        elif place != FUNCTION and not (
+            value is not None and imports(value, name, text, _LUA_IMPORT, "dot_index_expression")
+        ):
+            table = value if value is not None and value.type == "table_constructor" else None
+            yield Definition(value_kind(name), name, at, qualifier, table, FUNCTION)
+
+
+def _lua_field(node: Node, text: bytes, place: int) -> Definitions:
+    at, value = get(node, "name"), get(node, "value")
+    if at is None or value is None or at.type != "identifier":
         return
-    at = signature.child_by_field_name("name") or child_of_type(signature, "identifier")
-    if at is not None and signature.type in _DART_SIGNATURES:
-        yield Definition("fn", text_of(at, text), at, body=body, place=FUNCTION, until=body)
-    elif signature.type == "operator_signature":
-        yield Definition("method", "operator", signature, body=body, until=body)
-    elif node.type == "declaration":
-        yield from _dart_variables(node, text, place)
+    if value.type == "function_definition":
+        yield from named("fn", at, text, body=get(value, "body"), place=FUNCTION)
+    elif value.type == "table_constructor":
+        yield from named("", at, text, body=value, place=FUNCTION)
 
 
-_DART_SIGNATURES = (
-    "function_signature", "getter_signature", "setter_signature", "constructor_signature",
-    "constant_constructor_signature", "factory_constructor_signature", "operator_signature",
-)  # fmt: skip
+_LUA_BLOCKS = (
+    "if_statement else_statement elseif_statement do_statement for_statement while_statement block return_statement"
+)
 
-
-def _dart_variables(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    holders = (
-        [node]
-        if node.type.endswith("_list")
-        else list(children_of_type(node, "static_final_declaration_list", "initialized_identifier_list"))
-    )
-    for holder in holders:
-        entries = holder.named_children
-        for entry in entries:
-            at = child_of_type(entry, "identifier")
-            if at is None:
-                continue
-            head = text[text.rfind(b"\n", 0, at.start_byte) + 1 : at.start_byte]
-            kind = "constant" if b"const " in head or (b"static" in head and b"final" in head) else "variable"
-            yield Definition(kind, text_of(at, text), at, extent=None if len(entries) == 1 else entry)
-
-
-def _dart_extension(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    at, body = node.child_by_field_name("name"), node.child_by_field_name("body")
-    if at is not None:
-        yield Definition("class", text_of(at, text), at, body=body, place=TYPE)
-    else:
-        yield Definition("", body=body, place=TYPE)
-
-
-DART = Grammar(
-    parser="dart",
-    actions={
-        **dict.fromkeys(["annotation", "const_builtin", "final_builtin"], ATTRIBUTE),
-        "class_definition": Define("class"),
-        "mixin_declaration": Define("trait", "<identifier>", "<class_body>"),
-        "enum_declaration": Define("enum"),
-        "extension_declaration": _dart_extension,
-        "type_alias": Define("type_alias", "<type_identifier>", ""),
-        "function_signature": _dart_function,
-        "getter_signature": _dart_function,
-        "setter_signature": _dart_function,
-        "method_signature": _dart_function,
-        "declaration": _dart_function,
-        "static_final_declaration_list": _dart_variables,
-        "initialized_identifier_list": _dart_variables,
-        **through("block local_function_declaration lambda_expression"),
+GRAMMARS["lua"] = Grammar(
+    "lua",
+    {
+        **through(_LUA_BLOCKS),
+        "function_declaration": _lua_function,
+        "variable_declaration": GROUP,
+        "assignment_statement": _lua_assignment,
+        "field": _lua_field,
     },
-    comments=C_COMMENTS,
-    nested=rb"\)\s*(?:async\*?\s*)?(?:\{|=>)",
-    annotation=b"@",
+    nested=rb"\bfunction\b",
 )
 
 
-# --- Zig: types are values
-
-_ZIG_TYPES = {
-    "struct_declaration": "struct",
-    "union_declaration": "struct",
-    "opaque_declaration": "struct",
-    "enum_declaration": "enum",
-    "error_set_declaration": "enum",
-}
-_ZIG_IMPORT = re.compile(rb"@import\(")
+# --- shells, and Vim script
 
 
-def _zig_variable(node: Node, text: bytes, place: int) -> Iterable[Definition]:
-    at = child_of_type(node, "identifier")
-    count = node.named_child_count
-    value = nth_child(node, count - 1) if count > 1 else None
-    if at is None:
-        return
-    name = text_of(at, text)
-    if value is not None and value.type in _ZIG_TYPES:
-        yield Definition(_ZIG_TYPES[value.type], name, at, body=value, place=TYPE)
-        return
-    if value is not None and imports(value, name, text, _ZIG_IMPORT, "field_expression"):
-        return
-    constant = b"const" in text[node.start_byte : at.start_byte]
-    yield Definition("constant" if constant else "variable", name, at)
+def _bash_assignment(node: Node, text: bytes, place: int) -> Definitions:
+    at = get(node, "name")
+    if at is not None and at.type == "variable_name":
+        yield from named(value_kind(text_of(at, text)), at, text)
 
 
-ZIG = Grammar(
-    parser="zig",
-    actions={
-        **through("block expression_statement field_expression return_expression comptime_declaration"),
-        "variable_declaration": _zig_variable,
-        "function_declaration": Define("fn"),
-        **through("struct_declaration union_declaration enum_declaration", TYPE),
+_BASH_BLOCKS = (
+    "if_statement else_clause elif_clause case_statement case_item compound_statement subshell do_group "
+    "for_statement while_statement list redirected_statement"
+)
+
+GRAMMARS["bash"] = Grammar(
+    "bash",
+    {
+        **through(_BASH_BLOCKS),
+        "function_definition": Define("fn"),
+        "declaration_command": GROUP,
+        "variable_assignment": _bash_assignment,
     },
-    comments=C_COMMENTS,
-    nested=rb"\b(?:struct|union|enum|opaque)\b",
+    nested=rb"\)\s*[{(]|\bfunction\b",
+)
+
+
+def _batch_label(node: Node, text: bytes, place: int) -> Definitions:
+    """What ``call`` can name."""
+    yield Definition("fn", text_of(node, text).strip().lstrip(":").strip(), node)
+
+
+GRAMMARS["batch"] = Grammar(
+    "batch", {"label": _batch_label, "variable_assignment": Define("variable", "<variable_name>", "")}
+)
+
+
+def _vim_command(node: Node, text: bytes, place: int) -> Definitions:
+    at = get(node, "name")
+    if at is not None and at.type == "command_name":
+        yield from named("fn", at, text)
+
+
+GRAMMARS["vim"] = Grammar(
+    "vim",
+    {
+        **through("if_statement else_statement elseif_statement body"),
+        "function_definition": Define("fn", "<function_declaration>/name", "<body>"),
+        "let_statement": Define("variable", "<scoped_identifier identifier>", ""),
+        "const_statement": Define("constant", "<scoped_identifier identifier>", ""),
+        "command_statement": _vim_command,
+    },
+)
+
+
+# --- Julia
+
+_JULIA_NAME = re.compile(rb"\s*((?:\w+\.)*)([^\W\d][\w!]*|[^\s\w(]+)")
+
+
+def _julia_head(kind: str, head: Node | None, text: bytes, body: Node | None) -> Definitions:
+    match = _JULIA_NAME.match(text, head.start_byte, head.end_byte) if head is not None else None
+    if match:
+        qualifier, name = (part.decode("utf-8", "replace") for part in match.groups())
+        yield Definition(kind, name, head, qualifier.strip("."), body, FUNCTION if kind == "fn" else None)
+
+
+def _julia(kind: str, head_type: str) -> Finder:
+    def find(node: Node, text: bytes, place: int) -> Definitions:
+        return _julia_head(kind, child_of_type(node, head_type), text, child_of_type(node, "block"))
+
+    return find
+
+
+def _julia_assignment(node: Node, text: bytes, place: int) -> Definitions:
+    left = nth_child(node, 0)
+    if left is None:
+        return
+    if left.type == "call_expression":
+        yield from _julia_head("fn", left, text, None)
+    elif left.type == "identifier" and place != FUNCTION:
+        yield from named(value_kind(text_of(left, text)), left, text)
+
+
+def _julia_constant(node: Node, text: bytes, place: int) -> Definitions:
+    assignment = child_of_type(node, "assignment")
+    left = nth_child(assignment, 0) if assignment is not None else None
+    if left is not None and left.type == "identifier":
+        yield from named("constant", left, text)
+
+
+def _julia_doc(node: Node, text: bytes) -> str:
+    lines = text_of(node, text).strip('"').splitlines()
+    return first_paragraph([line for line in lines if not line.startswith("    ")])
+
+
+GRAMMARS["julia"] = Grammar(
+    "julia",
+    {
+        **through("block if_statement macrocall_expression macro_argument_list"),
+        "module_definition": Define("module", body="<block>"),
+        "function_definition": _julia("fn", "signature"),
+        "macro_definition": _julia("fn", "signature"),
+        "struct_definition": _julia("struct", "type_head"),
+        "abstract_definition": _julia("interface", "type_head"),
+        "primitive_definition": _julia("type_alias", "type_head"),
+        "const_statement": _julia_constant,
+        "assignment": _julia_assignment,
+        "string_literal": Attach(doc=_julia_doc),
+    },
+    nested=rb"\bfunction\b",
+)
+
+
+# --- R
+
+_R_CALLS = {
+    "setClass": "class", "setRefClass": "class", "R6Class": "class", "setGeneric": "fn", "setMethod": "method",
+    "setValidity": "method",
+}  # fmt: skip
+
+
+def _r_assignment(node: Node, text: bytes, place: int) -> Definitions:
+    operator, left, right = get(node, "operator"), get(node, "lhs"), get(node, "rhs")
+    if operator is None or left is None or right is None:
+        return
+    written = text_of(operator, text)
+    if written in ("->", "->>"):
+        left, right = right, left
+    elif written not in ("<-", "=", "<<-", ":="):
+        return
+    if left.type not in ("identifier", "string"):
+        return
+    name = text_of(left, text).strip("`'\"")
+    if right.type == "function_definition":
+        yield Definition("fn", name, left, body=get(right, "body"), place=FUNCTION)
+    elif right.type == "call" and _r_called(right, text) in ("R6Class", "setRefClass", "ggproto"):
+        yield Definition("class", name, left, body=get(right, "arguments"), place=TYPE)
+    elif place != FUNCTION:
+        yield Definition(value_kind(name), name, left)
+
+
+def _r_called(node: Node, text: bytes) -> str:
+    function = get(node, "function")
+    return text_of(function, text).rpartition("::")[2] if function is not None else ""
+
+
+def _r_call(node: Node, text: bytes, place: int) -> Definitions:
+    word, arguments = _r_called(node, text), get(node, "arguments")
+    if place == TYPE and word == "list":
+        yield Definition("", body=arguments, place=TYPE)
+        return
+    kind, value = _R_CALLS.get(word), get(arguments, "<argument>/value")
+    if kind is not None and value is not None and value.type == "string":
+        yield from named(kind, value, text, strip="'\"")
+
+
+def _r_argument(node: Node, text: bytes, place: int) -> Definitions:
+    """``public = list(push = function() …)`` inside a class."""
+    at, value = get(node, "name"), get(node, "value")
+    if place != TYPE or at is None or value is None:
+        return
+    if value.type == "function_definition":
+        yield from named("method", at, text, body=get(value, "body"))
+    elif value.type == "call":
+        yield from _r_call(value, text, place)
+
+
+GRAMMARS["r"] = Grammar(
+    "r",
+    {
+        **through("braced_expression if_statement"),
+        "binary_operator": _r_assignment,
+        "call": _r_call,
+        "argument": _r_argument,
+    },
+    nested=rb"\bfunction\b|\\\(",
 )

@@ -1,8 +1,7 @@
 """Fetching as jobs: what was asked for becomes a file, or a repository's files, in a collection of the library's own.
 
-``running`` starts a job (``process`` is its process) and does it; ``fetch_requests`` and ``fetch_names`` say
-what was asked for, ``fetch_file`` and ``fetch_repo`` (with ``repo_tree``, ``repo_bundle`` and ``repo_home``) get it,
-``fetched`` is the collection that it goes into, ``parts`` what an interrupted one has left.
+``running`` starts a job and does it; ``fetch_requests`` says what was asked for, ``fetch_file`` and ``fetch_repo``
+(with ``repo_tree`` and ``repo_bundle``) get it.
 """
 
 from __future__ import annotations
@@ -12,15 +11,15 @@ from typing import TYPE_CHECKING
 from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
+    from findling.engine.library.fetching.fetch_file import sweep
     from findling.engine.library.fetching.fetch_requests import read_request
-    from findling.engine.library.fetching.parts import sweep
     from findling.engine.library.fetching.running import run_here, start
 else:
     __getattr__ = front_door(
         __name__,
         {
+            "fetch_file": "sweep",
             "fetch_requests": "read_request",
-            "parts": "sweep",
             "running": "run_here start",
         },
     )

@@ -11,31 +11,30 @@ import json
 import os
 import re
 import time
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from findling.engine.jobs.small_files import make_folder, read_json, write_json
-from findling.engine.library.disk import Quota, fetched_quota, size_of
-from findling.engine.library.fetching import repo_home
-from findling.engine.library.fetching.fetch_names import is_commit, is_short_commit
-from findling.engine.library.fetching.fetch_requests import RepoRequest
-from findling.engine.library.fetching.fetched import collection_of, indexing_progress
+from findling.engine.jobs import RunningJob
+from findling.engine.library.fetching.fetch_requests import RepoRequest, is_commit, is_short_commit
 from findling.engine.library.fetching.repo_bundle import write_bundle
 from findling.engine.library.fetching.repo_tree import Tree, write_tree
+from findling.engine.library.place import REPOSITORIES, Quota, fetched_quota, size_of
 from findling.engine.library.results import indexing_result
+from findling.engine.small_files import Turns, make_folder, read_json, write_json
 from findling.model.errors import FetchRefused, FindlingError, InvalidInput, NetworkError
 from findling.outbound.addresses import Target, addresses_of, target_of
 from findling.outbound.fetch import located
 from findling.outbound.git import GitOutput, GitServer, run_git, start_git
+from findling.store.layout import LOCK, discard
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from findling.config.options import Fetch
     from findling.engine.jobs import RunningJob
-    from findling.engine.jobs.turns import Turns
     from findling.engine.library.library import Library
 
 _REFS: Final = "/info/refs?service=git-upload-pack"
@@ -76,28 +75,28 @@ class _Commit:
 def run(library: Library, job: RunningJob, request: RepoRequest, fetching: Fetch, turns: Turns) -> dict[str, Any]:
     """Fetch, write, bundle and index; the job's result. Raises what goes wrong; a first fetch that fails leaves
     nothing."""
-    home = repo_home.home_of(library.directory, request)
+    home = home_of(library.directory, request)
     with ExitStack() as roles:
         roles.enter_context(turns.taken(job.waits))
         _require_git(library.directory)
         target = target_of(_repository_url(request.url, fetching.allowed_hosts), fetching.allowed_hosts)
-        repo_home.take(roles, home, job)
+        take(roles, home, job)
         files = os.path.realpath(home / FILES)
-        repo_home.sweep(library.directory, lambda: [files, *(row.path for row in library.collections())])
+        sweep(library.directory, lambda: [files, *(row.path for row in library.collections())])
         try:
             result = _brought(library, job, request, target, home, fetched_quota(library.directory, fetching))
         except BaseException:
             if files not in [row.path for row in library.collections()]:
-                repo_home.empty(home)
+                empty(home)
             raise
-        repo_home.pack(home)
+        pack(home)
         return result
 
 
 def _brought(
     library: Library, job: RunningJob, request: RepoRequest, target: Target, home: Path, quota: Quota
 ) -> dict[str, Any]:
-    objects = home / repo_home.OBJECTS
+    objects = home / OBJECTS
     make_folder(objects)
     if not (objects / "HEAD").exists():
         _ok(run_git(["init", "--quiet", "--bare", "--template=", "."], cwd=objects), "git cannot start a repository")
@@ -183,8 +182,7 @@ def _choose(server: GitServer, target: Target, objects: Path, request: RepoReque
     asked = request.branch
     if asked and is_commit(asked):
         return _Commit(asked, asked)
-    names = [asked] if asked else ["main"]
-    patterns = [pattern for name in names for pattern in (f"refs/heads/{name}", f"refs/tags/{name}")]
+    patterns = [f"refs/heads/{asked or 'main'}", f"refs/tags/{asked or 'main'}"]
     said = _ask(
         ["--git-dir=.", "ls-remote", "--symref", "--end-of-options", _git_url(target), "HEAD", *patterns],
         server,
@@ -309,8 +307,73 @@ def _share(job: RunningJob, begin: int, end: int) -> Callable[[float], None]:
 def _indexed(library: Library, job: RunningJob, request: RepoRequest, folder: Path, commit: str) -> dict[str, Any]:
     origin = {"type": "repository", "commit": commit, "request": asdict(request)}
     name = request.name.replace("/", "-")
-    collection = collection_of(library, folder, name, origin)
-    done = library.refresh(collection.name, progress=indexing_progress(job, BUNDLED), fetch=False)[0]
+    collection = library.enlist(folder, name, origin)
+    done = library.refresh(collection.name, progress=job.indexing(BUNDLED), fetch=False)[0]
     if done.report is None:
         raise FindlingError(done.problem)
     return {"collection": collection.name, "indexing": indexing_result(done.report)}
+
+
+OBJECTS: Final = "objects.git"
+
+PACKS: Final = 10
+"""Packs of objects: each fetch brings one, and most of what older ones hold is of commits that are gone."""
+
+_PACKING_S: Final = 120.0
+_PACKING: Final = ("core.bigFileThreshold=16m", "pack.windowMemory=64m", "pack.threads=1")
+"""What somebody else committed may unpack to anything: git holds little of it in memory."""
+
+
+# --- the folder of a repository -------------------------------------------------------------------------------------
+
+
+def home_of(directory: Path, request: RepoRequest) -> Path:
+    """The same repository at the same branch is always in the same folder."""
+    slug = re.sub(r"[^a-z0-9]+", "-", request.name.lower()).strip("-")[:60] or "repository"
+    digest = hashlib.sha256(f"{request.url}#{request.branch}".encode()).hexdigest()[:12]
+    return directory / REPOSITORIES / f"{slug}-{digest}"
+
+
+def take(roles: ExitStack, home: Path, job: RunningJob) -> None:
+    """Be the only one that fetches this repository, and go on from what an interrupted fetch left whole: a git that
+    was killed leaves its locks, too, which the next one would respect for ever."""
+    roles.enter_context(Turns(home, 1).taken(job.waits))
+    objects = home / OBJECTS
+    packs = objects / "objects" / "pack"
+    locks = (*objects.glob("*.lock"), *(objects / "refs").rglob("*.lock"), objects / "gc.pid", *packs.glob("*.keep"))
+    for path in (*packs.glob("tmp_*"), *packs.glob(".tmp-*"), *locks):
+        path.unlink(missing_ok=True)
+
+
+def pack(home: Path) -> None:
+    """Forget the objects of commits that are gone, once there are many. Where git fails, they stay."""
+    objects = home / OBJECTS
+    if len(list((objects / "objects" / "pack").glob("*.pack"))) > PACKS:
+        options = [word for value in _PACKING for word in ("-c", value)]
+        run_git([*options, "--git-dir=.", "gc", "--quiet", "--prune=now"], cwd=objects, timeout_s=_PACKING_S)
+
+
+def empty(home: Path) -> None:
+    """Delete what is in it; for whoever holds its role, which stays."""
+    for path in _contents(home):
+        discard(path)
+
+
+def sweep(directory: Path, used: Callable[[], Iterable[str]]) -> None:
+    """Empty the folders that no collection (``used`` gives their paths, links resolved) is in, and that nobody is
+    fetching into."""
+    folder = Path(os.path.realpath(directory / REPOSITORIES))
+    for home in folder.iterdir() if folder.is_dir() else ():
+        if home.is_symlink() or not home.is_dir() or _is_in(home, used()) or not _contents(home):
+            continue
+        with Turns(home, 1).taken(lambda: False) as mine:  # else it is on its way
+            if mine and not _is_in(home, used()):  # what was being fetched a moment ago is a collection now
+                empty(home)
+
+
+def _is_in(home: Path, paths: Iterable[str]) -> bool:
+    return any(Path(path).is_relative_to(home) for path in paths)
+
+
+def _contents(home: Path) -> list[Path]:
+    return [path for path in home.iterdir() if not path.name.startswith(LOCK)]

@@ -1,12 +1,16 @@
-"""What a fetching job is told: checked when it is asked for, and again by the process that does it. Plain values."""
+"""What a fetching job is told: checked when it is asked for, and again by the process that does it. Plain values.
+
+Names come from elsewhere, of files, branches and repositories: here it says what may become part of a path.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
+from urllib.parse import unquote, urlsplit
 
-from findling.engine.library.fetching.fetch_names import check_branch, check_filename, repository_name, split_branch
 from findling.model.errors import FetchRefused, InvalidInput
 from findling.model.text_encodings import is_text
 from findling.outbound.addresses import target_of
@@ -99,3 +103,101 @@ def read_request(value: Mapping[str, Any]) -> Request:
     """The inverse of `dataclasses.asdict`. Raises KeyError, ValueError and TypeError."""
     facts: dict[str, Any] = {key: tuple(item) if isinstance(item, list) else item for key, item in value.items()}
     return _REQUESTS[facts.pop("type")](**facts)
+
+
+MAX_FILENAME_BYTES: Final = 200
+MAX_BRANCH: Final = 250
+MAX_PATH_BYTES: Final = 1_000
+"""Of a path inside a repository, below what systems bear."""
+
+_DEVICES = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.IGNORECASE)
+_BRANCH = re.compile(r"[^\x00-\x20\x7f~^:?*\[\\\ud800-\udfff]+")
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_SHORT_COMMIT = re.compile(r"[0-9a-f]{7,39}")
+
+
+def part_problem(name: str) -> str:
+    """Why ``name`` cannot be one part of a path on every system, '' when it can."""
+    if name in ("", ".", ".."):
+        return "it is no name"
+    if "/" in name or "\\" in name or ":" in name:
+        return "it has a slash, a backslash or a colon in it"
+    if not name.isprintable() or any(char in '<>"|?*' for char in name):
+        return "it has characters that no file name may have"
+    if name.endswith((".", " ")) or name.startswith(" "):
+        return "it begins or ends with a space, or ends with a dot"
+    if _DEVICES.fullmatch(name):
+        return "it is the name of a device"
+    try:
+        long = len(name.encode()) > MAX_FILENAME_BYTES
+    except UnicodeEncodeError:
+        return "it is not valid Unicode"
+    return "it is too long" if long else ""
+
+
+def check_filename(name: str) -> str:
+    """A name to save a download by. Raises `InvalidInput`."""
+    problem = part_problem(name)
+    if not problem and name.startswith("."):
+        problem = "it begins with a dot"
+    if problem:
+        raise InvalidInput(f"{name[:80]!r} cannot be the name of a file: {problem}.", remedy="Use a plain file name.")
+    return name
+
+
+def filename_for(url: str) -> str:
+    """A name after what a URL ends with."""
+    parts = urlsplit(url)
+    own = unquote(parts.path.rstrip("/").rpartition("/")[2]) or "index"
+    own = re.sub(r"[^\w.+-]+", "-", own).strip(".-")[:100] or "file"
+    return own if "." in own else f"{(parts.hostname or 'page').replace(':', '-')}-{own}.html"
+
+
+def path_problem(path: str) -> str:
+    """Why a path from a repository is not written, '' when it is."""
+    if len(path.encode("utf-8", "surrogateescape")) > MAX_PATH_BYTES:
+        return "its path is too long"
+    for part in path.split("/"):
+        problem = part_problem(part)
+        if problem:
+            return problem
+        if part.lower().rstrip(". ") in (".git", "git~1") or part.lower().startswith(".git\u200c"):
+            return "it belongs to version control"
+    return ""
+
+
+def check_branch(name: str) -> str:
+    """A branch, tag or commit. Raises `InvalidInput`."""
+    bad = (
+        not _BRANCH.fullmatch(name)
+        or len(name) > MAX_BRANCH
+        or name.startswith(("-", "/"))
+        or name.endswith(("/", ".", ".lock"))
+        or ".." in name
+        or "@{" in name
+        or "//" in name
+    )
+    if bad:
+        raise InvalidInput(f"{name[:80]!r} cannot be the name of a branch, tag or commit.")
+    return name
+
+
+def is_commit(name: str) -> bool:
+    return _COMMIT.fullmatch(name) is not None
+
+
+def is_short_commit(name: str) -> bool:
+    return _SHORT_COMMIT.fullmatch(name) is not None
+
+
+def split_branch(url: str) -> tuple[str, str]:
+    """A URL without, and what stands behind its ``#``."""
+    plain, _, branch = url.partition("#")
+    return plain, branch
+
+
+def repository_name(url: str) -> str:
+    """``owner/repo`` of a repository's URL."""
+    path = [part for part in unquote(urlsplit(url).path).split("/") if part not in ("", ".", "..", ".git")]
+    name = "/".join(path[-2:]).removesuffix(".git") or urlsplit(url).hostname or "repository"
+    return "".join(char if char.isprintable() else "-" for char in name)[:100]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from findling.engine.jobs.small_files import failure
+from findling.engine.small_files import failure
 from findling.model.format_names import format_of
 from findling.model.languages import language_of
 from findling.reading.decoding import Decoded, decode

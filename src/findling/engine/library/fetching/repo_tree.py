@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from findling.engine.jobs.small_files import failure, make_folder, read_json, write_json
-from findling.engine.library.disk import Quota
-from findling.engine.library.fetching.fetch_names import path_problem
+from findling.engine.library.fetching.fetch_requests import path_problem
+from findling.engine.library.place import Quota
+from findling.engine.small_files import failure, make_folder, read_json, write_json
 from findling.model.errors import FetchRefused, FindlingError, NetworkError
 from findling.model.marks import left_out_by_name, looks_secret
 from findling.outbound.git import run_git

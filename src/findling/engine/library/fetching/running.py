@@ -9,25 +9,21 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
-import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
-from findling.engine.jobs import Job, RunningJob
-from findling.engine.jobs.turns import Turns
+from findling.engine.jobs import Job, RunningJob, start_process
 from findling.engine.library.fetching import fetch_file, fetch_repo
 from findling.engine.library.fetching.fetch_requests import FileRequest, Request, checked
 from findling.engine.library.place import TURNS, fetch_configuration
+from findling.engine.small_files import Turns
 from findling.model.errors import FindlingError, IndexBusy
 from findling.reading.worker_process import environment
 
 if TYPE_CHECKING:
     from findling.engine.library.library import Library
-
-PROCESS: Final = "findling.engine.library.fetching.process"
 
 ERRORS: Final = "errors"
 """Of a job's files: what its process says that is no result, such as a defect."""
@@ -47,21 +43,14 @@ def start(library: Library, request: Request) -> Job:
     job = library.jobs.queue("fetch", request.type, request.name)
     try:
         with library.jobs.path(job.id, ERRORS).open("wb") as errors:
-            process = subprocess.Popen(
-                [
-                    sys.executable,
-                    "-P",
-                    "-m",
-                    "findling.engine.library.fetching.process",
-                    os.fspath(library.directory),
-                    job.id,
-                ],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=errors,
+            process = start_process(
+                "findling.engine.library.fetching.process",
+                os.fspath(library.directory),
+                job.id,
                 cwd=library.directory,
+                stdin=subprocess.PIPE,
+                stderr=errors,
                 env=environment(),
-                **_apart(),
             )
     except OSError as error:
         return library.jobs.take(job.id).end(
@@ -70,7 +59,6 @@ def start(library: Library, request: Request) -> Job:
     assert process.stdin is not None
     with suppress(BrokenPipeError), process.stdin as told:  # one that is gone has not taken its job
         told.write(json.dumps(asdict(request)).encode())  # not by a file: there may be a token in its URL
-    threading.Thread(target=process.wait, daemon=True).start()  # else it stays in the system's list when it has ended
     return job
 
 
@@ -99,10 +87,3 @@ _KINDS: Final = {
     **dict.fromkeys(("network_error", "fetch_refused"), "network"),
     **dict.fromkeys(("index_unavailable", "index_incompatible", "index_in_progress", "storage_full"), "storage"),
 }
-
-
-def _apart() -> dict[str, Any]:
-    """Ctrl-C and the end of the terminal are for the one that asked."""
-    if os.name == "posix":
-        return {"start_new_session": True}
-    return {"creationflags": getattr(subprocess, "CREATE_NO_WINDOW", 0)}

@@ -12,18 +12,20 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from findling.faces.cli.terminal.capabilities import is_terminal
-from findling.faces.cli.terminal.lines import clipped
-from findling.model.types import FileMatches, GrepStream, IndexReport, LineMatch, SearchResult, Status, SymbolResult
+from findling.faces.cli.terminal.lines import as_they_come, clipped
+from findling.faces.cli.terminal.safe import is_terminal
+from findling.model.types import FileMatches, GrepStream, LineMatch, SearchResult, Status, SymbolResult
 
 if TYPE_CHECKING:
     from findling.config import Loaded
     from findling.model.errors import FindlingError
-    from findling.model.reports import Diagnosis, Explanation, Report
+    from findling.model.reports import Report
+
 
 # Legal inside a JSON string, but not safe to print: DEL, C1 and bidirectional controls, line separators, surrogates.
 _UNSAFE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -101,11 +103,12 @@ class JsonView:
             self._out.write(piece)
         self._out.write("\n")
 
-    def symbols(self, result: SymbolResult) -> None:
-        self._write(result)
-
-    def report(self, report: IndexReport) -> None:
-        self._write(report)
+    def symbols(self, results: Sequence[SymbolResult]) -> None:
+        """Of one name its answer, of several all of theirs."""
+        if len(results) == 1:
+            self._write(results[0])
+        else:
+            write_json(self._out, {"root": self._root, "results": list(map(to_json, results))})
 
     def status(self, status: Status, *, skipped: bool) -> None:
         shown = status if skipped else dataclasses.replace(status, skipped=())
@@ -118,12 +121,6 @@ class JsonView:
         }
         files = [str(path) for path in loaded.files]
         self._write({"options": options, "keys": loaded.keys_set(), "files": files, "warnings": loaded.warnings})
-
-    def explanation(self, found: Explanation) -> None:
-        self._write(found)
-
-    def diagnosis(self, diagnosis: Diagnosis) -> None:
-        self._write(diagnosis)
 
     def evaluation(self, report: Report) -> None:
         """The fields of the evaluation beside those of the report."""
@@ -138,6 +135,8 @@ class JsonView:
 
     def _write(self, value: object) -> None:
         self._out.write(self._text(value) + "\n")
+
+    report = explanation = diagnosis = _write
 
     def _grep(self, found: GrepStream) -> Iterator[str]:
         """The fields of a GrepResult, the files as they come: what stands after them is known after them."""
@@ -187,3 +186,75 @@ def _line(line: LineMatch) -> dict[str, Any]:
 
 def _search_fields(result: SearchResult) -> dict[str, Any]:
     return {**to_json(result), "low_confidence": result.low_confidence}
+
+
+# --- the event form of rg --json -------------------------------------------------------------------------------------
+
+
+def write_events(out: TextIO, found: GrepStream, shown: Callable[[str], str]) -> None:
+    """``shown``: how a path is written."""
+    began = before = time.monotonic()
+    searched = printed = 0
+    for file in as_they_come(found, out):
+        path = {"text": shown(file.path)}
+        now = time.monotonic()
+        size = sum(_write_event(out, event, {"path": path, **data}) for event, data in _file_events(file))
+        stats = _stats(now - before, (1, 1), file.size, size, file.line_count, file.occurrences)
+        _write_event(out, "end", {"path": path, "binary_offset": None, "stats": stats})
+        searched += file.size
+        printed += size
+        before = now
+    totals = found.totals
+    counts = (totals.files_searched, totals.total_files)
+    stats = _stats(totals.took_ms / 1000, counts, searched, printed, totals.total_lines, totals.total_occurrences)
+    _write_event(out, "summary", {"elapsed_total": _elapsed(time.monotonic() - began), "stats": stats})
+
+
+def _file_events(file: FileMatches) -> Iterator[tuple[str, dict[str, Any]]]:
+    yield "begin", {}
+    for match in file.lines:
+        offset = match.offset - sum(map(_bytes_of, match.before))
+        for number, text in enumerate(match.before, match.line - len(match.before)):
+            yield "context", _text_line(number, text, offset)
+            offset += _bytes_of(text)
+        yield "match", _text_line(match.line, match.text, match.offset) | {"submatches": _submatches(match)}
+        offset = match.offset + _bytes_of(match.text)
+        for number, text in enumerate(match.after, match.line + 1):
+            yield "context", _text_line(number, text, offset)
+            offset += _bytes_of(text)
+
+
+def _bytes_of(line: str) -> int:
+    return len(line.encode()) + 1
+
+
+def _text_line(number: int, text: str, offset: int) -> dict[str, Any]:
+    return {"lines": {"text": f"{text}\n"}, "line_number": number, "absolute_offset": offset, "submatches": []}
+
+
+def _submatches(match: LineMatch) -> list[dict[str, Any]]:
+    found = []
+    for position, (start, end) in enumerate(match.spans):
+        before, text = len(match.text[:start].encode()), match.text[start:end]
+        each: dict[str, Any] = {"match": {"text": text}}
+        if match.replaced:
+            each["replacement"] = {"text": match.replaced[position]}
+        found.append(each | {"start": before, "end": before + len(text.encode())})
+    return found
+
+
+def _stats(seconds: float, searches: tuple[int, int], *numbers: int) -> dict[str, Any]:
+    names = ("bytes_searched", "bytes_printed", "matched_lines", "matches")
+    counts = dict(zip(("searches", "searches_with_match"), searches, strict=True))
+    return {"elapsed": _elapsed(seconds), **counts, **dict(zip(names, numbers, strict=True))}
+
+
+def _elapsed(seconds: float) -> dict[str, Any]:
+    return {"secs": int(seconds), "nanos": int(seconds % 1 * 1e9), "human": f"{seconds:.6f}s"}
+
+
+def _write_event(out: TextIO, event: str, data: dict[str, Any]) -> int:
+    """The bytes that are written."""
+    line = json.dumps({"type": event, "data": data}, ensure_ascii=True, separators=(",", ":"))
+    out.write(line + "\n")
+    return len(line) + 1

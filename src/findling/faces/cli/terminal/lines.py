@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
 
+from findling.model.plurals import count
+
 if TYPE_CHECKING:
-    from findling.model.types import FileMatches, GrepStream, Hit, LineMatch
+    from findling.model.types import FileMatches, GrepStream, Hit, LineMatch, SymbolHit
+
 
 #: A line of more characters is data to a person; so much of it, around its first match, says what it is.
 LONGEST_LINE = 2000
@@ -35,6 +40,14 @@ def body_lines(hit: Hit) -> Iterator[Line]:
         spans.setdefault(number, []).append((start, end))
     for number, line in enumerate(text.removesuffix("\n").split("\n"), first):
         yield Line(number, line.removesuffix("\r"), tuple(spans.get(number, ())))
+
+
+def definition_lines(found: SymbolHit) -> list[Line]:
+    """The lines of a definition's body, and how many are left out, which has no number."""
+    texts = found.body.split("\n") if found.body else []
+    lines = [Line(number, text, ()) for number, text in enumerate(texts, found.start_line)]
+    left = found.end_line - found.start_line + 1 - len(lines)
+    return [*lines, Line(0, f"… {count(left, 'more line')}", ())] if lines and left > 0 else lines
 
 
 def clipped(match: LineMatch) -> LineMatch:
@@ -136,3 +149,38 @@ def as_they_come(found: GrepStream, out: IO[str]) -> Iterator[FileMatches]:
 
 
 _FLUSH_S = 0.1
+
+
+# --- how a path is written -------------------------------------------------------------------------------------------
+
+
+class Places:
+    def __init__(self, root: Path, current: Path | None) -> None:
+        """``current`` is the current folder, None when there is none (deleted, or not readable)."""
+        self._root = root
+        self._current = current if current is not None and _related(root, current) else None
+
+    def shown(self, path: str) -> str:
+        if self._current == self._root:
+            return path
+        absolute = str(self._root / path)
+        text = absolute if self._current is None else os.path.relpath(absolute, self._current)
+        return text.replace(os.sep, "/")
+
+    def link(self, path: str) -> str:
+        """A ``file:`` address; every character that could end an escape sequence is quoted."""
+        from urllib.parse import quote
+
+        return "file://" + quote(os.fsencode(self._root / path))
+
+
+def current_folder() -> Path | None:
+    try:
+        return Path.cwd()
+    except OSError:
+        return None
+
+
+def _related(root: Path, current: Path) -> bool:
+    at_top = current == Path(current.anchor)
+    return not at_top and (root.is_relative_to(current) or current.is_relative_to(root))

@@ -28,13 +28,13 @@ from collections.abc import Mapping, Sequence
 from io import StringIO
 from typing import TYPE_CHECKING, Final, TextIO
 
-from findling.faces.cli.terminal import evaluation_words, words
-from findling.faces.cli.terminal.lines import as_they_come, body_lines, printed_lines, shortened
+from findling.faces.cli.terminal import words
+from findling.faces.cli.terminal.lines import as_they_come, body_lines, definition_lines, printed_lines, shortened
 from findling.faces.cli.terminal.safe import one_line, visible
 
 if TYPE_CHECKING:
     from findling.config import Loaded
-    from findling.faces.cli.terminal.places import Places
+    from findling.faces.cli.terminal.lines import Line, Places
     from findling.model.reports import Diagnosis, Explanation, Report
     from findling.model.types import GrepStream, Hit, IndexReport, SearchResult, Status, SymbolResult
 
@@ -76,15 +76,17 @@ class PlainView:
                     text = self._content(shortened(line) if self._terminal else line.text)
                     self._line("--" if line.number == 0 else f"{path}{mark}{line.number}{mark}{text}")
 
-    def symbols(self, result: SymbolResult) -> None:
-        for found in result.definitions:
-            where = f"{self._path(found.path)}:{words.span(found.start_line, found.end_line)}"
-            match = words.match_of(found, result.name)
-            mark = (f"[{match}]",) if match else ()
-            self._fields(where, found.kind, found.qualified_name or found.name, found.signature, *mark)
-        for use in result.references:
-            where = f"{self._path(use.path)}:{use.line}:{use.column}"
-            self._fields(where, "ref", use.enclosing, use.text.strip())
+    def symbols(self, results: Sequence[SymbolResult]) -> None:
+        for result in results:
+            for found in result.definitions:
+                where = f"{self._path(found.path)}:{words.span(found.start_line, found.end_line)}"
+                match = words.match_of(found, result.name)
+                mark = (f"[{match}]",) if match else ()
+                self._fields(where, found.kind, found.qualified_name or found.name, found.signature, *mark)
+                self._body(definition_lines(found))
+            for use in result.references:
+                where = f"{self._path(use.path)}:{use.line}:{use.column}"
+                self._fields(where, "ref", use.enclosing, use.text.strip())
 
     def report(self, report: IndexReport) -> None:
         self._pairs(
@@ -112,7 +114,7 @@ class PlainView:
                 self._line(f"  {self._label(check.remedy)}")
 
     def evaluation(self, report: Report) -> None:
-        for position, table in enumerate(evaluation_words.tables(report)):
+        for position, table in enumerate(words.tables(report)):
             if position:
                 self._line("")
             rows = [[self._label(cell) for cell in row] for row in (table.heading, *table.rows)]
@@ -120,7 +122,7 @@ class PlainView:
             for row in rows:
                 cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
                 self._line("  ".join(cells).rstrip())
-        for position, line in enumerate(evaluation_words.lines(report)):
+        for position, line in enumerate(words.lines(report)):
             self._line(self._label(line) if position else f"\n{self._label(line)}")
 
     def records(self, blocks: Sequence[Sequence[tuple[str, str]]], value: Mapping[str, object]) -> None:
@@ -134,10 +136,7 @@ class PlainView:
         where = f"{self._path(hit.path)}:{words.span(hit.start_line, hit.end_line)}"
         name = self._label(words.symbol_of(hit)) or _NONE
         self._line(f"{where}  {name}  [{','.join(hit.sources)}]{stale}")
-        lines = list(body_lines(hit))
-        width = len(str(lines[-1].number)) if lines else 0
-        for line in lines:
-            self._line(f"  {line.number:>{width}}  {self._content(line.text)}".rstrip())
+        self._body(list(body_lines(hit)))
         if hit.parts:
             self._line(f"  by {self._label(', '.join(hit.parts))}")
         if hit.others:
@@ -146,6 +145,12 @@ class PlainView:
             self._line(f"  rank {hit.rank_value:.4f}")
             for reason in hit.reasons:
                 self._line(f"    {reason.value:+9.4f}  {reason.signal}  {self._label(reason.words)}".rstrip())
+
+    def _body(self, lines: Sequence[Line]) -> None:
+        width = len(str(lines[-1].number)) if lines else 0
+        for line in lines:
+            number = str(line.number) if line.number else ""
+            self._line(f"  {number:>{width}}  {self._content(line.text)}".rstrip())
 
     def _path(self, path: str) -> str:
         return self._label(self._places.shown(path))

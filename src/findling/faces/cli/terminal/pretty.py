@@ -6,7 +6,6 @@ outside is made visible first and never parsed as markup.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from io import StringIO
 from typing import TYPE_CHECKING, Final, TextIO
 
@@ -14,22 +13,21 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from findling.faces.cli.terminal import evaluation_words, words
-from findling.faces.cli.terminal.capabilities import is_terminal
-from findling.faces.cli.terminal.lines import Line, as_they_come, body_lines, printed_lines
-from findling.faces.cli.terminal.safe import visible
+from findling.faces.cli.terminal import words
+from findling.faces.cli.terminal.lines import Line, as_they_come, body_lines, definition_lines, printed_lines
+from findling.faces.cli.terminal.plain import PlainView
+from findling.faces.cli.terminal.safe import is_terminal, visible
 
 if TYPE_CHECKING:
-    from findling.config import Loaded
-    from findling.faces.cli.terminal.places import Places
-    from findling.model.reports import Diagnosis, Explanation, Report
-    from findling.model.types import GrepStream, Hit, IndexReport, SearchResult, Status, SymbolResult
+    from collections.abc import Sequence
+
+    from findling.faces.cli.terminal.lines import Places
+    from findling.model.types import GrepStream, Hit, SearchResult, SymbolResult
 
 _PATH: Final = "bold"
 _NAME: Final = "cyan"
 _QUIET: Final = "dim"
 _MATCH: Final = "bold red"
-_OF_STATE: Final = {"ok": "", "off": "", "broken": _MATCH}
 
 # Room kept to the left of the first match when a line is too long to show whole.
 _LEAD_COLUMNS: Final = 30
@@ -38,9 +36,11 @@ _UNLIMITED: Final = 1_000_000
 _TAB_COLUMNS: Final = 4
 
 
-class PrettyView:
+class PrettyView(PlainView):
+    """As plain text, but for what is found: its places are links, and what matches is highlighted."""
+
     def __init__(self, out: TextIO, places: Places) -> None:
-        self._places = places
+        super().__init__(out, places, terminal=True)
         self._console = _console(out, styled=True, width=None if is_terminal(out) else _UNLIMITED)
 
     def search(self, result: SearchResult, *, explain: bool) -> None:
@@ -63,7 +63,7 @@ class PrettyView:
 
     def grep(self, found: GrepStream, *, shape: str, groups: bool) -> None:
         for position, file in enumerate(as_they_come(found, self._console.file)):
-            heading = self._path(file.path)
+            heading = self._link(file.path)
             if shape in ("files", "without"):
                 self._print(heading)
             elif shape in ("count", "matches"):
@@ -79,76 +79,32 @@ class PrettyView:
         if totals.total_files:
             self._print(Text(words.grep_total(totals), _QUIET))
 
-    def symbols(self, result: SymbolResult) -> None:
-        for found in result.definitions:
-            text = self._path(found.path, words.span(found.start_line, found.end_line))
-            text.append(f"  {visible(found.kind)}  ", _QUIET).append(visible(found.qualified_name or found.name), _NAME)
-            match = words.match_of(found, result.name)
-            self._print(text.append(f"  [{match}]" if match else "", _QUIET))
-            if found.signature:
-                self._print(self._cut(Text(f"    {visible(found.signature)}")))
-        if result.references:
-            self._print(Text(f"\n{words.count(result.total_references, 'use')}", _PATH))
-        for use in result.references:
-            text = self._path(use.path, f"{use.line}:{use.column}")
-            text.append(f"  {visible(use.enclosing)}" if use.enclosing else "", _NAME)
-            self._print(self._cut(text.append(f"  {visible(use.text.strip())}")))
-
-    def report(self, report: IndexReport) -> None:
-        self._rows([("root", report.root), ("store", report.store), ("indexed", words.report_line(report))])
-
-    def status(self, status: Status, *, skipped: bool) -> None:
-        self._rows(words.status_rows(status))
-        if skipped and status.skipped:
-            table = Table(box=None, pad_edge=False, header_style=_QUIET)
-            for heading in ("not indexed", "reason", "detail"):
-                table.add_column(heading, overflow="fold")
-            for file in status.skipped:
-                cells = (self._places.shown(file.path), file.reason, file.detail)
-                table.add_row(*(Text(visible(cell)) for cell in cells))
-            self._console.print(Text(), table, soft_wrap=False)
-
-    def config(self, loaded: Loaded) -> None:
-        table = Table(box=None, show_header=False, pad_edge=False)
-        table.add_column(style=_QUIET, no_wrap=True)
-        table.add_column(overflow="fold")
-        table.add_column(overflow="fold")
-        for key, value, origin in words.config_rows(loaded):
-            table.add_row(key, Text(visible(value)), Text(visible(origin), _QUIET if origin == "default" else _NAME))
-        self._console.print(table, soft_wrap=False)
-
-    def explanation(self, found: Explanation) -> None:
-        self._rows(words.explanation_rows(found, self._places.shown))
-
-    def diagnosis(self, diagnosis: Diagnosis) -> None:
-        for check in diagnosis.checks:
-            self._print(Text(visible(words.check_line(check)), _OF_STATE[check.state]))
-            if check.remedy:
-                self._print(Text(f"  {visible(check.remedy)}"))
-
-    def evaluation(self, report: Report) -> None:
-        for words_of in evaluation_words.tables(report):
-            table = Table(box=None, pad_edge=False, header_style=_QUIET)
-            for heading in words_of.heading:
-                table.add_column(heading, no_wrap=True)
-            for row in words_of.rows:
-                table.add_row(*(Text(visible(cell)) for cell in row))
-            self._console.print(table)
-            self._print(Text())
-        for line in evaluation_words.lines(report):
-            self._print(Text(visible(line)))
+    def symbols(self, results: Sequence[SymbolResult]) -> None:
+        for result in results:
+            for found in result.definitions:
+                text = self._link(found.path, words.span(found.start_line, found.end_line))
+                text.append(f"  {visible(found.kind)}  ", _QUIET)
+                text.append(visible(found.qualified_name or found.name), _NAME)
+                match = words.match_of(found, result.name)
+                self._print(text.append(f"  [{match}]" if match else "", _QUIET))
+                if found.signature and not found.body:
+                    self._print(self._cut(Text(f"    {visible(found.signature)}")))
+                self._body(definition_lines(found))
+            if result.references:
+                self._print(Text(f"\n{words.count(result.total_references, 'use')}", _PATH))
+            for use in result.references:
+                text = self._link(use.path, f"{use.line}:{use.column}")
+                text.append(f"  {visible(use.enclosing)}" if use.enclosing else "", _NAME)
+                self._print(self._cut(text.append(f"  {visible(use.text.strip())}")))
 
     def _hit(self, hit: Hit, explain: bool) -> None:
-        heading = self._path(hit.path, words.span(hit.start_line, hit.end_line))
+        heading = self._link(hit.path, words.span(hit.start_line, hit.end_line))
         name = visible(words.symbol_of(hit))
         heading.append(f"  {name}" if name else "", _NAME)
         heading.append(f"  [{', '.join(hit.sources)}]", _QUIET)
         heading.append("  changed since it was indexed" if hit.stale else "", _MATCH)
         self._print(heading)
-        lines = list(body_lines(hit))
-        width = len(str(lines[-1].number)) if lines else 0
-        for line in lines:
-            self._print(self._numbered(line, width))
+        self._body(list(body_lines(hit)))
         if hit.parts:
             self._print(Text(f"  by {visible(', '.join(hit.parts))}", _QUIET))
         if hit.others:
@@ -160,14 +116,19 @@ class PrettyView:
                 self._print(text.append(f"  {visible(reason.signal)}  ").append(visible(reason.words), _QUIET))
         self._print(Text())
 
-    def _path(self, path: str, position: str = "") -> Text:
+    def _body(self, lines: Sequence[Line]) -> None:
+        width = len(str(lines[-1].number)) if lines else 0
+        for line in lines:
+            self._print(self._numbered(line, width))
+
+    def _link(self, path: str, position: str = "") -> Text:
         # Styles are set piece by piece: one given to the Text itself would cover what is appended.
         text = Text().append(visible(self._places.shown(path)), f"{_PATH} link {self._places.link(path)}")
         return text.append(f":{position}", _QUIET) if position else text
 
     def _numbered(self, line: Line, width: int) -> Text:
         body, spans = _around(line, max(1, self._console.width - width - 4))
-        text = Text().append(f"  {line.number:>{width}}  ", _QUIET)
+        text = Text().append(f"  {line.number or '':>{width}}  ", _QUIET)
         content = Text(visible(body))
         for start, end in spans:
             content.stylize(_MATCH, start, end)
@@ -178,19 +139,16 @@ class PrettyView:
         text.truncate(self._console.width, overflow="ellipsis")
         return text
 
-    def records(self, blocks: Sequence[Sequence[tuple[str, str]]], value: Mapping[str, object]) -> None:
-        for position, block in enumerate(blocks):
-            if position:
-                self._print(Text())
-            self._rows(list(block))
-
-    def _rows(self, rows: list[tuple[str, str]]) -> None:
+    def _pairs(self, *pairs: tuple[str, str]) -> None:
         table = Table(box=None, show_header=False, pad_edge=False)
         table.add_column(style=_QUIET, no_wrap=True)
         table.add_column(overflow="fold")
-        for key, value in rows:
+        for key, value in pairs:
             table.add_row(key, Text(visible(value)))
         self._console.print(table, soft_wrap=False)
+
+    def _line(self, text: str) -> None:
+        self._print(Text(text))
 
     def _print(self, text: Text) -> None:
         self._console.print(text)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, Self, TextIO, TypeAlias
 
-from findling.faces.cli.terminal.capabilities import is_terminal, wants_style
+from findling.faces.cli.terminal.safe import is_terminal, wants_style
 from findling.faces.cli.terminal.words import count
 
 if TYPE_CHECKING:
@@ -23,21 +23,14 @@ _BAR_AFTER_S: Final = 0.3
 # A log wants to know that it goes on, not how each file went.
 _LINE_EVERY_S: Final = 5.0
 
-_STAGES: Final[Mapping[str, str]] = {
-    "listing": "Listing files",
-    "indexing": "Indexing",
-    "embedding": "Embedding",
-    "answering": "Answering",
-    "reading": "Looking for comments",
-    "copying": "Copying",
-}
-_NOUNS: Final[Mapping[str, str]] = {
-    "listing": "file",
-    "indexing": "file",
-    "embedding": "file",
-    "answering": "query",
-    "reading": "question",
-    "copying": "file",
+# What each stage is called, and what it counts.
+_STAGES: Final[Mapping[str, tuple[str, str]]] = {
+    "listing": ("Listing files", "file"),
+    "indexing": ("Indexing", "file"),
+    "embedding": ("Embedding", "file"),
+    "answering": ("Answering", "query"),
+    "reading": ("Looking for comments", "question"),
+    "copying": ("Copying", "file"),
 }
 
 
@@ -69,11 +62,11 @@ class ProgressLines:
         if now - self._last < self._every_s:
             return
         self._last = now
-        noun = _NOUNS.get(progress.stage, "step")
+        words, noun = _STAGES.get(progress.stage, (progress.stage, "step"))
         of_total = (
             f"{progress.done:,} of {count(progress.total, noun)}" if progress.total else count(progress.done, noun)
         )
-        self._stream.write(f"{_STAGES.get(progress.stage, progress.stage)}: {of_total}\n")
+        self._stream.write(f"{words}: {of_total}\n")
         self._stream.flush()
 
 
@@ -102,7 +95,7 @@ class ProgressBar:
             self._tasks = {}
         total = progress.total or None
         if progress.stage not in self._tasks:
-            words = _STAGES.get(progress.stage, progress.stage)
+            words, _ = _STAGES.get(progress.stage, (progress.stage, ""))
             self._tasks[progress.stage] = self._bar.add_task(words, total=total)
         self._bar.update(self._tasks[progress.stage], completed=progress.done, total=total)
 

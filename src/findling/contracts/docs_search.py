@@ -1,0 +1,322 @@
+"""The docs family by meaning: passages near a question, documents like one, and vectors made again on demand.
+
+Field names, messages and states are the contract of these tools; finding is `findling.search`'s.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from findling.contracts.docs_scope import ask, report, scope_of, semantic_state
+from findling.contracts.files import MAX_REPEATED, clipped, inside
+from findling.contracts.index_state import COMPLETENESS
+from findling.contracts.model import Arguments, Call, Refusal, Reply
+from findling.model.languages import language_of
+from findling.outbound import events
+from findling.search import passages, text_matches
+from findling.search.analysis import analyse
+from findling.search.passages import DocumentScope, Near, Passage, by_text, prefix_order, similar_documents
+from findling.search.query import split_target
+from findling.search.searcher import chunks_at
+from findling.search.text_matches import Matches
+
+if TYPE_CHECKING:
+    from findling.engine.documents import DocumentText, OpenDocuments
+    from findling.model.reading import ChunkRow
+    from findling.model.rows import FileRow
+
+
+PREVIEW_CHARS = 200
+"""Of a similar document's beginning."""
+
+_CELL = re.compile(r"cell \d+")
+"""How a notebook's cells are called where documents have headings."""
+
+
+# --- by meaning --------------------------------------------------------------------------------------------------
+
+
+def semantic_search(call: Call, given: Arguments) -> Reply:
+    started = time.monotonic()
+    state = semantic_state(call.workspace, given["query"])
+    report("semantic_search", state)
+    if state.state == "disabled":
+        return Reply(state.error, is_error=True)
+    query: str = given["query"]
+    ready = state.state == "ready"
+    threshold = given.get("threshold", call.workspace.config.semantic.similarity_threshold)
+
+    def look(opened: OpenDocuments) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        if opened.channel is None:  # not possible, or no vectors yet: words then
+            by_text = passages.by_text(opened.reader, analyse(query), opened.files, limit=given["limit"])
+            results = _results(opened, [(passage, passage.text) for passage in by_text])
+            return results, {"used_semantic": False}
+        calibration = opened.channel.calibration
+        near = passages.near(
+            opened.reader,
+            opened.channel,
+            query,
+            opened.files,
+            limit=given["limit"],
+            least=calibration.least_cosine(threshold),
+        )
+        found = [(passage, calibration.similarity(passage.cosine)) for passage in near.passages]
+        if opened.by_words:  # a share of the best is no similarity, so this comes after what meaning found
+            others = passages.by_text(opened.reader, analyse(query), opened.by_words, limit=given["limit"])
+            found += [(passage, passage.text) for passage in others]
+        results = _results(opened, found[: given["limit"]])
+        return results, _nearness(near, calibration.similarity(near.best))
+
+    scope = scope_of(call, given)
+    answered, state_of_index = ask(call, given, scope, look, query=query, by_meaning=ready)
+    results, meta = answered or ([], {"used_semantic": False})
+    latency = events.since(started)
+    call.workspace.note_latency(latency)
+    used: bool = meta["used_semantic"]
+    events.semantic_search(query=query, result_count=len(results), latency_ms=latency, used_semantic=used)
+    facts = {"results": results, "meta": {"query_latency_ms": latency, **meta, **state_of_index}}
+    if not ready:
+        return Reply(state.error | facts, "results", is_error=not results)
+    return Reply(facts, "results")
+
+
+def _nearness(near: Near, best: float) -> dict[str, Any]:
+    return {
+        "used_semantic": True,
+        "best_similarity": round(best, 6),
+        "below_threshold_count": near.compared - near.above,
+    }
+
+
+def _results(opened: OpenDocuments, found: list[tuple[Passage, float]]) -> list[dict[str, Any]]:
+    results = []
+    for passage, similarity in found:
+        document = opened.texts.of(passage.file)
+        if document is None:
+            continue  # it is gone since it was indexed
+        chunk = passage.chunk
+        result: dict[str, Any] = {
+            "docPath": passage.file.path,
+            "chunkText": document.chunk(chunk),
+            "similarity": round(similarity, 6),
+        }
+        if header := header_of(chunk):
+            result["header"] = header
+        result["lineRange"] = [chunk.start_line, chunk.end_line]
+        if document.changed:
+            result["stale"] = True
+        results.append(result)
+    return results
+
+
+def header_of(chunk: ChunkRow) -> str:
+    """The nearest heading, '' without one."""
+    return next((title for title in reversed(chunk.headings) if not _CELL.fullmatch(title)), "")
+
+
+# --- what is like a document -------------------------------------------------------------------------------------
+
+
+def find_similar(call: Call, given: Arguments) -> Reply:
+    state = semantic_state(call.workspace)
+    report("find_similar", state)
+    if state.state == "disabled":
+        return Reply(state.error, is_error=True)
+    if state.state != "ready":
+        return Reply({**state.error, "similar": []}, is_error=True)
+    root = call.workspace.engine.root
+    target: str = given["docPath"]
+
+    def look(opened: OpenDocuments) -> list[dict[str, Any]] | None:
+        found = _source(opened, root, target)
+        if found is None:
+            return None
+        source, line = found
+        files = opened.files if source.kind == "docs" else opened.reader.listing()
+        if opened.channel is None:
+            return []
+        chunks = (0, None) if line is None else chunks_at(opened.reader, source, line)
+        near = similar_documents(opened.reader, opened.channel, source, files, chunks=chunks, limit=given["limit"])
+        similar = []
+        for item in near:
+            document = opened.texts.of(item.file)
+            if document is not None:
+                similar.append(
+                    {
+                        "docPath": item.file.path,
+                        "similarity": round(item.similarity, 6),
+                        "preview": document.text[:PREVIEW_CHARS],
+                    }
+                )
+        return similar
+
+    path = split_target(target)[0]
+    code_too = language_of(path).kind != "docs"
+    similar, state_of_index = ask(call, given, DocumentScope(), look, query=target, by_meaning=True, code_too=code_too)
+    if similar is None:
+        yet = " yet: not all files are indexed. Ask again in a moment." if COMPLETENESS in state_of_index else "."
+        raise Refusal("not_found", f"{path} is not in the index{yet}")
+    return Reply({"similar": similar, **state_of_index}, "similar")
+
+
+def _source(opened: OpenDocuments, root: Path, target: str) -> tuple[FileRow, int | None] | None:
+    """The file that ``FILE`` or ``FILE:LINE`` names, and the line; None when it is not indexed. Raises `Refusal`."""
+    path, line = split_target(target)
+    for name, at in ((target, None), (path, line)):
+        file = opened.reader.file_at(inside(root, name)[0])
+        if file is not None:
+            return file, at
+    return None
+
+
+# --- vectors made again ----------------------------------------------------------------------------------------
+
+
+def reindex_vectors(call: Call, given: Arguments) -> Reply:
+    """Make vectors of documents again, wait until all is done, and tell what became of each. Raises `InvalidInput` and
+    `IndexBusy`."""
+    started = time.monotonic()
+    workspace = call.workspace
+    scope = scope_of(call, given)
+    state = semantic_state(workspace)
+    report("reindex_vectors", state)
+    if state.state == "disabled":
+        return Reply(state.error, is_error=True)
+    if state.state == "unavailable":
+        nothing: dict[str, Any] = {"indexed": 0, "skipped": 0, "model_mismatch": False, "errors": []}
+        return Reply({**state.error, **nothing, "latency_ms": events.since(started)}, is_error=True)
+    mismatch = state.state == "mismatch"
+    engine = workspace.engine
+    with engine.job(call.progress) as job:
+        taken_in = engine.index(embed=False, progress=job)
+        paths = engine.document_paths(scope)
+        done = engine.reembed(paths, anew=given["force"] or mismatch, progress=job)
+    not_read = [*taken_in.failed, *(file for file in taken_in.skipped if file.reason == "unreadable")]
+    unread = [file for file in not_read if scope.allows_path(file.path) and language_of(file.path).kind == "docs"]
+    errors = [
+        {"path": file.path, "error": file.detail or file.reason}
+        for file in sorted((*done.failed, *unread), key=lambda file: file.path)
+    ]
+    latency = events.since(started)
+    events.semantic_reindex(
+        total_docs=len(paths),
+        indexed=len(done.embedded),
+        skipped=len(done.skipped),
+        errors=len(errors),
+        latency_ms=latency,
+    )
+    facts = {
+        "indexed": len(done.embedded),
+        "skipped": len(done.skipped),
+        "model_mismatch": mismatch,
+        "errors": errors,
+        "latency_ms": latency,
+    }
+    if done.problem is not None:  # it went away on the way; what was made stays
+        gone = semantic_state(workspace)
+        said = gone.error if gone.code else {"error": done.problem.code, "message": str(done.problem)}
+        return Reply(said | facts, "errors", is_error=True)
+    return Reply(facts, "errors")
+
+
+# --- by their words, in an order that no vector has a say in ---------------------------------------------------------
+
+
+PROPOSED_CHUNKS = 2_000
+"""Chunks with the query's words that are looked at; their documents are read in the order of their best chunk."""
+
+READ_MOST = 300
+"""Documents that are read for one answer, where many may hold the words and not the phrase that is wanted."""
+
+READ_LEAST, READ_PER_RESULT = 60, 3
+"""Else so many, or so many for each result: documents further down hold less of the words."""
+
+SHORT = {"path": "p", "title": "t", "excerpt": "ex", "matchCount": "mc", "lineNumber": "ln"}
+"""The names of an answer's fields, long and short; short ones save a reader tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document with matches. ``text``: the share of the best chunk's BM25."""
+
+    file: FileRow
+    title: str
+    matches: Matches
+    text: float
+
+    @property
+    def order(self) -> tuple[object, ...]:
+        """All words before some, then by text; equals as plans and agents are numbered."""
+        return self.matches.share < 1.0, -round(self.text * self.matches.share, 9), prefix_order(self.file.path)
+
+
+def search_docs(call: Call, given: Arguments) -> Reply:
+    """The handler. Raises `Refusal` and `InvalidInput`."""
+    query: str = given["query"]
+    content, head = given["searchContent"], given["searchFrontmatter"]
+    if not (content or head):
+        raise Refusal("invalid_input", "One of `searchContent` and `searchFrontmatter` must be true.")
+    wanted = text_matches.items(query, case_sensitive=given["caseSensitive"])
+
+    loose = content and not given["caseSensitive"] and not any(item.required for item in wanted)
+    most = max(READ_LEAST, READ_PER_RESULT * given["limit"]) if loose else READ_MOST
+
+    def look(opened: OpenDocuments) -> tuple[list[Document], bool]:
+        found = []
+        candidates = _candidates(opened, query)
+        for file, text in candidates[:most]:
+            document = opened.texts.of(file)
+            matches = _matches(document, wanted, content=content, head=head) if document else None
+            if document is not None and matches is not None:
+                found.append(Document(file, _title(opened, document, file), matches, text))
+        return sorted(found, key=lambda item: item.order), len(candidates) <= most
+
+    answered, state_of_index = ask(call, given, scope_of(call, given), look, query=query, by_meaning=False)
+    found, all_read = answered or ([], True)
+    shown = [_match_facts(item, pretty=given["prettyPrint"]) for item in found[: given["limit"]]]
+    facts: dict[str, Any] = {"results": shown}
+    if not shown:
+        facts["message"] = f'No results found for query: "{clipped(query, MAX_REPEATED)}"'
+    elif all_read and len(found) > len(shown):
+        facts["total"] = len(found)
+    return Reply({**facts, **state_of_index}, "results")
+
+
+def _candidates(opened: OpenDocuments, query: str) -> list[tuple[FileRow, float]]:
+    """Documents to read, the likeliest first. What consists of no words at all is looked for in any."""
+    best: dict[int, tuple[FileRow, float]] = {}
+    terms = analyse(query)
+    for passage in by_text(opened.reader, terms, opened.files, limit=PROPOSED_CHUNKS):
+        best.setdefault(passage.file.entry_id, (passage.file, passage.text))
+    if not terms.terms:
+        best = {file.entry_id: (file, 0.0) for file in opened.files}
+    return list(best.values())
+
+
+def _matches(document: DocumentText, wanted: list[text_matches.Item], *, content: bool, head: bool) -> Matches | None:
+    end = document.head.end
+    start = 0 if head else end
+    stop = len(document.text) if content else end
+    return text_matches.find(wanted, document.text, start, stop)
+
+
+def _title(opened: OpenDocuments, document: DocumentText, file: FileRow) -> str:
+    """Its own word for it, else its first heading, else its file's name."""
+    headings = (chunk.headings[0] for chunk in opened.reader.chunks(file.blob_id) if chunk.headings)
+    name = PurePosixPath(file.path)
+    return document.head.title or next(headings, "") or name.stem or name.name
+
+
+def _match_facts(item: Document, *, pretty: bool) -> dict[str, Any]:
+    facts: dict[str, Any] = {
+        "path": item.file.path,
+        "title": item.title,
+        "excerpt": item.matches.excerpt,
+        "matchCount": item.matches.count,
+        "lineNumber": item.matches.line,
+    }
+    return facts if pretty else {SHORT[name]: value for name, value in facts.items()}

@@ -1,0 +1,136 @@
+"""What all providers share: prefixes that a model wants before a text, what was returned checked and brought to length
+1, and vectors of queries that were asked before. Knows no provider.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from findling.embedding.embedder import Embedder
+
+
+class Malformed(ValueError):
+    """An answer that does not say what it should; the message says what is wrong."""
+
+
+class OtherDimensions(ValueError):
+    """Vectors of another length than those of the model that was opened: ``returned`` numbers each."""
+
+    def __init__(self, returned: int) -> None:
+        super().__init__(f"{returned} numbers in a vector")
+        self.returned = returned
+
+
+def unit_rows(answer: Any, texts: int, dimensions: int | None) -> tuple[NDArray[np.float32], dict[int, str]]:
+    """``answer``, a list of ``texts`` lists of numbers, as rows of length 1; and by place, why a row is zeros.
+
+    ``dimensions`` None takes whatever length all have. Raises Malformed and OtherDimensions.
+    """
+    if not isinstance(answer, Sequence | np.ndarray) or isinstance(answer, str) or len(answer) != texts:
+        found = f"{len(answer)}" if isinstance(answer, Sequence | np.ndarray) else "no list of"
+        raise Malformed(f"{found} vectors for {texts} texts")
+    if texts == 0:
+        return np.zeros((0, dimensions or 0), np.float32), {}
+    try:
+        rows = np.asarray(answer, np.float64)
+    except (TypeError, ValueError) as error:
+        raise Malformed("vectors that are no lists of numbers, or of different lengths") from error
+    if rows.ndim != 2 or not rows.shape[1]:
+        raise Malformed("vectors that are no lists of numbers, or are empty")
+    if dimensions is not None and rows.shape[1] != dimensions:
+        raise OtherDimensions(rows.shape[1])
+    failed: dict[int, str] = {}
+    lengths = np.sqrt(np.einsum("nd,nd->n", rows, rows))
+    for row in np.flatnonzero(~np.isfinite(lengths)).tolist():
+        failed[row] = "its vector has numbers that are not finite"
+        rows[row] = lengths[row] = 0
+    for row in np.flatnonzero(lengths == 0).tolist():
+        failed.setdefault(row, "its vector is zero")
+    unit = rows / np.where(lengths > 0, lengths, 1.0)[:, np.newaxis]
+    return unit.astype(np.float32), failed
+
+
+# --- queries that were asked before over a connection
+
+QUERIES_REMEMBERED: Final = 256
+"""A megabyte of vectors; questions are asked again with other filters, and by several tools."""
+
+
+class RememberedQueries:
+    """Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._vectors: dict[str, NDArray[np.float32]] = {}
+        self._lock = threading.Lock()
+
+    def encode(self, text: str, embedder: Embedder, ask: Callable[[str], NDArray[np.float32]]) -> NDArray[np.float32]:
+        """A query's vector as `Embedder.encode_query` gives it: what is remembered, else what ``ask`` answers.
+
+        Nobody is asked for a blank text, nor while the embedder has a problem, which is raised.
+        """
+        with self._lock:
+            known = self._vectors.get(text)
+        if known is not None:
+            return known
+        if (problem := embedder.problem) is not None:
+            raise problem.with_traceback(None)
+        if not text.strip():
+            return np.zeros(embedder.fingerprint.dimensions, np.float32)
+        vector = ask(text)
+        with self._lock:
+            if len(self._vectors) >= QUERIES_REMEMBERED:
+                self._vectors.clear()
+            self._vectors[text] = vector
+        return vector
+
+
+# --- prefixes: a model that was trained with some finds much less without them, and no server adds them. The scheme's
+# name is part of the fingerprint, so that vectors made with other prefixes are never compared.
+
+
+@dataclass(frozen=True, slots=True)
+class Prefixes:
+    """``scheme`` names them; raise the number in it when a text changes."""
+
+    scheme: str
+    query: str = ""
+    document: str = ""
+
+
+NONE: Final = Prefixes("none")
+
+_SENTENCES: Final = "Represent this sentence for searching relevant passages: "
+
+_BY_NAME: Final[tuple[tuple[str, Prefixes], ...]] = (
+    (r"nomic-?embed-?code", Prefixes("nomic-code-1", "Represent this query for searching relevant code: ")),
+    (r"nomic-?embed", Prefixes("nomic-1", "search_query: ", "search_document: ")),
+    (r"mxbai-?embed", Prefixes("mxbai-1", _SENTENCES)),
+    (r"snowflake-arctic-embed", Prefixes("arctic-1", _SENTENCES)),
+    (r"bge-m3", NONE),
+    (r"bge-.*(zh|multilingual)", NONE),
+    (r"bge-", Prefixes("bge-1", _SENTENCES)),
+    (r"multilingual-e5.*instruct", NONE),
+    (r"(^|[-_/])e5-", Prefixes("e5-1", "query: ", "passage: ")),
+    (r"embedding-?gemma", Prefixes("embeddinggemma-1", "task: search result | query: ", "title: none | text: ")),
+    (
+        r"qwen3-embedding",
+        Prefixes(
+            "qwen3-1", "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery: "
+        ),
+    ),
+)
+"""The first that a name holds; names come with and without their owner, in any case."""
+
+
+def prefixes_of(model: str) -> Prefixes:
+    """By the model's name, such as ``nomic-embed-text:latest`` or ``BAAI/bge-small-en-v1.5``."""
+    name = model.lower()
+    return next((prefixes for pattern, prefixes in _BY_NAME if re.search(pattern, name)), NONE)

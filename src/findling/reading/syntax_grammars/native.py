@@ -1,0 +1,414 @@
+"""Languages that compile to machine code: C, C++, Objective-C, Go, Rust, Swift, Zig.
+
+Namespaces of C++ qualify names; they are no symbols of their own (they are in every file).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from findling.reading.syntax_grammars.model import (
+    ATTRIBUTE,
+    GROUP,
+    MODULE,
+    TYPE,
+    Action,
+    Define,
+    Definition,
+    Definitions,
+    Finder,
+    Grammar,
+    child_of_type,
+    children_of_type,
+    get,
+    imports,
+    named,
+    nth_child,
+    place_inside,
+    text_of,
+    through,
+)
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+# --- C, C++ and Objective-C
+
+_NAMES = frozenset(
+    (
+        "identifier field_identifier type_identifier destructor_name operator_name operator_cast "
+        "qualified_identifier template_function template_method"
+    ).split()
+)
+_TYPES = {
+    "struct_specifier": "struct",
+    "union_specifier": "struct",
+    "class_specifier": "class",
+    "enum_specifier": "enum",
+}
+_TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
+# A declarator is a chain of pointers, arrays and brackets around the name; real ones are short.
+_DECLARATOR_DEPTH = 40
+
+
+def _declared(node: Node | None) -> tuple[Node | None, bool]:
+    """The node of the name that a declarator declares, and whether it declares a function."""
+    function = pointer = False
+    for _ in range(_DECLARATOR_DEPTH):
+        if node is None or node.type in _NAMES:
+            return node, function
+        if node.type == "function_declarator":
+            function = True
+        elif node.type == "parenthesized_declarator" and function:
+            pointer = True
+        elif node.type == "pointer_declarator" and pointer:
+            # ``int (*name)(…)`` is a variable, ``int (*name(…))(…)`` a function: what follows decides.
+            function = pointer = False
+        node = get(node, "declarator") or nth_child(node, -1)
+    return None, False
+
+
+def _split(name: Node, text: bytes) -> tuple[str, str, Node]:
+    """``a::B<T>::c`` as qualifier ``a.B``, name ``c`` and the name's node."""
+    qualifier: list[str] = []
+    while name.type == "qualified_identifier" and (inner := get(name, "name")) is not None:
+        if (scope := get(name, "scope")) is not None:
+            qualifier.append(_plain(text_of(scope, text)))
+        name = inner
+    return ".".join(filter(None, qualifier)), _plain(text_of(name, text)), name
+
+
+def _plain(written: str) -> str:
+    if written.startswith("operator"):
+        call = written.find("(", len("operator()"))
+        return " ".join((written if call < 0 else written[:call]).split())
+    while (shorter := _TEMPLATE_ARGUMENTS.sub("", written)) != written:
+        written = shorter
+    return "".join(written.split())
+
+
+def _function(node: Node, text: bytes, place: int) -> Definitions:
+    name, function = _declared(get(node, "declarator"))
+    body = get(node, "body")
+    if name is not None and (function or body is not None):
+        qualifier, plain, at = _split(name, text)
+        owned = place == TYPE or (qualifier and plain != qualifier and at.type != "type_identifier")
+        yield Definition("method" if owned else "fn", plain, at, qualifier, body)
+
+
+def _type(node: Node, text: bytes, place: int) -> Definitions:
+    name, body = get(node, "name"), get(node, "body")
+    if name is not None and body is not None:  # without a body it is only mentioned
+        kind = _TYPES[node.type]
+        qualifier, plain, at = _split(name, text)
+        yield Definition(kind, plain, at, qualifier, body, place_inside(kind))
+
+
+def _declaration(node: Node, text: bytes, place: int) -> Definitions:
+    """Variables and prototypes; of class members only methods and constants (fields are not symbols)."""
+    declared_type = get(node, "type")
+    declarators = node.children_by_field_name("declarator")
+    if declared_type is not None and declared_type.type in _TYPES:
+        for definition in _type(declared_type, text, place):
+            yield replace(definition, extent=declared_type if declarators else None)
+    if not declarators:
+        return
+    head = text[node.start_byte : declarators[0].start_byte]
+    constant = b"const" in head and b"*" not in head
+    for declarator in declarators:
+        name, function = _declared(declarator)
+        if name is None:
+            continue
+        qualifier, plain, at = _split(name, text)
+        extent = None if len(declarators) == 1 else declarator
+        if function:
+            kind = "method" if place == TYPE or qualifier else "fn"
+            yield Definition(kind, plain, at, qualifier, extent=extent)
+        elif place == TYPE:
+            if constant and b"static" in head:
+                yield Definition("constant", plain, at, extent=extent)
+        elif b"extern" not in head or declarator.type == "init_declarator":
+            yield Definition("constant" if constant else "variable", plain, at, qualifier, extent=extent)
+
+
+def _typedef(node: Node, text: bytes, place: int) -> Definitions:
+    declared_type = get(node, "type")
+    body = get(declared_type, "body")
+    kind, tag = "type_alias", None
+    if declared_type is not None and body is not None:
+        kind, tag = _TYPES.get(declared_type.type, kind), get(declared_type, "name")
+    names: set[str] = set()
+    for declarator in node.children_by_field_name("declarator"):
+        name, _ = _declared(declarator)
+        for definition in named(kind, name, text, body=body):
+            names.add(definition.name)
+            yield definition
+    if tag is not None and text_of(tag, text) not in names:
+        yield from named(kind, tag, text, body=body)
+
+
+def _macro(node: Node, text: bytes, place: int) -> Definitions:
+    value = get(node, "value")
+    if node.type == "preproc_function_def":
+        yield from named("fn", get(node, "name"), text, body=value)
+    elif value is not None:  # include guards have no value
+        yield from named("constant", get(node, "name"), text)
+
+
+def _namespace(node: Node, text: bytes, place: int) -> Definitions:
+    name = get(node, "name")
+    qualifier = _plain(text_of(name, text)).replace("::", ".") if name is not None else ""
+    yield Definition("", qualifier=qualifier, body=get(node, "body"), place=MODULE)
+
+
+_CONDITIONS = (
+    "preproc_if preproc_ifdef preproc_else preproc_elif preproc_elifdef linkage_specification declaration_list"
+)
+
+_C: dict[str, Action] = {
+    **through(_CONDITIONS),
+    "function_definition": _function,
+    "declaration": _declaration,
+    "type_definition": _typedef,
+    "struct_specifier": _type,
+    "union_specifier": _type,
+    "enum_specifier": _type,
+    "preproc_def": _macro,
+    "preproc_function_def": _macro,
+}
+
+GRAMMARS = {
+    "c": Grammar("c", _C, braces=True, conditional="on_error"),
+    "cpp": Grammar(
+        "cpp",
+        {
+            **_C,
+            "class_specifier": _type,
+            "field_declaration": _declaration,
+            "template_declaration": GROUP,
+            "namespace_definition": _namespace,
+            "alias_declaration": Define("type_alias", body=""),
+            "concept_definition": Define("trait", body=""),
+        },
+        braces=True,
+        conditional="on_error",
+    ),
+}
+
+
+def _objc_container(kind: str) -> Finder:
+    """An empty ``kind`` makes no symbol: an implementation is of what an interface defines."""
+
+    def find(node: Node, text: bytes, place: int) -> Definitions:
+        yield from named(kind, child_of_type(node, "identifier"), text, body=node, place=TYPE)
+
+    return find
+
+
+def _objc_method(node: Node, text: bytes, place: int) -> Definitions:
+    """Named by its selector: ``initWithTitle:size:``."""
+    parts = list(children_of_type(node, "identifier"))
+    if parts:
+        colon = ":" if child_of_type(node, "method_parameter") is not None else ""
+        selector = "".join(text_of(part, text) + colon for part in parts)
+        yield Definition("method", selector, parts[0], body=child_of_type(node, "compound_statement"))
+
+
+def _objc_property(node: Node, text: bytes, place: int) -> Definitions:
+    at, _ = _declared(get(node, "<struct_declaration>/<struct_declarator>"))
+    yield from named("variable", at, text)
+
+
+GRAMMARS["objc"] = Grammar(
+    "objc",
+    {
+        **{name: action for name, action in _C.items() if name != "preproc_elifdef"},
+        "protocol_declaration": _objc_container("interface"),
+        "class_interface": _objc_container("class"),
+        "class_implementation": _objc_container(""),
+        **through("implementation_definition"),
+        "method_declaration": _objc_method,
+        "method_definition": _objc_method,
+        "property_declaration": _objc_property,
+    },
+    braces=True,
+    conditional="on_error",
+)
+
+
+# --- Go
+
+_RECEIVER = re.compile(rb"\(\s*(?:\w+\s+)?\*?\s*\(?\*?(\w+)")
+
+
+def _go_method(node: Node, text: bytes, place: int) -> Definitions:
+    receiver = get(node, "receiver")
+    if receiver is not None:
+        match = _RECEIVER.match(text, receiver.start_byte, receiver.end_byte)
+        owner = match.group(1).decode("utf-8", "replace") if match else ""
+        yield from named("method", get(node, "name"), text, qualifier=owner, body=get(node, "body"))
+
+
+def _go_type(node: Node, text: bytes, place: int) -> Definitions:
+    name, value = get(node, "name"), get(node, "type")
+    if value is None:
+        return
+    if value.type == "struct_type":
+        yield from named("struct", name, text, body=get(value, "<field_declaration_list>"))
+    elif value.type == "interface_type":
+        yield from named("interface", name, text, body=value, place=TYPE)
+    else:
+        yield from named("type_alias", name, text)
+
+
+def _go_values(kind: str) -> Finder:
+    def find(node: Node, text: bytes, place: int) -> Definitions:
+        for name in node.children_by_field_name("name"):
+            if text_of(name, text) != "_":
+                yield from named(kind, name, text)
+
+    return find
+
+
+GRAMMARS["go"] = Grammar(
+    "go",
+    {
+        **dict.fromkeys(("type_declaration", "const_declaration", "var_declaration", "var_spec_list"), GROUP),
+        "function_declaration": Define("fn"),
+        "method_declaration": _go_method,
+        "type_spec": _go_type,
+        "type_alias": Define("type_alias", body=""),
+        "method_elem": Define("method"),
+        "const_spec": _go_values("constant"),
+        "var_spec": _go_values("variable"),
+    },
+)
+
+
+# --- Rust: methods are named after the type of their ``impl``; the ``impl`` itself defines nothing
+
+_REFERENCE = re.compile(r"^(?:&\s*)?(?:'\w+\s+)?(?:mut\s+|dyn\s+)*")
+
+
+def _rust_impl(node: Node, text: bytes, place: int) -> Definitions:
+    target = get(node, "type")
+    if target is not None:
+        written = _REFERENCE.sub("", text_of(target, text))
+        owner = written.partition("<")[0].strip().rpartition("::")[2] or written[:60]
+        yield Definition("", qualifier=owner, body=get(node, "body"), place=TYPE)
+
+
+def _rust_module(node: Node, text: bytes, place: int) -> Definitions:
+    body = get(node, "body")
+    if body is not None:  # ``mod x;`` only says where the module is
+        yield from named("module", get(node, "name"), text, body=body, place=MODULE)
+
+
+GRAMMARS["rust"] = Grammar(
+    "rust",
+    {
+        "attribute_item": ATTRIBUTE,
+        "function_item": Define("fn"),
+        "function_signature_item": Define("fn"),
+        "struct_item": Define("struct"),
+        "union_item": Define("struct"),
+        "enum_item": Define("enum"),
+        "trait_item": Define("trait"),
+        "type_item": Define("type_alias", body=""),
+        "associated_type": Define("type_alias", body=""),
+        "const_item": Define("constant", local=False),
+        "static_item": Define("constant", local=False),
+        "macro_definition": Define("fn", body=""),
+        "mod_item": _rust_module,
+        "impl_item": _rust_impl,
+        **through("foreign_mod_item declaration_list"),
+    },
+    nested=rb"\b(?:fn|struct|enum|impl|trait|macro_rules)\b",
+)
+
+
+# --- Swift: extensions define nothing themselves; their members are named after the extended type
+
+_SWIFT_KINDS = {"class": "class", "struct": "struct", "enum": "enum", "actor": "class"}
+
+
+def _swift_class(node: Node, text: bytes, place: int) -> Definitions:
+    word, at = get(node, "declaration_kind"), get(node, "name")
+    if word is not None and at is not None:
+        name, kind = text_of(at, text).partition("<")[0], _SWIFT_KINDS.get(text_of(word, text), "")
+        yield Definition(kind, name, at, body=get(node, "body"), place=TYPE)
+
+
+def _swift_property(node: Node, text: bytes, place: int) -> Definitions:
+    at = get(node, "name/bound_identifier")
+    if at is not None:
+        head = text[node.start_byte : at.start_byte]
+        constant = head.rstrip().endswith(b"let") and (place == MODULE or b"static" in head)
+        yield from named("constant" if constant else "variable", at, text)
+
+
+def _swift_method(name: str) -> Finder:
+    def find(node: Node, text: bytes, place: int) -> Definitions:
+        yield Definition("method", name, get(node, "name"), body=get(node, "body"))
+
+    return find
+
+
+GRAMMARS["swift"] = Grammar(
+    "swift",
+    {
+        "class_declaration": _swift_class,
+        "protocol_declaration": Define("interface"),
+        "function_declaration": Define("fn"),
+        "protocol_function_declaration": Define("fn"),
+        "init_declaration": _swift_method("init"),
+        "deinit_declaration": _swift_method("deinit"),
+        "subscript_declaration": _swift_method("subscript"),
+        "property_declaration": _swift_property,
+        "protocol_property_declaration": _swift_property,
+        "typealias_declaration": Define("type_alias", body=""),
+        "associatedtype_declaration": Define("type_alias", body=""),
+        **through("statements"),
+    },
+    nested=rb"\b(?:func|struct|class|enum)\b",
+    annotation=b"@",
+    braces=True,
+)
+
+
+# --- Zig: types are values
+
+_ZIG_TYPES = {
+    "struct_declaration": "struct",
+    "union_declaration": "struct",
+    "opaque_declaration": "struct",
+    "enum_declaration": "enum",
+    "error_set_declaration": "enum",
+}
+_ZIG_IMPORT = re.compile(rb"@import\(")
+
+
+def _zig_variable(node: Node, text: bytes, place: int) -> Definitions:
+    at = child_of_type(node, "identifier")
+    value = nth_child(node, -1) if node.named_child_count > 1 else None
+    if at is None:
+        return
+    if value is not None and value.type in _ZIG_TYPES:
+        yield from named(_ZIG_TYPES[value.type], at, text, body=value, place=TYPE)
+    elif value is None or not imports(value, text_of(at, text), text, _ZIG_IMPORT, "field_expression"):
+        constant = b"const" in text[node.start_byte : at.start_byte]
+        yield from named("constant" if constant else "variable", at, text)
+
+
+GRAMMARS["zig"] = Grammar(
+    "zig",
+    {
+        **through("block expression_statement field_expression return_expression comptime_declaration"),
+        "variable_declaration": _zig_variable,
+        "function_declaration": Define("fn"),
+        **through("struct_declaration union_declaration enum_declaration", TYPE),
+    },
+    nested=rb"\b(?:struct|union|enum|opaque)\b",
+)

@@ -1,0 +1,326 @@
+"""Languages of web pages: JavaScript, TypeScript, TSX, PHP, CSS, SCSS, GraphQL.
+
+TypeScript's two grammars extend that of JavaScript, and so do their tables. PHP's namespaces are packages: neither
+symbols nor part of qualified names. Of style sheets what can be named elsewhere, not selectors.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from findling.reading.syntax_grammars.model import (
+    ATTRIBUTE,
+    FUNCTION,
+    GROUP,
+    MODULE,
+    TYPE,
+    Action,
+    Define,
+    Definition,
+    Definitions,
+    Finder,
+    Grammar,
+    Through,
+    child_of_type,
+    get,
+    imports,
+    is_constant_name,
+    nth_child,
+    text_of,
+    through,
+    value_kind,
+)
+from findling.reading.syntax_text import first_paragraph
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_FUNCTIONS = frozenset({"arrow_function", "function_expression", "generator_function", "function"})
+_WRAPPERS = frozenset({"as_expression", "satisfies_expression", "parenthesized_expression", "non_null_expression"})
+_IMPORT = re.compile(rb"(?:await\s+)?(?:require|import)\s*\(")
+_EXPORTS = re.compile(r"^(?:module\.)?exports\b\.?")
+_SELF = frozenset({"this", "self", "that", "_this"})
+
+
+def _value(node: Node | None) -> Node | None:
+    while node is not None and node.type in _WRAPPERS and node.named_child_count:
+        node = nth_child(node, 0)
+    return node
+
+
+def _holder(kind: str, name: str, at: Node, value: Node | None, qualifier: str = "") -> Definition | None:
+    """The definition of a name whose value is a function, a class or an object; None for other values."""
+    if value is None:
+        return None
+    if value.type in _FUNCTIONS:
+        body = get(value, "body")
+        return Definition(kind, name, at, qualifier, body, FUNCTION)
+    if value.type == "class":
+        return Definition("class", name, at, qualifier, get(value, "body"), TYPE)
+    if value.type == "object":
+        return Definition("variable", name, at, qualifier, value, TYPE)
+    return None
+
+
+def _declaration(node: Node, text: bytes, place: int) -> Definitions:
+    declarators = [child for child in node.named_children if child.type == "variable_declarator"]
+    constant = text.startswith(b"const", node.start_byte)
+    for declarator in declarators:
+        at = get(declarator, "name")
+        if at is None or at.type != "identifier":
+            continue
+        name = text_of(at, text)
+        value = _value(get(declarator, "value"))
+        extent = None if len(declarators) == 1 else declarator
+        kind = "constant" if constant or is_constant_name(name) else "variable"
+        if (held := _holder("fn", name, at, value)) is not None:
+            is_value = held.kind == "variable"
+            if place != FUNCTION or not is_value:
+                yield replace(held, kind=kind if is_value else held.kind, extent=extent)
+        elif value is None or not imports(value, name, text, _IMPORT, "member_expression"):
+            # Functions handed to a call (``memo(() => …)``) are looked into; the name itself is a plain value.
+            body = get(value, "arguments") if value is not None and value.type == "call_expression" else None
+            if place != FUNCTION:
+                yield Definition(kind, name, at, body=body, place=FUNCTION if body is not None else None, extent=extent)
+            elif body is not None:
+                yield Definition("", body=body, place=FUNCTION)
+
+
+def _assignment(node: Node, text: bytes, place: int) -> Definitions:
+    """``exports.x = function``, ``A.prototype.b = …``, ``a.b = a.c = function``; ``this.x = function`` in functions."""
+    targets: list[Node] = []
+    right: Node | None = node
+    while right is not None and right.type == "assignment_expression":
+        left = get(right, "left")
+        if left is not None:
+            targets.append(left)
+        right = get(right, "right")
+    value = _value(right)
+    if value is None:
+        return
+    if value.type in ("call_expression", "new_expression", "await_expression"):
+        yield Definition("", body=nth_child(node, -1) if right is None else right, place=place)
+        return
+    for position, target in enumerate(targets):
+        if target.type not in ("identifier", "member_expression"):
+            continue
+        path = text_of(target, text)
+        inner = _EXPORTS.sub("", path)
+        exported = inner != path
+        parts = [part for part in inner.split(".") if part and part not in _SELF]
+        prototype = "prototype" in parts
+        parts = [part.strip() for part in parts if part != "prototype"]
+        if not parts:
+            if value.type == "object":
+                yield Definition("", body=value, place=TYPE if position == 0 else None)
+            elif value.type in _FUNCTIONS or value.type == "class":
+                kind, inside = ("class", TYPE) if value.type == "class" else ("fn", FUNCTION)
+                yield from Define(kind, unnamed=inside)(value, text, MODULE)
+            continue
+        if any(
+            not part.isidentifier() and not part.replace("$", "_").replace("#", "_").isidentifier() for part in parts
+        ):
+            continue
+        at = get(target, "property") or target
+        held = _holder("method" if prototype else "fn", parts[-1], at, value, ".".join(parts[:-1]))
+        if held is not None and (held.kind != "variable" or exported or prototype):
+            yield replace(held, place=None) if position else held  # the inside belongs to the first name only
+        elif held is None and exported and place == MODULE and value.type not in ("identifier", "member_expression"):
+            yield Definition(value_kind(parts[-1]), parts[-1], at)
+
+
+def _pair(node: Node, text: bytes, place: int) -> Definitions:
+    key = get(node, "key")
+    value = _value(get(node, "value"))
+    if key is None or value is None or place != TYPE:
+        return
+    name = text_of(key, text).strip("'\"")
+    if value.type == "object":
+        yield Definition("", qualifier=name, body=value, place=TYPE)
+    elif (held := _holder("method", name, key, value)) is not None:
+        yield held
+
+
+def _field(node: Node, text: bytes, place: int) -> Definitions:
+    at = get(node, "name") or get(node, "property")
+    if at is None:
+        return
+    name = text_of(at, text).strip("'\"")
+    held = _holder("method", name, at, _value(get(node, "value")))
+    if held is not None and held.kind != "variable":
+        yield held
+    else:
+        yield Definition(value_kind(name), name, at)
+
+
+def _default_object(node: Node, text: bytes, place: int) -> Definitions:
+    """``export default { … }``: its functions are the module's interface; objects elsewhere are data."""
+    parent = node.parent
+    if parent is not None and parent.type == "export_statement":
+        yield Definition("", body=node, place=TYPE)
+
+
+def _namespace(node: Node, text: bytes, place: int) -> Definitions:
+    at, body = get(node, "name"), get(node, "body")
+    if at is not None:
+        *outer, name = text_of(at, text).strip("'\"").split(".") if at.type != "string" else [text_of(at, text)[1:-1]]
+        yield Definition("module", name, at, ".".join(outer), body, MODULE)
+
+
+_BLOCKS = (
+    "statement_block expression_statement call_expression arguments parenthesized_expression return_statement "
+    "if_statement else_clause for_statement for_in_statement while_statement do_statement try_statement catch_clause "
+    "finally_clause switch_statement switch_body switch_case switch_default labeled_statement unary_expression "
+    "await_expression new_expression member_expression sequence_expression class_static_block"
+)
+
+_JAVASCRIPT: dict[str, Action] = {
+    **through(_BLOCKS),
+    "expression_statement": GROUP,
+    "export_statement": GROUP,
+    "decorator": ATTRIBUTE,
+    "function_declaration": Define("fn"),
+    "generator_function_declaration": Define("fn"),
+    "class_declaration": Define("class"),
+    "method_definition": Define("method"),
+    "lexical_declaration": _declaration,
+    "variable_declaration": _declaration,
+    "assignment_expression": _assignment,
+    "function_expression": Define("fn", unnamed=FUNCTION),
+    "arrow_function": Through(FUNCTION),
+    "pair": _pair,
+    "field_definition": _field,
+    "object": _default_object,
+}
+
+_TYPESCRIPT: dict[str, Action] = {
+    **{name: action for name, action in _JAVASCRIPT.items() if name != "field_definition"},
+    "public_field_definition": _field,
+    "abstract_class_declaration": Define("class"),
+    "interface_declaration": Define("interface"),
+    "type_alias_declaration": Define("type_alias", body=""),
+    "enum_declaration": Define("enum"),
+    "function_signature": Define("fn"),
+    "method_signature": Define("method"),
+    "abstract_method_signature": Define("method"),
+    "ambient_declaration": GROUP,
+    "internal_module": _namespace,
+    "module": _namespace,
+}
+
+# Each begins with a letter that is looked for first: with ``\\b`` in front it takes four times as long.
+_NESTED = (
+    rb"function(?<=\bfunction)\s*\*?\s*[\w$]|class(?<=\bclass)\s+[\w$]"
+    rb"|=\s*(?:async\b|function\b|\(|<|[\w$]+\s*=>)|this(?<=\bthis)\.\w+\s*="
+)
+
+GRAMMARS = {
+    "javascript": Grammar("javascript", _JAVASCRIPT, nested=_NESTED, annotation=b"@"),
+    "typescript": Grammar("typescript", _TYPESCRIPT, nested=_NESTED, annotation=b"@"),
+    "tsx": Grammar("tsx", _TYPESCRIPT, nested=_NESTED, annotation=b"@"),
+}
+
+
+# --- PHP
+
+
+def _php_assignment(node: Node, text: bytes, place: int) -> Definitions:
+    left, right = get(node, "left"), get(node, "right")
+    if left is None or right is None or left.type != "variable_name" or place == FUNCTION:
+        return
+    name = text_of(left, text).lstrip("$")
+    if right.type in ("anonymous_function", "arrow_function"):
+        yield Definition("fn", name, left, body=get(right, "body"))
+    else:
+        yield Definition(value_kind(name), name, left)
+
+
+def _php_call(node: Node, text: bytes, place: int) -> Definitions:
+    """``Define('NAME', value)``."""
+    function, arguments = get(node, "function"), get(node, "arguments")
+    if function is None or arguments is None or text_of(function, text).lower() != "define":
+        return
+    first = nth_child(arguments, 0)
+    if first is not None:
+        name = text_of(first, text).strip("'\"")
+        if name.replace("\\", "_").isidentifier():
+            yield Definition("constant", name, first)
+
+
+GRAMMARS["php"] = Grammar(
+    "php",
+    {
+        **through("compound_statement if_statement else_clause else_if_clause colon_block namespace_definition"),
+        "expression_statement": GROUP,
+        "function_definition": Define("fn"),
+        "method_declaration": Define("method"),
+        "class_declaration": Define("class"),
+        "interface_declaration": Define("interface"),
+        "trait_declaration": Define("trait"),
+        "enum_declaration": Define("enum"),
+        "const_declaration": Define("constant", "<name>", "", "<const_element>"),
+        "property_declaration": Define("variable", body="", each="<property_element>", strip="$"),
+        "assignment_expression": _php_assignment,
+        "function_call_expression": _php_call,
+    },
+    nested=rb"(?i)\bfunction\s+\w|\bclass\s+\w",
+    annotation=b"#[",
+)
+
+
+# --- style sheets
+
+
+def _custom_property(node: Node, text: bytes, place: int) -> Definitions:
+    at = nth_child(node, 0)
+    if at is not None and text.startswith((b"$", b"--"), at.start_byte):
+        yield Definition("variable", text_of(at, text).lstrip("$"), at)
+
+
+_CSS: dict[str, Action] = {
+    **through("rule_set block media_statement supports_statement"),
+    "declaration": _custom_property,
+    "keyframes_statement": Define("fn", "<keyframes_name>", "<keyframe_block_list>"),
+}
+GRAMMARS["css"] = Grammar("css", _CSS)
+GRAMMARS["scss"] = Grammar(
+    "scss",
+    {
+        **_CSS,
+        "mixin_statement": Define("fn", "<name>", "<block>"),
+        "function_statement": Define("fn", "<name>", "<block>"),
+        "placeholder": Define("class", "<name>", "<block>"),
+    },
+)
+
+
+# --- GraphQL
+
+
+def _graphql(kind: str, name_type: str, body_type: str = "") -> Finder:
+    def find(node: Node, text: bytes, place: int) -> Definitions:
+        at, description = child_of_type(node, name_type), child_of_type(node, "description")
+        if at is not None:
+            doc = first_paragraph(text_of(description, text).strip('"').splitlines()) if description is not None else ""
+            yield Definition(kind, text_of(at, text), at, body=child_of_type(node, body_type), doc=doc)
+
+    return find
+
+
+GRAMMARS["graphql"] = Grammar(
+    "graphql",
+    {
+        **through("document definition type_system_definition type_definition executable_definition"),
+        "object_type_definition": _graphql("class", "name", "fields_definition"),
+        "interface_type_definition": _graphql("interface", "name", "fields_definition"),
+        "input_object_type_definition": _graphql("struct", "name", "input_fields_definition"),
+        "enum_type_definition": _graphql("enum", "name", "enum_values_definition"),
+        "union_type_definition": _graphql("type_alias", "name"),
+        "scalar_type_definition": _graphql("type_alias", "name"),
+        "directive_definition": _graphql("fn", "name"),
+        "operation_definition": _graphql("fn", "name", "selection_set"),
+        "fragment_definition": _graphql("fn", "fragment_name", "selection_set"),
+    },
+)
