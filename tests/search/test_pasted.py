@@ -48,7 +48,7 @@ def test_an_issue_has_all_parts() -> None:
         "for ever and one more day",
         "http.TooManyAttemptsError: gave up after 3 of 3 attempts",
     )
-    assert {"make_policy", "call_me", "TooManyAttempts"} <= set(parts.code)
+    assert {"make_policy", "TooManyAttempts"} <= set(parts.code)
     assert parts.is_report
 
 
