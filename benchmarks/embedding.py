@@ -28,7 +28,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from findling.engine.open_index import OpenIndex
 from numpy.typing import NDArray
 
 from findling.config import Config
@@ -39,7 +38,9 @@ from findling.engine.store import WRITER_WAIT_S
 from findling.search.cosines import cosines_int8
 from findling.search.fusion import NEAR_LEAST, of_vectors
 from findling.search.scope import EVERYWHERE
+from findling.search.semantic import SemanticChannel
 from findling.store import hamming
+from findling.store.reader import IndexReader
 from findling.store.writer import IndexWriter
 
 CHUNK_CHARS = 1500
@@ -208,9 +209,11 @@ def ask(engine: Engine, embedder: Instant, rows: NDArray[np.float32]) -> dict[st
     """The nearest by bits of all and int8 of the best, as arrays; by the index (the same bits, then every stored vector
     of the files that they name); and by a scan of all float32 vectors."""
     dice = np.random.default_rng(2)
-    index = OpenIndex(engine.store_dir, engine.manifest_key, lambda _: embedder)
-    channel, reader = index.vectors.channel, index.reader
-    assert channel is not None and reader is not None
+    reader = IndexReader(engine.store_dir, *engine.manifest_key)
+    with reader.snapshot():
+        model_id = reader.model_id(embedder.fingerprint.id)
+    assert model_id is not None
+    channel = SemanticChannel(reader, embedder, model_id)
     bits = np.packbits(rows >= 0, axis=1)
     whole_rows = np.rint(rows * (127 / np.abs(rows).max())).astype(np.int8)
     arrays, whole, scanned, right, right_arrays = [], [], [], [], []
@@ -236,7 +239,7 @@ def ask(engine: Engine, embedder: Instant, rows: NDArray[np.float32]) -> dict[st
             scanned.append((time.perf_counter() - done) * 1000)
             right.append(len(best & {embedder.places[number_of(near)] for near in found}) / NEAREST)
     finally:
-        index.close()
+        reader.close()
     return {
         "arrays ms p50": round(statistics.median(arrays), 2),
         f"arrays recall@{NEAREST}": round(statistics.mean(right_arrays), 3),

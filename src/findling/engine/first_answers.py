@@ -5,8 +5,11 @@ likeliest are read into memory, where they are ranked as always, beside what the
 from __future__ import annotations
 
 import hashlib
+import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,10 +17,12 @@ from findling import reading
 from findling.embedding import coding_of
 from findling.model import vector_codes
 from findling.model.languages import language_of
+from findling.model.reading import Reading
 from findling.model.tokenizer import term_key
 from findling.model.types import Coverage, SkippedFile
 from findling.outbound.files import NotRead, stamp_of
 from findling.reading.embedded import texts_of
+from findling.reading.pool import start_ahead
 from findling.search.analysis import QueryTerms, analyse
 from findling.search.keyword import COMPOUND_WEIGHT
 from findling.search.ranking.priors import path_flags
@@ -30,6 +35,7 @@ if TYPE_CHECKING:
     from findling.embedding import Embedder
     from findling.engine.store import OpenStore
     from findling.outbound.files import Files
+    from findling.reading.pool import Worker
     from findling.sources.selection import DiscoveryOptions, Found
 
 READ_FILES = 120
@@ -38,6 +44,9 @@ READ_BYTES = 2_000_000
 
 LARGE_BYTES, LARGE_FILES = 200_000, 12
 """Larger files are read only where they are among the so many closest: one takes the time of twenty."""
+
+WORTH_BYTES, OF_FIVE, WORKER_S = 300_000, 3, 5.0
+"""From so much text on another process reads three files of five, in at most this time; vectors are made here."""
 
 KEPT_FILES = 600
 """More than this is forgotten, and what the next question needs is read again."""
@@ -111,12 +120,12 @@ def first_answer(opened: OpenStore, text: str, found: list[Found], began: float,
     for path in gone:
         del states[path]
     opened.kept = None  # until all of it is there
-    with opened.open_files() as files:
+    with opened.open_files() as files, _beside() as worker:
         deadline = max(began + SCAN_S, time.monotonic() + LEAST_SCAN_S)
         proposed = scan(files, found, asked, READ_FILES, max_bytes=options.max_bytes, deadline=deadline)
         index.publish({}, gone)
         new = [(place, path) for place, path in enumerate(proposed.best) if path not in states]
-        take_in(index, _read(files, new, options, states), embedder=embedder)
+        take_in(index, _read(files, new, options, states), embedder=embedder, worker=worker)
     opened.kept = kept
     index.statistics = _statistics(index, proposed)
     parts = [Part(index, model_id=MODEL)]
@@ -175,18 +184,26 @@ MODEL = 1
 """The number of the one model whose vectors such an index has."""
 
 
+def _beside() -> AbstractContextManager[Worker | None]:
+    """A process that reads some of the files, where there is a processor for it; it starts while files are scanned."""
+    return start_ahead() if (os.cpu_count() or 1) > 1 else nullcontext()
+
+
 def take_in(
-    index: MemoryIndex, files: Iterable[tuple[str, bytes]], *, embedder: Embedder | None = None
+    index: MemoryIndex,
+    files: Iterable[tuple[str, bytes]],
+    *,
+    embedder: Embedder | None = None,
+    worker: Worker | None = None,
 ) -> list[SkippedFile]:
     """Let files (path, bytes) stand in an index in place of what it had of them; those left out, with the reason.
 
-    With an ``embedder`` their chunks get its vectors.
+    With an ``embedder`` their chunks get its vectors; a ``worker`` reads some of them meanwhile.
     """
     left_out: list[SkippedFile] = []
     standing: dict[str, int] = {}
     texts: dict[str, list[str]] = {}
-    for path, data in files:
-        found = reading.prepare.prepare(path, data)
+    for path, data, found in _prepared(list(files), worker):
         if isinstance(found, SkippedFile):
             left_out.append(found)
             continue
@@ -197,6 +214,24 @@ def take_in(
     if embedder is not None:
         _embed(index, texts, embedder)
     return left_out
+
+
+def _prepared(
+    files: list[tuple[str, bytes]], worker: Worker | None
+) -> Iterator[tuple[str, bytes, Reading | SkippedFile]]:
+    """Each file with its reading. What a worker was given and does not answer on in time is left out."""
+    given: list[tuple[str, bytes, bool]] = []
+    if worker is not None and sum(len(data) for _, data in files) >= WORTH_BYTES:
+        given = [(path, data, True) for place, (path, data) in enumerate(files) if place % 5 < OF_FIVE]
+        files = [file for place, file in enumerate(files) if place % 5 >= OF_FIVE]
+    with ThreadPoolExecutor(1) as threads:
+        asked = threads.submit(worker.ask, given, WORKER_S) if worker is not None and given else None
+        for path, data in files:
+            yield path, data, reading.prepare.prepare(path, data)
+        answers = (asked.result() if asked else None) or ["not read in time"] * len(given)
+    for (path, data, _), answer in zip(given, answers, strict=True):
+        found = answer if isinstance(answer, Reading | SkippedFile) else SkippedFile(path, "failed", str(answer))
+        yield path, data, found
 
 
 def _embed(index: MemoryIndex, texts: dict[str, list[str]], embedder: Embedder) -> None:
