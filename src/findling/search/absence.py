@@ -10,7 +10,7 @@ import re
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
+from difflib import SequenceMatcher, get_close_matches
 from heapq import nsmallest
 from typing import Literal, NamedTuple, Protocol
 
@@ -451,14 +451,6 @@ def _most_alike(asked: str, known: Collection[str], shown: Callable[[str], str])
             if (text := shown(each))
         ),
     )
-    matcher = SequenceMatcher(b=asked, autojunk=False)
-    found = []
-    for _, text, each in likely:
-        matcher.set_seq1(text)
-        if (
-            matcher.real_quick_ratio() >= ALIKE
-            and matcher.quick_ratio() >= ALIKE
-            and (alike := matcher.ratio()) >= ALIKE
-        ):
-            found.append((alike, each))
-    return nsmallest(_SHOWN_FROM, found, key=lambda each: (-each[0], each[1]))
+    by_text = {text: each for _, text, each in reversed(likely)}
+    near = get_close_matches(asked, list(by_text), _SHOWN_FROM, ALIKE)
+    return [(SequenceMatcher(a=text, b=asked, autojunk=False).ratio(), by_text[text]) for text in near]
