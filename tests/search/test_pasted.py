@@ -40,6 +40,7 @@ def test_an_issue_has_all_parts() -> None:
     assert parts.prose.startswith("When the server is gone")
     assert "Please describe" not in parts.prose
     assert parts.names[0] == "RetryPolicy"
+    assert parts.paths == ("src/http/client.py",)
     assert parts.frames == (
         Frame("/opt/venv/lib/python3.11/site-packages/http/client.py", 7),
         Frame("/home/me/app.py", 3),
@@ -48,7 +49,7 @@ def test_an_issue_has_all_parts() -> None:
         "for ever and one more day",
         "http.TooManyAttemptsError: gave up after 3 of 3 attempts",
     )
-    assert {"make_policy", "TooManyAttempts"} <= set(parts.code)
+    assert {"make_policy", "call_me", "TooManyAttempts"} <= set(parts.code)
     assert parts.is_report
 
 

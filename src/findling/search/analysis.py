@@ -71,6 +71,11 @@ _ADVICE = re.compile(
 """Who speaks of himself, or asks in the words of a question in Chinese or Japanese, wants to be told what to do:
 documentation, before code."""
 
+_OF_OUR_CODE = re.compile(r"\s*where\b(?!.*\b(?:i|my|me|you|your)\b).*\b(?:we|our)\b", re.IGNORECASE | re.DOTALL)
+"""But "where do we retry" is asked by those whose code it is, of the code."""
+
+_VERSION = re.compile(r"[vV]\d+")
+
 _FOREIGN_QUESTION = re.compile(
     r"\b(?:wie|wo|wohin|warum|wieso|weshalb|c[oó]mo|d[oó]nde|por qu[eé]|qu[eé]|comment|où|pourquoi)\b", re.IGNORECASE
 )
@@ -159,7 +164,10 @@ def analyse(text: str) -> QueryTerms:
     compounds = _compounds(content)
     lower = {part for word in words for part in (word.lower(), *tokenizer.parts(word))}
     wants = frozenset(kind for kind, markers in _WANTS.items() if lower & markers)
-    if len(text) <= MAX_QUESTION and (_ADVICE.search(text) or (english and _FOREIGN_QUESTION.search(text))):
+    if any(_VERSION.fullmatch(word) for word in words):
+        wants |= {"superseded"}
+    asks_for_advice = _ADVICE.search(text) and not _OF_OUR_CODE.match(text)
+    if len(text) <= MAX_QUESTION and (asks_for_advice or (english and _FOREIGN_QUESTION.search(text))):
         wants |= {"advice"}
     return QueryTerms(
         text=text,

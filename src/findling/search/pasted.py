@@ -1,6 +1,6 @@
 """A pasted text taken apart: an issue, a traceback, a log, a review comment, code; and where its parts lead.
 
-Each part asks something else: the title what it is about, the prose what is the matter, frames where it
+Each part asks something else: the title what it is about, the prose what is the matter, frames and paths where it
 happened, names what it happened to, messages what was said, code what was called.
 """
 
@@ -34,6 +34,8 @@ MOST_FRAMES, MOST_MESSAGES, MOST_NAMES = 60, 3, 40
 _FENCE = re.compile(r"^[ \t>]*(?:```|~~~)")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _HEADING = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|={3,}|-{3,}|\*\*[^*]{1,60}\*\*:?[ \t]*$)")
+_PROMPT = re.compile(r"^[ \t]*(?:>>> |\.\.\. |\$ |In \[\d+\]: )")
+_INDENTED = re.compile(r"^(?: {4}|\t)\s*\S")
 _FRAME = re.compile(
     r"(?P<path>(?:[A-Za-z]:)?[\w.@~+/\\-]*[\w@~+-]\.(?P<ending>[A-Za-z]\w{0,8}))"
     r"(?:[\"'`]?,? +(?:on )?line +|:line +|:|\()(?P<line>[1-9]\d{0,6})\b"
@@ -52,6 +54,8 @@ _TICKED = re.compile(r"(?<!`)`([^`\n]{2,100})`(?!`)")
 _NAME = re.compile(r"[^\W\d]\w*(?:(?:\.|::|#|->)[^\W\d]\w*)*")
 _WITHIN = re.compile(r"\.|::|#|->")
 _NAMED_SO = re.compile(r"\w_\w|[a-z0-9][A-Z]|[A-Z]{2,}[a-z]|\w(?:\.|::|#|->)\w|^_")
+_PATH = re.compile(r"[\w.@~+/-]{1,300}")
+_AROUND = "\"'`?,;:!()[]{}<>*&."
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +68,13 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Pasted:
-    """``frames``: where it happened first, which in a Python traceback is the last. ``names`` are those of
-    the prose, ``code`` the names in what is written as code."""
+    """``frames``: where it happened first, which in a Python traceback is the last. ``names`` and ``paths`` are those
+    of the prose, ``code`` the names in what is written as code."""
 
     title: str
     prose: str = ""
     names: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
     frames: tuple[Frame, ...] = ()
     messages: tuple[str, ...] = ()
     code: tuple[str, ...] = ()
@@ -104,7 +109,7 @@ def take_apart(text: str) -> Pasted:
         elif found or _OF_TRACE.match(line):
             in_trace = True
         elif fenced or (in_trace and line[0].isspace()):
-            code.append(line)
+            code.append(_PROMPT.sub("", line))
         elif not title and not said and not frames:
             title = line.strip().lstrip("#").strip()
         elif not _HEADING.match(line):
@@ -116,6 +121,7 @@ def take_apart(text: str) -> Pasted:
         title=(title or (said[-1] if said else written))[:TITLE_CHARS],
         prose=written[:PROSE_CHARS],
         names=_first(_names(f"{title} {written}"), MOST_NAMES),
+        paths=_first(_paths(f"{title} {written}"), MOST_NAMES),
         frames=tuple(frames[: -MOST_FRAMES - 1 : -1] if last_first else frames[:MOST_FRAMES]),
         messages=_first(reversed(said), MOST_MESSAGES),
         code=_first(_names_of_code("\n".join(code)[:CODE_CHARS]), MOST_NAMES),
@@ -133,13 +139,17 @@ def frames_in(line: str) -> list[Frame]:
 
 
 def _lines(text: str) -> Iterator[tuple[str, bool]]:
-    """The lines that say something, and whether each is written as code: between fences."""
-    fenced = False
+    """The lines that say something, and whether each is written as code: between fences, indented, at a prompt."""
+    fenced = blank = False
     for line in text.split("\n"):
         if _FENCE.match(line):
             fenced = not fenced
         elif line.strip():
-            yield line, fenced
+            indented = (blank or fenced) and _INDENTED.match(line) is not None
+            yield line, fenced or indented or _PROMPT.match(line) is not None
+            blank = indented
+        else:
+            blank = True
 
 
 def _names(text: str) -> Iterator[str]:
@@ -151,6 +161,13 @@ def _names(text: str) -> Iterator[str]:
     for word in _NAME.findall(text):
         if _NAMED_SO.search(word) and word.lower() not in ("e.g", "i.e"):
             yield word
+
+
+def _paths(text: str) -> Iterator[str]:
+    for word in text.split():
+        path = word.strip(_AROUND)
+        if is_extension(path.rpartition(".")[2]) and _PATH.fullmatch(path):
+            yield path
 
 
 def _names_of_code(code: str) -> list[str]:
@@ -241,12 +258,14 @@ def lookup(
     scope: Scope,
     proposed: Sequence[int],
 ) -> Led:
-    """Where frames, names, code and messages lead. Within the reader's snapshot; ``proposed``: entries that the
+    """Where frames, paths, names, code and messages lead. Within the reader's snapshot; ``proposed``: entries that the
     title leads to."""
     led = Led(documents=not pasted.is_report)
-    for place, (file, line) in enumerate(frames(reader, pasted.frames, scope)):
-        led.note(file.entry_id, "frame", 1 / (1 + place), f"at line {line}")
-        led.lines[file.entry_id] = line
+    named = [*pasted.frames, *(Frame(path, 0) for path in pasted.paths)]
+    for place, (file, line) in enumerate(frames(reader, named, scope)):
+        led.note(file.entry_id, "frame", 1 / (1 + place), f"at line {line}" if line else "")
+        if line:
+            led.lines[file.entry_id] = line
     _definitions(reader, (*pasted.names, *pasted.code), scope, led)
     for message in pasted.messages:
         for entry, said in messages.find(reader, read_lines, message, scope, proposed).items():
@@ -257,7 +276,8 @@ def lookup(
 
 
 def frames(reader: Index, named: Sequence[Frame], scope: Scope) -> list[tuple[FileRow, int]]:
-    """The files of the index that frames name, each once, with the line, in the frames' order."""
+    """The files of the index that frames name, each once, with the line, in the frames' order; of a path without a
+    line only what is a file of code."""
     called: dict[str, list[str]] = {}
     found: dict[int, tuple[FileRow, int]] = {}
     for frame in named:
@@ -267,7 +287,9 @@ def frames(reader: Index, named: Sequence[Frame], scope: Scope) -> list[tuple[Fi
             called[name] = [*at_root, *reader.paths_ending(f"/{name}")]
         path = _same_end(frame.path, called[name])
         file = reader.file_at(path) if path else None
-        if file is not None and scope.has(file.entry_id) and frame.line <= file.lines:
+        if file is None or not scope.has(file.entry_id) or frame.line > file.lines:
+            continue
+        if frame.line or (file.kind == "code" and not path_flags(file.path) & OF_PLACES):
             found.setdefault(file.entry_id, (file, frame.line))
     return list(found.values())
 
