@@ -363,4 +363,4 @@ def test_what_speaks_against_a_file_lowers_it() -> None:
         assert (alone < 0) == (name in AGAINST)
 
 
-AGAINST = ("test", "example", "legacy", "superseded", "platform", "changes", "init", "generated", "document")
+AGAINST = ("test", "example", "legacy", "superseded", "platform", "changes", "init", "generated", "document", "beside")

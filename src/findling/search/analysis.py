@@ -7,7 +7,7 @@ written apart may be one name ("web socket" and ``WebSocket``), and whether test
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -89,6 +89,25 @@ _DECLARED = re.compile(
 )
 """A definition's first words. "class" and "type" begin descriptions, too, whose next word is a plain one."""
 
+_OF_CODE = re.compile(
+    r"\b(?:implementation|implement(?:s|ed)?|internals?|subclass(?:es)?)\b|(?<!\ba )(?<!\ban )(?<!\bone )"
+    r"\b(?:class(?:es)?|methods?|functions?|constructors?|interfaces?|structs?|enums?|traits?|mixins?|decorators?)\b",
+    re.IGNORECASE,
+)
+"""Who names what programs are made of asks about the code: "the parser class". "A function" is anybody's word."""
+
+_HOW_IT_WORKS = re.compile(r"how\s+(?!(?:can|come|could|do|far|long|many|much|often|should|to|would)\b)", re.IGNORECASE)
+""""How errors are reported" asks what the code does, "how to report errors" what to do."""
+
+_OF_SUBJECTS = _words("and as at by for from in into of on or over than to with")
+"""Stop words that stand between nouns. A question with no others is a subject alone: "file upload handling"."""
+
+_IN_DOCUMENTS = _words("example changes")
+"""Kinds of place that are documents as often as code."""
+
+_FIRST_WORDS = 2
+"""A kind of place is asked for where a question begins with it: "regression test for", not "while a test runs"."""
+
 _WANTS = {
     "test": _words("test tests testing tested spec specs bench benches benchmark benchmarks fixture fixtures"),
     "example": _words("example examples sample samples demo demos tutorial docs documentation"),
@@ -125,9 +144,10 @@ class QueryTerms:
 
     ``text`` is what was asked `without_form`; ``words`` are its lower-case content words; ``meant`` is the text with
     English words for what it says in another language; ``wants`` the kinds of place it speaks of: test, example,
-    legacy, superseded, changes, history, platform, generated, advice. ``synonyms``: for some of the terms others,
-    none of them in ``terms``, that may stand in their place. ``proper``: those of the terms that are written like
-    proper names.
+    legacy, superseded, changes, history, platform, generated; tests where these are what it asks for; and of four that
+    say whether code or documents are meant, one at most: advice, code, workings, subject. ``synonyms``: for some of the
+    terms others, none of them in ``terms``, that may stand in their place. ``proper``: those of the terms that are
+    written like proper names.
     """
 
     text: str
@@ -166,9 +186,10 @@ def analyse(text: str) -> QueryTerms:
     wants = frozenset(kind for kind, markers in _WANTS.items() if lower & markers)
     if any(_VERSION.fullmatch(word) for word in words):
         wants |= {"superseded"}
-    asks_for_advice = _ADVICE.search(text) and not _OF_OUR_CODE.match(text)
-    if len(text) <= MAX_QUESTION and (asks_for_advice or (english and _FOREIGN_QUESTION.search(text))):
-        wants |= {"advice"}
+    if any(word.lower() in _WANTS["test"] for word in content[:_FIRST_WORDS]):
+        wants |= {"tests"}
+    if len(text) <= MAX_QUESTION:
+        wants |= _meant(text, words, wants, foreign=bool(english))
     return QueryTerms(
         text=text,
         terms=weighted,
@@ -180,6 +201,23 @@ def analyse(text: str) -> QueryTerms:
         synonyms=_synonyms((*content, *english), weighted),
         proper=_proper(words[:1], content) if not english else frozenset(),
     )
+
+
+def _meant(text: str, words: Sequence[str], wants: Set[str], *, foreign: bool) -> frozenset[str]:
+    """What a question's form says of whether code or documents are meant."""
+    asks_for_advice = _ADVICE.search(text) and not _OF_OUR_CODE.match(text)
+    if asks_for_advice or (foreign and _FOREIGN_QUESTION.search(text)):
+        return frozenset(("advice",))
+    if foreign or not text.isascii():
+        return frozenset()
+    if _OF_CODE.search(text):
+        return frozenset(("code",))
+    if wants & _IN_DOCUMENTS:
+        return frozenset()
+    if _HOW_IT_WORKS.match(text):
+        return frozenset(("workings",))
+    is_subject = len(words) > 1 and not any(word.lower() in STOP_WORDS - _OF_SUBJECTS for word in words)
+    return frozenset(("subject",)) if is_subject else frozenset()
 
 
 def _proper(first: Sequence[str], content: Iterable[str]) -> frozenset[str]:

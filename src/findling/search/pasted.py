@@ -17,6 +17,7 @@ from findling.search import messages
 from findling.search.intent import is_extension
 from findling.search.ranking import RankedFile, formula
 from findling.search.ranking.priors import OF_PLACES, path_flags
+from findling.search.ranking.ranked_file import put_in_order
 from findling.search.scope import Scope
 from findling.store.protocols import Index, OnlyThese
 
@@ -237,8 +238,7 @@ class Led:
             if entry in self.lines:  # it is what is shown, not a definition elsewhere
                 item.exact_line, item.definitions = self.lines[entry], []
             item.use |= formula.OF_PASTED
-            item.rank_value = formula.rank_value(item.values, item.use)
-        ranked.sort(key=lambda item: (-item.rank_value, item.file.path))
+        put_in_order(ranked, ranked)
 
     def parts(self, item: RankedFile, titled: bool) -> tuple[str, ...]:
         """The parts that led to a file, with what each found there."""

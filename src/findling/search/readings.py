@@ -13,7 +13,8 @@ from typing import NamedTuple
 from findling.model import tokenizer
 from findling.model.rows import FileRow
 from findling.search.analysis import STOP_WORDS, QueryTerms
-from findling.search.ranking import RankedFile, formula, ranker
+from findling.search.ranking import RankedFile, ranker
+from findling.search.ranking.ranked_file import put_in_order
 from findling.store.protocols import Index
 
 NEAR = 2
@@ -173,5 +174,4 @@ def weigh(ranked: list[RankedFile], readings: Mapping[int, Mapping[int, Reading]
     for item in ranked:
         if item.file.entry_id in best:
             item.values["said"] = best[item.file.entry_id] - least
-            item.rank_value = formula.rank_value(item.values, item.use)
-    ranked.sort(key=lambda item: (-item.rank_value, item.file.path))
+    put_in_order(ranked, [item for item in ranked if item.file.entry_id in best])

@@ -29,7 +29,7 @@ from findling.search.intent import IntentGuess, classify
 from findling.search.pasted import PROSE_FILES, Led, Pasted, frames, frames_in, is_pasted, lookup, take_apart
 from findling.search.planner import Plan, plan
 from findling.search.query import without_form
-from findling.search.ranking import Evidence, RankedFile, formula, rank
+from findling.search.ranking import Evidence, RankedFile, formula, rank, sides
 from findling.search.readings import Nearness
 from findling.search.scope import Scope, resolve
 from findling.search.snippet import make_snippet
@@ -401,6 +401,7 @@ class Searcher:
         )
         if near is not None:
             readings.weigh(ranked, found)
+            sides.join(terms.wants, ranked)
         return found
 
     def _propose_by_text(self, terms: QueryTerms, chosen: Plan, scope: Scope) -> _Candidates:

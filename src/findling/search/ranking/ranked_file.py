@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -99,6 +99,13 @@ class RankedFile:
                 said = ", ".join(different[:NAMES_SAID]) + (", ..." if len(different) > NAMES_SAID else "")
                 found.update(dict.fromkeys(signals_of, said))
         return found
+
+
+def put_in_order(ranked: list[RankedFile], changed: Iterable[RankedFile]) -> None:
+    """Sum the signals of ``changed`` anew and put all in order, best first, ties by path."""
+    for item in changed:
+        item.rank_value = formula.rank_value(item.values, item.use)
+    ranked.sort(key=lambda item: (-item.rank_value, item.file.path))
 
 
 def divide_by_best(ranked: Sequence[RankedFile], signal: str) -> None:

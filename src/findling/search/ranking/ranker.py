@@ -13,8 +13,8 @@ from findling.model import term_rows, tokenizer
 from findling.model.rows import NO_NAMES, FileRow
 from findling.search.analysis import QueryTerms, name_alone
 from findling.search.keyword import KeywordHits, inverse_document_frequency, rarities
-from findling.search.ranking import formula, names, priors, signals, votes
-from findling.search.ranking.ranked_file import FileCosines, RankedFile, divide_by_best
+from findling.search.ranking import names, priors, sides, signals, votes
+from findling.search.ranking.ranked_file import FileCosines, RankedFile, divide_by_best, put_in_order
 from findling.search.symbol import Definition
 from findling.store.protocols import Index
 
@@ -72,18 +72,14 @@ def rank(
     if with_priors:
         _priors(query, ranked)
     _votes(reader, ranked, rows)
-    _in_order(ranked, ranked, use)
+    for item in ranked:
+        item.use = use
+    put_in_order(ranked, ranked)
     if "name" in use:
         looked_at = names.compare(reader, query, ranked, partial(term_weights, reader, query), near)
-        _in_order(ranked, looked_at, use)
+        put_in_order(ranked, looked_at)
+    sides.join(query.wants, ranked)
     return ranked
-
-
-def _in_order(ranked: list[RankedFile], changed: Sequence[RankedFile], use: frozenset[str]) -> None:
-    for item in changed:
-        item.use = use
-        item.rank_value = formula.rank_value(item.values, use)
-    ranked.sort(key=lambda item: (-item.rank_value, item.file.path))
 
 
 def _text(reader: Index, query: QueryTerms, ranked: Sequence[RankedFile], rows: Mapping[int, Sequence[int]]) -> None:
@@ -172,13 +168,20 @@ def _best_window(texts: Mapping[int, float]) -> float:
     return best
 
 
+LONG = 8
+"""Words that say something, beyond which a question is long: some of them are in any file's name. So that says less, by
+the share that these are of all, and the best passage that much more."""
+
+
 def _names(query: QueryTerms, ranked: Sequence[RankedFile]) -> None:
     matcher = signals.StemMatcher(query.words)
+    share = min(1.0, LONG / max(1, len(query.words)))
     asked = {name.squashed: name.weight for name in query.names}
     for item in ranked:
         path = signals.path_words(item.file.own_path)
         item.values["stem"] = asked.get(path.squashed_stem, 0.0)
-        item.values["path"] = matcher.share(path.stem)
+        item.values["path"] = share * matcher.share(path.stem)
+        item.values["told"] = (1 - share) * item.values["passage"]
 
 
 WHOLE = 0.8
@@ -270,7 +273,7 @@ def _priors(query: QueryTerms, ranked: Sequence[RankedFile]) -> None:
             flags |= {"superseded"}
         for flag in flags - query.wants:
             item.values[flag] = 1.0
-        if ("test" in flags & query.wants) or ("changes" in flags and "history" in query.wants):
+        if ("test" in flags and "tests" in query.wants) or ("changes" in flags and "history" in query.wants):
             item.values["wanted"] = 1.0
         asked_for = min(1.0, item.values["definition"] / SURELY_DEFINED)
         for flag in priors.OF_PLACES & item.values.keys():  # who asks for a name wants it wherever it is defined
