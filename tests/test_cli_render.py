@@ -327,6 +327,58 @@ def test_search_in_a_pipe(piped: Callable[..., Ran]) -> None:
     assert ran.engine.closed
 
 
+GROUPED = dataclasses.replace(
+    ANSWER,
+    hits=(
+        dataclasses.replace(NOTES, group="docs", translations=("docs/de/notes.md", "docs/fr/notes.md")),
+        dataclasses.replace(RETRY, others=(), copies=("v1/client.py",)),
+        dataclasses.replace(NOTES, path="docs/more.md", group="docs", stale=False),
+    ),
+    groups=("docs", "code"),
+)
+
+
+def test_two_groups_have_a_heading_each(piped: Callable[..., Ran], shown: Callable[..., Ran]) -> None:
+    ran = piped("search", "retry", answers=[GROUPED])
+    assert ran.out == (
+        "== docs ==\n"
+        "docs/notes.md:1-1  -  [keyword]  changed since it was indexed\n"
+        "  1  Retries\n"
+        "  and 2 translations\n"
+        "\n"
+        "docs/more.md:1-1  -  [keyword]\n"
+        "  1  Retries\n"
+        "\n"
+        "== code ==\n"
+        "src/http/client.py:9-11  Client.retry  [keyword,semantic]\n"
+        "   9  def retry(self):\n"
+        "  10      wait()\n"
+        "  11\n"
+        "  and 1 copy\n"
+    )
+    lines = unstyled(shown("search", "retry", answers=[GROUPED]).out).splitlines()
+    assert [line for line in lines if line.startswith(("==", "docs/", "src/"))] == [
+        "== docs ==",
+        "docs/notes.md:1-1  [keyword]  changed since it was indexed",
+        "docs/more.md:1-1  [keyword]",
+        "== code ==",
+        "src/http/client.py:9-11  Client.retry  [keyword, semantic]",
+    ]
+    assert {"  and 2 translations", "  and 1 copy"} <= set(lines)
+
+
+def test_json_keeps_one_order_and_tells_the_groups(piped: Callable[..., Ran]) -> None:
+    found = json.loads(piped("search", "retry", "--json", answers=[GROUPED]).out)
+    assert found["groups"] == ["docs", "code"]
+    assert [(hit["path"], hit["group"]) for hit in found["hits"]] == [
+        ("docs/notes.md", "docs"),
+        ("src/http/client.py", "code"),
+        ("docs/more.md", "docs"),
+    ]
+    assert found["hits"][0]["translations"] == ["docs/de/notes.md", "docs/fr/notes.md"]
+    assert found["hits"][1]["copies"] == ["v1/client.py"]
+
+
 def test_search_passes_every_option_on(piped: Callable[..., Ran], tmp_path: Path) -> None:
     words = "search --limit 3 -l go --path *.go --path=x/** --kind code --mode hybrid --max-tokens 900 --explain"
     more = ("--wait", "all", "--cache", "--root", str(tmp_path), "--", "-flag", "src")

@@ -128,7 +128,9 @@ def facts(
         said["warnings"] = warnings
     return {
         "results": [
-            result_facts(item, score, given["detail_level"], result.intent) | {"provenance": item.provenance}
+            result_facts(item, score, given["detail_level"], result.intent)
+            | {"provenance": item.provenance}
+            | ({"group": item.hit.group} if result.groups else {})
             for item, score in zip(shown, scores, strict=True)
         ],
         "query_intent": result.intent,
@@ -353,6 +355,7 @@ def result_facts(item: Found, score: float, detail: str, intent: str) -> dict[st
         facts["symbol_id"] = symbol_id(hit.path, hit.qualified_name, hit.start_line)
         if hit.signature:
             facts["signature"] = hit.signature
+    facts |= {key: len(paths) for key in ("translations", "copies") if (paths := getattr(hit, key))}
     if hit.parts:
         facts["led_by"] = list(hit.parts)
     if detail == "context":

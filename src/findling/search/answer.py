@@ -51,6 +51,7 @@ def make_result(
         notes=tuple(said),
         stale_reason=stale_reason,
         absent=found.absent,
+        groups=found.groups if {hit.group for hit in hits} >= set(found.groups) else (),
     )
 
 

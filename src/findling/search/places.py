@@ -9,7 +9,7 @@ from findling.model.reading import ChunkRow
 from findling.model.rows import FileRow, SymbolRow
 from findling.model.types import Channel, Hit, Query, Span
 from findling.search.analysis import QueryTerms
-from findling.search.ranking import RankedFile, formula, ranked_file
+from findling.search.ranking import RankedFile, formula, ranked_file, sides
 from findling.search.readings import Reading
 from findling.search.snippet import Snippet, make_snippet
 from findling.store.protocols import Index
@@ -109,6 +109,9 @@ def _hit(
         rank_value=item.rank_value,
         kind=named.kind if named else ("section" if file.kind == "docs" else place.chunk.kind),
         language=file.language,
+        group=sides.group(item),
+        translations=item.translations,
+        copies=item.copies,
         name=place.name,
         qualified_name=place.qualified_name,
         signature=signature,

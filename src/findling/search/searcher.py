@@ -19,8 +19,8 @@ from findling import embedding
 from findling.model.errors import EmbedderUnavailable, InvalidInput
 from findling.model.plurals import count
 from findling.model.rows import FileRow
-from findling.model.types import Absent, Channel, Grounds, Hit, Mode, Query, Skip
-from findling.search import asked_path, fusion, gate, keyword, messages, places, readings, symbol
+from findling.model.types import Absent, Channel, Grounds, Group, Hit, Mode, Query, Skip
+from findling.search import asked_path, fusion, gate, keyword, messages, places, readings, siblings, symbol
 from findling.search.absence import ALL_READ, NONE, Absence, Unread, Verdict, claims, to_the_letter
 from findling.search.analysis import QueryTerms, analyse
 from findling.search.fusion import Merged, Scored, as_they_are, fuse_weighted
@@ -73,9 +73,9 @@ ReadLines = Callable[[FileRow], Sequence[str] | None]
 
 class Found(NamedTuple):
     """A finished search. ``total`` counts the files that any channel proposed within the scope, or the places of all
-    lists; ``ranked`` are the files in the order that decided. ``skip``: why meaning had no part in it, ``ratio`` what
-    it weighed; ``failed``: what the embedder said. ``absent``: what of the question does not occur; ``notes``: what
-    else there is to say of it."""
+    lists; ``ranked`` are the files in the order that decided, ``groups`` those that both may be meant. ``skip``: why
+    meaning had no part in it, ``ratio`` what it weighed; ``failed``: what the embedder said. ``absent``: what of the
+    question does not occur; ``notes``: what else there is to say of it."""
 
     intent: IntentGuess
     plan: Plan
@@ -90,6 +90,7 @@ class Found(NamedTuple):
     text_confidence: float = 0.0
     absent: tuple[Absent, ...] = ()
     notes: tuple[str, ...] = ()
+    groups: tuple[Group, ...] = ()
 
 
 class _Candidates:
@@ -212,6 +213,8 @@ class Searcher:
         if query.gate is not None and text is not None and skip is None:
             ratio = gate.ratio(query.gate, guess.intent, text.confidence)
             _weigh_meaning(ranked, ratio)
+        if chosen.intent == "natural_language" and not chosen.exact_text:
+            ranked = siblings.fold(self._reader, terms, ranked, scope, query.limit)
         shown = ranked[: query.limit]
         hits = places.hits(self._reader, self._read_lines, terms, shown, candidates.proposed, query, read)
         if led is not None:
@@ -231,6 +234,7 @@ class Searcher:
             failed,
             ratio,
             text.confidence if text else 0.0,
+            groups=sides.groups(terms.wants, ranked) if chosen.intent == "natural_language" and led is None else (),
         )
 
     def _led(self, query: Query, pasted: Pasted, scope: Scope, candidates: _Candidates, *, by_meaning: bool) -> Led:
@@ -364,6 +368,7 @@ class Searcher:
             rank_value=place.score,
             kind="section" if file.kind == "docs" else "block",
             language=file.language,
+            group="docs" if file.kind == "docs" else "code",
             snippet=snippet.text,
             snippet_start_line=snippet.start_line,
             matches=snippet.matches,

@@ -23,7 +23,7 @@ else:
             "SearchResult Skip Span Status"
         ),
         "basic": (
-            "LOW_CONFIDENCE MODES SYMBOL_KINDS UNREAD Channel Chunk Completeness FileState Freshness "
+            "LOW_CONFIDENCE MODES SYMBOL_KINDS UNREAD Channel Chunk Completeness FileState Freshness Group "
             "IndexReport IndexingStatus Intent Kind Mode Progress SkippedFile Symbol TreeState"
         ),
         "matches": "FileMatches GrepOptions GrepResult GrepStream LineMatch Reference SymbolHit SymbolResult",

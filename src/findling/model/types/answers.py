@@ -13,6 +13,7 @@ from findling.model.types.basic import (
     Channel,
     Completeness,
     Freshness,
+    Group,
     IndexingStatus,
     Intent,
     Mode,
@@ -88,7 +89,9 @@ class Hit:
     ``rank_value`` is the sum that orders the list; ``score`` is its exposed form in [0, 1]. ``snippet`` holds
     the lines from ``snippet_start_line`` on, verbatim; ``matches`` are (line, first column, end column)
     of query words in it (0-based columns, end exclusive). ``sources`` names the channels that found it; ``parts`` those
-    of a pasted text that led there, with what they found: title, prose, trace, names, message.
+    of a pasted text that led there, with what they found: title, prose, trace, names, message. ``group``: docs for a
+    document, code for everything else. ``translations`` and ``copies`` are the paths of files that stand under this one
+    because they are it in other languages, and older, built or vendored copies of it.
     """
 
     path: str
@@ -110,6 +113,9 @@ class Hit:
     reasons: tuple[Reason, ...] = ()
     stale: bool = False
     parts: tuple[str, ...] = ()
+    group: Group = "code"
+    translations: tuple[str, ...] = ()
+    copies: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +199,8 @@ class SearchResult:
     ``total`` counts distinct files that matched before the cut to ``limit``. ``confidence`` is in [0, 1];
     ``notes`` are sentences for people: what was cut, what was skipped, what a channel could not do. ``absent``: what of
     the question is known not to occur. Where that is all of it (`is_absent`), the hits are of what was meant instead,
-    and there are none where nothing is near enough.
+    and there are none where nothing is near enough. ``groups``: where both code and documents may be meant, these two,
+    the surer first; () where one is, or only one was found. ``hits`` are in one order all the same.
     """
 
     query: str
@@ -209,6 +216,14 @@ class SearchResult:
     notes: tuple[str, ...] = ()
     stale_reason: str = ""
     absent: tuple[Absent, ...] = ()
+    groups: tuple[Group, ...] = ()
+
+    def in_groups(self) -> Iterator[tuple[Group | None, tuple[Hit, ...]]]:
+        """The hits by their groups, in the order of these; all of them under None where there are none."""
+        if not self.groups:
+            yield None, self.hits
+        for group in self.groups:
+            yield group, tuple(hit for hit in self.hits if hit.group == group)
 
     @property
     def is_absent(self) -> bool:

@@ -49,7 +49,8 @@ class RankedFile:
     ordinal; ``cosines`` are of all chunks, ``highest`` the best of any file, ``best_cosine`` this one's;
     ``window_cosine`` is what the signal of that name is made from. ``names``: how near names that it defines are to the
     query, where that was looked at; ``found_there``: what parts of a pasted text found, by their signal;
-    ``asked_line``: where it defines the name that is all that was asked.
+    ``asked_line``: where it defines the name that is all that was asked; ``translations`` and ``copies``: the paths of
+    files that stand under it.
     """
 
     file: FileRow
@@ -67,6 +68,8 @@ class RankedFile:
     asked_line: int = 0
     names: Mapping[str, float] = field(default_factory=dict)
     found_there: Mapping[str, str] = field(default_factory=dict)
+    translations: tuple[str, ...] = ()
+    copies: tuple[str, ...] = ()
     use: frozenset[str] = frozenset()
 
     def chunk_values(self) -> dict[int, float]:

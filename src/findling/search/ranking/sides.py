@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 
+from findling.model.types import Group
 from findling.search.ranking import formula
 from findling.search.ranking.priors import OF_PLACES
 from findling.search.ranking.ranked_file import RankedFile, put_in_order
@@ -19,8 +20,24 @@ BEHIND = 0.01
 """So little less than the first file of code has the document that was before it."""
 
 
-def is_document(item: RankedFile) -> bool:
-    return item.file.kind == "docs"
+SURE = 2.0
+"""A side whose best leads by more is the one that is meant: the other has the answer to 4 of 100 questions then, and to
+1 of 100 with 3, where most answers would be in two groups."""
+
+
+def group(item: RankedFile) -> Group:
+    """Documents are docs, everything else is code, as in the scope of a query."""
+    return "docs" if item.file.kind == "docs" else "code"
+
+
+def groups(wants: Set[str], ranked: Sequence[RankedFile]) -> tuple[Group, ...]:
+    """Both, that of the first file first, where either may be meant; () where one clearly is."""
+    if wants & {"code", "tests"}:
+        return ()
+    firsts = {group(item): item for item in reversed(ranked)}
+    if len(firsts) < 2 or abs(firsts["code"].rank_value - firsts["docs"].rank_value) > SURE:
+        return ()
+    return ("docs", "code") if group(ranked[0]) == "docs" else ("code", "docs")
 
 
 def join(wants: Set[str], ranked: list[RankedFile]) -> None:
@@ -30,12 +47,12 @@ def join(wants: Set[str], ranked: list[RankedFile]) -> None:
     follows the first file of code: one wrong word must not hide the right side. Done again when sums have changed, it
     is as if it was done only then.
     """
-    documents = [item for item in ranked if is_document(item)]
+    documents = [item for item in ranked if group(item) == "docs"]
     for item in documents:
         item.values["beside"] = 0.0
     put_in_order(ranked, documents)
-    code = [item for item in ranked if not is_document(item)]
-    documents = [item for item in ranked if is_document(item)]
+    code = [item for item in ranked if group(item) == "code"]
+    documents = [item for item in ranked if group(item) == "docs"]
     if not documents or not code or not _means_code(wants, code, documents):
         return
     for item in documents:

@@ -3,9 +3,11 @@
     search, similar   path:start-end  symbol  [channel,channel]     ("-" where there is no symbol)
                         10  a line of the snippet, with its number
                       by title, trace at line 12         (what of a pasted text led there)
+                      and 11 translations and 1 copy     (files that stand under this one)
                       also 40-48 Other.place, 90-95
                       rank 1.2500, then one indented line for each reason (--explain)
-                    one block for each file, an empty line between blocks
+                    one block for each file, an empty line between blocks; where code and documents are two groups,
+                    "== code ==" or "== docs ==" before the first block of each
     grep              path:line:text, context as path-line-text, "--" between groups; -o: a line for each match
     grep -c           path:lines    --count-matches   path:occurrences    -l, -L   path
     symbol            path:start-end  kind  name  signature
@@ -50,10 +52,13 @@ class PlainView:
         self._label = visible if terminal else one_line
 
     def search(self, result: SearchResult, *, explain: bool) -> None:
-        for position, hit in enumerate(result.hits):
-            if position:
-                self._line("")
-            self._hit(hit, explain)
+        before = ""
+        for group, hits in result.in_groups():
+            heading = f"{words.heading(group)}\n" if group else ""
+            for hit in hits:
+                self._out.write(before + heading)
+                self._hit(hit, explain)
+                before, heading = "\n", ""
 
     def length(self, result: SearchResult, *, explain: bool) -> int:
         """The characters that `search` prints."""
@@ -139,6 +144,8 @@ class PlainView:
         self._body(list(body_lines(hit)))
         if hit.parts:
             self._line(f"  by {self._label(', '.join(hit.parts))}")
+        if siblings := words.siblings(hit):
+            self._line(f"  {siblings}")
         if hit.others:
             self._line(f"  also {self._label(words.others(hit.others))}")
         if explain:

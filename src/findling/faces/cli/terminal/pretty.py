@@ -44,8 +44,11 @@ class PrettyView(PlainView):
         self._console = _console(out, styled=True, width=None if is_terminal(out) else _UNLIMITED)
 
     def search(self, result: SearchResult, *, explain: bool) -> None:
-        for hit in result.hits:
-            self._hit(hit, explain)
+        for group, hits in result.in_groups():
+            if group:
+                self._print(Text(words.heading(group), _PATH))
+            for hit in hits:
+                self._hit(hit, explain)
         if result.hits:
             shown = f"{len(result.hits)} of {words.count(result.total, 'file')}, {words.seconds(result.took_ms)}"
             self._print(Text(shown, _QUIET))
@@ -107,6 +110,8 @@ class PrettyView(PlainView):
         self._body(list(body_lines(hit)))
         if hit.parts:
             self._print(Text(f"  by {visible(', '.join(hit.parts))}", _QUIET))
+        if siblings := words.siblings(hit):
+            self._print(Text(f"  {siblings}", _QUIET))
         if hit.others:
             self._print(Text(f"  also {visible(words.others(hit.others))}", _QUIET))
         if explain:

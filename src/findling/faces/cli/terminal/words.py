@@ -68,6 +68,18 @@ def nothing_in_scope(
     return f"{text}; left out: {shown(first.path)}, {rule}{more}"
 
 
+def heading(group: str) -> str:
+    """The line before the places of a group."""
+    return f"== {group} =="
+
+
+def siblings(hit: Hit) -> str:
+    """How many files stand under a place's, '' for none: "and 11 translations"."""
+    found = (("translation", hit.translations), ("copy", hit.copies))
+    counted = " and ".join(count(len(paths), what) for what, paths in found if paths)
+    return f"and {counted}" if counted else ""
+
+
 UNSURE = "nothing here looks like an answer"
 
 

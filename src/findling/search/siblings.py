@@ -1,0 +1,132 @@
+"""Files that are one and the same: a page in other languages; an older, a built or a vendored copy. One stands for all.
+
+Told by their paths and by what is in them. Reads rows of the index, no files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence, Set
+from typing import NamedTuple
+
+from findling.model import term_rows
+from findling.model.rows import FileRow
+from findling.search.analysis import QueryTerms
+from findling.search.ranking import RankedFile
+from findling.search.scope import Scope
+from findling.store.protocols import Index
+
+_CODES = (
+    "ar az be bg bn bs ca cs cy da de el en eo es et eu fa fi fr ga gl he hi hr hu hy id is it ja ka kk km kn ko lt lv "
+    "mk ml mn mr ms my nb ne nl nn no pa pl pt ro ru sk sl sq sr sv sw ta te th tk tr uk ur uz vi zh"
+)
+_VARIANTS = "pt-br pt-BR pt_BR zh-cn zh-CN zh_CN zh-hans zh-Hans zh-tw zh-TW zh_TW zh-hant zh-Hant"
+LANGUAGES = (*_CODES.split(), *_VARIANTS.split())
+"""What folders of translations, and ends of names, are called."""
+
+_ENGLISH = frozenset(("", "en"))
+_IN_PATH = re.compile(rf"(?<![^/])(?:{'|'.join(LANGUAGES)})/|(?<=[^./])[._-](?:{'|'.join(LANGUAGES)})(?=\.[^./]+$)")
+
+_OF_COPIES = re.compile(
+    r"(?<![^/])(?:v\d{1,4}|v?\d+(?:\.\d+)+|_?vendor(?:ed)?|third_party|node_modules|dist|build)/", re.IGNORECASE
+)
+"""Folders of older, vendored and built copies, below or beside what they are copies of."""
+
+SAME_LENGTH = 0.4
+"""A translation has at least this share of the other's lines: less is another page, or the beginning of one."""
+
+SAME_WORDS = 0.5
+"""Of the words of two files, the share that both have, from which on one is a copy of the other: notes on two releases
+are called the same, and say something else."""
+
+OLDER = frozenset(("legacy", "superseded"))
+"""What a question speaks of that means copies."""
+
+
+class _Marked(NamedTuple):
+    """A path without the first thing in it that makes it one of several, and that, with where it stands."""
+
+    same: str
+    mark: str
+    at: int
+
+
+def fold(reader: Index, terms: QueryTerms, ranked: Sequence[RankedFile], scope: Scope, most: int) -> list[RankedFile]:
+    """The files in their order, without those that stand under another, which knows them. ``most`` are shown."""
+    kept = _without_translations(reader, terms, ranked, scope, most)
+    return kept if terms.wants & OLDER else _without_copies(reader, kept)
+
+
+def _without_translations(
+    reader: Index, terms: QueryTerms, ranked: Sequence[RankedFile], scope: Scope, most: int
+) -> list[RankedFile]:
+    """The page in English stays, or without a language in its path, where it would be shown; else the likeliest."""
+    english = terms.meant == terms.text
+    shown = {item.file.entry_id for item in ranked[:most]}
+    gone: set[int] = set()
+    for files in _alike((item for item in ranked if item.file.kind == "docs"), _IN_PATH):
+        plain = [item for item, marked in files if _language(marked) in _ENGLISH and item.file.entry_id in shown]
+        first = plain[0] if plain and english else files[0][0]
+        others = {item.file.path for item, _ in files if item is not first and _as_long(item.file, first.file)}
+        gone.update(item.file.entry_id for item, _ in files if item.file.path in others)
+        if others and first.file.entry_id in shown:
+            first.translations = tuple(sorted(others | _other_languages(reader, first.file, files[-1][1], scope)))
+    return [item for item in ranked if item.file.entry_id not in gone]
+
+
+def _without_copies(reader: Index, ranked: Sequence[RankedFile]) -> list[RankedFile]:
+    """What lies in no folder of copies stays, else the likeliest."""
+    gone: set[int] = set()
+    for files in _alike(ranked, _OF_COPIES):
+        first = next((item for item, marked in files if not marked.mark), files[0][0])
+        rows = reader.terms(item.file.blob_id for item, _ in files)
+        words = {blob: frozenset(term_rows.keys(row)) for blob, row in rows.items()}
+        own = words.get(first.file.blob_id, frozenset())
+        others = [
+            item
+            for item, _ in files
+            if item is not first and _share_words(words.get(item.file.blob_id, frozenset()), own)
+        ]
+        gone.update(item.file.entry_id for item in others)
+        first.copies = tuple(sorted(item.file.path for item in others))
+    return [item for item in ranked if item.file.entry_id not in gone]
+
+
+def _alike(items: Iterable[RankedFile], mark: re.Pattern[str]) -> list[list[tuple[RankedFile, _Marked]]]:
+    """Two files or more that are called the same apart from the mark, which one of them has, by their order."""
+    found: dict[str, list[tuple[RankedFile, _Marked]]] = {}
+    for item in items:
+        marked = _marked(item.file.path, mark)
+        found.setdefault(marked.same, []).append((item, marked))
+    return [files for files in found.values() if len(files) > 1]
+
+
+def _marked(path: str, mark: re.Pattern[str]) -> _Marked:
+    found = mark.search(path)
+    if found is None:
+        return _Marked(path, "", 0)
+    return _Marked(path[: found.start()] + path[found.end() :], found[0], found.start())
+
+
+def _language(marked: _Marked) -> str:
+    return marked.mark.strip("/._-").lower()
+
+
+def _as_long(one: FileRow, other: FileRow) -> bool:
+    return min(one.lines, other.lines) >= SAME_LENGTH * max(one.lines, other.lines)
+
+
+def _other_languages(reader: Index, first: FileRow, marked: _Marked, scope: Scope) -> set[str]:
+    """Translations that were no candidates: those at the place in the path where one of the candidates has its own."""
+    language = marked.mark.strip("/._-")
+    found = set()
+    for code in LANGUAGES:
+        mark = marked.mark.replace(language, code)
+        file = reader.file_at(marked.same[: marked.at] + mark + marked.same[marked.at :])
+        if file is not None and file.path != first.path and scope.has(file.entry_id) and _as_long(file, first):
+            found.add(file.path)
+    return found
+
+
+def _share_words(one: Set[int], other: Set[int]) -> bool:
+    return len(one & other) >= SAME_WORDS * len(one | other)
