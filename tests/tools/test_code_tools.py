@@ -558,7 +558,7 @@ def test_a_question_in_words_keeps_its_results(workspace: Workspace) -> None:
 def test_results_tell_their_group_where_code_and_documents_may_be_meant(workspace: Workspace) -> None:
     results = search(workspace, "the program gives up after all attempts")["results"]
     assert {result["group"] for result in results} == {"code", "docs"}
-    assert all((result["group"] == "docs") == result["path"].endswith(".md") for result in results)
+    assert all((result["group"] == "docs") == result["path"].endswith((".md", ".txt")) for result in results)
     named = search(workspace, "RetryPolicy")["results"]
     assert named
     assert not any("group" in result for result in named)
