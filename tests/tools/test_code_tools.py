@@ -559,7 +559,7 @@ def test_results_tell_their_group_where_code_and_documents_may_be_meant(workspac
     results = search(workspace, "the program gives up after all attempts")["results"]
     assert {result["group"] for result in results} == {"code", "docs"}
     assert all((result["group"] == "docs") == result["path"].endswith((".md", ".txt")) for result in results)
-    named = search(workspace, "RetryPolicy")["results"]
+    named = search(workspace, "retry_delay")["results"]
     assert named
     assert not any("group" in result for result in named)
 
