@@ -56,7 +56,8 @@ FILES = {
     "docs/en/uploads.md": PAGE,
     "docs/de/uploads.md": SEITE,
     "docs/fr/uploads.md": SEITE.replace("Ein Upload", "Un upload"),
-    "docs/it/other.md": "# Altro\n\nNiente.\n",
+    "docs/ml/colours.md": "# Colours\n\nThe colours of a chart are learned from photographs.\n",
+    "docs/colours.md": "# Colours\n\nThe colours of a chart are chosen by hand.\n",
     "notes/2.1/summary.md": "# Summary\n\nAn upload is refused beyond the limit, as of spring.\n",
     "notes/2.2/summary.md": "# Summary\n\nWinter brings colours, clocks and faster listings to the upload.\n",
 }
@@ -133,6 +134,11 @@ def test_translations_stand_under_the_page_in_english(engine: Engine) -> None:
 def test_translations_are_counted_within_the_scope(engine: Engine) -> None:
     found = ask(engine, "how do I raise the limit of an upload", path_globs=("docs/en/**", "docs/fr/**"))
     assert found.hits[0].translations == ("docs/fr/uploads.md",)
+
+
+def test_a_folder_that_only_looks_like_a_language_is_none(engine: Engine) -> None:
+    found = ask(engine, "how do I choose the colours of a chart")
+    assert {"docs/ml/colours.md", "docs/colours.md"} <= set(paths(found))
 
 
 def test_a_question_in_another_language_keeps_the_likeliest_page(engine: Engine) -> None:

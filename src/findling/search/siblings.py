@@ -24,6 +24,9 @@ _VARIANTS = "pt-br pt-BR pt_BR zh-cn zh-CN zh_CN zh-hans zh-Hans zh-tw zh-TW zh_
 LANGUAGES = (*_CODES.split(), *_VARIANTS.split())
 """What folders of translations, and ends of names, are called."""
 
+UNMISTAKABLE = frozenset(("de", "en", "fr", "ja", "ko", "ru", "zh"))
+"""One of them has to be among a page's: ``ml`` alone is machine learning, ``ca`` an authority."""
+
 _ENGLISH = frozenset(("", "en"))
 _IN_PATH = re.compile(rf"(?<![^/])(?:{'|'.join(LANGUAGES)})/|(?<=[^./])[._-](?:{'|'.join(LANGUAGES)})(?=\.[^./]+$)")
 
@@ -54,7 +57,7 @@ class _Marked(NamedTuple):
 def fold(reader: Index, terms: QueryTerms, ranked: Sequence[RankedFile], scope: Scope, most: int) -> list[RankedFile]:
     """The files in their order, without those that stand under another, which knows them. ``most`` are shown."""
     kept = _without_translations(reader, terms, ranked, scope, most)
-    return kept if terms.wants & OLDER else _without_copies(reader, kept)
+    return kept if terms.wants & OLDER else _without_copies(reader, kept, most)
 
 
 def _without_translations(
@@ -65,20 +68,25 @@ def _without_translations(
     shown = {item.file.entry_id for item in ranked[:most]}
     gone: set[int] = set()
     for files in _alike((item for item in ranked if item.file.kind == "docs"), _IN_PATH):
+        marks = [marked for _, marked in files if marked.mark]
+        if not any(_language(marked)[:2] in UNMISTAKABLE for marked in marks):
+            continue
         plain = [item for item, marked in files if _language(marked) in _ENGLISH and item.file.entry_id in shown]
         first = plain[0] if plain and english else files[0][0]
         others = {item.file.path for item, _ in files if item is not first and _as_long(item.file, first.file)}
         gone.update(item.file.entry_id for item, _ in files if item.file.path in others)
         if others and first.file.entry_id in shown:
-            first.translations = tuple(sorted(others | _other_languages(reader, first.file, files[-1][1], scope)))
+            first.translations = tuple(sorted(others | _other_languages(reader, first.file, marks[0], scope)))
     return [item for item in ranked if item.file.entry_id not in gone]
 
 
-def _without_copies(reader: Index, ranked: Sequence[RankedFile]) -> list[RankedFile]:
-    """What lies in no folder of copies stays, else the likeliest."""
+def _without_copies(reader: Index, ranked: Sequence[RankedFile], most: int) -> list[RankedFile]:
+    """What lies in no folder of copies stays, where it would be shown; else the likeliest."""
+    shown = {item.file.entry_id for item in ranked[:most]}
     gone: set[int] = set()
     for files in _alike(ranked, _OF_COPIES):
-        first = next((item for item, marked in files if not marked.mark), files[0][0])
+        unmarked = (item for item, marked in files if not marked.mark and item.file.entry_id in shown)
+        first = next(unmarked, files[0][0])
         rows = reader.terms(item.file.blob_id for item, _ in files)
         words = {blob: frozenset(term_rows.keys(row)) for blob, row in rows.items()}
         own = words.get(first.file.blob_id, frozenset())
