@@ -38,9 +38,9 @@ _OF_COPIES = re.compile(
 SAME_LENGTH = 0.4
 """A translation has at least this share of the other's lines: less is another page, or the beginning of one."""
 
-SAME_WORDS = 0.5
+SAME_WORDS, FEW_WORDS = 0.6, 20
 """Of the words of two files, the share that both have, from which on one is a copy of the other: notes on two releases
-are called the same, and say something else."""
+are called the same, and share half. Files of so few words, which only gather others, share them anyway."""
 
 OLDER = frozenset(("legacy", "superseded"))
 """What a question speaks of that means copies."""
@@ -137,4 +137,4 @@ def _other_languages(reader: Index, first: FileRow, marked: _Marked, scope: Scop
 
 
 def _share_words(one: Set[int], other: Set[int]) -> bool:
-    return len(one & other) >= SAME_WORDS * len(one | other)
+    return min(len(one), len(other)) >= FEW_WORDS and len(one & other) >= SAME_WORDS * len(one | other)
