@@ -154,7 +154,15 @@ def test_an_older_copy_stands_under_the_file_that_is_meant(engine: Engine) -> No
     assert "src/v1/uploads.py" not in paths(found)
 
 
-@pytest.mark.parametrize("text", ["refuse an upload in v1", "the old way to refuse an upload"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "refuse an upload in v1",
+        "the old way to refuse an upload",
+        "what refuses an upload in src/v1/uploads.py:4",
+        'what refuses an upload after "Store the upload of a file at once"',
+    ],
+)
 def test_who_asks_for_the_older_copy_gets_it(engine: Engine, text: str) -> None:
     assert "src/v1/uploads.py" in paths(ask(engine, text))
 

@@ -213,7 +213,7 @@ class Searcher:
         if query.gate is not None and text is not None and skip is None:
             ratio = gate.ratio(query.gate, guess.intent, text.confidence)
             _weigh_meaning(ranked, ratio)
-        if chosen.intent == "natural_language" and not chosen.exact_text:
+        if chosen.intent == "natural_language" and led is None:
             ranked = siblings.fold(self._reader, terms, ranked, scope, query.limit)
         shown = ranked[: query.limit]
         hits = places.hits(self._reader, self._read_lines, terms, shown, candidates.proposed, query, read)

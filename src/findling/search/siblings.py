@@ -46,6 +46,10 @@ OLDER = frozenset(("legacy", "superseded"))
 """What a question speaks of that means copies."""
 
 
+TO_THE_LETTER = ("asked_path", "exact", "message")
+"""Signals of a file that stands under no other: just this one was named, or holds what was quoted."""
+
+
 class _Marked(NamedTuple):
     """A path without the first thing in it that makes it one of several, and that, with where it stands."""
 
@@ -104,6 +108,8 @@ def _alike(items: Iterable[RankedFile], mark: re.Pattern[str]) -> list[list[tupl
     """Two files or more that are called the same apart from the mark, which one of them has, by their order."""
     found: dict[str, list[tuple[RankedFile, _Marked]]] = {}
     for item in items:
+        if any(item.values.get(signal) for signal in TO_THE_LETTER):
+            continue
         marked = _marked(item.file.path, mark)
         found.setdefault(marked.same, []).append((item, marked))
     return [files for files in found.values() if len(files) > 1]
