@@ -83,7 +83,7 @@ agents: $(INSTALLED_DEV) $(VENV)/agents/.installed ## set findling up in coding 
 	$(PY) tests/e2e/agents.py $(VENV)/agents/node_modules/.bin
 
 description: $(INSTALLED_DEV) ## write anew what the MCP server answers before the SDK is loaded, after a change to a tool
-	$(PY) tests/serving/described.py
+	$(PY) tests/faces/described.py
 
 configuration: $(INSTALLED_DEV) ## write the tables of docs/configuration.md anew, after a change to an option
 	$(PY) tests/config/page.py

@@ -110,22 +110,24 @@ def first_answer(opened: OpenStore, text: str, found: list[Found], began: float,
     terms = analyse(text)
     asked = _asked(terms)
     options = opened.configuration.wanted
-    embedder = opened.semantics.embedder() if embed else None
     waiting = {path: (size, stamp) for path, size, stamp in found}
     kept = opened.kept
-    if kept is None or kept.embedded != (embedder is not None) or len(kept.states) > KEPT_FILES:
-        kept = Kept(MemoryIndex(), embedder is not None)
+    if kept is None or (embed and not kept.embedded) or len(kept.states) > KEPT_FILES:
+        kept = Kept(MemoryIndex(), embed)
     index, states = kept.index, kept.states
+    embedder = opened.semantics.embedder() if kept.embedded else None
     gone = [path for path, state in states.items() if waiting.get(path) != state]  # changed, or in the index by now
     for path in gone:
         del states[path]
     opened.kept = None  # until all of it is there
-    with opened.open_files() as files, _beside() as worker:
+    with opened.open_files() as files, _beside(0 if states else sum(size for _, size, _ in found)) as worker:
         deadline = max(began + SCAN_S, time.monotonic() + LEAST_SCAN_S)
         proposed = scan(files, found, asked, READ_FILES, max_bytes=options.max_bytes, deadline=deadline)
         index.publish({}, gone)
         new = [(place, path) for place, path in enumerate(proposed.best) if path not in states]
-        take_in(index, _read(files, new, options, states), embedder=embedder, worker=worker)
+        for file in take_in(index, _read(files, new, options, states), embedder=embedder, worker=worker):
+            if file.reason == "failed":  # perhaps for want of time: the next question tries again
+                del states[file.path]
     opened.kept = kept
     index.statistics = _statistics(index, proposed)
     parts = [Part(index, model_id=MODEL)]
@@ -145,7 +147,7 @@ def _asked(terms: QueryTerms) -> Asked:
     compounds = dict.fromkeys(terms.compounds[:COMPOUNDS], COMPOUND_WEIGHT)
 
     def held_back(path: str) -> bool:
-        return bool(path_flags(path) - terms.wants - {"init"}) or language_of(path, b"").kind == "data"
+        return bool(path_flags(path) - terms.wants) or language_of(path).kind == "data"
 
     weighted = terms.terms | {term: each for term, each in (names | compounds).items() if term not in terms.terms}
     return Asked(weighted, tuple(names), held_back)
@@ -184,9 +186,10 @@ MODEL = 1
 """The number of the one model whose vectors such an index has."""
 
 
-def _beside() -> AbstractContextManager[Worker | None]:
-    """A process that reads some of the files, where there is a processor for it; it starts while files are scanned."""
-    return start_ahead() if (os.cpu_count() or 1) > 1 else nullcontext()
+def _beside(size: int) -> AbstractContextManager[Worker | None]:
+    """A process that reads some of so many bytes, where that is worth while and there is a processor for it; it starts
+    while files are scanned."""
+    return start_ahead() if size >= WORTH_BYTES and (os.cpu_count() or 1) > 1 else nullcontext()
 
 
 def take_in(
