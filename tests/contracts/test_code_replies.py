@@ -232,7 +232,8 @@ def test_the_limit_cuts_what_is_shown_and_all_are_counted() -> None:
 
 
 def test_how_much_is_told_of_a_result() -> None:
-    place = (hit("a.py", "keyword", name="send", signature="def send(request)"), Grounds("def send(request):\n    go"))
+    body = "1  def send(request):\n2      go"
+    place = (hit("a.py", "keyword", name="send", signature="def send(request)", body=body), Grounds())
 
     def told(detail: str) -> dict[str, Any]:
         result: dict[str, Any] = reply(answer(place), detail_level=detail)["results"][0]
@@ -240,7 +241,7 @@ def test_how_much_is_told_of_a_result() -> None:
 
     assert set(told("location")) == {"path", "line_start", "line_end", "kind", "name", "score", "provenance"}
     assert told("signature")["signature"] == "def send(request)"
-    assert told("context")["body"] == "def send(request):\n    go"
+    assert told("auto")["body"] == body
 
 
 def test_the_local_rule_reranks_by_words() -> None:

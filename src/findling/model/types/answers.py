@@ -45,6 +45,11 @@ class Query:
     one. ``weights``: the answer is not a ranking of files but each channel's own places, their scores mixed by these
     weights; of one channel alone its list. ``place_lines``: so many lines of each place come with the answer.
     ``notes``: what there is to say of the question, that its text was cut.
+
+    ``bodies``: which places are shown in full, ``auto`` for the first where the order is sure and three where it is
+    open. They and the places are bounded by ``max_tokens``; where nothing is said the places are not, unless there are
+    ``usual_chars`` for all. ``place_chars``: what is written of a place beside its path and its name. ``screen_lines``:
+    so many lines are seen at once.
     """
 
     text: str
@@ -61,6 +66,10 @@ class Query:
     weights: Mapping[Channel, float] | None = None
     place_lines: int = 0
     notes: tuple[str, ...] = ()
+    bodies: Literal["auto", "all", "none"] = "auto"
+    usual_chars: int | None = None
+    place_chars: int = 0
+    screen_lines: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +96,8 @@ class Hit:
 
     ``rank_value`` is the sum that orders the list; ``score`` is its exposed form in [0, 1]. ``snippet`` holds
     the lines from ``snippet_start_line`` on, verbatim; ``matches`` are (line, first column, end column)
-    of query words in it (0-based columns, end exclusive). ``sources`` names the channels that found it; ``parts`` those
+    of query words in it (0-based columns, end exclusive). ``body``: of a place that is shown in full its lines with
+    their numbers, of a longer one the parts that answer. ``sources`` names the channels that found it; ``parts`` those
     of a pasted text that led there, with what they found: title, prose, trace, names, message.
     """
 
@@ -193,7 +203,8 @@ class SearchResult:
     ``total`` counts distinct files that matched before the cut to ``limit``. ``confidence`` is in [0, 1];
     ``notes`` are sentences for people: what was cut, what was skipped, what a channel could not do. ``absent``: what of
     the question is known not to occur. Where that is all of it (`is_absent`), the hits are of what was meant instead,
-    and there are none where nothing is near enough.
+    and there are none where nothing is near enough. ``further``: the hits beyond the usual length of an answer that has
+    one (`Query.usual_chars`).
     """
 
     query: str
@@ -209,6 +220,7 @@ class SearchResult:
     notes: tuple[str, ...] = ()
     stale_reason: str = ""
     absent: tuple[Absent, ...] = ()
+    further: tuple[Hit, ...] = ()
 
     @property
     def is_absent(self) -> bool:
