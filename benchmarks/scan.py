@@ -27,9 +27,8 @@ from findling.sources.selection import DiscoveryOptions
 WITHOUT: Mapping[str, Mapping[str, float]] = {
     "all": {},
     "without names that are defined": {"DEFINED": 0.0},
-    "without stems that say what was asked": {"AS_STEM": 0.0},
     "without holding anything back": {"HELD_BACK": 1.0},
-    "words and paths alone": {"DEFINED": 0.0, "AS_STEM": 0.0, "HELD_BACK": 1.0},
+    "words and paths alone": {"DEFINED": 0.0, "HELD_BACK": 1.0},
 }
 FIRST = (30, 60, 120)
 
@@ -45,7 +44,7 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=2, help="one question in so many of each repository")
     parser.add_argument("questions", type=Path, nargs="+")
     options = parser.parse_args()
-    choices = {name: getattr(scanning, name) for name in ("DEFINED", "AS_STEM", "HELD_BACK")}
+    choices = {name: getattr(scanning, name) for name in ("DEFINED", "HELD_BACK")}
     wanted_files = DiscoveryOptions()
     for file in options.questions:
         by_repo = defaultdict(list)

@@ -22,9 +22,7 @@ from findling.sources.selection import Found
 
 K1, B = 4.0, 0.5
 IN_PATH = 2.5
-AS_STEM = 8.0
-"""BM25's saturation and length, and how many occurrences in the text one in the path is worth, and a stem that says
-nothing but what was asked."""
+"""BM25's saturation and length, and how many occurrences in the text one in the path is worth."""
 
 DEFINED = 5.0
 """What a definition is worth, as a share of the name's weight: as much as any number of occurrences."""
@@ -111,10 +109,8 @@ def scan(
         beside = [0.0] * len(terms)
         lowered = path.lower()
         if any(begin in lowered for begin in beginnings):
-            named, stem = tokenizer.path_terms(path), set(tokenizer.terms(tokenizer.path_stem(path)))
-            share = len(stem.intersection(terms)) / len(stem) if stem else 0.0
-            for place, term in enumerate(terms):
-                beside[place] += IN_PATH * named.count(term) + (AS_STEM * share**2 if term in stem else 0.0)
+            named = tokenizer.path_terms(path)
+            beside = [IN_PATH * named.count(term) for term in terms]
         seen.append((path, len(text), counts, beside, defined))
     holding = [sum(1 for _, _, counts, *_ in seen if counts[place]) for place in range(len(terms))]
     weights = [
