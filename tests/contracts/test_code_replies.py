@@ -114,7 +114,10 @@ def test_when_meaning_is_asked_is_a_part_of_the_question(
 
 def test_a_reranker_is_given_more_than_are_shown() -> None:
     assert code_search.question(GIVEN, Config()).limit == 10
-    assert code_search.question(GIVEN, Config(rerank=Rerank(provider="cohere"))).limit == 20
+    auto = GIVEN | {"detail_level": "auto"}
+    assert code_search.question(auto, Config()).usual_chars == code_search.USUAL_CHARS
+    given = code_search.question(auto | {"max_tokens": 10}, Config(rerank=Rerank(provider="cohere")))
+    assert (given.limit, given.max_tokens, given.usual_chars) == (20, None, None)
     assert code_search.question(GIVEN | {"limit": 50}, Config(semantic=Semantic(mode="rerank_only"))).limit == 100
 
 

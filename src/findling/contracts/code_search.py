@@ -94,7 +94,9 @@ def question(given: Arguments, config: Config) -> Query:
     semantic = config.semantic
     mode = semantic.effective_mode(embedder_works=True)
     cap = config.ratio_for("natural_language")
-    limit = given["limit"] if reranker(config, mode) == "none" else _fan_out(given).merged
+    in_order = reranker(config, mode) == "none"
+    limit = given["limit"] if in_order else _fan_out(given).merged
+    usual = USUAL_CHARS * max(limit, USUAL_LIMIT) // USUAL_LIMIT
     return Query(
         given["query"],
         limit,
@@ -103,9 +105,9 @@ def question(given: Arguments, config: Config) -> Query:
         look_at_all=given["freshness_policy"] == "strict",
         gate=decide.gate(mode, given.get("semantic_ratio"), cap, semantic.lexical_short_circuit_threshold),
         place_lines=TEXT_LINES,
-        max_tokens=given.get("max_tokens") if limit == given["limit"] else None,
+        max_tokens=given.get("max_tokens") if in_order else None,
         bodies=BODIES[given["detail_level"]],
-        usual_chars=USUAL_CHARS * max(limit, USUAL_LIMIT) // USUAL_LIMIT if given["detail_level"] == "auto" else None,
+        usual_chars=usual if in_order and given["detail_level"] == "auto" else None,
         place_chars=PLACE_CHARS,
     )
 
@@ -140,6 +142,8 @@ def facts(
     said |= _confidence_fields(given, config, answer, shown, scores)
     # What answered is an index that this version can read; a question without one has begun to make it.
     said["schema_status"] = "compatible" if result.coverage.files else "not_indexed"
+    if result.completeness == "truncated":
+        said["result_completeness"] = result.completeness
     if warnings := _warnings(answer):
         said["warnings"] = warnings
     return {

@@ -100,10 +100,7 @@ LEAST_LINES = 3
 
 
 def show(hits: Sequence[Hit], bodies: Sequence[Body], query: Query, *, sure: bool) -> list[Hit]:
-    """The hits that an answer shows, the best in full.
-
-    The first place is always shown.
-    """
+    """The hits that an answer shows, the best in full; the first is always shown."""
     asked = None if query.max_tokens is None else query.max_tokens * CHARS_PER_TOKEN
     chars = asked or query.usual_chars or CHARS
     sizes = list(accumulate(len(_header(hit)) + query.place_chars for hit in hits))
