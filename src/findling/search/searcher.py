@@ -22,7 +22,7 @@ from findling.model.rows import FileRow
 from findling.model.types import Absent, Channel, Grounds, Hit, Mode, Query, Skip
 from findling.search import asked_path, fusion, gate, keyword, messages, places, readings, symbol
 from findling.search.absence import ALL_READ, NONE, Absence, Unread, Verdict, claims, to_the_letter
-from findling.search.analysis import MIN_SAID, QueryTerms, analyse
+from findling.search.analysis import QueryTerms, analyse
 from findling.search.body import Body
 from findling.search.fusion import Merged, Scored, as_they_are, fuse_weighted
 from findling.search.gate import TextOrder, text_order
@@ -214,8 +214,7 @@ class Searcher:
         if query.gate is not None and text is not None and skip is None:
             ratio = gate.ratio(query.gate, guess.intent, text.confidence)
             _weigh_meaning(ranked, ratio)
-        described = query.mode in WHOLE_TEXTS and guess.intent == "natural_language" and len(terms.words) >= MIN_SAID
-        shown = (worth_listing(ranked) if described else ranked)[: query.limit]
+        shown = ranked[: query.limit]
         found = places.hits(self._reader, self._read_lines, terms, shown, candidates.proposed, query, read)
         hits = [hit for hit, _ in found]
         if led is not None:
@@ -555,23 +554,6 @@ def chunks_at(reader: Index, file: FileRow, line: int | None) -> tuple[int, int 
         nearest = min(range(len(chunks)), key=lambda i: abs(chunks[i].start_line - line), default=0)
         return nearest, nearest + 1
     return touching[0], touching[-1] + 1
-
-
-NOISE_COVERAGE, NOISE_SHARE, NOISE_COSINE = 0.3, 0.4, 0.6
-"""A file is noise with no more of the question's rare words, of the best one's value, and of the nearest one's cosine,
-which keeps an answer in other words. By the first two 66 of the first ten of 192 real questions were, no answer among
-them."""
-
-
-def worth_listing(ranked: Sequence[RankedFile]) -> list[RankedFile]:
-    """All that is not noise, in order."""
-    return [
-        item
-        for item in ranked
-        if item.best_cosine > NOISE_COSINE * item.highest
-        or item.rare_coverage > NOISE_COVERAGE
-        or item.rank_value >= NOISE_SHARE * ranked[0].rank_value
-    ]
 
 
 def _encoded(channel: SemanticChannel, text: str) -> tuple[NDArray[np.float32] | None, EmbedderUnavailable | None]:
