@@ -16,6 +16,7 @@ import ablation
 import bm25_peer
 import candidates
 import ceilings
+import cited_lines
 import ndcg
 import next_action
 import release
@@ -137,3 +138,18 @@ def test_candidates_are_measured_beside_all_files(
     assert vars(candidates.searcher) == before
     assert ceilings.main([str(folder.parent), "--queries", str(queries)]) == 0
     assert "| all | 1 | 1.000 | 1.000 | 1.000 | 1.000 | 1.000 |" in capsys.readouterr().out
+
+
+def test_cited_lines_are_counted_where_an_answer_shows_them() -> None:
+    spans = [("a.py", 1, 4), ("b.py", 9, 9), ("a.py", 4, 5)]
+    question = {"spans": [{"path": path, "start_line": start, "end_line": end} for path, start, end in spans]}
+    lines = cited_lines.cited(question)
+    assert lines == {"a.py": {1, 2, 3, 4, 5}, "b.py": {9}}
+    hits = [
+        Hit("c.py", 1, 9, 1.0, 1.0, "fn", "python", body="1  not cited"),
+        Hit("a.py", 3, 6, 0.5, 0.5, "fn", "python", body="3  cited\n4  as well\n   … 2 lines"),
+    ]
+    assert cited_lines.share(lines, hits, lines) == pytest.approx(2 / 6)
+    assert cited_lines.share(lines, hits, ["a.py"]) == pytest.approx(2 / 5)
+    long = Hit("a.py", 1, 90, 1.0, 1.0, "fn", "python", body="\n".join(f"{number}  x" for number in range(1, 91)))
+    assert cited_lines.shown(long) == set(range(1, cited_lines.LINES + 1))

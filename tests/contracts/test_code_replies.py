@@ -114,7 +114,10 @@ def test_when_meaning_is_asked_is_a_part_of_the_question(
 
 def test_a_reranker_is_given_more_than_are_shown() -> None:
     assert code_search.question(GIVEN, Config()).limit == 10
-    assert code_search.question(GIVEN, Config(rerank=Rerank(provider="cohere"))).limit == 20
+    auto = GIVEN | {"detail_level": "auto"}
+    assert code_search.question(auto, Config()).usual_chars == code_search.USUAL_CHARS
+    given = code_search.question(auto | {"max_tokens": 10}, Config(rerank=Rerank(provider="cohere")))
+    assert (given.limit, given.max_tokens, given.usual_chars) == (20, None, None)
     assert code_search.question(GIVEN | {"limit": 50}, Config(semantic=Semantic(mode="rerank_only"))).limit == 100
 
 
@@ -232,7 +235,8 @@ def test_the_limit_cuts_what_is_shown_and_all_are_counted() -> None:
 
 
 def test_how_much_is_told_of_a_result() -> None:
-    place = (hit("a.py", "keyword", name="send", signature="def send(request)"), Grounds("def send(request):\n    go"))
+    body = "1  def send(request):\n2      go"
+    place = (hit("a.py", "keyword", name="send", signature="def send(request)", body=body), Grounds())
 
     def told(detail: str) -> dict[str, Any]:
         result: dict[str, Any] = reply(answer(place), detail_level=detail)["results"][0]
@@ -240,7 +244,7 @@ def test_how_much_is_told_of_a_result() -> None:
 
     assert set(told("location")) == {"path", "line_start", "line_end", "kind", "name", "score", "provenance"}
     assert told("signature")["signature"] == "def send(request)"
-    assert told("context")["body"] == "def send(request):\n    go"
+    assert told("auto")["body"] == body
 
 
 def test_the_local_rule_reranks_by_words() -> None:

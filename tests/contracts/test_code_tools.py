@@ -11,10 +11,11 @@ import pytest
 
 from findling.config import Config
 from findling.config.options import Rerank, Semantic
-from findling.contracts import Workspace, call
+from findling.contracts import Workspace, budget, call
 from findling.contracts.model import ToolResult
 from findling.engine import Engine
 from findling.model.types import Gate, Query
+from findling.search import lines_of
 
 OPTIONAL_TEXT = (str, type(None))
 
@@ -263,14 +264,24 @@ def test_language(workspace: Workspace) -> None:
 
 def test_detail_levels(workspace: Workspace) -> None:
     keys = {}
-    for level in ("location", "signature", "context"):
+    for level in ("location", "signature", "context", "auto"):
         keys[level] = set(search(workspace, "retry_failed", detail_level=level)["results"][0])
     assert keys["location"] == {"path", "line_start", "line_end", "kind", "name", "score", "provenance"}
     assert keys["signature"] > keys["location"]
-    assert keys["context"] - keys["signature"] == {"body"}
-    first = search(workspace, "retry_failed", detail_level="context")["results"][0]
+    assert keys["context"] - keys["signature"] == keys["auto"] - keys["signature"] == {"body"}
+    assert all("body" in result for result in search(workspace, "retry", detail_level="context")["results"])
+    first = search(workspace, "retry_failed")["results"][0]
     lines = (workspace.engine.root / first["path"]).read_text().split("\n")
-    assert first["body"] == "\n".join(lines[first["line_start"] - 1 : first["line_end"]])
+    body = dict(lines_of(first["body"]))
+    assert set(range(first["line_start"], first["line_end"] + 1)) <= set(body)
+    assert all(lines[number - 1] == line for number, line in body.items() if number)
+
+
+def test_a_small_budget_gives_the_best_place(workspace: Workspace) -> None:
+    (only,) = search(workspace, "retry_failed", max_tokens=200)["results"]
+    assert only["path"] == search(workspace, "retry_failed")["results"][0]["path"]
+    assert len(budget.dumps(only)) <= 200 * 4
+    assert len(search(workspace, "retry_failed", max_tokens=1)["results"]) == 1
 
 
 def test_another_ref(workspace: Workspace) -> None:

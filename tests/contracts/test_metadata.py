@@ -57,11 +57,13 @@ def test_ten_results_unless_asked_otherwise_and_all_are_counted(project: Path) -
         (project / f"wombat_{number}.py").write_text(f"def feed_wombat_{number}():\n    return {number}\n")
     with Workspace(project, root=project) as workspace:
         ten = search(workspace, "wombat")
-        assert len(ten["results"]) == 10
+        assert len(ten["results"]) + len(ten["further"]) == 10
+        assert all(path.startswith("wombat_") for path in ten["further"])
         every = search(workspace, "wombat", limit=100)
         assert ten["total_candidates"] == every["total_candidates"] >= len(every["results"]) >= 15
-        assert len(search(workspace, "wombat", limit=2)["results"]) == 2
-        assert search(workspace, "wombat", limit=2)["results"] == ten["results"][:2]
+        assert len(search(workspace, "wombat", detail_level="signature")["results"]) == 10
+        two = search(workspace, "wombat", limit=2)["results"]
+        assert [result["path"] for result in two] == [result["path"] for result in ten["results"][:2]]
 
 
 def test_the_threshold_is_the_requests_else_the_configurations(indexed: Path) -> None:

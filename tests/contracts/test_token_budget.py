@@ -84,21 +84,22 @@ def test_no_more_is_printed_than_was_asked_for(kind: str, found: list[Hit], max_
     size = measured.length(cut, explain=explain)
     assert estimate_tokens("x" * size) <= max_tokens or not cut.hits
     assert [hit.path for hit in cut.hits] == [hit.path for hit in found[: len(cut.hits)]]
-    shown = [(hit.snippet, hit.body) for hit in cut.hits]
     if cut.completeness == "complete":
         assert cut.notes == ("before",)
-        assert len(shown) == len(found)
+        assert cut.hits == whole.hits
     else:
         assert cut.completeness == "truncated" and len(cut.notes) == 2
         if len(cut.hits) < len(found):
-            assert not any(map("".join, shown)), "a snippet took the room of a place"
+            assert not any(hit.body for hit in cut.hits[1:]), "a body took the room of a place"
+        if len(cut.hits) > 1:
+            assert cut.hits[0].body == found[0].body, "a place took the room of the first one's body"
 
 
 def test_the_lines_that_say_also_are_counted() -> None:
     few = [dataclasses.replace(BARE, path=f"f{n}.py") for n in range(5)]
     many = [dataclasses.replace(hit, others=(Span(10, 20, "other"),) * 3) for hit in few]
     kept = [
-        len(within(answer(*found), 40, lambda some: view("plain", io.StringIO()).length(some, explain=False)).hits)
+        len(within(answer(*found), 60, lambda some: view("plain", io.StringIO()).length(some, explain=True)).hits)
         for found in (few, many)
     ]
     assert kept == [5, 2]

@@ -14,6 +14,7 @@ from indexes import integrity, make, write
 from findling import Engine
 from findling.model.types import SearchResult
 from findling.reading.decoding import Decoded, decode
+from findling.search import lines_of
 
 SECRET = "MIIEpAIBAAKCAQEAsecretsecretsecret7qZk3vTnB8wXyL5dRfHjUeMpGaCo9S"
 PASSWORD = "correct-horse-battery-staple-9"
@@ -131,8 +132,8 @@ def assert_rereads(engine: Engine, result: SearchResult) -> None:
             assert [line.removesuffix("\r") for line in there] == [line.removesuffix("\r") for line in shown], hit.path
         for line, start, end in hit.matches:
             assert 0 <= start < end <= len(lines[line - 1]), hit.path
-        body = hit.body.split("\n") if hit.body else []
-        assert lines[hit.start_line - 1 : hit.start_line - 1 + len(body)] == body, hit.path
+        for number, line in lines_of(hit.body):
+            assert not number or lines[number - 1].rstrip() == line, hit.path
 
 
 @pytest.mark.parametrize("mode", ["auto", "keyword", "symbol", "semantic", "exact", "hybrid"])

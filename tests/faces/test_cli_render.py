@@ -9,14 +9,13 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from findling.faces.cli import main as cli
-from findling.faces.cli.commands import MAX_TOKENS
 from findling.faces.cli.terminal.json import JsonView
 from findling.faces.cli.terminal.lines import LONGEST_LINE, Places, clipped, printed_lines
 from findling.faces.cli.terminal.plain import PlainView
@@ -32,6 +31,7 @@ from findling.model.types import (
     IndexReport,
     LineMatch,
     Progress,
+    Query,
     Reason,
     Reference,
     SearchResult,
@@ -55,6 +55,7 @@ RETRY = Hit(
     qualified_name="Client.retry",
     snippet="def retry(self):\n    wait()\n\n",
     snippet_start_line=9,
+    body=" 9  def retry(self):\n10      wait()\n11",
     matches=((9, 4, 9),),
     sources=("keyword", "semantic"),
     others=(Span(120, 130, "Client.send"), Span(200, 210)),
@@ -215,8 +216,8 @@ class GivenAnswers:
             raise answer
         return answer
 
-    def search(self, text: str, **options: Any) -> SearchResult:
-        return self._next("search", text, **options)
+    def ask(self, query: Query, **options: Any) -> Asked:
+        return Asked(self._next("ask", query, **options))
 
     def index(self, **options: Any) -> IndexReport:
         return self._next("index", **options)
@@ -232,8 +233,9 @@ class GivenAnswers:
     def in_scope(self, **options: Any) -> tuple[int, tuple[SkippedFile, ...]]:
         return self.scope
 
-    def symbols(self, name: str, **options: Any) -> SymbolResult:
-        return self._next("symbols", name, **options)
+    def symbols_of(self, names: Sequence[str], **options: Any) -> list[SymbolResult]:
+        found = self._next("symbols_of", names, **options)
+        return found if isinstance(found, list) else [found]
 
     def similar(self, target: str, **options: Any) -> SearchResult:
         return self._next("similar", target, **options)
@@ -241,6 +243,12 @@ class GivenAnswers:
     def status(self, *, unlisted: bool) -> Status:
         assert unlisted
         return self._next("status")
+
+
+class Asked(NamedTuple):
+    """Of an `Answer` what is printed."""
+
+    result: SearchResult
 
 
 class Screen(io.TextIOWrapper):
@@ -321,7 +329,6 @@ def test_search_in_a_pipe(piped: Callable[..., Ran]) -> None:
         "  also 120-130 Client.send, 200-210\n"
         "\n"
         "docs/notes.md:1-1  -  [keyword]  changed since it was indexed\n"
-        "  1  Retries\n"
     )
     assert ran.err == ""
     assert ran.engine.closed
@@ -385,25 +392,16 @@ def test_search_passes_every_option_on(piped: Callable[..., Ran], tmp_path: Path
     ran = piped(*words.split(), *more, answers=[ANSWER])
     assert ran.status == 0
     assert ran.engine.opened == (Path("src"), tmp_path, True)
-    name, arguments, options = ran.engine.calls[0]
-    assert (name, arguments) == ("search", ("-flag",))
-    assert options == {
-        "limit": 3,
-        "mode": "hybrid",
-        "language": "go",
-        "path_globs": ("*.go", "x/**"),
-        "kind": "code",
-        "max_tokens": MAX_TOKENS,
-        "explain": True,
-        "wait_s": None,
-    }
+    assert ran.engine.calls == [
+        ("ask", (Query("-flag", 3, "hybrid", "go", ("*.go", "x/**"), "code", 900, explain=True, wait_s=None),), {})
+    ]
 
 
 def test_operands_may_stand_between_options(piped: Callable[..., Ran]) -> None:
     ran = piped("search", "-n", "4", "retry", "--no-sync", "lib", "--kind", "docs", answers=[ANSWER])
     assert ran.engine.opened == (Path("lib"), None, False)
-    assert ran.engine.calls[0][2]["wait_s"] == 0.0
-    assert ran.engine.calls[0][2]["limit"] == 4
+    (query,) = ran.engine.calls[0][1]
+    assert (query.wait_s, query.limit) == (0.0, 4)
 
 
 def test_explain_shows_shares_that_add_up(piped: Callable[..., Ran]) -> None:
@@ -414,10 +412,22 @@ def test_explain_shows_shares_that_add_up(piped: Callable[..., Ran]) -> None:
     assert sum(shares) == pytest.approx(RETRY.rank_value)
 
 
-def test_a_body_is_shown_instead_of_the_snippet(piped: Callable[..., Ran]) -> None:
-    hit = dataclasses.replace(NOTES, body="first\r\nsecond\r\n", start_line=5, end_line=6, stale=False)
-    ran = piped("search", "x", answers=[dataclasses.replace(ANSWER, hits=(hit,))])
-    assert ran.out == "docs/notes.md:5-6  -  [keyword]\n  5  first\n  6  second\n"
+def test_places_in_full_stand_apart_and_the_others_have_a_line(piped: Callable[..., Ran]) -> None:
+    short = dataclasses.replace(NOTES, stale=False)
+    full = dataclasses.replace(short, body="5  first\n   … 2 lines\n8  second", start_line=5, end_line=8)
+    ran = piped("search", "x", answers=[dataclasses.replace(ANSWER, hits=(full, short, short))])
+    block = "docs/notes.md:5-8  -  [keyword]\n  5  first\n     … 2 lines\n  8  second\n"
+    assert ran.out == f"{block}\n{'docs/notes.md:1-1  -  [keyword]' + chr(10)}" + "docs/notes.md:1-1  -  [keyword]\n"
+
+
+def test_a_terminal_says_how_many_lines_it_has(
+    piped: Callable[..., Ran], shown: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LINES", "40")
+    (query,) = shown("search", "x", answers=[ANSWER]).engine.calls[0][1]
+    assert 30 <= query.screen_lines < 40
+    for ran in (shown("search", "x", "--json", answers=[ANSWER]), piped("search", "x", answers=[ANSWER])):
+        assert ran.engine.calls[0][1][0].screen_lines is None
 
 
 def test_nothing_found(piped: Callable[..., Ran]) -> None:
@@ -454,13 +464,13 @@ def test_a_pipe_gets_a_partial_answer_once(piped: Callable[..., Ran]) -> None:
         "note: the index is partial: 2 files not read yet, 15 of 20 chunks without a vector; "
         "finish it with 'findling index' or --wait all\n"
     )
-    assert [call[0] for call in ran.engine.calls] == ["search"]
+    assert [call[0] for call in ran.engine.calls] == ["ask"]
 
 
 def test_a_terminal_is_not_held_until_the_index_is_complete(shown: Callable[..., Ran]) -> None:
     ran = shown("search", "retry", answers=[PARTIAL])
-    assert [call[0] for call in ran.engine.calls] == ["search"]
-    assert ran.engine.calls[0][2]["wait_s"] == 1.5
+    assert [call[0] for call in ran.engine.calls] == ["ask"]
+    assert ran.engine.calls[0][1][0].wait_s == 1.5
     assert "the index is partial" in ran.err
 
 
@@ -475,13 +485,13 @@ def test_no_search_goes_on_for_a_file_that_cannot_be_read(shown: Callable[..., R
     covered = dataclasses.replace(ANSWER.coverage, skipped={"unreadable": 1}, complete=True)
     answer = dataclasses.replace(ANSWER, completeness="partial", coverage=covered)
     ran = shown("search", "retry", answers=[answer])
-    assert [call[0] for call in ran.engine.calls] == ["search"]
+    assert [call[0] for call in ran.engine.calls] == ["ask"]
     assert "the index is partial" not in ran.err, "indexing would not help"
 
 
 def test_no_sync_never_goes_on(shown: Callable[..., Ran]) -> None:
     ran = shown("search", "retry", "--no-sync", answers=[PARTIAL])
-    assert [call[0] for call in ran.engine.calls] == ["search"]
+    assert [call[0] for call in ran.engine.calls] == ["ask"]
 
 
 # --- the other commands -----------------------------------------------------------------------------------------
@@ -661,11 +671,11 @@ def test_symbol_in_a_pipe(piped: Callable[..., Ran]) -> None:
 
 
 def test_definitions_are_shown_with_their_text(piped: Callable[..., Ran], shown: Callable[..., Ran]) -> None:
-    body = "def retry(self):\n    pass"
+    body = "1  def retry(self):\n2      pass\n   … 3 more lines"
     definition = dataclasses.replace(SYMBOLS.definitions[0], body=body)
     found = dataclasses.replace(SYMBOLS, definitions=(definition,), references=(), total_definitions=1)
     other = dataclasses.replace(found, name="again")
-    ran = piped("symbol", "retry", "again", answers=[found, other])
+    ran = piped("symbol", "retry", "again", answers=[[found, other]])
     one = [
         "a.py:1-5  fn  Client.retry  def retry(self)",
         "  1  def retry(self):",
@@ -673,9 +683,9 @@ def test_definitions_are_shown_with_their_text(piped: Callable[..., Ran], shown:
         "     … 3 more lines",
     ]
     assert ran.out.splitlines() == one * 2
-    assert [call[2]["body_chars"] for call in ran.engine.calls] == [3_000, 3_000]
+    assert [call[:2] for call in ran.engine.calls] == [("symbols_of", (["retry", "again"],))]
     assert "… 3 more lines" in shown("symbol", "retry", answers=[found]).out
-    told = json.loads(piped("symbol", "retry", "again", "--json", answers=[found, other]).out)["results"]
+    told = json.loads(piped("symbol", "retry", "again", "--json", answers=[[found, other]]).out)["results"]
     assert [each["definitions"][0]["body"] for each in told] == [body, body]
     assert piped("symbol").err == "findling: No name is given. See 'findling symbol --help'.\n"
 
@@ -793,6 +803,8 @@ def test_json_has_the_fields_of_the_result_types(
     assert ran.out.count("\n") == 1
     document = json.loads(ran.out)
     expected = json.loads(json.dumps(dataclasses.asdict(answer)))
+    if answer is SYMBOLS:  # of one name as of several
+        expected = {"results": [expected]}
     more = {"statistics": document["statistics"]} if answer is STATUS else {}
     more |= {"low_confidence": False} if answer is ANSWER else {}
     assert document == {"root": str(tmp_path), **expected, **more}
@@ -881,7 +893,7 @@ def _hostile() -> list[tuple[tuple[str, ...], Any]]:
         RETRY,
         path=f"src/{ATTACK}.py",
         qualified_name=ATTACK,
-        snippet=f"{ATTACK} retry",
+        body=f"9  {ATTACK} retry",
         others=(Span(1, 2, ATTACK),),
         reasons=(Reason("bm25", 1.25, ATTACK),),
     )

@@ -55,11 +55,11 @@ def test_a_question_without_words_that_say_something_is_said_nowhere() -> None:
 
 def test_a_place_is_chosen_by_what_its_text_tells_among_those_that_were_read() -> None:
     near_ties = {0: 1.5, 1: 1.4, 2: 1.3, 3: 1.2}
-    assert places._best(near_ties, {}) == 0
-    assert places._best(near_ties, {0: Reading(0.0, 0.3), 1: Reading(0.0, 0.6), 2: Reading(0.0, 0.3)}) == 1
-    assert places._best(near_ties, {0: Reading(0.0, 0.3), 1: Reading(0.0, 0.3), 2: Reading(0.5, 0.3)}) == 2
-    assert places._best({0: 3.0, 1: 0.5}, {0: Reading(0.0, 0.3), 1: Reading(1.0, 1.0)}) == 0
-    assert places._best({}, {}) == 0
+    assert places._in_order(near_ties, {})[:1] == [0]
+    assert places._in_order(near_ties, {0: Reading(0.0, 0.3), 1: Reading(0.0, 0.6), 2: Reading(0.0, 0.3)})[:1] == [1]
+    assert places._in_order(near_ties, {0: Reading(0.0, 0.3), 1: Reading(0.0, 0.3), 2: Reading(0.5, 0.3)})[:1] == [2]
+    assert places._in_order({0: 3.0, 1: 0.5}, {0: Reading(0.0, 0.3), 1: Reading(1.0, 1.0)})[:1] == [0]
+    assert places._in_order({}, {}) == []
 
 
 def ranked(kind: str, own: Sequence[float], window: Sequence[float], texts: dict[int, float]) -> RankedFile:

@@ -81,7 +81,7 @@ def sound(result: SearchResult) -> None:
 
 
 def shown(result: SearchResult) -> list[object]:
-    return [replace(hit, reasons=()) for hit in result.hits]
+    return [replace(hit, reasons=(), body="") for hit in result.hits]
 
 
 # --- modes --------------------------------------------------------------------------------------------------------

@@ -32,13 +32,14 @@ def tokens(text: str) -> int:
 def cut_to(facts: dict[str, Any], items: str, chars: int) -> dict[str, Any]:
     """``facts`` with as many of ``facts[items]`` as fit into ``chars`` characters of JSON; the same when all do.
 
-    An answer that was cut says so: of the code family in its metadata, of others in ``truncated`` and ``omitted``.
+    The first one always stays: an answer that is too long is better than none. One that was cut says so, of the code
+    family in its metadata, of others in ``truncated`` and ``omitted``.
     """
     most = chars if "metadata" not in facts else min(chars, CODE_MAX_BYTES)
     if not items or _size(facts) <= most:
         return facts
     every = facts[items]
-    low, high = 0, len(every)
+    low, high = min(1, len(every)), len(every)
     while low < high:
         middle = (low + high + 1) // 2
         if _size(_with(facts, items, middle)) <= most:

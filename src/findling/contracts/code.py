@@ -9,8 +9,7 @@ from typing import Any, Literal
 from findling import __version__, reading, store
 from findling.contracts import code_decisions as decide
 from findling.contracts import code_metadata, index_state
-from findling.contracts.code_search import BODY_LINES, known_language, symbol_id
-from findling.contracts.files import Lines
+from findling.contracts.code_search import known_language, symbol_id
 from findling.contracts.model import Arguments, Call, Refusal, Reply
 from findling.contracts.symbols import file_symbols, outline
 from findling.contracts.workspaces import WAIT_S
@@ -23,6 +22,9 @@ from findling.search.lexical import core_name
 MATCH_SCORES = {"exact": 1.0, "prefix": 0.8, "part": 0.5}
 OTHER_SPELLING = 0.9
 """``retry_policy`` asked, ``RetryPolicy`` found."""
+
+BODY_CHARS = {"location": 0, "signature": 0, "auto": 4_000, "context": 20_000}
+"""How much text of exact definitions is given, by the level of detail."""
 
 REFERENCE_SCORE = 0.4
 """A use of a name, below every definition: definitions come first."""
@@ -39,11 +41,11 @@ def locate_symbol(call: Call, given: Arguments) -> Reply:
         kind=given.get("kind"),
         language=known_language(given.get("language")),
         limit=given["limit"],
+        body_chars=BODY_CHARS[given["detail_level"]],
         wait_s=call.workspace.wait_for_text(WAIT_S, call.progress),
         progress=call.progress,
     )
-    lines = Lines(engine)
-    results = [_definition(hit, given["name"], given["detail_level"], lines) for hit in found.definitions]
+    results = [_definition(hit, given["name"], given["detail_level"]) for hit in found.definitions]
     room = max(0, given["limit"] - len(results))
     results += [_reference(use, given["name"], given["detail_level"]) for use in found.references[:room]]
     metadata = code_metadata.of_answer(
@@ -65,7 +67,7 @@ def locate_symbol(call: Call, given: Arguments) -> Reply:
     return Reply(facts, "results")
 
 
-def _definition(hit: SymbolHit, asked: str, detail: str, lines: Lines) -> dict[str, Any]:
+def _definition(hit: SymbolHit, asked: str, detail: str) -> dict[str, Any]:
     score = MATCH_SCORES[hit.match]
     if hit.match == "exact" and core_name(asked).rpartition(".")[2] != hit.name.lower():
         score = OTHER_SPELLING
@@ -87,8 +89,8 @@ def _definition(hit: SymbolHit, asked: str, detail: str, lines: Lines) -> dict[s
     }
     if hit.signature:
         facts["signature"] = hit.signature
-    if detail == "context":
-        facts["body"] = lines.between(hit.path, hit.start_line, min(hit.end_line, hit.start_line + BODY_LINES - 1))
+    if hit.body:
+        facts["body"] = hit.body
     return facts
 
 

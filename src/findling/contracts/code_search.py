@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from findling import outbound
 from findling.contracts import code_decisions as decide
@@ -32,8 +32,20 @@ SNIPPET_CHARS = 200
 MAX_NAME = 1_000
 """Characters of a name; what is longer is none."""
 
-BODY_LINES = 200
-"""Lines of a result's body; more is reading the file."""
+USUAL_CHARS, USUAL_LIMIT = 3_550, 10
+"""What the results take where nothing else is said: the fields of each are long, and an agent seldom needs those of the
+last. These are named in a line."""
+
+BODIES: Mapping[str, Literal["auto", "all", "none"]] = {
+    "location": "none",
+    "signature": "none",
+    "auto": "auto",
+    "context": "all",
+}
+"""Which places are shown in full, by the level of detail."""
+
+PLACE_CHARS = 520
+"""What the fields of a result take, apart from its path, its name and its body."""
 
 TEXT_LINES = 60
 """Lines of a place that are compared with the query: what a person would look at."""
@@ -82,7 +94,9 @@ def question(given: Arguments, config: Config) -> Query:
     semantic = config.semantic
     mode = semantic.effective_mode(embedder_works=True)
     cap = config.ratio_for("natural_language")
-    limit = given["limit"] if reranker(config, mode) == "none" else _fan_out(given).merged
+    in_order = reranker(config, mode) == "none"
+    limit = given["limit"] if in_order else _fan_out(given).merged
+    usual = USUAL_CHARS * max(limit, USUAL_LIMIT) // USUAL_LIMIT
     return Query(
         given["query"],
         limit,
@@ -90,7 +104,11 @@ def question(given: Arguments, config: Config) -> Query:
         wait_s=WAIT_S,
         look_at_all=given["freshness_policy"] == "strict",
         gate=decide.gate(mode, given.get("semantic_ratio"), cap, semantic.lexical_short_circuit_threshold),
-        place_lines=BODY_LINES if given["detail_level"] == "context" else TEXT_LINES,
+        place_lines=TEXT_LINES,
+        max_tokens=given.get("max_tokens") if in_order else None,
+        bodies=BODIES[given["detail_level"]],
+        usual_chars=usual if in_order and given["detail_level"] == "auto" else None,
+        place_chars=PLACE_CHARS,
     )
 
 
@@ -124,6 +142,8 @@ def facts(
     said |= _confidence_fields(given, config, answer, shown, scores)
     # What answered is an index that this version can read; a question without one has begun to make it.
     said["schema_status"] = "compatible" if result.coverage.files else "not_indexed"
+    if result.completeness == "truncated":
+        said["result_completeness"] = result.completeness
     if warnings := _warnings(answer):
         said["warnings"] = warnings
     return {
@@ -133,6 +153,7 @@ def facts(
             | ({"group": item.hit.group} if result.groups else {})
             for item, score in zip(shown, scores, strict=True)
         ],
+        **further_fields(answer),
         "query_intent": result.intent,
         "total_candidates": total,
         **index_state.absent_fields(result.absent),
@@ -314,10 +335,10 @@ def _next_actions(
     asks_for_one = intent == "symbol" or (intent == "natural_language" and decide.looks_like_a_name(name))
     if low and name and asks_for_one and not answer.result.is_absent:
         suggest("locate_symbol", "look the name up among definitions", name=name)
-    if low and len(shown) < min(total, MORE_RESULTS) and len(given["query"]) <= MAX_REPEATED:
-        same = {key: given[key] for key in ("language", "detail_level", "semantic_ratio") if key in given}
+    if low and given["limit"] < min(total, MORE_RESULTS) and len(given["query"]) <= MAX_REPEATED:
+        same = {key: given[key] for key in ("language", "semantic_ratio") if key in given}
         further = "what is meant may stand further down"
-        suggest("search_code", further, query=given["query"], **same, limit=MORE_RESULTS)
+        suggest("search_code", further, query=given["query"], **same, detail_level="signature", limit=MORE_RESULTS)
     if shown:
         suggest("get_file_outline", "see what the first result's file holds", path=shown[0].hit.path)
     return actions
@@ -327,7 +348,7 @@ def _next_actions(
 
 
 def result_facts(item: Found, score: float, detail: str, intent: str) -> dict[str, Any]:
-    """A result's fields, without its provenance. ``detail``: location, signature or context."""
+    """A result's fields, without its provenance. ``detail``: location, or more."""
     hit = item.hit
     name = hit.path.rsplit("/", 1)[-1]
     kind, qualified = "snippet", hit.path
@@ -358,9 +379,16 @@ def result_facts(item: Found, score: float, detail: str, intent: str) -> dict[st
     facts |= {key: len(paths) for key in ("translations", "copies") if (paths := getattr(hit, key))}
     if hit.parts:
         facts["led_by"] = list(hit.parts)
-    if detail == "context":
-        facts["body"] = item.text.rstrip("\r\n")
+    if hit.body:
+        facts["body"] = hit.body
     return facts
+
+
+def further_fields(answer: Answer) -> dict[str, Any]:
+    """What else there is, a line each, where a usual answer is long enough without it."""
+    further = [] if answer.result.is_absent else answer.result.further
+    places = [f"{hit.path}:{hit.start_line}-{hit.end_line} {hit.qualified_name}".rstrip() for hit in further]
+    return {"further": places} if places else {}
 
 
 def symbol_id(path: str, qualified_name: str, line: int) -> str:

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from findling import reading, search, sources
@@ -235,9 +234,12 @@ class Answers:
             for hit in found:
                 file = self.searched.index.file_at(hit.path) if hit.match == "exact" else None
                 lines = self.searched.lines(file) if file and most > 0 else None
-                body = whole_lines((lines or ())[hit.start_line - 1 : hit.end_line], most)
-                most -= len(body)
-                told.append(replace(hit, body=body))
+                body = search.Body(
+                    lines or (), range(hit.start_line, min(hit.end_line, len(lines or ())) + 1), hit.end_line
+                )
+                text = body.text(most, most)
+                most -= len(text)
+                told.append(replace(hit, body=text))
         return told
 
     def _absent_name(self, name: str, language: str | None, unread: UnreadOfAll) -> tuple[types.Absent, ...]:
@@ -396,9 +398,3 @@ class UnreadOfAll:
             if (found := unread.left_out(inner)) is not None:
                 return replace(found, path=each.path(found.path))
         return None
-
-
-def whole_lines(lines: Sequence[str], most: int) -> str:
-    """As many of the first lines as have ``most`` characters together."""
-    ends = accumulate(len(line) + 1 for line in lines)
-    return "\n".join(lines[: sum(1 for end in ends if end <= most)])

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cached_property, partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypedDict, TypeVar, Unpack, cast
 
 from findling import search, sources, store
 from findling.config import roots
@@ -73,6 +73,19 @@ OnProgress = Callable[[Progress], None]
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
+
+
+class SymbolOptions(TypedDict, total=False):
+    """What `Engine.symbols` can be asked besides a name."""
+
+    references: bool
+    kind: str | None
+    language: str | None
+    limit: int
+    body_chars: int
+    ref: str | None
+    wait_s: float | None
+    progress: OnProgress | None
 
 
 def _rebuilds(
@@ -523,10 +536,19 @@ class Engine:
         """How many indexed files a question with these filters may look at, and which in its folder are left out."""
         return in_scope(self._store, self.scope, path_globs=path_globs, language=language, kind=kind)
 
+    def symbols(self, name: str, **options: Unpack[SymbolOptions]) -> SymbolResult:
+        """Definitions of a name; where there is none, of those that begin with it, then of those that contain it.
+
+        With ``references`` also its uses in code. ``body_chars``: so much of the text of exact definitions is given,
+        numbered, the first one's first. Raises `InvalidInput`.
+        """
+        (found,) = self.symbols_of([name], **options)
+        return found
+
     @_rebuilds
-    def symbols(
+    def symbols_of(
         self,
-        name: str,
+        names: Sequence[str],
         *,
         references: bool = False,
         kind: str | None = None,
@@ -536,27 +558,27 @@ class Engine:
         ref: str | None = None,
         wait_s: float | None = 1.5,
         progress: OnProgress | None = None,
-    ) -> SymbolResult:
-        """Definitions of a name; where there is none, of those that begin with it, then of those that contain it.
-
-        With ``references`` also its uses in code. ``body_chars``: so much of the text of exact definitions is given, in
-        whole lines, the first one's first. Raises `InvalidInput`.
-        """
+    ) -> list[SymbolResult]:
+        """As `symbols`, of several names, for which the folder is looked at once; ``body_chars`` are of all."""
         started = time.monotonic()
-        asked = Question(name, embed=False, text_only=True, within=may_be_asked(self.scope, language=language))
+        text = " ".join(names)
+        asked = Question(text, embed=False, text_only=True, within=may_be_asked(self.scope, language=language))
         freshness, why = freshen(self._store, wait_s, progress, asked)
-        return self._answers.symbols(
-            name,
-            references=references,
-            kind=kind,
-            language=language_id(language),
-            limit=limit,
-            body_chars=body_chars,
-            freshness=freshness,
-            stale_reason=why,
-            started=started,
-            wait_s=wait_s,
-        )
+        return [
+            self._answers.symbols(
+                name,
+                references=references,
+                kind=kind,
+                language=language_id(language),
+                limit=limit,
+                body_chars=body_chars // len(names),
+                freshness=freshness,
+                stale_reason=why,
+                started=started,
+                wait_s=wait_s,
+            )
+            for name in names
+        ]
 
     def status(self, *, ref: str | None = None, unlisted: bool = False) -> Status:
         """The state of the index, looked at without changing it.

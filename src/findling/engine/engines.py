@@ -72,12 +72,14 @@ class Engines:
         kind: str | None = None,
         language: str | None = None,
         limit: int = 50,
+        body_chars: int = 0,
         wait_s: float | None = 1.5,
         progress: OnProgress | None = None,
     ) -> SymbolResult:
         """As `Engine.symbols`."""
         started = time.monotonic()
         asked: dict[str, Any] = {"references": references, "kind": kind, "language": language_id(language)}
+        asked["body_chars"] = body_chars
         return self._asked(
             lambda answers, freshness, why: answers.symbols(
                 name, limit=limit, freshness=freshness, stale_reason=why, started=started, wait_s=wait_s, **asked

@@ -8,7 +8,8 @@ from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
     from findling.search.absence import Absence
-    from findling.search.answer import at_level, at_levels, judge, make_result
+    from findling.search.answer import cut_note, judge, make_result
+    from findling.search.body import Body, lines_of
     from findling.search.exact import FileRef, Grep, GrepRequest, Scope
     from findling.search.gate import needs_vectors
     from findling.search.indexed_files import IndexedFiles, indexed_text
@@ -17,13 +18,14 @@ if TYPE_CHECKING:
     from findling.search.query import split_target, validate
     from findling.search.scope import resolve
     from findling.search.searcher import Searcher
-    from findling.search.snippet import CHARS_PER_TOKEN, Sizes, cut_note, pack_sizes
+    from findling.search.snippet import CHARS_PER_TOKEN
 else:
     __getattr__ = front_door(
         __name__,
         {
             "absence": "Absence",
-            "answer": "at_level at_levels judge make_result",
+            "answer": "cut_note judge make_result",
+            "body": "Body lines_of",
             "exact": "FileRef Grep GrepRequest Scope",
             "gate": "needs_vectors",
             "indexed_files": "IndexedFiles indexed_text",
@@ -32,13 +34,14 @@ else:
             "query": "split_target validate",
             "scope": "resolve",
             "searcher": "Searcher",
-            "snippet": "CHARS_PER_TOKEN Sizes cut_note pack_sizes",
+            "snippet": "CHARS_PER_TOKEN",
         },
     )
 
 __all__ = [
     "CHARS_PER_TOKEN",
     "Absence",
+    "Body",
     "FileRef",
     "FileSymbols",
     "Grep",
@@ -47,17 +50,14 @@ __all__ = [
     "References",
     "Scope",
     "Searcher",
-    "Sizes",
-    "at_level",
-    "at_levels",
     "compile_pattern",
     "cut_note",
     "definitions",
     "indexed_text",
     "judge",
+    "lines_of",
     "make_result",
     "needs_vectors",
-    "pack_sizes",
     "references",
     "resolve",
     "split_target",

@@ -9,6 +9,7 @@ from findling.model.reading import ChunkRow
 from findling.model.rows import FileRow, SymbolRow
 from findling.model.types import Channel, Hit, Query, Span
 from findling.search.analysis import QueryTerms
+from findling.search.body import LINES, NOTHING, Body, make_body, whole
 from findling.search.ranking import RankedFile, formula, ranked_file, sides
 from findling.search.readings import Reading
 from findling.search.snippet import Snippet, make_snippet
@@ -18,7 +19,8 @@ MAX_OTHERS = 3
 OTHER_SHARE = 0.6
 """A further chunk is worth naming when its value is at least this share of the best one's."""
 
-MAX_BODY_LINES = 400
+MAX_PARTS = 3
+"""Of a file that is shown at length: its places beside the best one. More measured the same."""
 
 TEST_MODULES = frozenset(("test", "tests"))
 """What languages call a module that keeps a file's tests beside what they test."""
@@ -32,8 +34,9 @@ def hits(
     proposed: Mapping[Channel, Set[int]],
     query: Query,
     readings: Mapping[int, Mapping[int, Reading]],
-) -> list[Hit]:
-    """One hit per ranked file, in their order. ``readings``: entry -> what was read of its places."""
+) -> list[tuple[Hit, Body]]:
+    """One hit per ranked file, in their order, and what can be shown of it. ``readings``: entry -> what was read of its
+    places."""
     return [
         _hit(reader, read_lines, terms, item, proposed, query, readings.get(item.file.entry_id, {})) for item in ranked
     ]
@@ -41,7 +44,8 @@ def hits(
 
 class Place(NamedTuple):
     """The place of a file that is shown: one of its chunks, or the definition in it that was asked for. ``named`` is
-    that definition, else what encloses the chunk; ``others`` are further good places."""
+    that definition, else what encloses the chunk; ``others`` are further good places, ``parts`` what is worth showing
+    of the file beside it, where its definition is not all that was asked for."""
 
     start_line: int
     end_line: int
@@ -49,6 +53,7 @@ class Place(NamedTuple):
     definition: SymbolRow | None
     named: SymbolRow | None
     others: tuple[Span, ...]
+    parts: tuple[tuple[int, int], ...]
 
     @property
     def name(self) -> str:
@@ -68,14 +73,19 @@ def choose(reader: Index, terms: QueryTerms, item: RankedFile, read: Mapping[int
     chunks = reader.chunks(item.file.blob_id)
     symbols = reader.symbols(item.file.blob_id)
     values = chunk_values(item, chunks, symbols, tests_wanted="test" in terms.wants)
-    best = _best(values, read)
+    best = next(iter(_in_order(values, read)), 0)
     chunk = chunks[best] if chunks else ChunkRow(1, max(1, item.file.lines), 0, 0, "fixed", -1, ())
     definition = _definition_in(item, chunk)
-    start, end = chunk.start_line, chunk.end_line
+    start, end = whole(symbols, chunk.start_line, chunk.end_line)
     if definition is not None:
-        start, end = definition.start_line, min(definition.end_line, max(end, definition.start_line))
-    others = _others(values, best, chunks, symbols)
-    return Place(start, end, chunk, definition, definition or _enclosing(symbols, chunk), others)
+        start, end = whole(symbols, definition.start_line, definition.end_line)
+        if end - start >= LINES:
+            end = min(end, max(chunk.end_line, start))
+    further = [ordinal for ordinal in _in_order(values, read) if not start <= chunks[ordinal].start_line <= end]
+    others = _others(values, values.get(best, 0.0), further, chunks, symbols)
+    parts = [] if item.asked_line else further[:MAX_PARTS]
+    beside = tuple(whole(symbols, chunks[at].start_line, chunks[at].end_line) for at in parts)
+    return Place(start, end, chunk, definition, definition or _enclosing(symbols, chunk), others, beside)
 
 
 def _hit(
@@ -86,22 +96,21 @@ def _hit(
     proposed: Mapping[Channel, Set[int]],
     query: Query,
     read: Mapping[int, Reading],
-) -> Hit:
+) -> tuple[Hit, Body]:
     file = item.file
     place = choose(reader, terms, item, read)
     start, end, named = place.start_line, place.end_line, place.named
     lines = read_lines(file)
     snippet = Snippet(start, "", ())
-    body = ""
+    body = NOTHING
     signature = (named.signature or named.name) if named else ""
     if lines is not None:
         anchor = place.definition.name_line if place.definition is not None else None
         if start <= item.exact_line <= end:
             anchor = item.exact_line
         snippet = make_snippet(lines, start, end, terms.terms.keys(), anchor_line=anchor)
-        if query.max_tokens is not None:
-            body = text_of(lines, start, end, MAX_BODY_LINES)
-    return Hit(
+        body = make_body(lines, reader.symbols(file.blob_id), start, end, place.parts, snippet)
+    hit = Hit(
         path=file.path,
         start_line=start,
         end_line=end,
@@ -118,11 +127,11 @@ def _hit(
         snippet=snippet.text,
         snippet_start_line=snippet.start_line,
         matches=snippet.matches,
-        body=body,
         sources=tuple(channel for channel in _CHANNELS if file.entry_id in proposed.get(channel, ())),
         others=place.others,
         reasons=item.reasons if query.explain else (),
     )
+    return hit, body
 
 
 def text_of(lines: Sequence[str] | None, start: int, end: int, most: int) -> str:
@@ -159,14 +168,15 @@ def chunk_values(
     return values or ({0: 0.0} if chunks else {})
 
 
-def _best(values: Mapping[int, float], read: Mapping[int, Reading]) -> int:
-    """The place to show: the highest value, among those that were read with what their text tells."""
+def _in_order(values: Mapping[int, float], read: Mapping[int, Reading]) -> list[int]:
+    """The places of a file, the highest value first; before the others those that were read, with what their text
+    tells."""
     wholes = {
         ordinal: values[ordinal] + ranked_file.PHRASE_IN_CHUNK * each.phrase + ranked_file.SAID_IN_CHUNK * each.said
         for ordinal, each in read.items()
         if ordinal in values
     }
-    return min(wholes or values, key=lambda ordinal: (-(wholes or values)[ordinal], ordinal), default=0)
+    return sorted(values, key=lambda ordinal: (ordinal not in wholes, -wholes.get(ordinal, values[ordinal]), ordinal))
 
 
 def _chunk_at(chunks: Sequence[ChunkRow], line: int) -> int | None:
@@ -198,17 +208,19 @@ def _enclosing(symbols: Sequence[SymbolRow], chunk: ChunkRow) -> SymbolRow | Non
 
 
 def _others(
-    values: Mapping[int, float], best: int, chunks: Sequence[ChunkRow], symbols: Sequence[SymbolRow]
+    values: Mapping[int, float],
+    best: float,
+    further: Sequence[int],
+    chunks: Sequence[ChunkRow],
+    symbols: Sequence[SymbolRow],
 ) -> tuple[Span, ...]:
-    if not values:
-        return ()
-    least = values[best] * OTHER_SHARE
-    further = sorted(
-        (ordinal for ordinal, value in values.items() if ordinal != best and value >= least and value > 0),
+    least = best * OTHER_SHARE
+    good = sorted(
+        (ordinal for ordinal in further if values[ordinal] >= least and values[ordinal] > 0),
         key=lambda ordinal: (-values[ordinal], ordinal),
     )
     spans = []
-    for ordinal in further[:MAX_OTHERS]:
+    for ordinal in good[:MAX_OTHERS]:
         chunk = chunks[ordinal]
         named = _enclosing(symbols, chunk)
         label = named.qualified_name if named else " > ".join(chunk.headings[-1:])

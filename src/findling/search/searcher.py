@@ -23,6 +23,7 @@ from findling.model.types import Absent, Channel, Grounds, Group, Hit, Mode, Que
 from findling.search import asked_path, fusion, gate, keyword, messages, places, readings, siblings, symbol
 from findling.search.absence import ALL_READ, NONE, Absence, Unread, Verdict, claims, to_the_letter
 from findling.search.analysis import QueryTerms, analyse
+from findling.search.body import Body
 from findling.search.fusion import Merged, Scored, as_they_are, fuse_weighted
 from findling.search.gate import TextOrder, text_order
 from findling.search.intent import IntentGuess, classify
@@ -75,12 +76,14 @@ class Found(NamedTuple):
     """A finished search. ``total`` counts the files that any channel proposed within the scope, or the places of all
     lists; ``ranked`` are the files in the order that decided, ``groups`` those that both may be meant. ``skip``: why
     meaning had no part in it, ``ratio`` what it weighed; ``failed``: what the embedder said. ``absent``: what of the
-    question does not occur; ``notes``: what else there is to say of it."""
+    question does not occur; ``notes``: what else there is to say of it; ``bodies``: what can be shown of each hit,
+    where that was looked at."""
 
     intent: IntentGuess
     plan: Plan
     hits: tuple[Hit, ...] = ()
     grounds: tuple[Grounds, ...] = ()
+    bodies: tuple[Body, ...] = ()
     total: int = 0
     ranked: tuple[RankedFile, ...] = ()
     ran: frozenset[Channel] = frozenset()
@@ -216,7 +219,8 @@ class Searcher:
         if chosen.intent == "natural_language" and led is None:
             ranked = siblings.fold(self._reader, terms, ranked, scope, query.limit)
         shown = ranked[: query.limit]
-        hits = places.hits(self._reader, self._read_lines, terms, shown, candidates.proposed, query, read)
+        found = places.hits(self._reader, self._read_lines, terms, shown, candidates.proposed, query, read)
+        hits = [hit for hit, _ in found]
         if led is not None:
             hits = [
                 replace(hit, parts=led.parts(item, item.file.entry_id in titled))
@@ -227,6 +231,7 @@ class Searcher:
             chosen,
             tuple(hits),
             self._grounds(query, candidates, shown, hits, text),
+            tuple(body for _, body in found),
             len(ranked),
             tuple(ranked),
             frozenset(candidates.proposed),
@@ -328,11 +333,11 @@ class Searcher:
             chosen,
             tuple(hit for hit, _ in shown),
             tuple(grounds for _, grounds in shown),
-            len(mixed),
-            tuple(ranked),
-            frozenset(lists),
-            skip,
-            failed,
+            total=len(mixed),
+            ranked=tuple(ranked),
+            ran=frozenset(lists),
+            skip=skip,
+            failed=failed,
         )
 
     def _lists(
@@ -525,11 +530,21 @@ class Searcher:
             terms = analyse(PurePosixPath(file.path).stem)
             window = frozenset(("window",))
             ranked = rank(self._reader, terms, candidates, evidence, use=window, with_priors=False)
-            hits = places.hits(
+            shown = places.hits(
                 self._reader, self._read_lines, terms, ranked[: query.limit], {"semantic": set(kept)}, query, {}
             )
-            hits = [replace(hit, score=_unit(item.window_cosine)) for hit, item in zip(hits, ranked, strict=False)]
-        return Found(guess, chosen, tuple(hits), total=len(ranked), ranked=tuple(ranked), ran=frozenset(("semantic",)))
+            hits = [
+                replace(hit, score=_unit(item.window_cosine)) for (hit, _), item in zip(shown, ranked, strict=False)
+            ]
+        return Found(
+            guess,
+            chosen,
+            tuple(hits),
+            bodies=tuple(body for _, body in shown),
+            total=len(ranked),
+            ranked=tuple(ranked),
+            ran=frozenset(("semantic",)),
+        )
 
 
 def chunks_at(reader: Index, file: FileRow, line: int | None) -> tuple[int, int | None]:

@@ -1,4 +1,4 @@
-"""The lines worth showing of a place, and how much of an answer fits a token budget. Pure; reads no files."""
+"""The lines worth showing of a place. Pure; reads no files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import reduce
 from itertools import accumulate
 from operator import or_
 from re import compile as regex
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from findling.model import tokenizer
 
@@ -237,107 +237,6 @@ def _cut(row: str, spans: list[tuple[int, int]], limit: int) -> tuple[str, list[
     return f"{before}{row[left:right]}{after}", kept
 
 
-# --- a token budget -------------------------------------------------------------------------------------------
-
-Level = Literal["omitted", "place", "snippet", "body"]
-
-
-class Place(NamedTuple):
-    """The texts by which a hit can be shown: its header line, the header with a snippet, the header with a body."""
-
-    header: str
-    snippet: str
-    body: str
-
-
-class Sizes(NamedTuple):
-    """The same in characters: what the header alone takes, how much more with the snippet (0: there is none), and how
-    much more than that (or less) with the body, None where it shows nothing else."""
-
-    header: int
-    snippet: int
-    body: int | None
-
-
-class Packed(NamedTuple):
-    """``levels``: how much of each place to show, in the order given. ``note``: one sentence on what was cut, or ''."""
-
-    levels: tuple[Level, ...]
-    note: str
-
-
 def estimate_tokens(text: str) -> int:
     """How many tokens a text is, as language models count, give or take a third."""
     return -(-len(text) // CHARS_PER_TOKEN)
-
-
-def pack(places: Sequence[Place], max_tokens: int) -> Packed:
-    """Spend a budget on places first, then on their snippets, then on bodies in place of snippets; each in order.
-
-    The chosen texts, each followed by a line feed, never come to more than ``max_tokens`` by `estimate_tokens`; the
-    note is not counted. A later round begins only when the earlier one left nothing out, so no place is missing for
-    another's snippet. Places end at the first that does not fit; a snippet or body that does not fit is passed
-    over for later, shorter ones. An empty text is never shown and never counts as cut.
-    """
-    return pack_sizes([_sizes(place) for place in places], max_tokens)
-
-
-def pack_sizes(places: Sequence[Sizes], max_tokens: int, *, taken: int = 0) -> Packed:
-    """As `pack`, for whoever knows how many characters each takes, and how many are ``taken`` by what stands around
-    them all."""
-    left = max_tokens * CHARS_PER_TOKEN - taken
-    levels: list[Level] = ["omitted"] * len(places)
-    shown = 0
-    for place in places:
-        if place.header > left:
-            break
-        left -= place.header
-        levels[shown] = "place"
-        shown += 1
-    uncut = shown == len(places)
-    snippets = 0
-    for position, place in enumerate(places):
-        if place.snippet and uncut and place.snippet <= left:
-            left -= place.snippet
-            levels[position] = "snippet"
-        elif place.snippet:
-            snippets += 1
-    uncut = uncut and not snippets
-    bodies = 0
-    for position, place in enumerate(places):
-        if place.body is None:
-            continue
-        if uncut and place.body <= left:
-            left -= place.body
-            levels[position] = "body"
-        else:
-            bodies += 1
-    return Packed(tuple(levels), cut_note(max_tokens, len(places), len(places) - shown, snippets, bodies))
-
-
-def _sizes(place: Place) -> Sizes:
-    more = None if place.body in ("", place.snippet) else _size(place.body) - _size(place.snippet)
-    return Sizes(_size(place.header), _size(place.snippet), more)
-
-
-def _size(text: str) -> int:
-    return len(text) + 1 if text else 0
-
-
-def cut_note(max_tokens: int, places: int, omitted: int, snippets: int, bodies: int) -> str:
-    """What was left out, in a sentence; '' for nothing."""
-    cut = []
-    if omitted:
-        cut.append(f"{omitted} of {_count(places, 'place')}")
-    if snippets:
-        cut.append(_count(snippets, "snippet"))
-    if bodies:
-        cut.append("1 body" if bodies == 1 else f"{bodies} bodies")
-    if not cut:
-        return ""
-    listed = f"{', '.join(cut[:-1])} and {cut[-1]}" if len(cut) > 1 else cut[0]
-    return f"Left out to stay within {_count(max_tokens, 'token')}: {listed}."
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -8,9 +8,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from findling import config, contracts, engine, outbound
@@ -20,6 +19,7 @@ from findling.faces.cli.session import within
 from findling.faces.cli.terminal import words
 from findling.model.errors import EmbedderUnavailable, FindlingError, InvalidInput, NotFound, RootError
 from findling.model.typed_paths import as_path, inside, nearest_folder, split_target
+from findling.model.types import Query
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from findling.engine import Engine
     from findling.engine.runs import VectorReport
     from findling.faces.cli.session import Session
-    from findling.model.types import IndexReport, Progress, SymbolResult
+    from findling.model.types import IndexReport
 
 
 FOUND: Final = 0
@@ -41,9 +41,6 @@ LEAST_WAIT_S: Final = 0.001
 
 BODY_CHARS: Final = 6_000
 """How much of the text of definitions is printed."""
-
-MAX_TOKENS: Final = 10_000_000
-"""The budget of a search whose answer is cut to the one that was asked for when it is known how it is printed."""
 
 
 # --- the commands ---------------------------------------------------------------------------------------------
@@ -57,18 +54,19 @@ def search(args: Namespace, session: Session) -> int:
         engine = opened.at(args.ref)
         view = session.view(engine)
         with session.progress() as progress:
-            result = engine.search(
+            asked = Query(
                 query,
-                limit=args.limit,
-                mode=args.mode,
-                language=args.language,
-                path_globs=tuple(args.path_globs),
-                kind=args.kind,
-                max_tokens=MAX_TOKENS if args.max_tokens else None,
-                explain=args.explain,
-                wait_s=wait_s,
-                progress=progress,
+                args.limit,
+                args.mode,
+                args.language,
+                tuple(args.path_globs),
+                args.kind,
+                args.max_tokens,
+                args.explain,
+                wait_s,
+                screen_lines=session.screen_lines,
             )
+            result = engine.ask(asked, progress=progress).result
         told = result.total or result.is_absent
         nothing = words.NOTHING_FOUND if told else _nothing(args, session, engine, kind=args.kind)
         if args.json and nothing != words.NOTHING_FOUND:
@@ -107,31 +105,29 @@ def symbol(args: Namespace, session: Session) -> int:
     with session.open(args.path) as opened:
         engine = opened.at(args.ref)
 
-        def ask(name: str, progress: Callable[[Progress], None] | None) -> tuple[SymbolResult, list[str]]:
-            """What there is of it, and the notes."""
-            result = engine.symbols(
-                name,
+        with session.progress() as progress:
+            results = engine.symbols_of(
+                names,
                 references=args.refs,
                 kind=args.kind,
                 language=args.language,
                 limit=args.limit,
-                body_chars=0 if args.rows else BODY_CHARS // len(names),
+                body_chars=0 if args.rows else BODY_CHARS,
                 progress=progress,
             )
+        notes = []
+        for place, result in enumerate(results):
             nothing = words.NOTHING_FOUND
             if not (result.definitions or result.references or result.absent):
                 nothing = _nothing(args, session, engine)
             if args.json and nothing != words.NOTHING_FOUND:
-                result = replace(result, notes=(*result.notes, nothing))
+                results[place] = replace(result, notes=(*result.notes, nothing))
             if len(names) > 1:
-                nothing = f"{name}: {nothing}"
-            return result, words.symbol_notes(result, references_asked=args.refs, nothing=nothing)
-
-        with session.progress() as progress:
-            results, notes = zip(*(ask(name, progress) for name in names), strict=True)
+                nothing = f"{result.name}: {nothing}"
+            notes += words.symbol_notes(result, references_asked=args.refs, nothing=nothing)
         with session.printing():
             session.view(engine).symbols(results)
-        session.notes(list(dict.fromkeys(chain(*notes))))
+        session.notes(list(dict.fromkeys(notes)))
         return FOUND if any(each.definitions or each.references for each in results) else NOTHING
 
 

@@ -6,7 +6,9 @@ Must not know any command.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -31,6 +33,10 @@ if TYPE_CHECKING:
     from findling.faces.cli.terminal import JsonView, PlainView, PrettyView
     from findling.faces.cli.terminal.progress import ProgressDisplay
     from findling.model.types import Hit, SearchResult
+
+
+PROMPT_LINES = 4
+"""Of a screen: the command that was typed, what is said of the answer, and the next prompt."""
 
 
 class Session:
@@ -98,6 +104,13 @@ class Session:
             return terminal.PrettyView(sys.stdout, self.places(searched))
         return terminal.PlainView(sys.stdout, self.places(searched), terminal=self._terminal)
 
+    @property
+    def screen_lines(self) -> int | None:
+        """How many lines of an answer are seen at once; None where nobody looks at a screen."""
+        if not self._terminal or self._args.json:
+            return None
+        return shutil.get_terminal_size().lines - PROMPT_LINES
+
     @contextmanager
     def printing(self) -> Iterator[None]:
         """A reader who has seen enough (head, a pager that was left) ends what is printed inside, and nothing else."""
@@ -130,38 +143,44 @@ class Session:
 
 
 def within(result: SearchResult, max_tokens: int, length: Callable[[SearchResult], int]) -> SearchResult:
-    """The answer with as many of its places, snippets and bodies as fit; what was cut is said in its notes.
+    """The answer with as many of its places and bodies as fit, the first ones above all; what was cut is said in its
+    notes.
 
-    ``result`` has its bodies. ``length``: the characters that an answer takes when it is printed. What stands around
-    the places (in JSON the fields of the answer) is printed in any case; where nothing fits beside it, no place is.
+    ``length``: the characters that an answer takes when it is printed. What stands around the places (in JSON the
+    fields of the answer) is printed in any case; where nothing fits beside it, no place is.
     """
-    hits = result.hits
-    if length(result) <= max_tokens * search.CHARS_PER_TOKEN or not hits:
+    hits, room = result.hits, max_tokens * search.CHARS_PER_TOKEN
+    if length(result) <= room or not hits:
         return result
-    most = len(hits)
-    frame = _cut(replace(result, hits=()), search.cut_note(max_tokens, most, most, most, most))
-    around = length(frame)
-
-    def alone(*shown: Hit) -> int:
-        return length(replace(frame, hits=shown)) - around
-
-    between = alone(hits[0], hits[0]) - 2 * alone(hits[0])
-    sizes = []
-    for hit in hits:
-        header, snippet = alone(search.at_level(hit, "place")), alone(search.at_level(hit, "snippet"))
-        more = None if hit.body in ("", hit.snippet) else alone(hit) - snippet
-        sizes.append(search.Sizes(header + between, snippet - header if hit.snippet else 0, more))
-    packed = search.pack_sizes(sizes, max_tokens, taken=around - between)
-    note = packed.note
-    if around > max_tokens * search.CHARS_PER_TOKEN:
-        size = count(around // search.CHARS_PER_TOKEN, "token")
-        note = f"No place fits: what stands around them takes about {size} itself."
-    return _cut(replace(result, hits=tuple(search.at_levels(hits, packed.levels))), note)
+    smaller = [_cut(result, shown, max_tokens) for shown in _smaller(hits)]
+    step = bisect_left(smaller, True, key=lambda cut: length(cut) <= room)
+    if step < len(smaller):
+        return smaller[step]
+    size = count(length(smaller[-1]) // search.CHARS_PER_TOKEN, "token")
+    note = f"No place fits: what stands around them takes about {size} itself."
+    return replace(smaller[-1], notes=(*result.notes, note))
 
 
-def _cut(result: SearchResult, note: str) -> SearchResult:
-    """As an answer that was cut, which ``note`` says; '' for one that was not."""
-    if not note:
-        return result
+def _smaller(hits: Sequence[Hit]) -> Iterator[Sequence[Hit]]:
+    """Less and less of an answer: without the other bodies, the other places, the lines of the first body, its snippet,
+    the first place."""
+    kept = list(hits)
+    for place in range(len(kept) - 1, 0, -1):
+        if kept[place].body:
+            kept[place] = replace(kept[place], body="")
+            yield tuple(kept)
+    yield from (tuple(kept[:most]) for most in range(len(kept) - 1, 0, -1))
+    lines = kept[0].body.split("\n")
+    yield from ((replace(kept[0], body="\n".join(lines[:most])),) for most in range(len(lines) - 1, -1, -1))
+    yield (replace(kept[0], body="", snippet="", matches=()),)
+    yield ()
+
+
+def _cut(result: SearchResult, shown: Sequence[Hit], max_tokens: int) -> SearchResult:
+    """The answer with these of its places, which a note says."""
+    bodies = sum(1 for before, after in zip(result.hits, shown, strict=False) if before.body != after.body)
+    note = search.cut_note(max_tokens, len(result.hits), len(result.hits) - len(shown), bodies)
     completeness = "truncated" if result.completeness == "complete" else result.completeness
-    return replace(result, completeness=completeness, notes=(*result.notes, note))
+    return replace(
+        result, hits=tuple(shown), completeness=completeness, notes=(*result.notes, *([note] if note else ()))
+    )

@@ -46,6 +46,11 @@ class Query:
     one. ``weights``: the answer is not a ranking of files but each channel's own places, their scores mixed by these
     weights; of one channel alone its list. ``place_lines``: so many lines of each place come with the answer.
     ``notes``: what there is to say of the question, that its text was cut.
+
+    ``bodies``: which places are shown in full, ``auto`` for the first where the order is sure and three where it is
+    open. They and the places are bounded by ``max_tokens``; where nothing is said the places are not, unless there are
+    ``usual_chars`` for all. ``place_chars``: what is written of a place beside its path and its name. ``screen_lines``:
+    so many lines are seen at once.
     """
 
     text: str
@@ -62,6 +67,10 @@ class Query:
     weights: Mapping[Channel, float] | None = None
     place_lines: int = 0
     notes: tuple[str, ...] = ()
+    bodies: Literal["auto", "all", "none"] = "auto"
+    usual_chars: int | None = None
+    place_chars: int = 0
+    screen_lines: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +97,8 @@ class Hit:
 
     ``rank_value`` is the sum that orders the list; ``score`` is its exposed form in [0, 1]. ``snippet`` holds
     the lines from ``snippet_start_line`` on, verbatim; ``matches`` are (line, first column, end column)
-    of query words in it (0-based columns, end exclusive). ``sources`` names the channels that found it; ``parts`` those
+    of query words in it (0-based columns, end exclusive). ``body``: of a place that is shown in full its lines with
+    their numbers, of a longer one the parts that answer. ``sources`` names the channels that found it; ``parts`` those
     of a pasted text that led there, with what they found: title, prose, trace, names, message. ``group``: docs for a
     document, code for everything else. ``translations`` and ``copies`` are the paths of files that stand under this one
     because they are it in other languages, and older, built or vendored copies of it.
@@ -200,7 +210,8 @@ class SearchResult:
     ``notes`` are sentences for people: what was cut, what was skipped, what a channel could not do. ``absent``: what of
     the question is known not to occur. Where that is all of it (`is_absent`), the hits are of what was meant instead,
     and there are none where nothing is near enough. ``groups``: where both code and documents may be meant, these two,
-    the surer first; () where one is, or only one was found. ``hits`` are in one order all the same.
+    the surer first; () where one is, or only one was found. ``hits`` are in one order all the same. ``further``: the
+    hits beyond the usual length of an answer that has one (`Query.usual_chars`).
     """
 
     query: str
@@ -216,6 +227,7 @@ class SearchResult:
     notes: tuple[str, ...] = ()
     stale_reason: str = ""
     absent: tuple[Absent, ...] = ()
+    further: tuple[Hit, ...] = ()
     groups: tuple[Group, ...] = ()
 
     def in_groups(self) -> Iterator[tuple[Group | None, tuple[Hit, ...]]]:

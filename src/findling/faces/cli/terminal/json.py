@@ -104,11 +104,8 @@ class JsonView:
         self._out.write("\n")
 
     def symbols(self, results: Sequence[SymbolResult]) -> None:
-        """Of one name its answer, of several all of theirs."""
-        if len(results) == 1:
-            self._write(results[0])
-        else:
-            write_json(self._out, {"root": self._root, "results": list(map(to_json, results))})
+        """The answers of all names, also of one."""
+        write_json(self._out, {"root": self._root, "results": list(map(to_json, results))})
 
     def status(self, status: Status, *, skipped: bool) -> None:
         shown = status if skipped else dataclasses.replace(status, skipped=())

@@ -9,10 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
 
-from findling.model.plurals import count
+from findling.model.types import Hit
+from findling.search import lines_of
 
 if TYPE_CHECKING:
-    from findling.model.types import FileMatches, GrepStream, Hit, LineMatch, SymbolHit
+    from findling.model.types import FileMatches, GrepStream, LineMatch, SymbolHit
 
 
 #: A line of more characters is data to a person; so much of it, around its first match, says what it is.
@@ -30,24 +31,18 @@ class Line(NamedTuple):
     spans: tuple[tuple[int, int], ...] = ()
 
 
-def body_lines(hit: Hit) -> Iterator[Line]:
-    """The lines of the body where the answer has one, else of the snippet."""
-    text, first = (hit.body, hit.start_line) if hit.body else (hit.snippet, hit.snippet_start_line)
-    if not text:
-        return
-    spans: dict[int, list[tuple[int, int]]] = {}
-    for number, start, end in hit.matches:
-        spans.setdefault(number, []).append((start, end))
-    for number, line in enumerate(text.removesuffix("\n").split("\n"), first):
-        yield Line(number, line.removesuffix("\r"), tuple(spans.get(number, ())))
+def body_lines(found: Hit | SymbolHit) -> Iterator[Line]:
+    """The lines of the body; a match that the snippet shows is marked there, too."""
+    marked: dict[int, list[tuple[int, int]]] = {}
+    for number, start, end in found.matches if isinstance(found, Hit) else ():
+        marked.setdefault(number, []).append((start, end))
+    for number, text in lines_of(found.body):
+        yield Line(number, text, tuple(marked.get(number, ())))
 
 
-def definition_lines(found: SymbolHit) -> list[Line]:
-    """The lines of a definition's body, and how many are left out, which has no number."""
-    texts = found.body.split("\n") if found.body else []
-    lines = [Line(number, text, ()) for number, text in enumerate(texts, found.start_line)]
-    left = found.end_line - found.start_line + 1 - len(lines)
-    return [*lines, Line(0, f"… {count(left, 'more line')}", ())] if lines and left > 0 else lines
+def is_block(hit: Hit, explain: bool) -> bool:
+    """Whether a hit takes more than its line."""
+    return explain or bool(hit.body or hit.parts or hit.translations or hit.copies)
 
 
 def clipped(match: LineMatch) -> LineMatch:

@@ -1,13 +1,14 @@
 """Answers as plain text: what a pipe gets, and a terminal that wants no colours. The shape is stable.
 
     search, similar   path:start-end  symbol  [channel,channel]     ("-" where there is no symbol)
-                        10  a line of the snippet, with its number
+                        10  a line of a place that is shown in full, with its number
+                            … 12 lines                 (left out)
                       by title, trace at line 12         (what of a pasted text led there)
                       and 11 translations and 1 copy     (files that stand under this one)
                       also 40-48 Other.place, 90-95
                       rank 1.2500, then one indented line for each reason (--explain)
-                    one block for each file, an empty line between blocks; where code and documents are two groups,
-                    "== code ==" or "== docs ==" before the first block of each
+                    one line for each file, or a block for what is shown in full, with an empty line around it; where
+                    code and documents are two groups, "== code ==" or "== docs ==" before each
     grep              path:line:text, context as path-line-text, "--" between groups; -o: a line for each match
     grep -c           path:lines    --count-matches   path:occurrences    -l, -L   path
     symbol            path:start-end  kind  name  signature
@@ -31,7 +32,7 @@ from io import StringIO
 from typing import TYPE_CHECKING, Final, TextIO
 
 from findling.faces.cli.terminal import words
-from findling.faces.cli.terminal.lines import as_they_come, body_lines, definition_lines, printed_lines, shortened
+from findling.faces.cli.terminal.lines import as_they_come, body_lines, is_block, printed_lines, shortened
 from findling.faces.cli.terminal.safe import one_line, visible
 
 if TYPE_CHECKING:
@@ -52,13 +53,16 @@ class PlainView:
         self._label = visible if terminal else one_line
 
     def search(self, result: SearchResult, *, explain: bool) -> None:
-        before = ""
+        before: Hit | None = None
         for group, hits in result.in_groups():
-            heading = f"{words.heading(group)}\n" if group else ""
+            if group:
+                self._line(f"\n{words.heading(group)}" if before else words.heading(group))
+                before = None
             for hit in hits:
-                self._out.write(before + heading)
+                if before is not None and (is_block(before, explain) or is_block(hit, explain)):
+                    self._line("")
                 self._hit(hit, explain)
-                before, heading = "\n", ""
+                before = hit
 
     def length(self, result: SearchResult, *, explain: bool) -> int:
         """The characters that `search` prints."""
@@ -88,7 +92,7 @@ class PlainView:
                 match = words.match_of(found, result.name)
                 mark = (f"[{match}]",) if match else ()
                 self._fields(where, found.kind, found.qualified_name or found.name, found.signature, *mark)
-                self._body(definition_lines(found))
+                self._body(list(body_lines(found)))
             for use in result.references:
                 where = f"{self._path(use.path)}:{use.line}:{use.column}"
                 self._fields(where, "ref", use.enclosing, use.text.strip())
@@ -146,7 +150,7 @@ class PlainView:
             self._line(f"  by {self._label(', '.join(hit.parts))}")
         if siblings := words.siblings(hit):
             self._line(f"  {siblings}")
-        if hit.others:
+        if hit.others and is_block(hit, explain):
             self._line(f"  also {self._label(words.others(hit.others))}")
         if explain:
             self._line(f"  rank {hit.rank_value:.4f}")
@@ -154,7 +158,7 @@ class PlainView:
                 self._line(f"    {reason.value:+9.4f}  {reason.signal}  {self._label(reason.words)}".rstrip())
 
     def _body(self, lines: Sequence[Line]) -> None:
-        width = len(str(lines[-1].number)) if lines else 0
+        width = max((len(str(line.number)) for line in lines), default=0)
         for line in lines:
             number = str(line.number) if line.number else ""
             self._line(f"  {number:>{width}}  {self._content(line.text)}".rstrip())

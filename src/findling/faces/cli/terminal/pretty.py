@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from findling.faces.cli.terminal import words
-from findling.faces.cli.terminal.lines import Line, as_they_come, body_lines, definition_lines, printed_lines
+from findling.faces.cli.terminal.lines import Line, as_they_come, body_lines, is_block, printed_lines
 from findling.faces.cli.terminal.plain import PlainView
 from findling.faces.cli.terminal.safe import is_terminal, visible
 
@@ -44,12 +44,20 @@ class PrettyView(PlainView):
         self._console = _console(out, styled=True, width=None if is_terminal(out) else _UNLIMITED)
 
     def search(self, result: SearchResult, *, explain: bool) -> None:
+        before: Hit | None = None
         for group, hits in result.in_groups():
             if group:
+                if before is not None:
+                    self._print(Text())
                 self._print(Text(words.heading(group), _PATH))
+                before = None
             for hit in hits:
+                if before is not None and (is_block(before, explain) or is_block(hit, explain)):
+                    self._print(Text())
                 self._hit(hit, explain)
+                before = hit
         if result.hits:
+            self._print(Text())
             shown = f"{len(result.hits)} of {words.count(result.total, 'file')}, {words.seconds(result.took_ms)}"
             self._print(Text(shown, _QUIET))
 
@@ -92,7 +100,7 @@ class PrettyView(PlainView):
                 self._print(text.append(f"  [{match}]" if match else "", _QUIET))
                 if found.signature and not found.body:
                     self._print(self._cut(Text(f"    {visible(found.signature)}")))
-                self._body(definition_lines(found))
+                self._body(list(body_lines(found)))
             if result.references:
                 self._print(Text(f"\n{words.count(result.total_references, 'use')}", _PATH))
             for use in result.references:
@@ -112,17 +120,16 @@ class PrettyView(PlainView):
             self._print(Text(f"  by {visible(', '.join(hit.parts))}", _QUIET))
         if siblings := words.siblings(hit):
             self._print(Text(f"  {siblings}", _QUIET))
-        if hit.others:
+        if hit.others and is_block(hit, explain):
             self._print(Text(f"  also {visible(words.others(hit.others))}", _QUIET))
         if explain:
             self._print(Text(f"  rank {hit.rank_value:.4f}", _QUIET))
             for reason in hit.reasons:
                 text = Text().append(f"    {reason.value:+9.4f}", _NAME)
                 self._print(text.append(f"  {visible(reason.signal)}  ").append(visible(reason.words), _QUIET))
-        self._print(Text())
 
     def _body(self, lines: Sequence[Line]) -> None:
-        width = len(str(lines[-1].number)) if lines else 0
+        width = max((len(str(line.number)) for line in lines), default=0)
         for line in lines:
             self._print(self._numbered(line, width))
 

@@ -1,0 +1,120 @@
+"""What is shown of a place: all of it where it is short, else its head and the parts that answer. Pure.
+
+The lines that an expert cites for an answer are seldom all in one piece: of the answers judged so, forty lines of the
+best place and its neighbours by value hold half as many again as the forty lines from its beginning on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from findling.model.plurals import count
+from findling.model.rows import SymbolRow
+from findling.search.snippet import ELLIPSIS, LINE_CHARS, Snippet
+
+LINES = 40
+"""A definition of so many lines is one place, and shown whole. Twenty to sixty measured about the same."""
+
+HEAD_LINES = 3
+"""Of each definition around a place: its decorators and its name, or what of them fits."""
+
+EXITS = 4
+"""Lines of a long definition that say what becomes of it."""
+
+_EXIT = re.compile(r"\s*(?:return|raise|throw|yield)\b")
+
+
+class Body(NamedTuple):
+    """Lines of a file to show, those that are worth most first; ``end`` is the last line of the place."""
+
+    file: Sequence[str]
+    worth: Sequence[int]
+    end: int
+    cut: Snippet = Snippet(0, "", ())
+
+    def text(self, most_lines: int, most_chars: int) -> str:
+        """As many lines as fit, in the file's order, each with its number; what is left out is counted."""
+        kept = self.worth[:most_lines]
+        while kept and len(text := "\n".join(self._numbered(sorted(kept)))) > most_chars:
+            over = sum(len(self._line(number)) for number in kept) - most_chars
+            kept = kept[: len(kept) - max(1, over // LINE_CHARS)]
+        return text if kept else ""
+
+    def _numbered(self, shown: Sequence[int]) -> Iterator[str]:
+        width = len(str(shown[-1]))
+        before = shown[0] - 1
+        for number in shown:
+            if number == before + 2:  # one line is as long as the word that it is left out
+                yield f"{number - 1:>{width}}  {self._line(number - 1)}".rstrip()
+            elif number > before + 1:
+                yield f"{'':>{width}}  … {count(number - before - 1, 'line')}"
+            yield f"{number:>{width}}  {self._line(number)}".rstrip()
+            before = number
+        if self.end > before:
+            yield f"{'':>{width}}  … {count(self.end - before, 'more line')}"
+
+    def _line(self, number: int) -> str:
+        """A very long one around its first match, where that is known."""
+        line = self.file[number - 1].rstrip("\r")
+        if len(line) <= LINE_CHARS:
+            return line
+        cut = self.cut.text.split("\n")
+        at = number - self.cut.start_line
+        return cut[at] if 0 <= at < len(cut) else line[: LINE_CHARS - len(ELLIPSIS)] + ELLIPSIS
+
+
+NOTHING = Body((), (), 0)
+"""Of a file that cannot be read."""
+
+
+def lines_of(text: str) -> Iterator[tuple[int, str]]:
+    """The lines of a body's text with their numbers; of what is left out the number is 0."""
+    for row in text.split("\n") if text else ():
+        number, _, line = row.lstrip(" ").partition("  ")
+        yield (int(number), line) if number.isdecimal() else (0, row.strip())
+
+
+def whole(symbols: Sequence[SymbolRow], start: int, end: int) -> tuple[int, int]:
+    """The least definition around some lines, where it is short enough to be a place; else these lines."""
+    around = [
+        (symbol.end_line - symbol.start_line, symbol.start_line, symbol.end_line)
+        for symbol in symbols
+        if symbol.start_line <= start and end <= symbol.end_line < symbol.start_line + LINES
+    ]
+    return min(around)[1:] if around else (start, end)
+
+
+def make_body(
+    file: Sequence[str],
+    symbols: Sequence[SymbolRow],
+    start: int,
+    end: int,
+    others: Iterable[tuple[int, int]],
+    snippet: Snippet,
+) -> Body:
+    """Of the place ``start`` to ``end``: what it stands in, its own lines, those with which a longer definition ends,
+    the file's ``others``, and all of that longer definition. Of a long place the ``snippet`` comes first."""
+    last = min(end, len(file))
+    first = snippet.start_line if last - start >= LINES and start <= snippet.start_line <= last else start
+    longer = [symbol for symbol in symbols if symbol.start_line <= start and end <= symbol.end_line]
+    within = max(longer, key=lambda symbol: symbol.start_line, default=None)
+    worth = [*_heads(longer), *range(first, last + 1), *range(start, first)]
+    if within is not None and within.kind in ("fn", "method"):
+        inside = enumerate(file[within.start_line - 1 : within.end_line], within.start_line)
+        worth += [number for number, line in inside if _EXIT.match(line)][-EXITS:]
+        end = within.end_line
+    for other_start, other_end in others:
+        around = [symbol for symbol in symbols if symbol.start_line <= other_start and other_end <= symbol.end_line]
+        worth += [*_heads(around), *range(other_start, other_end + 1)]
+    if within is not None:
+        worth += range(within.start_line, within.end_line + 1)
+    there = [number for number in dict.fromkeys(worth) if number <= len(file)]  # the file may have changed
+    return Body(file, there, min(end, len(file)), snippet)
+
+
+def _heads(around: Iterable[SymbolRow]) -> Iterator[int]:
+    for symbol in around:
+        yield from islice(range(symbol.start_line, symbol.name_line + 1), HEAD_LINES)

@@ -1,0 +1,177 @@
+"""What is shown of a place, and of how many."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from findling.model.rows import SymbolRow
+from findling.model.types import Hit, Query
+from findling.search.answer import BESIDE, CHARS, OPEN, is_sure, show
+from findling.search.body import HEAD_LINES, LINES, NOTHING, Body, lines_of, make_body, whole
+from findling.search.snippet import CHARS_PER_TOKEN, LINE_CHARS, Snippet
+
+NO_SNIPPET = Snippet(0, "", ())
+FILE = [f"line {number}" for number in range(1, 301)]
+
+
+def symbol(start: int, end: int, kind: str = "fn", name_line: int = 0) -> SymbolRow:
+    return SymbolRow(1, 0, "name", kind, -1, start, end, name_line or start, "", "")
+
+
+def numbers(body: str) -> list[int]:
+    return [number for number, _ in lines_of(body) if number]
+
+
+def test_a_short_definition_is_the_place_and_a_long_one_is_not() -> None:
+    symbols = [symbol(1, 300, "class"), symbol(10, 10 + LINES - 1), symbol(20, 25), symbol(100, 100 + LINES)]
+    assert whole(symbols, 21, 22) == (20, 25)
+    assert whole(symbols, 12, 30) == (10, 10 + LINES - 1)
+    assert whole(symbols, 110, 112) == (110, 112)
+
+
+def test_a_place_is_shown_with_what_it_stands_in_and_what_is_left_out_is_counted() -> None:
+    symbols = [symbol(2, 90, "class", name_line=3), symbol(40, 45)]
+    body = make_body(FILE, symbols, 40, 45, [(60, 61)], NO_SNIPPET)
+    assert body.text(10, 1_000).split("\n") == [
+        " 2  line 2",
+        " 3  line 3",
+        "    … 36 lines",
+        "40  line 40",
+        "41  line 41",
+        "42  line 42",
+        "43  line 43",
+        "44  line 44",
+        "45  line 45",
+        "    … 14 lines",
+        "60  line 60",
+        "61  line 61",
+    ]
+
+
+def test_of_a_long_definition_head_part_and_exits_come_first() -> None:
+    lines = [*FILE]
+    lines[149], lines[249] = "        return early", "    raise Late"
+    body = make_body(lines, [symbol(100, 260)], 180, 185, [], NO_SNIPPET)
+    assert numbers(body.text(9, 10_000)) == [100, 150, *range(180, 186), 250]
+    assert body.text(9, 10_000).endswith("… 10 more lines")
+    assert numbers(body.text(1_000, 100_000)) == list(range(100, 261))
+
+
+def test_decorators_take_no_more_than_the_head() -> None:
+    body = make_body(FILE, [symbol(1, 200, "class", name_line=50)], 100, 101, [], NO_SNIPPET)
+    assert numbers(body.text(5, 1_000)) == [*range(1, HEAD_LINES + 1), 100, 101]
+
+
+def test_a_long_place_begins_where_its_snippet_does() -> None:
+    body = make_body(FILE, [], 1, 100, [], Snippet(70, "line 70", ((70, 0, 4),)))
+    assert numbers(body.text(5, 1_000)) == [70, 71, 72, 73, 74]
+
+
+def test_a_single_line_between_two_shown_ones_is_shown() -> None:
+    assert numbers(Body(FILE, [1, 3], 3).text(9, 1_000)) == [1, 2, 3]
+
+
+def test_a_very_long_line_is_cut_around_its_match() -> None:
+    lines = ["x" * 1_000, "y" * 1_000]
+    body = Body(lines, [1, 2], 2, Snippet(2, "...needle...", ((2, 3, 9),)))
+    first, second = body.text(9, 10_000).split("\n")
+    assert len(first) == len("1  ") + LINE_CHARS and first.endswith("...")
+    assert second == "2  ...needle..."
+
+
+def test_lines_that_are_gone_since_are_not_shown() -> None:
+    body = make_body(FILE[:50], [symbol(1, 300, "class"), symbol(40, 80)], 40, 80, [(90, 95)], NO_SNIPPET)
+    assert max(numbers(body.text(1_000, 100_000))) == 50
+    assert NOTHING.text(10, 10) == ""
+
+
+@given(
+    worth=st.lists(st.integers(1, 300), unique=True, max_size=60),
+    most_lines=st.integers(1, 50),
+    most_chars=st.integers(0, 2_000),
+)
+def test_no_more_is_shown_than_there_is_room_for(worth: list[int], most_lines: int, most_chars: int) -> None:
+    text = Body(FILE, worth, 300).text(most_lines, most_chars)
+    assert len(text) <= most_chars
+    for number, line in lines_of(text):
+        assert not number or line == FILE[number - 1]
+    shown = numbers(text)
+    assert shown == sorted(set(shown))
+    if most_chars == 2_000 and worth:
+        assert set(worth[: min(most_lines, 20)]) <= set(shown)
+
+
+# --- of how many places --------------------------------------------------------------------------------------------
+
+
+def hits(*values: float) -> list[Hit]:
+    return [Hit(f"src/{at}.py", 1, 300, value, value, "fn", "python") for at, value in enumerate(values)]
+
+
+TEN = hits(*(1.0 - at / 100 for at in range(10)))
+BODIES = [Body(FILE, list(range(1, 301)), 300)] * 10
+
+
+def shown(query: Query, *, sure: bool = False) -> list[int]:
+    """The lines of each place."""
+    return [len(numbers(hit.body)) for hit in show(TEN, BODIES, query, sure=sure)]
+
+
+def test_one_is_shown_in_full_where_the_order_is_sure_and_three_where_it_is_open() -> None:
+    assert shown(Query("x"), sure=True) == [LINES, *[0] * 9]
+    assert shown(Query("x")) == [LINES, *[LINES // BESIDE] * (OPEN - 1), *[0] * 7]
+    assert shown(Query("x", bodies="none")) == [0] * 10
+    assert shown(Query("x", bodies="all")) == [LINES] * 10
+
+
+def test_a_definition_that_the_question_names_is_shown_in_full_before_others() -> None:
+    found = [replace(hit, name="retry_policy" if place == 7 else "policy") for place, hit in enumerate(TEN)]
+    query = Query("what does retry_policy do with a policy")
+    for sure, full in ((True, [0, 7]), (False, [0, 1, 7])):
+        shown = show(found, BODIES, query, sure=sure)
+        assert [place for place, hit in enumerate(shown) if hit.body] == full
+        assert len(numbers(shown[7].body)) == LINES
+
+
+@pytest.mark.parametrize(
+    ("values", "confidence", "sure"),
+    [((1.0, 0.7), 0.9, True), ((1.0, 0.9), 0.9, False), ((1.0, 0.7), 0.2, False), ((1.0,), 0.2, True), ((), 0.0, True)],
+)
+def test_sure_is_what_is_far_ahead_of_the_second(values: tuple[float, ...], confidence: float, sure: bool) -> None:
+    assert is_sure(hits(*values), confidence) is sure
+
+
+@pytest.mark.parametrize("tokens", [1, 50, 200, 1_000, 4_000])
+def test_the_budget_holds_and_the_first_place_is_always_shown(tokens: int) -> None:
+    for sure in (True, False):
+        found = show(TEN, BODIES, Query("x", max_tokens=tokens), sure=sure)
+        assert found
+        used = sum(len(f"{hit.path}:1-300") + len(hit.body) for hit in found)
+        assert used <= max(tokens * CHARS_PER_TOKEN, len(f"{TEN[0].path}:1-300"))
+        assert [hit.path for hit in found] == [hit.path for hit in TEN[: len(found)]]
+
+
+def test_a_larger_budget_shows_more_lines_of_the_first_place() -> None:
+    lines = [shown(Query("x", max_tokens=tokens), sure=True)[0] for tokens in (50, 200, 3_000)]
+    assert lines == sorted(set(lines))
+    assert lines[-1] > LINES
+
+
+def test_an_answer_with_a_usual_length_lists_fewer_places() -> None:
+    query = Query("x", usual_chars=3_000, place_chars=500)
+    found = show(TEN, BODIES, query, sure=False)
+    assert 1 < len(found) < 10
+    assert sum(len(hit.body) + query.place_chars for hit in found) <= 3_000
+
+
+def test_a_low_screen_holds_the_answer() -> None:
+    for screen in (14, 24, 50):
+        found = show(TEN, BODIES, Query("x", screen_lines=screen), sure=False)
+        assert found[0].body
+        lines = len(found) + sum(hit.body.count("\n") + 1 for hit in found if hit.body)
+        assert lines <= max(screen, len(found) + OPEN * 6)
+    assert CHARS == LINES * 150
