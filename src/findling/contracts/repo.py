@@ -16,6 +16,7 @@ from findling.contracts.model import Arguments, Call, Reply
 from findling.contracts.symbols import definition, definitions, file_symbols, kinds_of
 from findling.contracts.workspaces import WAIT_S
 from findling.model.errors import InvalidPattern, OtherSyntax
+from findling.model.secrets import WHAT_MASKS_ARE
 from findling.model.types import Answer, LineMatch, Query
 from findling.outbound import events
 
@@ -261,6 +262,10 @@ def get_file(call: Call, given: Arguments) -> Reply:
         )
         facts.update(truncated=True, note=said)
         blocks.append(said)
+    if masked := [list(mask) for mask in text.masks if start <= mask[0] < start + max(kept, 1)]:
+        facts["masked"] = masked
+        facts["note"] = f"{facts['note']} {WHAT_MASKS_ARE}" if "note" in facts else WHAT_MASKS_ARE
+        blocks.append(WHAT_MASKS_ARE)
     if text.stale:
         said = "The document has changed; this is its text as it was indexed. Ask again in a moment."
         facts["note"] = f"{facts['note']} {said}" if "note" in facts else said

@@ -33,6 +33,8 @@ WRITER_WAIT_S = 30.0
 
 _MEGABYTE = 1_000_000
 
+CUT_OTHERWISE = "The sizes by which files are cut, or the rules of what is masked in them, were changed"
+
 _INDEX_IT = "Run 'findling index'."
 
 FIRST_LOOK_S = 0.5
@@ -148,7 +150,8 @@ class OpenStore:
 
     @property
     def cut_otherwise(self) -> bool:
-        """Whether files were cut by other sizes than are wanted by now. Within the reader's snapshot."""
+        """Whether files were cut by other sizes than are wanted by now, or masked by other rules. Within the reader's
+        snapshot."""
         chunking = self.reader.chunking
         if chunking in (None, self.configuration.chunking):
             return False
@@ -280,7 +283,7 @@ class OpenStore:
         )
 
     def start_over_if_cut_otherwise(self, wait_s: float) -> bool:
-        """Remove a store whose files were cut by other sizes, with a note; whether that was so.
+        """Remove a store that is `cut_otherwise`, with a note; whether that was so.
 
         Raises `IndexBusy` when another process writes for longer than ``wait_s``.
         """
@@ -301,7 +304,7 @@ class OpenStore:
 
         self.close()
         soundness.remove(self.directory, wait_s=wait_s, unless=settled)
-        self.notes.append("The sizes by which files are cut were changed. The index is built anew.")
+        self.notes.append(f"{CUT_OTHERWISE}. The index is built anew.")
         return True
 
     def remove(self) -> None:
