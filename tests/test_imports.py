@@ -90,6 +90,15 @@ def test_a_sync_that_finds_nothing_changed_loads_neither_a_model_nor_a_parser(tm
     assert {"apsw", "findling"} <= again
 
 
+@pytest.mark.parametrize(("mode", "asked"), [("keyword", "boiling"), ("symbol", "boil_water"), ("exact", "boil_water")])
+def test_a_question_without_vectors_loads_no_numpy(mode: str, asked: str, tmp_path: Path) -> None:
+    (tmp_path / "tea.py").write_text("def boil_water():\n    return 'boiling'\n")
+    ask = f"from findling import Engine\nwith Engine.open(root={str(tmp_path)!r}) as engine: "
+    imported_by(f"{ask}engine.index()")
+    loaded = imported_by(f"{ask}assert engine.search({asked!r}, mode={mode!r}).hits")
+    assert loaded.isdisjoint({"numpy", "tree_sitter"})
+
+
 def test_a_question_of_an_index_that_is_there_loads_nothing_of_the_network(tmp_path: Path) -> None:
     (tmp_path / "tea.md").write_text("# Tea\n\nWater boils at a hundred degrees.\n")
     ask = f"from findling import Engine\nwith Engine.open(root={str(tmp_path)!r}) as engine: "

@@ -27,7 +27,7 @@ def load(path: Path, name: str) -> dict[str, object]:
 
 
 # The project and the calls are those that every tool is tested with.
-_SAMPLES = load(HERE.parent / "tools" / "conftest.py", "samples_of_the_tools")
+_SAMPLES = load(HERE.parent / "contracts" / "conftest.py", "samples_of_the_tools")
 globals().update({name: value for name, value in _SAMPLES.items() if not name.startswith("__")})
 
 

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from findling import Engine, reading
+from findling.embedding import open_embedder
 from findling.engine import first_answers
 from findling.outbound.files import RootFiles
+from findling.reading.limits import ChunkLimits
 from findling.sources import scan as scanning
 from findling.sources.discovery import discover
 from findling.sources.scan import Asked, scan
@@ -111,9 +113,9 @@ def test_what_was_read_for_a_question_is_not_read_again_for_the_next(
     read: list[str] = []
     prepare = reading.prepare.prepare
 
-    def noted(path: str, data: bytes) -> Any:
+    def noted(path: str, data: bytes, *, limits: ChunkLimits) -> Any:
         read.append(path)
-        return prepare(path, data)
+        return prepare(path, data, limits=limits)
 
     monkeypatch.setattr(reading.prepare, "prepare", noted)
     with Engine.open(root=folder) as engine:
@@ -127,6 +129,28 @@ def test_what_was_read_for_a_question_is_not_read_again_for_the_next(
         assert "part3/retrying.py" not in [hit.path for hit in later.hits]
         engine.index()
         assert engine.search("retry policy").coverage.complete
+
+
+def test_who_reads_a_file_changes_nothing_of_it() -> None:
+    text = "\n\n".join(f"def step_{number}(value):\n    return value ** {number}" for number in range(300))
+    files = [(f"module{number}.py", f"{text}\n\n# of part {number}\n".encode()) for number in range(25)]
+    alone, beside = MemoryIndex(), MemoryIndex()
+    embedder = open_embedder()
+    first_answers.take_in(alone, files, embedder=embedder)
+    with reading.start_ahead(vectors=True) as worker:
+        left_out = first_answers.take_in(beside, files, embedder=embedder, worker=worker)
+        assert worker.ask_one("a.py", b"def one(): pass\n", 20) is not None, "it was not killed"
+    assert not left_out
+    for path, _ in files:
+        one, other = alone.file_at(path), beside.file_at(path)
+        assert one is not None and other is not None
+        assert alone.chunks(one.blob_id) == beside.chunks(other.blob_id)
+        rows, others = (
+            index.vectors([file.entry_id], first_answers.MODEL) for index, file in ((alone, one), (beside, other))
+        )
+        assert rows is not None and others is not None
+        assert rows.rows.any()
+        assert (rows.rows == others.rows).all()
 
 
 def test_of_many_files_the_newest_are_seen_first(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from indexes import make, write
 
-sys.path.append(str(Path(__file__).parent.parent / "ingest"))
+sys.path.append(str(Path(__file__).parent.parent / "reading"))
 
 from office import epub
 

@@ -22,7 +22,7 @@ from findling.store.layout import WATCHER
 from findling.store.lock import WriterLock
 
 PATIENCE_S = 20.0
-"""What a busy machine may take; how quick it is, `benchmarks/watching.py` measures."""
+"""What a busy machine may take; how quick it is, `benchmarks/servers.py` measures."""
 
 
 def has_all_vectors(root: Path) -> bool:

@@ -24,8 +24,8 @@ from typing import Any, NamedTuple
 sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "library"))
 
+from file_servers import FileServer
 from indexes import SMALL, contents, identity_of, integrity, make, write
-from servers import FileServer
 
 from findling import Engine
 from findling.engine.library import Library

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from servers import FileServer, commit, git_server
+from file_servers import FileServer, commit, git_server
 
 from findling.engine.library.fetching.fetch_requests import FileRequest, RepoRequest
 from findling.faces.cli.library_commands import request_of

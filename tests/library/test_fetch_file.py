@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from servers import FileServer, dripping, ended, headed, ranged
+from file_servers import FileServer, dripping, ended, headed, ranged
 
 from findling.engine.jobs import ENDED, Job
 from findling.engine.library import Library

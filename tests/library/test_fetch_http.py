@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from servers import FileServer, dripping, endless, headed, ranged, redirect
+from file_servers import FileServer, dripping, endless, headed, ranged, redirect
 
 from findling.model.errors import Cancelled, FetchRefused, NetworkError
 from findling.outbound import addresses

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from servers import FileServer, commit, ended, git, git_server, redirect, tree_of
+from file_servers import FileServer, commit, ended, git, git_server, redirect, tree_of
 from shelf import write
 
 from findling.engine.jobs import Job

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import trustme
-from servers import FileServer, commit, git_server, redirect
+from file_servers import FileServer, commit, git_server, redirect
 
 from findling.engine.jobs import Job
 from findling.engine.library import Library

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).parent.parent / "ingest"))
+sys.path.append(str(Path(__file__).parent.parent / "reading"))
 
 from office import docx, paragraph, pdf, xlsx
 from shelf import long_ago

@@ -10,9 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from exact_sources import FolderSource, MemorySource
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sources import FolderSource, MemorySource
 
 from findling.model.errors import InvalidInput, InvalidPattern
 from findling.model.text_encodings import TextFilter

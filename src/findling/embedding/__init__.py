@@ -12,6 +12,7 @@ from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
     from findling.embedding.bundled import shared
+    from findling.embedding.bundled_files import knows
     from findling.embedding.embedder import (
         BUNDLED,
         IN_PROCESS,
@@ -28,6 +29,7 @@ else:
         __name__,
         {
             "bundled": "shared",
+            "bundled_files": "knows",
             "embedder": "BUNDLED IN_PROCESS Batch Embedder Fingerprint coding_of takes_documents",
             "opening": "open_embedder",
             "word_nearness": "NameCosines nearness",
@@ -42,6 +44,7 @@ __all__ = [
     "Fingerprint",
     "NameCosines",
     "coding_of",
+    "knows",
     "nearness",
     "open_embedder",
     "shared",

@@ -24,7 +24,7 @@ from findling.embedding.bundled_files import MODEL_DIR as MODEL_DIR
 from findling.embedding.bundled_files import REMEDY, described, reading
 from findling.embedding.bundled_files import TABLE_FILE as TABLE_FILE
 from findling.embedding.bundled_files import WORDS_FILE as WORDS_FILE
-from findling.embedding.bundled_vocabulary import Vocabulary, model_terms
+from findling.embedding.bundled_vocabulary import Vocabulary
 from findling.embedding.embedder import Batch, Fingerprint
 from findling.model.errors import EmbedderUnavailable
 from findling.model.tokenizer import words
@@ -138,10 +138,6 @@ class BundledEmbedder:
     def rows(self, word: str) -> tuple[int, ...]:
         """The rows of the table that a word is made of."""
         return self._pieces[word]
-
-    def knows(self, text: str) -> bool:
-        """Whether each part of each word of a text has a row of its own: a word of some language does."""
-        return all(len(self.rows(part)) == 1 for word in words(text) for part in model_terms(word))
 
     def rows_in(self, text: str) -> Iterable[int]:
         """The rows that a text is made of, in order, with repetitions."""

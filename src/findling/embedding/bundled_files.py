@@ -11,8 +11,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from findling.embedding.bundled_vocabulary import model_terms
 from findling.embedding.embedder import BUNDLED, Fingerprint
 from findling.model.errors import EmbedderUnavailable
+from findling.model.tokenizer import words
 
 MODEL_DIR = Path(__file__).parent / "model"
 TABLE_FILE = "emb.int8.npy"
@@ -59,6 +61,14 @@ def described(folder: Path, *, verify: bool) -> Described:
                 prefix_scheme=prefix_scheme,
             ),
         )
+
+
+def knows(text: str) -> bool:
+    """Whether the bundled model, which has seen many texts, knows each part of each word of a text: a word of some
+    language is known. Raises `EmbedderUnavailable`."""
+    with reading(MODEL_DIR):
+        known = b"\n" + (MODEL_DIR / WORDS_FILE).read_bytes() + b"\n"
+    return all(f"\n{part}\n".encode() in known for word in words(text) for part in model_terms(word))
 
 
 @contextmanager

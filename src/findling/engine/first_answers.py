@@ -11,17 +11,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from findling import reading
-from findling.embedding import coding_of
+from findling.embedding import BUNDLED, coding_of
 from findling.model import vector_codes
 from findling.model.languages import language_of
-from findling.model.reading import Reading
+from findling.model.reading import Embedded, Reading
 from findling.model.tokenizer import term_key
 from findling.model.types import Coverage, SkippedFile
 from findling.outbound.files import NotRead, stamp_of
 from findling.reading.embedded import texts_of
+from findling.reading.limits import ChunkLimits
 from findling.reading.pool import start_ahead
 from findling.search.analysis import QueryTerms, analyse
 from findling.search.keyword import COMPOUND_WEIGHT
@@ -32,6 +34,9 @@ from findling.store.joined import JoinedIndex, Part
 from findling.store.memory import MemoryIndex, Statistics
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from findling.embedding import Embedder
     from findling.engine.store import OpenStore
     from findling.outbound.files import Files
@@ -110,22 +115,26 @@ def first_answer(opened: OpenStore, text: str, found: list[Found], began: float,
     terms = analyse(text)
     asked = _asked(terms)
     options = opened.configuration.wanted
-    embedder = opened.semantics.embedder() if embed else None
     waiting = {path: (size, stamp) for path, size, stamp in found}
     kept = opened.kept
-    if kept is None or kept.embedded != (embedder is not None) or len(kept.states) > KEPT_FILES:
-        kept = Kept(MemoryIndex(), embedder is not None)
+    if kept is None or (embed and not kept.embedded) or len(kept.states) > KEPT_FILES:
+        kept = Kept(MemoryIndex(), embed)
     index, states = kept.index, kept.states
     gone = [path for path, state in states.items() if waiting.get(path) != state]  # changed, or in the index by now
     for path in gone:
         del states[path]
     opened.kept = None  # until all of it is there
-    with opened.open_files() as files, _beside() as worker:
+    size = 0 if states else sum(size for _, size, _ in found)
+    with opened.open_files() as files, _beside(opened, size, vectors=kept.embedded) as worker:
+        embedder = opened.semantics.embedder() if kept.embedded else None
         deadline = max(began + SCAN_S, time.monotonic() + LEAST_SCAN_S)
         proposed = scan(files, found, asked, READ_FILES, max_bytes=options.max_bytes, deadline=deadline)
         index.publish({}, gone)
         new = [(place, path) for place, path in enumerate(proposed.best) if path not in states]
-        take_in(index, _read(files, new, options, states), embedder=embedder, worker=worker)
+        limits, chosen = opened.configuration.limits, _read(files, new, options, states)
+        for file in take_in(index, chosen, limits=limits, embedder=embedder, worker=worker):
+            if file.reason == "failed":  # perhaps for want of time: the next question tries again
+                del states[file.path]
     opened.kept = kept
     index.statistics = _statistics(index, proposed)
     parts = [Part(index, model_id=MODEL)]
@@ -145,7 +154,7 @@ def _asked(terms: QueryTerms) -> Asked:
     compounds = dict.fromkeys(terms.compounds[:COMPOUNDS], COMPOUND_WEIGHT)
 
     def held_back(path: str) -> bool:
-        return bool(path_flags(path) - terms.wants - {"init"}) or language_of(path, b"").kind == "data"
+        return bool(path_flags(path) - terms.wants) or language_of(path).kind == "data"
 
     weighted = terms.terms | {term: each for term, each in (names | compounds).items() if term not in terms.terms}
     return Asked(weighted, tuple(names), held_back)
@@ -184,15 +193,20 @@ MODEL = 1
 """The number of the one model whose vectors such an index has."""
 
 
-def _beside() -> AbstractContextManager[Worker | None]:
-    """A process that reads some of the files, where there is a processor for it; it starts while files are scanned."""
-    return start_ahead() if (os.cpu_count() or 1) > 1 else nullcontext()
+def _beside(opened: OpenStore, size: int, *, vectors: bool) -> AbstractContextManager[Worker | None]:
+    """A process that reads some of so many bytes, where that is worth while and there is a processor for it; it starts
+    while files are scanned. ``vectors``: it makes those too, if they are the bundled model's."""
+    if size < WORTH_BYTES or (os.cpu_count() or 1) == 1:
+        return nullcontext()
+    expected = opened.semantics.expected() if vectors else None
+    return start_ahead(opened.configuration.limits, vectors=expected is not None and expected.provider == BUNDLED)
 
 
 def take_in(
     index: MemoryIndex,
     files: Iterable[tuple[str, bytes]],
     *,
+    limits: ChunkLimits | None = None,
     embedder: Embedder | None = None,
     worker: Worker | None = None,
 ) -> list[SkippedFile]:
@@ -202,53 +216,61 @@ def take_in(
     """
     left_out: list[SkippedFile] = []
     standing: dict[str, int] = {}
-    texts: dict[str, list[str]] = {}
-    for path, data, found in _prepared(list(files), worker):
-        if isinstance(found, SkippedFile):
-            left_out.append(found)
-            continue
-        standing[path] = index.put(hashlib.sha256(data).digest(), found)
+    vectors: dict[str, NDArray[np.int8]] = {}
+    for part in _prepared(list(files), limits or ChunkLimits(), worker):
+        texts: dict[str, list[str]] = {}
+        for path, data, answer in part:
+            if isinstance(answer, SkippedFile):
+                left_out.append(answer)
+                continue
+            found = answer.reading if isinstance(answer, Embedded) else answer
+            standing[path] = index.put(hashlib.sha256(data).digest(), found)
+            if embedder is None:
+                continue
+            if isinstance(answer, Embedded):
+                vectors[path] = _rows(answer.data, embedder)
+            else:
+                texts[path] = texts_of(path, found, data)
         if embedder is not None:
-            texts[path] = texts_of(path, found, data)
+            vectors |= _embedded(texts, embedder)
     index.publish(standing, [file.path for file in left_out])
-    if embedder is not None:
-        _embed(index, texts, embedder)
+    for path, rows in vectors.items():
+        file = index.file_at(path)
+        assert file is not None  # just published
+        index.put_vectors(MODEL, file.entry_id, rows)
     return left_out
 
 
-def _prepared(
-    files: list[tuple[str, bytes]], worker: Worker | None
-) -> Iterator[tuple[str, bytes, Reading | SkippedFile]]:
-    """Each file with its reading. What a worker was given and does not answer on in time is left out."""
+_Answered = list[tuple[str, bytes, "Reading | Embedded | SkippedFile"]]
+
+
+def _prepared(files: list[tuple[str, bytes]], limits: ChunkLimits, worker: Worker | None) -> Iterator[_Answered]:
+    """Each file with what is known of it, those read here before those that a worker reads meanwhile. What that was
+    given and does not answer on in time is left out."""
     given: list[tuple[str, bytes, bool]] = []
     if worker is not None and sum(len(data) for _, data in files) >= WORTH_BYTES:
         given = [(path, data, True) for place, (path, data) in enumerate(files) if place % 5 < OF_FIVE]
         files = [file for place, file in enumerate(files) if place % 5 >= OF_FIVE]
     with ThreadPoolExecutor(1) as threads:
         asked = threads.submit(worker.ask, given, WORKER_S) if worker is not None and given else None
-        for path, data in files:
-            yield path, data, reading.prepare.prepare(path, data)
+        yield [(path, data, reading.prepare.prepare(path, data, limits=limits)) for path, data in files]
         answers = (asked.result() if asked else None) or ["not read in time"] * len(given)
-    for (path, data, _), answer in zip(given, answers, strict=True):
-        found = answer if isinstance(answer, Reading | SkippedFile) else SkippedFile(path, "failed", str(answer))
-        yield path, data, found
+    yield [
+        (path, data, SkippedFile(path, "failed", answer) if isinstance(answer, str) else answer)
+        for (path, data, _), answer in zip(given, answers, strict=True)
+    ]
 
 
-def _embed(index: MemoryIndex, texts: dict[str, list[str]], embedder: Embedder) -> None:
-    """All of their chunks at once."""
-    every: list[str] = []
-    counts: list[tuple[int, int]] = []
-    for path, of_file in texts.items():
-        file = index.file_at(path)
-        assert file is not None  # just published
-        every += of_file
-        counts.append((file.entry_id, len(of_file)))
+def _embedded(texts: dict[str, list[str]], embedder: Embedder) -> dict[str, NDArray[np.int8]]:
+    """The vectors of all texts, by path, made at once."""
+    every = [text for of_file in texts.values() for text in of_file]
     if not every:
-        return
-    coding = coding_of(embedder.fingerprint)
-    coded = vector_codes.encode(embedder.embed_batch(every).rows, coding)
-    rows = vector_codes.decode(coded.tobytes(), embedder.fingerprint.dimensions, coding)
-    at = 0
-    for entry_id, count in counts:
-        index.put_vectors(MODEL, entry_id, rows[at : at + count])
-        at += count
+        return {}
+    rows = _rows(vector_codes.encode(embedder.embed_batch(every).rows, coding_of(embedder.fingerprint)), embedder)
+    ends = accumulate(map(len, texts.values()))
+    return {path: rows[end - len(some) : end] for (path, some), end in zip(texts.items(), ends, strict=True)}
+
+
+def _rows(coded: bytes | NDArray[np.uint8], embedder: Embedder) -> NDArray[np.int8]:
+    fingerprint = embedder.fingerprint
+    return vector_codes.decode(bytes(coded), fingerprint.dimensions, coding_of(fingerprint))

@@ -364,7 +364,7 @@ def _first_run(
     if wait_s is not None and asked.within is not None and (waiting := _not_indexed_yet(store)) is not None:
         tell(Progress("indexing", 0, len(waiting)))
         wanted = [file for file in waiting if asked.within(file[0])]
-        store.first_answer = indexing.first_answers.first_answer(store, asked.query, wanted, began, embed=embed)
+        store.first_answer = indexing.first_answers.first_answer(store, asked.query, wanted, began, embed=asked.embed)
         goes_on = indexing.index_jobs.start(store)
         store.notes.append(store.first_answer.note(goes_on=goes_on))
         return "syncing", "the index is not ready"

@@ -166,9 +166,9 @@ class Searcher:
 
     @staticmethod
     def _is_word(text: str) -> bool:
-        """Whether the bundled model, which has seen many texts, knows all that a text is made of."""
+        """Whether a text is made of words, as far as can be told."""
         try:
-            return embedding.shared().knows(text)
+            return embedding.knows(text)
         except EmbedderUnavailable:
             return True
 

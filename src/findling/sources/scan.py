@@ -22,9 +22,7 @@ from findling.sources.selection import Found
 
 K1, B = 4.0, 0.5
 IN_PATH = 2.5
-AS_STEM = 8.0
-"""BM25's saturation and length, and how many occurrences in the text one in the path is worth, and a stem that says
-nothing but what was asked."""
+"""BM25's saturation and length, and how many occurrences in the text one in the path is worth."""
 
 DEFINED = 5.0
 """What a definition is worth, as a share of the name's weight: as much as any number of occurrences."""
@@ -91,7 +89,8 @@ def scan(
 
     ``max_bytes`` of a file are read at most; ``deadline`` (monotonic seconds) ends it with what was seen.
     """
-    terms = [term for term in list(asked.terms)[:_MOST_TERMS] if len(term) >= _SHORTEST] or list(asked.terms)
+    first = list(asked.terms)[:_MOST_TERMS]
+    terms = [term for term in first if len(term) >= _SHORTEST] or first
     wanted = [term.encode("utf-8", "replace") for term in terms]
     beginnings = [term[:_SHORTEST] for term in terms]  # which no ending touches (`tokenizer.stem`)
     definitions = {place: _definition(name) for place, name in enumerate(terms) if name in asked.names[:_MOST_NAMES]}
@@ -113,10 +112,8 @@ def scan(
         beside = [0.0] * len(terms)
         lowered = path.lower()
         if any(begin in lowered for begin in beginnings):
-            named, stem = tokenizer.path_terms(path), set(tokenizer.terms(tokenizer.path_stem(path)))
-            share = len(stem.intersection(terms)) / len(stem) if stem else 0.0
-            for place, term in enumerate(terms):
-                beside[place] += IN_PATH * named.count(term) + (AS_STEM * share**2 if term in stem else 0.0)
+            named = tokenizer.path_terms(path)
+            beside = [IN_PATH * named.count(term) for term in terms]
         seen.append((path, len(text), counts, beside, defined))
     holding = _holding(seen, terms)
     if _without_secrets(files, seen, [place for place, held in enumerate(holding) if held <= FEW], wanted, max_bytes):
@@ -167,7 +164,7 @@ def _without_secrets(
 
 def _in_order(files: Files, found: Iterable[Found]) -> list[Found]:
     """Those nearest to the root first, folder by folder; of very many those that changed last before them."""
-    nearest = sorted(found, key=lambda file: (file[0].count("/"), file[0]))
+    nearest = sorted(found, key=_nearness)
     if len(nearest) <= MANY_FILES and sum(size for _, size, _ in nearest) <= MOST_BYTES:
         return nearest
     changed: dict[str, int] = {}
@@ -178,6 +175,10 @@ def _in_order(files: Files, found: Iterable[Found]) -> list[Found]:
         if not isinstance(status := files.status(path), NotRead):
             changed[path] = status.st_mtime_ns
     return sorted(nearest, key=lambda file: -changed.get(file[0], 0))
+
+
+def _nearness(file: Found) -> tuple[int, str]:
+    return file[0].count("/"), file[0]
 
 
 _Seen = tuple[str, int, list[int], list[float], list[int]]
@@ -209,17 +210,18 @@ _MOST_ORDERED = 100
 
 
 def by_query(text: str) -> Order:
-    """Files whose path has words of a question first, then the newest: what a first answer most likely needs."""
+    """Files whose path has words of a question first, then those nearest to the root: what a first answer most likely
+    needs."""
     every = dict.fromkeys(tokenizer.terms(text))
     asked = set(islice([term for term in every if len(term) >= _SHORTEST] or every, _MOST_ORDERED))  # "is" says nothing
     # A term begins as its word does, so most paths need not be taken apart.
     may_have = re.compile("|".join(sorted(re.escape(term[:_SHORTEST]) for term in asked)), re.IGNORECASE).search
 
     def order(found: list[Found]) -> list[Found]:
-        def key(file: Found) -> tuple[int, int]:
+        def key(file: Found) -> tuple[int, int, str]:
             if file[0].isascii() and not may_have(file[0]):
-                return 0, -file[2]
-            return -len(asked.intersection(tokenizer.terms(file[0]))), -file[2]
+                return 0, *_nearness(file)
+            return -len(asked.intersection(tokenizer.terms(file[0]))), *_nearness(file)
 
         return sorted(found, key=key)
 

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from test_cli import findling, write
 
 from findling import Engine
 from findling.engine.explain import content_refusal, judge
 from findling.sources.discovery import discover
 from findling.sources.selection import DiscoveryOptions
-from test_cli import findling, write
 
 KEY = "-----BEGIN RSA PRIVATE KEY-----\n" + f"{'A1b2' * 16}\n" * 4 + "-----END RSA PRIVATE KEY-----\n"
 FILES = {

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from test_cli import FILES, findling, write
 
 from findling.faces.cli import main as cli
-from test_cli import FILES, findling, write
 
 Ran = subprocess.CompletedProcess[str]
 

@@ -18,7 +18,7 @@ from findling.contracts.workspaces import open_workspace
 from findling.engine import indexer
 from findling.engine.configuration import Configuration
 from findling.model.types import Progress
-from tests.tools.conftest import FILES, YESTERDAY, write_files
+from tests.contracts.conftest import FILES, YESTERDAY, write_files
 
 LATER = 20
 """Files that the question that begins the index has no time for, besides the project's."""

@@ -11,7 +11,7 @@ import pytest
 import grep_tree
 from findling.faces.cli.main import main
 
-RECORDED: dict[str, Any] = json.loads((Path(__file__).parent / "data/grep_letters.json").read_text())
+RECORDED: dict[str, Any] = json.loads((Path(__file__).parent / "grep_letters.json").read_text())
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,8 @@ from findling.engine import jobs as records
 from findling.model.errors import Cancelled
 from findling.model.types import Progress
 from findling.store.lock import WriterLock
-from tests.tools.conftest import FILES
-from tests.tools.test_refs_of_tools import lay_out
+from tests.contracts.conftest import FILES
+from tests.contracts.test_refs_of_tools import lay_out
 
 FILES_OF_FEATURE = 3
 

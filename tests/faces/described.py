@@ -1,6 +1,6 @@
 """What the SDK itself answers, asked in this process; run as a program it writes that down for servers to begin with.
 
-python tests/serving/described.py        (make description)
+python tests/faces/described.py        (make description)
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ import pytest
 
 sys.path.append(str(Path(__file__).parent.parent / "library"))
 
-from servers import FileServer, commit, dripping, ended, git_server
+from file_servers import FileServer, commit, dripping, ended, git_server
 
 from findling.contracts import Workspace, call
 from findling.contracts.tools import TOOLS

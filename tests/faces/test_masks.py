@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import office
 import pytest
 
 from findling import reading
@@ -25,7 +26,6 @@ from findling.model import secrets
 from findling.model.secrets import MASK, mask
 from findling.model.text_encodings import as_utf8
 from findling.store import schema
-from tests.ingest import office
 
 TOKEN = "R4nD0mT0k3nQx7vLw2ZpK9sJ5hGtYb8NcMfa"  # of no account
 PREFIXED = f"ghp_{TOKEN}"
@@ -318,7 +318,7 @@ def test_text_with_odd_bytes_is_masked_the_same_way_for_both_readers() -> None:
 
 @pytest.fixture(scope="module")
 def generator() -> Iterator[ModuleType]:
-    path = Path(__file__).parents[1] / "benchmarks" / "masks.py"
+    path = Path(__file__).parents[2] / "benchmarks" / "masks.py"
     spec = importlib.util.spec_from_file_location("masks_benchmark", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
