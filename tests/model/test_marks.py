@@ -89,7 +89,7 @@ def test_what_was_seen_is_said() -> None:
     assert secret_in(b"save-exact=true\n", ".npmrc") == ""
     left_out = prepare(".npmrc", b"_authToken=npm_abcdefghijkl\n")
     assert isinstance(left_out, SkippedFile)
-    assert (left_out.reason, left_out.detail) == ("secret", "it contains a token or password")
+    assert (left_out.reason, left_out.detail) == ("secret", "it contains a token or password (line 1)")
 
 
 @pytest.mark.parametrize(

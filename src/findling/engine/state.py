@@ -10,7 +10,7 @@ from findling import sources
 from findling.engine import indexing
 from findling.engine.freshness import to_look_at
 from findling.engine.refs import RefStore, unlistable, up_to_date
-from findling.engine.store import CUT_OTHERWISE, OpenStore
+from findling.engine.store import OpenStore
 from findling.model import errors
 from findling.model.plurals import count
 from findling.model.types import Coverage, IndexingStatus, IndexReport, SkippedFile, Status
@@ -105,7 +105,7 @@ def _read_status(store: OpenStore) -> Status:
         notes += _waiting(store, changed, sum(path not in known for path in paths))
     when = _by_whom(store)
     if cut_otherwise:
-        notes.append(f"{CUT_OTHERWISE}; {when} builds the index anew.")
+        notes.append(f"{cut_otherwise}; {when} builds the index anew.")
     return Status(
         root=str(store.root),
         store=str(store.directory),

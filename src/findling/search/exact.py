@@ -356,8 +356,15 @@ class Grep:
 
     def _scan(self, ref: FileRef) -> FileMatches | None:
         request = self._request
+        size = 0  # also of a text of which nothing is given, as it has no match
+
+        def of_use(text: bytes) -> bool:
+            nonlocal size
+            size = len(text)
+            return may_match(self._compiled, text)
+
         try:
-            data = self._source.read(ref, None if request.inverted else partial(may_match, self._compiled))
+            data = self._source.read(ref, None if request.inverted else of_use)
         except OSError as error:
             data = SkippedFile(ref.path, "unreadable", error.strerror or type(error).__name__)
         if isinstance(data, SkippedFile):
@@ -368,7 +375,7 @@ class Grep:
             return None
         self._files_read += 1
         self._unindexed += ref.blob_id < 0
-        size = len(data) or ref.size  # nothing is given of what has no match
+        size = len(data) or size
         self._bytes_read += size
         began = time.thread_time()
         own_s = size * CPU_S_PER_BYTE
