@@ -197,6 +197,7 @@ def test_a_file_that_is_given_says_where_it_is_masked(project: Path) -> None:
         assert whole.structured["masked"] == [[3, "github-token"], [6, "github-token"], [8, "password"]]
         assert "Never write a mask back" in whole.structured["note"]
         assert "Never write a mask back" in whole.text_blocks[-1]
+        assert whole.text_blocks[-1].endswith("Lines: 3 (github-token), 6 (github-token), 8 (password)")
         assert whole.structured["content"].count("\n") == CODE.count("\n")
         part = call("get_file", {"path": "upload.py", "start_line": 4, "end_line": 7}, workspace).structured
         assert part is not None and part["masked"] == [[6, "github-token"]]

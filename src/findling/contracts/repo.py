@@ -238,6 +238,10 @@ def list_defs_in_file(call: Call, given: Arguments) -> Reply:
 # --- files -----------------------------------------------------------------------------------------------------
 
 
+MASKS_NAMED = 20
+"""Masked lines that the text of an answer names."""
+
+
 def get_file(call: Call, given: Arguments) -> Reply:
     text = read_document(call, given["path"]) or read_text(call.workspace.engine.root, given["path"])
     start, end = line_range(text, given["start_line"], given["end_line"])
@@ -264,8 +268,9 @@ def get_file(call: Call, given: Arguments) -> Reply:
         blocks.append(said)
     if masked := [list(mask) for mask in text.masks if start <= mask[0] < start + max(kept, 1)]:
         facts["masked"] = masked
+        said = f"{WHAT_MASKS_ARE} Lines: {', '.join(f'{line} ({rule})' for line, rule in masked[:MASKS_NAMED])}"
         facts["note"] = f"{facts['note']} {WHAT_MASKS_ARE}" if "note" in facts else WHAT_MASKS_ARE
-        blocks.append(WHAT_MASKS_ARE)
+        blocks.append(said if len(masked) <= MASKS_NAMED else f"{said} and {len(masked) - MASKS_NAMED} more")
     if text.stale:
         said = "The document has changed; this is its text as it was indexed. Ask again in a moment."
         facts["note"] = f"{facts['note']} {said}" if "note" in facts else said

@@ -89,7 +89,7 @@ RULES: Final = (
     Rule("pinecone-key", "pcsk_", r"\w{60,80}"),
     Rule("tavily-key", "tvly-", r"[\w-]{28,50}"),
     # Messages and mail
-    Rule("slack-token", "xoxb- xoxp- xoxa- xoxr- xoxs- xoxe- xoxc- xoxd-", r"(?:\d+-)*[\w%-]{20,300}"),
+    Rule("slack-token", "xoxb- xoxp- xoxa- xoxr- xoxs- xoxe- xoxc- xoxd-", r"(?:\d{1,20}-){0,4}[\w%-]{20,300}"),
     Rule("slack-app-token", "xapp-", r"\d-[A-Z0-9]+-\d+-[a-z0-9]{32,}"),
     Rule("slack-rotating-token", "xoxe.", r"xox[bp]-\d-[\w]{100,}"),
     Rule("slack-webhook", "hooks.slack.com/", r"(?:services|workflows|triggers)/\w{6,14}/[\w/]{20,80}", anywhere=True),

@@ -208,8 +208,8 @@ def _varies(value: bytes) -> bool:
 # --- what is assigned to a name that says so ------------------------------------------------------------------
 
 
-_VALUE: Final = rb"""(?:[bfru@]{0,2}(?P<quote>["'`])(?P<quoted>[^"'`\s\\]{8,4000})\\?(?P=quote)
-    |(?P<plain>[^\s"'`<>(){}\[\],;$&|\\]{8,4000})(?=[\s,;<&"'`\\]|\Z))"""
+_VALUE: Final = rb"""(?:[bfru@]{0,2}(?P<quote>["'`])(?P<quoted>[^"'`\s\\]{8,4000}+)\\?(?P=quote)
+    |(?P<plain>[^\s"'`<>(){}\[\],;$&|\\]{8,4000}+))"""
 _GIVEN: Final = (
     rb"""(?xi)(?P<name>[\w.-]{0,30})(?:
       \\?["'`]?\]?[ \t]{0,9}(?::[ \t]?[a-z]{2,9}\??[ \t]{0,2}(?==))?(?::=|=>|\?\?=|=|:)[ \t]{0,9}\\?
@@ -220,6 +220,9 @@ _GIVEN: Final = (
     + _VALUE
 )
 """What follows a name's telling part, up to the value: of code, configuration, JSON, XML, calls with both in quotes."""
+
+_ENDS: Final = (b"", b" ", b"\t", b"\r", b"\n", b",", b";", b"<", b"&", b'"', b"'", b"`", b"\\", b"@")
+"""Behind a value without quotes; where a name of a function stood, there would be a bracket."""
 
 _HEADER: Final = rb"""(?xi)orization\\?["']?[ \t]{0,4}[:=,][ \t]{0,4}\\?["'`]?(?:bearer|token|basic|apikey)[ ]
     (?P<plain>[\w+/=.~-]{16,2000})"""
@@ -261,15 +264,19 @@ def _assigned(text: bytes) -> Iterator[_Span]:
         at = lowered.find(telling)
         while at >= 0:
             after = at + len(telling)
-            given = _bytes_pattern(follows).match(text, after)
-            if given is not None and (not before or _bytes_pattern(before).search(lowered[max(0, at - 20) : at])):
+            fits = not before or _bytes_pattern(before).search(lowered[max(0, at - _MOST_BEFORE) : at])
+            given = _bytes_pattern(follows).match(text, after) if fits else None
+            if given is not None:
+                after = max(after, given.end())  # what is long and one value is gone through once
                 named = given.groupdict()
                 place = "plain" if named["plain"] else "quoted"
                 about = _bytes_pattern(_NAME_BEFORE).search(text[max(0, at - _MOST_BEFORE) : at])
                 name = (about[0] if about else b"") + (named.get("name") or b"")
-                if not _bytes_pattern(_HARMLESS).search(name) and _opens(named[place]):
+                end = given.end(place)
+                ends = place == "quoted" or text[end : end + 1] in _ENDS
+                if ends and not _bytes_pattern(_HARMLESS).search(name) and _opens(named[place]):
                     rule = "password" if telling in (b"passw", b"passphrase", b"pwd", b"://") else "assigned-secret"
-                    yield _Span(given.start(place), given.end(place), rule)
+                    yield _Span(given.start(place), end, rule)
             at = lowered.find(telling, after)
 
 
@@ -313,8 +320,11 @@ def private_keys(text: bytes) -> Iterator[tuple[int, int]]:
     """Where private keys stand in their textual armour."""
     if b"PRIVATE KEY" not in text:
         return
+    end = 0
     for label in _bytes_pattern(_KEY_LABEL).finditer(text):
         start = label.end()
+        if start < end:
+            continue  # inside of one
         end = text.find(b"-----END", start, start + _MAX_KEY_BYTES)
         end = end if end >= 0 else min(len(text), start + _MAX_KEY_BYTES)
         if _bytes_pattern(_KEY_RUN).search(text, start, min(end, start + _KEY_HEADERS_BYTES)):
