@@ -167,7 +167,7 @@ def secret_in(data: bytes, path: str = "") -> str:
     """
     if keys := list(private_keys(data)):
         is_data = not path or _language_of(path).kind == "data" or _language_of(path).id == "text"
-        if is_data or sum(end - start for start, end in keys) > _MAX_KEY_SHARE * len(data):
+        if is_data or sum(end - start for start, _, end in keys) > _MAX_KEY_SHARE * len(data):
             return f"a private key (line {_line(data, keys[0][0])})"
     if path[path.rfind("/") + 1 :].lower() in _TOKEN_FILES:
         token = _compiled(_TOKEN_LINES).search(data)

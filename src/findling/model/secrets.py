@@ -316,8 +316,8 @@ _MAX_KEY_BYTES: Final = 20_000  # the largest keys in use (post-quantum ones) st
 _KEY_PIECE: Final = rb"(?:\\[nr])|([A-Za-z0-9+/=]{4,})"
 
 
-def private_keys(text: bytes) -> Iterator[tuple[int, int]]:
-    """Where private keys stand in their textual armour."""
+def private_keys(text: bytes) -> Iterator[tuple[int, int, int]]:
+    """Where private keys stand in their textual armour: its start, its text's start, and its end."""
     if b"PRIVATE KEY" not in text:
         return
     end = 0
@@ -326,14 +326,14 @@ def private_keys(text: bytes) -> Iterator[tuple[int, int]]:
         if start < end:
             continue  # inside of one
         end = text.find(b"-----END", start, start + _MAX_KEY_BYTES)
-        end = end if end >= 0 else min(len(text), start + _MAX_KEY_BYTES)
+        end = end if end >= 0 else min(len(text), start + _KEY_HEADERS_BYTES)
         if _bytes_pattern(_KEY_RUN).search(text, start, min(end, start + _KEY_HEADERS_BYTES)):
-            yield start, end
+            yield label.start(), start, end
 
 
 def _private_keys(text: bytes) -> Iterator[_Span]:
     """Their pieces: line ends, quotes and what else code has between them stay."""
-    for start, end in private_keys(text):
+    for _, start, end in private_keys(text):
         for piece in _bytes_pattern(_KEY_PIECE).finditer(text, start, end):
             if piece[1]:
                 yield _Span(piece.start(), piece.end(), "private-key")
