@@ -230,6 +230,21 @@ def test_odd_entries_of_a_tree_are_not_written(library: Library, url: str, repo:
     assert library.search("token", min_score=0.0).total == 1
 
 
+def test_an_index_or_a_configuration_that_a_repository_brings_along_is_left_out(
+    library: Library, url: str, repo: Path
+) -> None:
+    commit(repo, {".findling/config.toml": "[index]\nexclude = ['*']\n", ".findling/index.md": "# planted\n"})
+    commit(repo, {"docs/.Findling/index.md": "# planted\n", "docs/.findlingignore.md": "# A page\n"})
+    found = result(library, RepoRequest(url))
+    copy = Path(found["path"])
+    assert not [file for file in copy.rglob("*") if file.name.lower() == ".findling"]
+    assert {"README.md", "docs/.findlingignore.md"} <= files_in(found["path"])
+    named = {line.partition(":")[0] for line in found["leftOutFiles"]}
+    assert {".findling/config.toml", ".findling/index.md", "docs/.Findling/index.md"} <= named
+    assert all("planted" not in passage.content for passage in library.search("planted", min_score=0.0).passages)
+    assert library.search("tea", min_score=0.0).passages
+
+
 @pytest.mark.parametrize(
     "path",
     [

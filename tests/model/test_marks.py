@@ -84,12 +84,12 @@ def test_tokens_in_files_known_for_them() -> None:
 
 
 def test_what_was_seen_is_said() -> None:
-    assert secret_in(KEY, "notes.txt") == secret_in(KEY, ".npmrc") == "a private key"
-    assert secret_in(b"_authToken=npm_abcdefghijkl\n", ".npmrc") == "a token or password"
+    assert secret_in(KEY, "notes.txt") == secret_in(KEY, ".npmrc") == "a private key (line 1)"
+    assert secret_in(b"_authToken=npm_abcdefghijkl\n", ".npmrc") == "a token or password (line 1)"
     assert secret_in(b"save-exact=true\n", ".npmrc") == ""
     left_out = prepare(".npmrc", b"_authToken=npm_abcdefghijkl\n")
     assert isinstance(left_out, SkippedFile)
-    assert (left_out.reason, left_out.detail) == ("secret", "it contains a token or password")
+    assert (left_out.reason, left_out.detail) == ("secret", "it contains a token or password (line 1)")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from findling.model.text_encodings import as_utf8
+from findling.model.text_encodings import TextFilter, as_utf8
 from findling.model.trigram_plan import TrigramPlan
 from findling.outbound.files import RootFiles
 from findling.search.exact import FileRef, Scope
@@ -27,8 +27,9 @@ class MemorySource:
     def candidate_files(self, plan: TrigramPlan, scope: Scope) -> Iterable[FileRef]:
         return in_scope(indexed_candidates(self.refs, self._index, plan), scope)
 
-    def read(self, ref: FileRef) -> bytes | None:
-        return self._contents.get(ref.path)
+    def read(self, ref: FileRef, of_use: TextFilter | None = None) -> bytes | None:
+        data = self._contents.get(ref.path)
+        return data if data is None else as_utf8(data, of_use=of_use)
 
 
 class FolderSource:
@@ -54,8 +55,8 @@ class FolderSource:
         self._files.close()  # folders may have been replaced since the last search
         return in_scope(indexed_candidates(self.refs, self._index, plan), scope)
 
-    def read(self, ref: FileRef) -> bytes | None:
-        return read_indexed(self._files, ref.path, self._max_file_size)
+    def read(self, ref: FileRef, of_use: TextFilter | None = None) -> bytes | None:
+        return read_indexed(self._files, ref.path, self._max_file_size, of_use=of_use)
 
 
 def indexed_candidates(refs: list[FileRef], index: TrigramIndex | None, plan: TrigramPlan) -> Iterable[FileRef]:

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from findling.model.errors import InvalidInput, InvalidPattern
+from findling.model.text_encodings import TextFilter
 from findling.model.types import GrepResult, LineMatch
 from findling.outbound.files import RootFiles
 from findling.reading.trigrams import file_trigrams
@@ -319,10 +320,10 @@ def test_reading_never_follows_links_waits_for_pipes_or_exceeds_its_bound(tmp_pa
 
 
 class FailingSource(MemorySource):
-    def read(self, ref: FileRef) -> bytes | None:
+    def read(self, ref: FileRef, of_use: TextFilter | None = None) -> bytes | None:
         if ref.path == "locked":
             raise PermissionError(13, "Permission denied")
-        return None if ref.path == "gone" else super().read(ref)
+        return None if ref.path == "gone" else super().read(ref, of_use)
 
 
 def test_a_file_that_cannot_be_read_costs_only_itself() -> None:
@@ -464,9 +465,9 @@ def test_files_come_one_by_one_and_the_totals_last() -> None:
     read: list[str] = []
 
     class Watched(MemorySource):
-        def read(self, ref: FileRef) -> bytes | None:
+        def read(self, ref: FileRef, of_use: TextFilter | None = None) -> bytes | None:
             read.append(ref.path)
-            return super().read(ref)
+            return super().read(ref, of_use)
 
     files = {"a": b"hit hit\n", "b": b"miss\n", "c": b"hit\n", "d": b"hit\n"}
     with grep_files(Watched(files), GrepRequest("hit")) as found:

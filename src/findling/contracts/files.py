@@ -18,6 +18,7 @@ from findling.contracts.workspaces import WAIT_S
 from findling.model.format_names import format_of
 from findling.model.marks import left_out_by_name, looks_secret
 from findling.model.reports import NOT_YET
+from findling.model.secrets import NO_MASKS, Masks, masked_lines
 from findling.outbound.files import Files, NotRead, read_regular_file
 from findling.reading.decoding import Decoded, decode
 from findling.sources.selection import NEVER_FOLDERS, DiscoveryOptions
@@ -29,11 +30,13 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class TextFile:
     """A file's text as it is now. ``lines`` keep their ends, so joined they are the text; ``path`` is the root's name
-    for it. ``stale``: of a document whose text is the index's, and which has changed since."""
+    for it. ``stale``: of a document whose text is the index's, and which has changed since. ``masks``: the lines in
+    which secrets are masked, and by which rules."""
 
     path: str
     lines: tuple[str, ...]
     stale: bool = False
+    masks: Masks = NO_MASKS
 
 
 def inside(root: Path, path: str) -> tuple[str, Path]:
@@ -85,7 +88,7 @@ def read_text(root: Path, path: str) -> TextFile:
     decoded = decode(read[1])
     if not isinstance(decoded, Decoded):
         raise Refusal("invalid_input", f"file is not text: {path} ({decoded.detail})")
-    return TextFile(relative, tuple(_split(decoded.text)))
+    return TextFile(relative, tuple(_split(decoded.text)), masks=decoded.masks)
 
 
 def read_document(call: Call, path: str) -> TextFile | None:
@@ -109,7 +112,7 @@ def read_document(call: Call, path: str) -> TextFile | None:
         if why.reason == NOT_YET and freshness != "fresh":
             raise Refusal("invalid_input", f"file has no text yet (it is not indexed): {path}. Ask again in a moment.")
         raise Refusal("invalid_input", f"file is not text: {path} ({why.detail or why.reason or 'it is not indexed'})")
-    return TextFile(named, tuple(_split(document.text)), stale=document.changed)
+    return TextFile(named, tuple(_split(document.text)), document.changed, masked_lines(document.text))
 
 
 def read_object(files: Files, path: str) -> TextFile:
@@ -122,7 +125,7 @@ def read_object(files: Files, path: str) -> TextFile:
         decoded = decode(read[1])
     if not isinstance(decoded, Decoded):
         raise Refusal("file_not_found", f"file cannot be read as text: {path}")
-    return TextFile(path, tuple(_split(decoded.text)))
+    return TextFile(path, tuple(_split(decoded.text)), masks=decoded.masks)
 
 
 def _check_name(located: str, asked: str) -> None:

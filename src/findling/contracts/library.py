@@ -16,6 +16,7 @@ from findling.contracts.model import Arguments, Call, Refusal, Reply
 from findling.contracts.workspaces import WAIT_S, Workspace
 from findling.engine.library.results import iso_date
 from findling.model.errors import Cancelled, ConfigError, FindlingError, InvalidInput, RootError
+from findling.model.secrets import masked_lines
 
 if TYPE_CHECKING:
     from findling.engine.library.results import Passage
@@ -157,8 +158,9 @@ STEP_PLACES = 2
 
 
 def passage_facts(passage: Passage, *, score: bool, metadata: bool) -> dict[str, Any]:
-    """The fields of a result, or without ``score`` of a chunk. ``headings`` also name the page or the like; what was
-    fetched is ``untrusted``: whoever wrote it may want something of its readers."""
+    """The fields of a result, or without ``score`` of a chunk. ``headings`` also name the page or the like; ``masked``
+    has the lines of the content in which a secret is masked. What was fetched is ``untrusted``: whoever wrote it may
+    want something of its readers."""
     facts: dict[str, Any] = {
         "id": passage.id,
         "filePath": passage.file_path,
@@ -177,6 +179,8 @@ def passage_facts(passage: Passage, *, score: bool, metadata: bool) -> dict[str,
     facts["collection"] = passage.collection
     if passage.headings:
         facts["headings"] = list(passage.headings)
+    if masked := masked_lines(passage.content):
+        facts["masked"] = [list(mask) for mask in masked]
     if passage.fetched:
         facts["untrusted"] = True
     return facts

@@ -16,6 +16,7 @@ from findling.contracts.model import Arguments, Call, Reply
 from findling.contracts.symbols import definition, definitions, file_symbols, kinds_of
 from findling.contracts.workspaces import WAIT_S
 from findling.model.errors import InvalidPattern, OtherSyntax
+from findling.model.secrets import WHAT_MASKS_ARE
 from findling.model.types import Answer, LineMatch, Query
 from findling.outbound import events
 
@@ -237,6 +238,10 @@ def list_defs_in_file(call: Call, given: Arguments) -> Reply:
 # --- files -----------------------------------------------------------------------------------------------------
 
 
+MASKS_NAMED = 20
+"""Masked lines that the text of an answer names."""
+
+
 def get_file(call: Call, given: Arguments) -> Reply:
     text = read_document(call, given["path"]) or read_text(call.workspace.engine.root, given["path"])
     start, end = line_range(text, given["start_line"], given["end_line"])
@@ -261,6 +266,11 @@ def get_file(call: Call, given: Arguments) -> Reply:
         )
         facts.update(truncated=True, note=said)
         blocks.append(said)
+    if masked := [list(mask) for mask in text.masks if start <= mask[0] < start + max(kept, 1)]:
+        facts["masked"] = masked
+        said = f"{WHAT_MASKS_ARE} Lines: {', '.join(f'{line} ({rule})' for line, rule in masked[:MASKS_NAMED])}"
+        facts["note"] = f"{facts['note']} {WHAT_MASKS_ARE}" if "note" in facts else WHAT_MASKS_ARE
+        blocks.append(said if len(masked) <= MASKS_NAMED else f"{said} and {len(masked) - MASKS_NAMED} more")
     if text.stale:
         said = "The document has changed; this is its text as it was indexed. Ask again in a moment."
         facts["note"] = f"{facts['note']} {said}" if "note" in facts else said

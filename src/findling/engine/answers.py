@@ -353,12 +353,16 @@ class UnreadFiles:
         if self._paths is None:
             return None
         most = self._store.configuration.wanted.max_bytes
+
+        def occurs(text: bytes) -> bool:
+            return pattern.search(text) is not None
+
         with self._store.new_files() as files:
             for path in self._paths:
                 if time.monotonic() > until or format_of(path):
                     return None  # a document's text is not known before it is converted
                 read = files.read(path, most)
-                if not isinstance(read, NotRead) and pattern.search(as_utf8(read[1])):
+                if not isinstance(read, NotRead) and pattern.search(as_utf8(read[1], of_use=occurs)):
                     return True
         return False
 

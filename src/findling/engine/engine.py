@@ -523,12 +523,14 @@ class Engine:
         *,
         limit: int = 0,
         ref: str | None = None,
+        show_secrets: bool = False,
         **options: Unpack[GrepOptions],
     ) -> Grep:
-        """As `grep`, file by file: iterate over the answer, then ask for its ``totals``."""
+        """As `grep`, file by file: iterate over the answer, then ask for its ``totals``. ``show_secrets``: they are not
+        masked, for the eyes of the user alone; then the index is of no help."""
         at, exact = self.at(ref), parts.text_search
         request = replace(exact.request_of(at._store, self.scope, pattern, options), limit=limit)
-        return exact.opened(at._store, request, by_time=options.get("sort") == "modified")
+        return exact.opened(at._store, request, by_time=options.get("sort") == "modified", show_secrets=show_secrets)
 
     def in_scope(
         self, *, path_globs: Sequence[str] = (), language: str | None = None, kind: str | None = None

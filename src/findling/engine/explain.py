@@ -171,6 +171,7 @@ def _file(store: OpenStore, verdict: Verdict, reader: IndexReader | None) -> Exp
                 marks=tuple(sorted(marks)),
                 files=int(known is not None),
             )
+            found = replace(found, masked=_masks(store, path))
             return _with_parts(found, reader, known) if reader is not None and known is not None else found
     else:
         refusal = verdict.refusal
@@ -178,6 +179,15 @@ def _file(store: OpenStore, verdict: Verdict, reader: IndexReader | None) -> Exp
     return Explanation(
         path=path, kind="file", indexed=False, in_index=known is not None, reason=refusal.reason, detail=detail
     )
+
+
+def _masks(store: OpenStore, path: str) -> tuple[tuple[int, str], ...]:
+    """Where secrets are masked in a file that is text as it is."""
+    read = read_file(store.root, path, store.configuration.wanted.limit(path))
+    if isinstance(read, SkippedFile) or format_of(path):
+        return ()
+    decoded = reading.admit(path, read[1])
+    return () if isinstance(decoded, SkippedFile) else decoded.masks
 
 
 def _with_parts(found: Explanation, reader: IndexReader, file: FileRow) -> Explanation:

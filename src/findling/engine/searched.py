@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from findling.embedding import Embedder, Fingerprint
     from findling.engine.store import OpenStore
     from findling.model.rows import FileRow
+    from findling.model.text_encodings import TextFilter
     from findling.model.trigram_plan import TrigramPlan
     from findling.model.types import Coverage, EmbedderProblem, SkippedFile
     from findling.search.exact import ExactSource, FileRef, Scope
@@ -218,10 +219,10 @@ class _JoinedFiles:
         for ref in self._sources[at].candidate_files(plan, scope):
             yield replace(ref, path=path(ref.path), blob_id=self._index.outer(at, ref.blob_id))
 
-    def read(self, ref: FileRef) -> bytes | SkippedFile | None:
+    def read(self, ref: FileRef, of_use: TextFilter | None = None) -> bytes | SkippedFile | None:
         at, blob_id = self._index.part_of(ref.blob_id)
         path = ref.path.removeprefix(f"{self._collections[at].name}/")
-        return self._sources[at].read(replace(ref, path=path, blob_id=blob_id))
+        return self._sources[at].read(replace(ref, path=path, blob_id=blob_id), of_use)
 
 
 def joined_coverage(every: Iterable[Coverage]) -> Coverage:

@@ -105,7 +105,7 @@ def _read_status(store: OpenStore) -> Status:
         notes += _waiting(store, changed, sum(path not in known for path in paths))
     when = _by_whom(store)
     if cut_otherwise:
-        notes.append(f"The sizes by which files are cut were changed; {when} builds the index anew.")
+        notes.append(f"{cut_otherwise}; {when} builds the index anew.")
     return Status(
         root=str(store.root),
         store=str(store.directory),

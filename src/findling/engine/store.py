@@ -21,6 +21,7 @@ from findling.outbound.files import RootFiles
 from findling.store import layout, rebuilding, soundness
 from findling.store.layout import DATABASE
 from findling.store.reader import IndexReader
+from findling.store.schema import MASKED_OTHERWISE
 
 if TYPE_CHECKING:
     from findling.config import Config
@@ -147,14 +148,17 @@ class OpenStore:
         return rebuilding.comes(self.directory)
 
     @property
-    def cut_otherwise(self) -> bool:
-        """Whether files were cut by other sizes than are wanted by now. Within the reader's snapshot."""
+    def cut_otherwise(self) -> str:
+        """Why all files are to be read again, as a sentence without its end: they were cut by other sizes than are
+        wanted by now, or masked by other rules. Within the reader's snapshot."""
         chunking = self.reader.chunking
         if chunking in (None, self.configuration.chunking):
-            return False
+            return ""
+        if chunking == MASKED_OTHERWISE:
+            return "The rules of what is masked in files were changed"
         # Perhaps another process has read a newer configuration; two that disagree would cut all files by turns.
         self.configuration.read_again()
-        return chunking != self.configuration.chunking
+        return "" if chunking == self.configuration.chunking else "The sizes by which files are cut were changed"
 
     @property
     def replaced(self) -> bool:
@@ -280,7 +284,7 @@ class OpenStore:
         )
 
     def start_over_if_cut_otherwise(self, wait_s: float) -> bool:
-        """Remove a store whose files were cut by other sizes, with a note; whether that was so.
+        """Remove a store that is `cut_otherwise`, with a note; whether that was so.
 
         Raises `IndexBusy` when another process writes for longer than ``wait_s``.
         """
@@ -301,7 +305,7 @@ class OpenStore:
 
         self.close()
         soundness.remove(self.directory, wait_s=wait_s, unless=settled)
-        self.notes.append("The sizes by which files are cut were changed. The index is built anew.")
+        self.notes.append(f"{otherwise}. The index is built anew.")
         return True
 
     def remove(self) -> None:

@@ -14,7 +14,7 @@ from findling.engine.refs import RefStore, up_to_date
 from findling.engine.scope import language_id, nothing_here
 from findling.model import errors
 from findling.model.format_names import format_of
-from findling.model.text_encodings import UTF8, as_utf8
+from findling.model.text_encodings import UTF8, TextFilter, as_utf8, unmasked
 from findling.model.types import GrepOptions, SkippedFile
 from findling.outbound.files import NotRead
 from findling.store.schema import IndexDamaged
@@ -57,9 +57,9 @@ def _language(name: str) -> str:
     return ("!" if excluded else "") + (language_id(name.removeprefix("!")) or "")
 
 
-def opened(store: OpenStore, request: search.GrepRequest, *, by_time: bool) -> search.Grep:
+def opened(store: OpenStore, request: search.GrepRequest, *, by_time: bool, show_secrets: bool = False) -> search.Grep:
     """The search, its files listed; they are read as the answer is iterated over. ``by_time``: those that were changed
-    last come last, instead of by path.
+    last come last, instead of by path. ``show_secrets``: they are not masked; no index is asked, for none has them.
 
     Raises `InvalidInput` (`InvalidPattern`), `RootError`, and `RefNotIndexed` where git cannot list a commit.
     """
@@ -67,12 +67,12 @@ def opened(store: OpenStore, request: search.GrepRequest, *, by_time: bool) -> s
     if by_time and isinstance(store, RefStore):
         raise errors.InvalidInput("The files of a commit have no times.", remedy="Sort them by path.")
     try:
-        return _opened(store, request, _indexed(store), by_time)
+        return _opened(store, request, None if show_secrets else _indexed(store), by_time, show_secrets)
     except errors.IndexUnavailable as error:
         if isinstance(error, IndexDamaged):
             store.damage = error.message  # the next question that may write builds it anew
         store.notes.append(f"{error.message.removesuffix('.')}; all files were read instead of it.")
-        return _opened(store, request, None, by_time)
+        return _opened(store, request, None, by_time, show_secrets)
 
 
 def _indexed(store: OpenStore) -> IndexReader | None:
@@ -88,10 +88,12 @@ def _indexed(store: OpenStore) -> IndexReader | None:
     return store.reader
 
 
-def _opened(store: OpenStore, request: search.GrepRequest, reader: IndexReader | None, by_time: bool) -> search.Grep:
+def _opened(
+    store: OpenStore, request: search.GrepRequest, reader: IndexReader | None, by_time: bool, show_secrets: bool
+) -> search.Grep:
     with nullcontext() if reader is None else reader.snapshot():
         listed = _listed(store, reader)
-        source = SearchedFiles(store, reader, listed, by_time=by_time)
+        source = SearchedFiles(store, reader, listed, by_time=by_time, show_secrets=show_secrets)
         found = search.Grep(
             source,
             request,
@@ -137,11 +139,14 @@ def _listed(store: OpenStore, reader: IndexReader | None) -> _Listed:
 class SearchedFiles:
     """The files of a root, as `search.exact.ExactSource`. Use within the reader's snapshot, but for reading."""
 
-    def __init__(self, store: OpenStore, reader: IndexReader | None, listed: _Listed, *, by_time: bool) -> None:
+    def __init__(
+        self, store: OpenStore, reader: IndexReader | None, listed: _Listed, *, by_time: bool, show_secrets: bool
+    ) -> None:
         wanted = store.configuration.wanted
         self._listed = listed
         self._limit = wanted.limit
         self._by_time = by_time
+        self._show_secrets = show_secrets
         self._reader = reader
         self._indexed = store.indexed_files("") if reader is not None else None
         self._files = listed.source
@@ -192,19 +197,20 @@ class SearchedFiles:
             found.sort(key=self._changed_at)
         return found
 
-    def read(self, ref: FileRef) -> bytes | SkippedFile | None:
+    def read(self, ref: FileRef, of_use: TextFilter | None = None) -> bytes | SkippedFile | None:
         if ref.blob_id != NOT_INDEXED and self._indexed is not None:
-            return self._indexed.read(ref)
+            return self._indexed.read(ref, of_use)
         read = self._files.read(ref.path, self._limit(ref.path))
         if isinstance(read, NotRead):
             return None if read.reason == "not_found" else SkippedFile(ref.path, read.reason, read.detail)
         data = read[1]
-        decoded = reading.admit(ref.path, data)
+        decoded = reading.admit(ref.path, data, show_secrets=True)
         if isinstance(decoded, SkippedFile):
             return decoded
         if self._languages is not None and not self._languages(_language_of(ref.path, data)):
             return None
-        return as_utf8(data) if decoded.encoding == UTF8 else decoded.text.encode()
+        text = unmasked(data) if decoded.encoding == UTF8 else decoded.text.encode()
+        return text if self._show_secrets else as_utf8(text, of_use=of_use)
 
     def definitions(self, ref: FileRef, data: bytes) -> Sequence[tuple[int, int]]:
         if ref.blob_id != NOT_INDEXED and self._reader is not None:

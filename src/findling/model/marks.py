@@ -12,6 +12,8 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, AnyStr
 
+from findling.model.secrets import private_keys
+
 if TYPE_CHECKING:
     from findling.model.languages import Language
 
@@ -64,8 +66,8 @@ _MINIFIED_EXTENSIONS = frozenset((".js", ".mjs", ".cjs", ".css", ".html", ".json
 _EXAMPLE_WORDS = frozenset("example sample template tmpl tpl dist default defaults schema".split())
 
 _SECRET_EXTENSIONS = frozenset(
-    ".pem .key .p12 .pfx .pkcs12 .p8 .jks .keystore .bks .kdbx .kdb .ppk .keytab .ovpn .tfstate .kwallet"
-    " .agilekeychain .opvault .keychain".split()
+    ".pem .key .p12 .pfx .pkcs12 .p8 .jks .keystore .bks .kdbx .kdb .ppk .keytab .ovpn .tfstate .tfvars .kubeconfig"
+    " .kwallet .agilekeychain .opvault .keychain".split()
 )
 
 _SECRET_NAMES = frozenset(
@@ -88,7 +90,7 @@ _SECRET_DATA_NAME = rf"""(?x)
     | (?:.*[._-])?service[_-]?account(?:[_-]?key)?(?:[._-].*)?\.json
     | passwords?\.{_DATA_EXTENSIONS}
     | id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?:[._-](?!pub$)[^.]*)?(?:\.(?:bak|old|txt|orig|enc))?
-    | .*\.tfstate\.backup | .*\.key\.enc
+    | .*\.tfstate\..* | .*\.tfvars\.json | kubeconfig\.(?:ya?ml|json|conf) | .*\.key\.enc
 """
 
 _PRIVATE_FOLDERS = r"(?:^|/)(?:\.ssh|\.gnupg|\.aws|\.azure|\.password-store|\.kube|\.docker)/"
@@ -135,17 +137,13 @@ def _is_secret_name(path: str, name: str, extension: str) -> bool:
         if _compiled(_SECRET_DATA_NAME).fullmatch(name):
             # Templates of a chart or a playbook are meant to be shared: they name secrets, they hold none.
             return "/templates/" not in f"/{path}" and not _EXAMPLE_WORDS.intersection(re.split(r"[._-]", name))
-    elif name.startswith("id_") or "tfstate" in name or extension == ".enc":
+    elif name.startswith(("id_", "kubeconfig")) or ".tfstate" in name or ".tfvars" in name or extension == ".enc":
         return _compiled(_SECRET_DATA_NAME).fullmatch(name) is not None
     return "/." in f"/{path}" and name in _PRIVATE_NAMES and _compiled(_PRIVATE_FOLDERS).search(path) is not None
 
 
 # --- contents that are left out -------------------------------------------------------------------------------
 
-_KEY_LABEL = rb"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"
-_KEY_RUN = rb"[A-Za-z0-9+/]{40}"  # a line of a real key; prose and templates that mention the label have none
-_KEY_HEADERS_BYTES = 600  # what may stand between the label and the first full line
-_MAX_KEY_BYTES = 20_000  # the largest keys in use (post-quantum ones) stay below
 _TOKEN_LINES = (
     # A literal value: ${NPM_TOKEN} and <token> are not.
     rb"(?im)^\s*(?://[^\n=]*:)?_?(?:authToken|auth|password|token)\s*[:=]\s*[\"']?[A-Za-z0-9+/_=.~-]{8,}"
@@ -165,29 +163,20 @@ def secret_in(data: bytes, path: str = "") -> str:
     """What secret a file's content is, '' for none: a private key, or a token in a file that is known to hold them.
 
     With a ``path``, code and documents that merely contain a key (a test, a manual) are no secrets as long as
-    the key is less than half of them. Without one, any complete key block counts.
+    the key is less than half of them; it is masked in them. Without one, any complete key block counts.
     """
-    if b"PRIVATE KEY" in data:
-        keys = _key_bytes(data)
-        if keys:
-            is_data = not path or _language_of(path).kind == "data" or _language_of(path).id == "text"
-            if is_data or keys > _MAX_KEY_SHARE * len(data):
-                return "a private key"
-    if path[path.rfind("/") + 1 :].lower() in _TOKEN_FILES and _compiled(_TOKEN_LINES).search(data) is not None:
-        return "a token or password"
+    if keys := list(private_keys(data)):
+        is_data = not path or _language_of(path).kind == "data" or _language_of(path).id == "text"
+        if is_data or sum(end - start for start, _, end in keys) > _MAX_KEY_SHARE * len(data):
+            return f"a private key (line {_line(data, keys[0][0])})"
+    if path[path.rfind("/") + 1 :].lower() in _TOKEN_FILES:
+        token = _compiled(_TOKEN_LINES).search(data)
+        return f"a token or password (line {_line(data, token.end())})" if token else ""
     return ""
 
 
-def _key_bytes(data: bytes) -> int:
-    """How many bytes of ``data`` are private keys in their textual armour."""
-    total = 0
-    for label in _compiled(_KEY_LABEL).finditer(data):
-        start = label.end()
-        end = data.find(b"-----END", start, start + _MAX_KEY_BYTES)
-        body_end = end if end >= 0 else start + _KEY_HEADERS_BYTES
-        if _compiled(_KEY_RUN).search(data, start, min(body_end, start + _KEY_HEADERS_BYTES)):
-            total += body_end - label.start()
-    return total
+def _line(data: bytes, at: int) -> int:
+    return data.count(b"\n", 0, at) + 1
 
 
 # --- marks ----------------------------------------------------------------------------------------------------

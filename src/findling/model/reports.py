@@ -23,7 +23,7 @@ class Explanation:
     what is not ``indexed`` as well leaves with the next run. Of a folder ``files`` are in the index, ``waiting`` are
     not yet, and ``left_out`` counts the others by reason (a folder that is ignored as a whole counts once). Of a file
     that is in the index ``chunks`` and ``symbols`` count what it was taken apart into, and ``symbols_missing`` says why
-    some or all of its symbols are not there.
+    some or all of its symbols are not there, and ``masked`` in which lines there are secrets, by which rule.
     """
 
     path: str
@@ -41,6 +41,7 @@ class Explanation:
     chunks: int = 0
     symbols: int = 0
     symbols_missing: str = ""
+    masked: tuple[tuple[int, str], ...] = ()
     left_out: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 

@@ -1,9 +1,13 @@
-"""The encodings that files are read by, and bytes in one of them as UTF-8. Pure: knows neither paths nor disks."""
+"""The encodings that files are read by, and bytes in one of them as UTF-8, without secrets. Pure: knows neither paths
+nor disks."""
 
 from __future__ import annotations
 
 import codecs
+from collections.abc import Callable
 from typing import Final
+
+from findling.model import secrets
 
 UTF8: Final = "utf-8"
 
@@ -37,8 +41,22 @@ def is_text(text: str) -> bool:
     return True
 
 
-def as_utf8(data: bytes, encoding: str = UTF8) -> bytes:
-    """A file's bytes as UTF-8 without a byte-order mark. Applying it twice does no harm.
+TextFilter = Callable[[bytes], bool]
+"""Whether a text is of any use to whoever asks for it, told of it with its secrets."""
+
+
+def as_utf8(data: bytes, encoding: str = UTF8, of_use: TextFilter | None = None) -> bytes:
+    """A file's bytes as UTF-8 without a byte-order mark, and with its secrets masked. Applying it twice does no harm.
+
+    Of a text that is not ``of_use`` nothing is given: looking for secrets takes longer than for a word. For
+    ``encoding`` see `unmasked`.
+    """
+    text = unmasked(data, encoding)
+    return b"" if of_use is not None and not of_use(text) else secrets.mask(text).text
+
+
+def unmasked(data: bytes, encoding: str = UTF8) -> bytes:
+    """A file's bytes as UTF-8 without a byte-order mark, its secrets included.
 
     ``encoding``: what the file was read by when it was indexed. Bytes that it does not fit, because the file has
     changed or none of ours wrote it, are recoded when they have the mark of UTF-16, and else taken for UTF-8.

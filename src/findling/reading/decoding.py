@@ -1,7 +1,7 @@
 """Bytes of a file to text, or why they are none or not searched. Pure: knows no disks, loads no grammar.
 
 Order of trust: a byte-order mark, UTF-8, UTF-16 that shows itself by its zero bytes, an encoding that the file
-declares, and last Windows-1252 for what looks like Western text. Line ends stay as they are.
+declares, and last Windows-1252 for what looks like Western text. Line ends stay as they are; secrets are masked.
 """
 
 from __future__ import annotations
@@ -10,16 +10,19 @@ import codecs
 import re
 from typing import NamedTuple
 
+from findling.model import secrets
 from findling.model.marks import looks_minified, secret_in
 from findling.model.text_encodings import DECLARABLE
 from findling.model.types import SkippedFile
 
 
 class Decoded(NamedTuple):
-    """Text without its byte-order mark, and the encoding it was read by; a few damaged bytes become U+FFFD."""
+    """Text without its byte-order mark, and the encoding it was read by; a few damaged bytes become U+FFFD. ``masks``:
+    the lines and rules of what is masked in it."""
 
     text: str
     encoding: str
+    masks: secrets.Masks = secrets.NO_MASKS
 
 
 class SkipReason(NamedTuple):
@@ -58,8 +61,21 @@ _DECLARED = re.compile(
 _DECLARED_BYTES = 1024  # a declaration stands in the first lines
 
 
-def decode(data: bytes) -> Decoded | SkipReason:
-    """The text of a file's whole content, or why there is none. Never raises; an empty file is empty text."""
+def decode(data: bytes, *, show_secrets: bool = False) -> Decoded | SkipReason:
+    """The text of a file's whole content, or why there is none. Never raises; an empty file is empty text.
+
+    ``show_secrets``: they are not masked, which is for the user's own eyes alone.
+    """
+    decoded = _decode(data)
+    if show_secrets or not isinstance(decoded, Decoded):
+        return decoded
+    masked = secrets.mask(decoded.text.encode("utf-8", "surrogatepass"))
+    if not masked.masks:
+        return decoded
+    return Decoded(masked.text.decode("utf-8", "surrogatepass"), decoded.encoding, masked.masks)
+
+
+def _decode(data: bytes) -> Decoded | SkipReason:
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             marked = _strictly(data[len(mark) :], encoding)
@@ -150,11 +166,11 @@ HEAD_BYTES = 4096
 """How much of a file language and content marks are judged by."""
 
 
-def admit(path: str, data: bytes) -> Decoded | SkippedFile:
-    """The text of a file that is text as it is, or why it is left out."""
+def admit(path: str, data: bytes, *, show_secrets: bool = False) -> Decoded | SkippedFile:
+    """The text of a file that is text as it is, or why it is left out. For ``show_secrets`` see `decode`."""
     if secret := secret_in(data, path):
         return SkippedFile(path, "secret", f"it contains {secret}")
-    decoded = decode(data)
+    decoded = decode(data, show_secrets=show_secrets)
     if not isinstance(decoded, Decoded):
         return SkippedFile(path, decoded.reason, decoded.detail)
     head = data[:HEAD_BYTES]

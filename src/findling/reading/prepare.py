@@ -11,13 +11,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from findling.model import reading, term_rows, tokenizer
+from findling.model import reading, secrets, term_rows, tokenizer
 from findling.model.format_names import format_of, outlined_as
 from findling.model.languages import Language, language_of
 from findling.model.marks import PAGES, content_marks, secret_in
 from findling.model.reading import Reading
 from findling.model.remembered import Remembered
-from findling.model.text_encodings import CONVERTED, UTF8, as_utf8
+from findling.model.text_encodings import CONVERTED, UTF8, unmasked
 from findling.model.types import Chunk, SkippedFile, Symbol
 from findling.reading.chunks import chunk_file
 from findling.reading.decoding import HEAD_BYTES, Decoded, admit
@@ -70,7 +70,9 @@ def read(data: bytes, decoded: Decoded, language: Language, *, with_syntax: bool
     generated = "generated" in content_marks(data[:HEAD_BYTES])
     if generated and language.id == PAGES:
         cut = cut[:_GENERATED_CHUNKS]
-    return _reading(text, data, decoded.encoding, language, symbols, cut, problem, generated)
+    # As a search reads it, which takes damaged bytes as they are.
+    searched = unmasked(data) if decoded.encoding == UTF8 and not decoded.masks else None
+    return _reading(text, searched, decoded.encoding, language, symbols, cut, problem, generated)
 
 
 def _prepare_converted(path: str, form: str, data: bytes, limits: ChunkLimits) -> Reading | SkippedFile:
@@ -82,18 +84,19 @@ def _prepare_converted(path: str, form: str, data: bytes, limits: ChunkLimits) -
     raw = text.encode()
     if secret := secret_in(raw, path):
         return SkippedFile(path, "secret", f"it contains {secret}")
+    text = secrets.mask(raw).text.decode()
     language = language_of(path, b"")
     read_as = language._replace(id=outlined_as(language.id, converted=True))
     from findling.reading.chunk_docs import chunk_docs  # only documents need it
 
     cut = chunk_docs(text, limits=limits.docs, language=read_as.id, most=MAX_PLACED_CHUNKS)
-    found = _reading(text, raw, CONVERTED, read_as, (), cut, "", False)
+    found = _reading(text, None, CONVERTED, read_as, (), cut, "", False)
     return replace(found, language=language.id)
 
 
 def _reading(
     text: str,
-    data: bytes,
+    searched: bytes | None,
     encoding: str,
     language: Language,
     symbols: Sequence[Symbol],
@@ -101,6 +104,7 @@ def _reading(
     problem: str,
     generated: bool,
 ) -> Reading:
+    """``searched``: the text as an exact search reads it, None where that is ``text``."""
     raw = text.encode("utf-8", "surrogatepass")
     documents: list[tuple[str, str]] = []
     chunks: list[reading.ChunkRow] = []
@@ -139,7 +143,7 @@ def _reading(
         name_terms=name_terms,
         text=raw if encoding == CONVERTED else None,
         documents=documents,
-        trigrams=file_trigrams(as_utf8(data) if encoding == UTF8 else raw),  # the same, but for damaged bytes
+        trigrams=file_trigrams(raw if searched is None else searched),
     )
 
 

@@ -11,13 +11,16 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Literal, Protocol, Self
 
 from findling.model.errors import InvalidInput
 from findling.model.plurals import count
+from findling.model.secrets import MASK, WHAT_MASKS_ARE
+from findling.model.text_encodings import TextFilter
 from findling.model.trigram_plan import ALL, TrigramPlan
-from findling.model.types import FileMatches, GrepResult, SkippedFile
-from findling.search.file_scan import MAX_SPANS, Reach, Wanted, scan
+from findling.model.types import FileMatches, GrepResult, LineMatch, SkippedFile
+from findling.search.file_scan import MAX_SPANS, Reach, Wanted, may_match, scan
 from findling.search.patterns import CompiledPattern, compile_pattern, one_of
 from findling.search.scope import glob_matcher, lies_in
 
@@ -135,9 +138,10 @@ class ExactSource(Protocol):
         """
         ...
 
-    def read(self, ref: FileRef) -> bytes | SkippedFile | None:
-        """The file's text as it is now, in the form that is indexed: UTF-8 without a mark. Why it is not searched
-        where only reading it could tell; None when it has vanished, or is out of scope.
+    def read(self, ref: FileRef, of_use: TextFilter | None = None) -> bytes | SkippedFile | None:
+        """The file's text as it is now, in the form that is indexed: UTF-8 without a mark, secrets masked; nothing of
+        one that is not ``of_use``. Why it is not searched where only reading it could tell; None when it has vanished,
+        or is out of scope.
 
         Raises OSError when it cannot be read.
         """
@@ -184,7 +188,7 @@ def exact_places(source: ExactSource, text: str) -> Iterator[tuple[FileRef, int]
     pattern = compile_pattern(text, literal=True, ignore_case=text == text.lower(), word=False)
     for ref in source.candidate_files(pattern.plan, Scope()):
         try:
-            data = source.read(ref)
+            data = source.read(ref, partial(may_match, pattern))
         except OSError:
             continue  # unreadable since it was indexed: nothing in it can be shown
         if not isinstance(data, bytes):
@@ -240,6 +244,7 @@ class Grep:
         self._occurrences = self._lines = self._matching_files = self._files_read = self._slow_files = 0
         self._seen = self._gone = self._listed = self._unindexed = self._bytes_read = 0
         self._returned = 0  # lines, or files where lines are not kept
+        self._shows_masks = False
         self._stop_reason: Literal["", "limit", "time", "processor", "text"] = ""
         self._finished = False
         self._started = time.monotonic()
@@ -351,8 +356,15 @@ class Grep:
 
     def _scan(self, ref: FileRef) -> FileMatches | None:
         request = self._request
+        size = 0  # also of a text of which nothing is given, as it has no match
+
+        def of_use(text: bytes) -> bool:
+            nonlocal size
+            size = len(text)
+            return may_match(self._compiled, text)
+
         try:
-            data = self._source.read(ref)
+            data = self._source.read(ref, None if request.inverted else of_use)
         except OSError as error:
             data = SkippedFile(ref.path, "unreadable", error.strerror or type(error).__name__)
         if isinstance(data, SkippedFile):
@@ -363,9 +375,10 @@ class Grep:
             return None
         self._files_read += 1
         self._unindexed += ref.blob_id < 0
-        self._bytes_read += len(data)
+        size = len(data) or size
+        self._bytes_read += size
         began = time.thread_time()
-        own_s = len(data) * CPU_S_PER_BYTE
+        own_s = size * CPU_S_PER_BYTE
         deadline = began + own_s + min(request.cpu_s * FILE_SHARE, self._cpu_left_s - own_s)
         found = scan(self._compiled, data, self._wanted_of(ref, data), deadline=deadline)
         self._cpu_spent_s += time.thread_time() - began
@@ -377,14 +390,15 @@ class Grep:
             if found.line_count or found.cut:
                 return None
             self._matching_files += 1
-            return self._given(FileMatches(ref.path, (), 0, 0, len(data)), 1)
+            return self._given(FileMatches(ref.path, (), 0, 0, size), 1)
         if not found.line_count:
             return None
+        self._shows_masks = self._shows_masks or any(map(_shows_mask, found.lines))
         self._lines += found.line_count
         self._occurrences += found.occurrences
         self._matching_files += 1
         lines = found.lines if request.shape == "lines" else ()
-        matches = FileMatches(ref.path, lines, found.occurrences, found.line_count, len(data))
+        matches = FileMatches(ref.path, lines, found.occurrences, found.line_count, size)
         return self._given(matches, len(lines) if request.shape == "lines" else 1)
 
     def _given(self, matches: FileMatches, shown: int) -> FileMatches | None:
@@ -430,6 +444,8 @@ class Grep:
                 f"Stopped after {limits[self._stop_reason]}: {self._seen:,} of {count(self._listed, 'file')} that may "
                 f"match were searched, up to {self._last_path}."
             )
+        if self._shows_masks:
+            yield WHAT_MASKS_ARE
         if self._slow_files:
             yield (
                 "The expression backtracks too much and was cut by its limit of processor time; repeats inside "
@@ -439,6 +455,10 @@ class Grep:
     @property
     def _last_path(self) -> str:
         return self._candidates[self._seen - 1].path if self._candidates and self._seen else "none"
+
+
+def _shows_mask(line: LineMatch) -> bool:
+    return any(MASK in text for text in (line.text, *line.before, *line.after))
 
 
 def _around_lazily(definitions: Definitions, ref: FileRef, data: bytes) -> Reach:

@@ -96,6 +96,15 @@ def scan(pattern: CompiledPattern, data: bytes, wanted: Wanted, *, deadline: flo
     return replace(found, lines=tuple(named))
 
 
+def may_match(pattern: CompiledPattern, data: bytes) -> bool:
+    """Whether a text has what every match contains: a pass at memory speed."""
+    if not pattern.needles or (pattern.folds_case and _may_fold(pattern.needles, data)):
+        return True
+    if pattern.multiline:
+        return _may_span(pattern, data)
+    return pattern.needles[0] in (data.lower() if pattern.folds_case else data)
+
+
 def _scan(pattern: CompiledPattern, data: bytes, wanted: Wanted, deadline: float) -> FileScan:
     if pattern.multiline:
         return _scan_text(pattern, data, wanted, deadline) if _may_span(pattern, data) else _NOTHING

@@ -9,7 +9,7 @@ import errno
 from collections.abc import Callable, Iterable, Iterator
 
 from findling.model.rows import FileRow
-from findling.model.text_encodings import CONVERTED, UTF8, as_utf8
+from findling.model.text_encodings import CONVERTED, UTF8, TextFilter, as_utf8
 from findling.model.trigram_plan import TrigramPlan
 from findling.outbound.files import Files, NotRead
 from findling.search.exact import FileRef, Scope
@@ -20,14 +20,17 @@ _MANY = 400
 """From this many candidate contents on, going through the remembered listing is quicker than asking for each."""
 
 
-def read_indexed(files: Files, path: str, max_bytes: int, encoding: str = UTF8) -> bytes | None:
+def read_indexed(
+    files: Files, path: str, max_bytes: int, encoding: str = UTF8, of_use: TextFilter | None = None
+) -> bytes | None:
     """A file's text in the form that was indexed; None when no such file stands there any more.
 
-    ``encoding``: what it was read by then. Raises OSError when it cannot be read or is longer than ``max_bytes`` bytes.
+    ``encoding``: what it was read by then. For ``of_use`` see `as_utf8`. Raises OSError when it cannot be read or is
+    longer than ``max_bytes`` bytes.
     """
     read = files.read(path, max_bytes)
     if not isinstance(read, NotRead):
-        return as_utf8(read[1], encoding)
+        return as_utf8(read[1], encoding, of_use)
     if read.reason in ("unreadable", "too_large"):
         raise OSError(errno.EFBIG if read.reason == "too_large" else errno.EIO, read.detail)
     return None
@@ -70,11 +73,11 @@ class IndexedFiles:
                     self._encodings[file.blob_id] = file.other_encoding
                 yield FileRef(file.path, file.blob_id, file.size, file.language)
 
-    def read(self, ref: FileRef) -> bytes | None:
+    def read(self, ref: FileRef, of_use: TextFilter | None = None) -> bytes | None:
         encoding = self._encodings.get(ref.blob_id, UTF8)
         if encoding == CONVERTED:
             return self._reader.doc_text(ref.blob_id)
-        data = read_indexed(self._files, ref.path, self._max_bytes, encoding)
+        data = read_indexed(self._files, ref.path, self._max_bytes, encoding, of_use)
         if data is None and self._lasting:
             raise OSError(errno.EIO, "its content is missing or damaged")
         return data

@@ -239,7 +239,7 @@ def references(
         if time.monotonic() > until:
             return References(tuple(found), total, False, tuple(slow), tuple(unread))
         try:
-            data = source.read(file)
+            data = source.read(file, lambda text: needle in text)
         except OSError:  # it became unreadable since it was indexed
             unread.append(file.path)
             continue

@@ -11,12 +11,12 @@ import heapq
 import math
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from operator import itemgetter
 
-from findling.model import tokenizer
+from findling.model import secrets, tokenizer
 from findling.outbound.files import Files, NotRead
 from findling.sources.selection import Found
 
@@ -38,6 +38,9 @@ DEFINING = (
 
 MOST_BYTES = 300_000_000
 """Text that is gone through: a few seconds."""
+
+FEW = 20
+"""A term that no more files have may be part of a secret."""
 
 MANY_FILES = 20_000
 ORDER_S = 0.5
@@ -112,7 +115,9 @@ def scan(
             named = tokenizer.path_terms(path)
             beside = [IN_PATH * named.count(term) for term in terms]
         seen.append((path, len(text), counts, beside, defined))
-    holding = [sum(1 for _, _, counts, *_ in seen if counts[place]) for place in range(len(terms))]
+    holding = _holding(seen, terms)
+    if _without_secrets(files, seen, [place for place, held in enumerate(holding) if held <= FEW], wanted, max_bytes):
+        holding = _holding(seen, terms)
     weights = [
         asked.terms[term] * math.log(1 + (len(seen) - held + 0.5) / (held + 0.5))
         for term, held in zip(terms, holding, strict=True)
@@ -131,6 +136,30 @@ def scan(
         dict(zip(terms, holding, strict=True)),
         total,
     )
+
+
+def _holding(seen: Sequence[_Seen], terms: Sequence[str]) -> list[int]:
+    """How many files have each term."""
+    return [sum(1 for _, _, counts, *_ in seen if counts[place]) for place in range(len(terms))]
+
+
+def _without_secrets(
+    files: Files, seen: list[_Seen], rare: Sequence[int], wanted: Sequence[bytes], max_bytes: int
+) -> bool:
+    """Count again in files that have a rare term, for it may be part of a secret; whether there was one. Terms of many
+    files are words that tell nobody anything about a secret, and masking all text would take twice as long as this."""
+    masked_any = False
+    for at, (path, length, counts, beside, defined) in enumerate(seen):
+        if not any(counts[place] for place in rare):
+            continue
+        read = files.read(path, max_bytes)
+        masked = None if isinstance(read, NotRead) else secrets.mask(read[1])
+        if masked is not None and masked.masks:
+            text = masked.text.lower()
+            counts = [text.count(each) for each in wanted]
+            seen[at] = path, length, counts, beside, [place for place in defined if counts[place]]
+            masked_any = True
+    return masked_any
 
 
 def _in_order(files: Files, found: Iterable[Found]) -> list[Found]:

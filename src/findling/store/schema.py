@@ -33,7 +33,7 @@ from typing import Any
 
 import apsw
 
-from findling.model import errors
+from findling.model import errors, secrets
 from findling.store import checksums
 from findling.store.layout import DATABASE as DATABASE
 from findling.store.layout import FULLTEXT as FULLTEXT
@@ -54,6 +54,10 @@ class IndexOlder(IndexDamaged):
 
 class CutOtherwise(errors.IndexBusy):
     """Another process has filled the store meanwhile, and cuts files by other sizes."""
+
+
+MASKED_OTHERWISE = "masked otherwise"
+"""In place of the sizes that files were cut by: they are to be read again in any case."""
 
 
 FORMAT_VERSION = 5
@@ -165,7 +169,12 @@ def identity(connection: apsw.Connection) -> bytes:
 
 
 def chunking(connection: apsw.Connection) -> str:
-    """The sizes that the files were cut by (`findling.reading.chunks`), '' for the default ones."""
+    """The sizes that the files were cut by (`findling.reading.chunks`), '' for the default ones.
+
+    `MASKED_OTHERWISE` where other rules than ours said what is secret in them.
+    """
+    if scalar(connection, "SELECT value FROM meta WHERE key='masks'") != secrets.VERSION:
+        return MASKED_OTHERWISE
     return str(scalar(connection, "SELECT value FROM meta WHERE key='chunking'") or "")
 
 

@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Iterable
 
-from findling.model import tokenizer
+from findling.model import secrets, tokenizer
 from findling.model.reading import Reading
 from findling.model.rows import squashed
 from findling.model.types import FileState
@@ -26,7 +26,7 @@ class IndexWriter(ManifestWriter):
 
     @typed
     def note_chunking(self, limits: str) -> None:
-        """Write down by which sizes files are cut here, '' for the default ones.
+        """Write down by which sizes files are cut here, '' for the default ones, and by which rules they are masked.
 
         Raises `schema.CutOtherwise` where there are files that were cut by others.
         """
@@ -36,7 +36,8 @@ class IndexWriter(ManifestWriter):
                     f"Another process has cut the files of the index at {self._directory} by other sizes.",
                     remedy="Use one configuration for this folder.",
                 )
-            self._db.execute("INSERT OR REPLACE INTO meta VALUES ('chunking', ?)", (limits,))
+            written = (limits, secrets.VERSION)
+            self._db.execute("INSERT OR REPLACE INTO meta VALUES ('chunking', ?), ('masks', ?)", written)
 
     @typed
     def entry_of(self, path: str, blob_hash: bytes) -> int | None:

@@ -34,6 +34,8 @@ def grep(args: Namespace, session: Session) -> int:
     """Of several roots one after another, in the order in which they were named."""
     paths = [args.pattern, *args.paths] if args.patterns and args.pattern is not None else args.paths
     patterns = args.patterns or [args.pattern]
+    if args.show_secrets and (args.json or args.json_events or not session.terminal):
+        raise InvalidInput("--show-secrets is for your eyes: it works on a terminal only.", remedy="Leave it out.")
     if patterns == [None]:
         raise InvalidInput("REGEX is missing.", remedy="See 'findling grep --help'.")
     with ExitStack() as stack:
@@ -113,6 +115,7 @@ def _options(args: Namespace, patterns: Sequence[str]) -> dict[str, Any]:
         "spans": MAX_COLUMNS if all_columns else SHOWN_COLUMNS,
         "offsets": args.json_events,
         "sort": args.sort,
+        "show_secrets": args.show_secrets,
     }
 
 

@@ -47,7 +47,7 @@ class Session:
             make_encodable(stream)
         self._args = args
         self._open_engine = open_engine
-        self._terminal = is_terminal(sys.stdout)
+        self.terminal = is_terminal(sys.stdout)
         self.reader_left = False
         """Whether whoever reads stdout has left before the end."""
         color = getattr(args, "color", "auto")
@@ -102,7 +102,7 @@ class Session:
             return terminal.JsonView(sys.stdout, searched.root)
         if self._pretty:
             return terminal.PrettyView(sys.stdout, self.places(searched))
-        return terminal.PlainView(sys.stdout, self.places(searched), terminal=self._terminal)
+        return terminal.PlainView(sys.stdout, self.places(searched), terminal=self.terminal)
 
     @property
     def screen_lines(self) -> int | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from findling.config.roots import STORE_NAME
 from findling.engine.library.fetching.fetch_requests import path_problem
 from findling.engine.library.place import Quota
 from findling.engine.small_files import failure, make_folder, read_json, write_json
@@ -133,6 +134,9 @@ def _wanted(
         if problem:
             tree.leave_out(path, problem)
             continue
+        if _is_ours(path):
+            tree.leave_out(path, f"{STORE_NAME} is for findling's own index and configuration")
+            continue
         if selection.filtered(path) is not None:
             continue
         named = left_out_by_name(path)
@@ -151,6 +155,11 @@ def _wanted(
                     remedy="Narrow options.includePatterns.",
                 )
     return found
+
+
+def _is_ours(path: str) -> bool:
+    """Whether a path leads into a folder that some system takes for an index of ours, which a stranger wrote here."""
+    return any(part.casefold().rstrip(". ") == STORE_NAME for part in path.split("/"))
 
 
 def _clash(folded: dict[str, str], path: str) -> str | None:

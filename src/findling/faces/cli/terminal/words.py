@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from findling import config, model
 from findling.model.plurals import count as count
+from findling.model.secrets import MASK, WHAT_MASKS_ARE
 
 if TYPE_CHECKING:
     from findling.config import Loaded
@@ -93,6 +94,8 @@ def search_notes(
         matched = f"{count(result.total, 'file')} matched, but no place fits into --max-tokens"
         notes.append(matched if result.total else nothing)
     notes += list(result.notes)
+    if any(MASK in f"{hit.snippet}{hit.body}{hit.signature}" for hit in result.hits):
+        notes.append(WHAT_MASKS_ARE)
     if not result.coverage.scanned:  # a note of the answer says it already
         notes += _freshness(result)
     if result.unfinished and not result.coverage.scanned:
@@ -161,6 +164,8 @@ def grep_total(result: GrepResult) -> str:
 def symbol_notes(result: SymbolResult, *, references_asked: bool, nothing: str = NOTHING_FOUND) -> list[str]:
     notes = [] if result.definitions or result.references or result.absent else [nothing]
     notes += list(result.notes)
+    if any(MASK in f"{hit.signature}{hit.body}" for hit in result.definitions):
+        notes.append(WHAT_MASKS_ARE)
     if len(result.definitions) < result.total_definitions:
         notes.append(f"{len(result.definitions)} of {count(result.total_definitions, 'definition')} shown; see --limit")
     if references_asked and len(result.references) < result.total_references:
@@ -279,6 +284,7 @@ def explanation_rows(found: Explanation, shown: Callable[[str], str]) -> list[tu
         ("holds", parts if found.kind == "file" and found.indexed else ""),
         ("symbols", found.symbols_missing),
         ("files", "; ".join(filter(None, counts)) if found.kind == "folder" else ""),
+        ("masked", ", ".join(f"line {line} ({rule})" for line, rule in found.masked)),
         ("remedy", found.remedy),
         ("root", found.root),
     )

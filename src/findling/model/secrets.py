@@ -1,0 +1,339 @@
+"""Secrets inside of a text, and the text without them. Pure: knows neither paths nor disks.
+
+Every text of a file passes `mask` on its way from bytes to whoever reads it (`text_encodings.as_utf8`,
+`reading.decoding.decode`), so that nothing that is indexed, matched, counted or shown ever has a secret in it. Only
+the span of a secret goes; lines stay where they are. Three kinds are known: tokens that show by their beginning whose
+they are (`secret_rules`), what is assigned to a name that says so (a password), and private keys in their armour.
+A mask takes what varies; placeholders of documentation, names of variables and plain words are none.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from typing import Final, NamedTuple
+
+from findling.model.secret_rules import RULES, Rule
+
+VERSION: Final = 1
+"""Of the rules: what was read by others is read again. To be raised with every change of what is masked."""
+
+MASK: Final = "\u2022\u2022\u2022\u2022"
+"""In place of a secret."""
+
+WHAT_MASKS_ARE: Final = f"Secrets are masked here ({MASK}). Never write a mask back into a file."
+"""For whoever is shown one."""
+
+Masks = tuple[tuple[int, str], ...]
+"""The line and the rule of each mask."""
+
+NO_MASKS: Final[Masks] = ()
+
+
+class Masked(NamedTuple):
+    text: bytes
+    masks: Masks = NO_MASKS
+
+
+class _Span(NamedTuple):
+    start: int
+    end: int
+    rule: str
+
+
+_MASK: Final = MASK.encode()
+
+
+_MOST_CLEAN: Final = 20_000
+_clean: set[int] = set()
+"""Hashes of texts that have no secret: most are read more than once, and a hash takes a tenth of the time."""
+
+
+def mask(text: bytes) -> Masked:
+    """A text (UTF-8) with its secrets masked. Masking twice does no harm."""
+    known = hash(text)
+    if known in _clean:
+        return Masked(text)
+    masked = _mask(text)
+    if not masked.masks:
+        if len(_clean) >= _MOST_CLEAN:
+            _clean.clear()
+        _clean.add(known)
+    return masked
+
+
+def _mask(text: bytes) -> Masked:
+    spans = [*_tokens(text), *_private_keys(text)]
+    told = {end for _, end, _ in spans}  # a token keeps its beginning, also where it is assigned to something
+    spans += [span for span in _assigned(text) if span.end not in told]
+    if not spans:
+        return Masked(text)
+    spans.sort()
+    pieces: list[bytes] = []
+    masks: list[tuple[int, str]] = []
+    at, line = 0, 1
+    for start, end, rule in spans:
+        if end <= at:
+            continue  # within one that is masked already
+        start = max(start, at)
+        line += text.count(b"\n", at, start)
+        pieces += (text[at:start], _MASK)
+        if not masks or masks[-1] != (line, rule):
+            masks.append((line, rule))
+        at = end
+    pieces.append(text[at:])
+    return Masked(b"".join(pieces), tuple(masks))
+
+
+def masked_lines(text: str) -> Masks:
+    """The masks in a text whose secrets were masked when it was taken in: by which rule is not known any more."""
+    if MASK not in text:
+        return NO_MASKS
+    return tuple((number, "secret") for number, line in enumerate(text.split("\n"), 1) if MASK in line)
+
+
+# --- tokens that show by their beginning whose they are --------------------------------------------------------
+
+
+_Begins = list[tuple[bytes, Rule]]
+
+
+class _Known(NamedTuple):
+    """``starts``: by the first two bytes, what a long word begins with; ``ahead``: what stands before one;
+    ``anywhere``: the others."""
+
+    starts: dict[bytes, _Begins]
+    ahead: _Begins
+    anywhere: _Begins
+
+
+_LONG: Final = 20
+"""Bytes of the shortest token, and of few words."""
+
+_WORD: Final = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz-"
+_WORDS_ONLY: Final = bytes(0x61 if byte in _WORD else 0x20 for byte in range(256))
+_LONG_WORD: Final = b"a" * _LONG
+
+_LONGEST_BEFORE: Final = 60
+_LEAST_ENTROPY: Final = 2.7
+"""Bits a character: of 16 random hexadecimal digits one set in ten thousand has less, of repeated ones every."""
+
+
+@cache
+def _known() -> _Known:
+    known = _Known({}, [], [])
+    for rule in RULES:
+        for begin in map(str.encode, rule.begins.split()):
+            if rule.anywhere:
+                known.anywhere.append((begin, rule))
+            elif begin.strip(_WORD):
+                known.ahead.append((begin, rule))
+            else:
+                known.starts.setdefault(begin[:2], []).append((begin, rule))
+    return known
+
+
+@cache
+def _bytes_pattern(expression: bytes) -> re.Pattern[bytes]:
+    return re.compile(expression)
+
+
+def _tokens(text: bytes) -> Iterator[_Span]:
+    for begin, rule in _known().anywhere:
+        at = text.find(begin)
+        while at >= 0:
+            yield from _token(text, at, at + len(begin), rule)
+            at = text.find(begin, at + len(begin))
+    yield from _long_words(text)
+
+
+def _long_words(text: bytes) -> Iterator[_Span]:
+    """Tokens that are long words, or begin before one: their beginnings are many, and long words are few."""
+    starts, ahead, _ = _known()
+    last = tuple(begin for begin, _ in ahead)
+    words = text.translate(_WORDS_ONLY)
+    at = words.find(_LONG_WORD)
+    while at >= 0:
+        start = at + (at > 0 and text[at - 1] == 0x5C)  # the letter of an escape such as \n
+        for begin, rule in starts.get(text[start : start + 2], ()):
+            if text.startswith(begin, start):
+                yield from _token(text, start, start + len(begin), rule)
+        if text[start - 1 : start] in b"./$:" and text[max(0, start - 12) : start].endswith(last):
+            for begin, rule in ahead:
+                if text.endswith(begin, 0, start):
+                    yield from _token(text, start - len(begin), start, rule)
+        end = words.find(b" ", at)
+        at = words.find(_LONG_WORD, end) if end >= 0 else -1
+
+
+def _token(text: bytes, start: int, end: int, rule: Rule) -> Iterator[_Span]:
+    """What is secret in a token that begins at ``start`` and by ``rule`` goes on from ``end``."""
+    rest = _bytes_pattern(rf"({rule.rest})(?![A-Za-z0-9])".encode()).match(text, end)
+    if rest is None:
+        return
+    begin = end
+    if rule.before:
+        ahead = _bytes_pattern(rf"(?<![\w.])({rule.before})\Z".encode())
+        before = ahead.search(text, max(0, start - _LONGEST_BEFORE), start)
+        if before is None:
+            return
+        begin = before.start(1)
+    if _varies(text[begin : rest.end()]):
+        yield _Span(begin, rest.end(), rule.id)
+
+
+def _entropy(value: bytes) -> float:
+    """Bits a character."""
+    size = len(value)
+    return -sum(times / size * math.log2(times / size) for times in Counter(value).values())
+
+
+_PLACEHOLDER: Final = (
+    rb"(?i)example|placeholder|dummy|sample|changeme|change[_-]me|change[_-]?this|redacted|x{5}|0{8}|1{6}|\*{3}|\.{3}"
+    rb"|a{6}|a1b2c3|SflKxwRJSMeKKF2QT4|12345|23456789|98765|abcdef[g0-]|abcd1234|qwerty|deadbeef|cafebabe|foobar|insert|replace|your[_-]?"
+    rb"|never[_-]?use|not[_-]?a?[_-]?(?:real|valid|secret)|invalid|fake|mock|todo"
+)
+
+
+def _varies(value: bytes) -> bool:
+    """Whether a value of the right shape can be a real one: neither a placeholder nor one character again and again."""
+    return _entropy(value) >= min(_LEAST_ENTROPY, math.log2(len(value)) - 1) and not _bytes_pattern(
+        _PLACEHOLDER
+    ).search(value)
+
+
+# --- what is assigned to a name that says so ------------------------------------------------------------------
+
+
+_VALUE: Final = rb"""(?:[bfru@]{0,2}(?P<quote>["'`])(?P<quoted>[^"'`\s\\]{8,4000}+)\\?(?P=quote)
+    |(?P<plain>[^\s"'`<>(){}\[\],;$&|\\]{8,4000}+))"""
+_GIVEN: Final = (
+    rb"""(?xi)(?P<name>[\w.-]{0,30})(?:
+      \\?["'`]?\]?[ \t]{0,9}(?::[ \t]?[a-z]{2,9}\??[ \t]{0,2}(?==))?(?::=|=>|\?\?=|=|:)[ \t]{0,9}\\?
+    | ["'`][ \t]{0,4},[ \t]{0,4}(?=["'`])
+    | ["'][ \t]{1,4}value[ \t]{0,2}=[ \t]{0,2}
+    | >(?=[^<\s]{8,4000}</)
+    )"""
+    + _VALUE
+)
+"""What follows a name's telling part, up to the value: of code, configuration, JSON, XML, calls with both in quotes."""
+
+_ENDS: Final = (b"", b" ", b"\t", b"\r", b"\n", b",", b";", b"<", b"&", b'"', b"'", b"`", b"\\", b"@")
+"""Behind a value without quotes; where a name of a function stood, there would be a bracket."""
+
+_HEADER: Final = rb"""(?xi)orization\\?["']?[ \t]{0,4}[:=,][ \t]{0,4}\\?["'`]?(?:bearer|token|basic|apikey)[ ]
+    (?P<plain>[\w+/=.~-]{16,2000})"""
+_ADDRESS: Final = rb"""://[^\s/:@"'<>`()]{0,64}:(?P<plain>[^\s/:@"'<>`(){}$]{6,128})@[\w\[]"""
+
+_KEYS: Final = (
+    rb"(?:api|access|account|priv(?:ate)?|auth|secret|shared|master|encryption|encrypt|signing|sign|consumer|storage"
+    rb"|subscription|service|server|host|app|application|client|license|ingest|function|instrumentation)[-_. ]?\Z"
+)
+"""What makes a key one that opens something."""
+
+_HARMLESS: Final = (
+    rb"(?i)public|hash|digest|checksum|fingerprint|sha\d|md5|encrypted|crypted|file|path|dir|url|uri|name|type|class"
+    rb"|field|label|title|prefix|header|length|size|(?<!ac)count|policy|expir|provider|version|format|regex|pattern|hint|arn"
+)
+"""In a name: its value is about a secret, or none."""
+
+_FINDERS: Final = (
+    (b"passw", _GIVEN, b""),
+    (b"passphrase", _GIVEN, b""),
+    (b"pwd", _GIVEN, b""),
+    (b"secret", _GIVEN, b""),
+    (b"token", _GIVEN, b""),
+    (b"key", _GIVEN, _KEYS),
+    (b"auth", _GIVEN.replace(b"(?P<name>", b"(?![a-z])(?P<name>", 1), rb"[_\"']\Z"),
+    (b"auth", _HEADER, b""),
+    (b"://", b"(?<=://)" + _ADDRESS[3:], b""),
+)
+"""What is looked for, whatever its case; what follows it; what stands before it."""
+
+_NAME_BEFORE: Final = rb"[\w.-]*\Z"
+_MOST_BEFORE: Final = 40
+
+
+def _assigned(text: bytes) -> Iterator[_Span]:
+    """Values that are given to names of secrets, passwords in addresses, what proves who asks."""
+    lowered = text.lower()
+    for telling, follows, before in _FINDERS:
+        at = lowered.find(telling)
+        while at >= 0:
+            after = at + len(telling)
+            fits = not before or _bytes_pattern(before).search(lowered[max(0, at - _MOST_BEFORE) : at])
+            given = _bytes_pattern(follows).match(text, after) if fits else None
+            if given is not None:
+                after = max(after, given.end())  # what is long and one value is gone through once
+                named = given.groupdict()
+                place = "plain" if named["plain"] else "quoted"
+                about = _bytes_pattern(_NAME_BEFORE).search(text[max(0, at - _MOST_BEFORE) : at])
+                name = (about[0] if about else b"") + (named.get("name") or b"")
+                end = given.end(place)
+                ends = place == "quoted" or text[end : end + 1] in _ENDS
+                if ends and not _bytes_pattern(_HARMLESS).search(name) and _opens(named[place]):
+                    rule = "password" if telling in (b"passw", b"passphrase", b"pwd", b"://") else "assigned-secret"
+                    yield _Span(given.start(place), end, rule)
+            at = lowered.find(telling, after)
+
+
+_WORDS: Final = rb"[A-Z]?[a-z]{4,}|[A-Z]{5,}"
+_MOST_WORDS: Final = 0.5
+_TURNS: Final = rb"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])"
+_UUID: Final = rb"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_CLASSES: Final = (rb"[a-z]", rb"[A-Z]", rb"[0-9]", rb"[!@#%^*+?~$=]")
+_DUMMIES: Final = (
+    rb"(?i)pass|secret|test|admin|user|foo|bar|demo|1234|abc|qwert|hunter|letmein|welcome|login|token|key|root|guest"
+    rb"|default|none|null|true|false|string|value|hello|world|name|some|correct|horse|xxx|spring|django|flask"
+)
+
+
+def _opens(value: bytes) -> bool:
+    """Whether a value opens something: it is random, or as mixed as passwords are, and no word of somebody's."""
+    if not _varies(value) or _bytes_pattern(_UUID).fullmatch(value):
+        return False
+    words = sum(map(len, _bytes_pattern(_WORDS).findall(value)))
+    turns = len(_bytes_pattern(_TURNS).findall(value))
+    if _bytes_pattern(rb"[\w+/=.~-]+").fullmatch(value) and len(value) >= _LEAST_RANDOM:
+        return turns >= 2 and (words <= _MOST_WORDS * len(value) or turns >= 6)
+    mixed = sum(1 for each in _CLASSES if _bytes_pattern(each).search(value)) >= 3
+    return mixed and words <= 0.6 * len(value) and not _bytes_pattern(_DUMMIES).search(value)
+
+
+_LEAST_RANDOM: Final = 16
+
+
+# --- private keys ---------------------------------------------------------------------------------------------
+
+
+_KEY_LABEL: Final = rb"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"
+_KEY_RUN: Final = rb"[A-Za-z0-9+/]{40}"  # a line of a real key; prose and templates that mention the label have none
+_KEY_HEADERS_BYTES: Final = 600  # what may stand between the label and the first full line
+_MAX_KEY_BYTES: Final = 20_000  # the largest keys in use (post-quantum ones) stay below
+_KEY_PIECE: Final = rb"(?:\\[nr])|([A-Za-z0-9+/=]{4,})"
+
+
+def private_keys(text: bytes) -> Iterator[tuple[int, int, int]]:
+    """Where private keys stand in their textual armour: its start, its text's start, and its end."""
+    if b"PRIVATE KEY" not in text:
+        return
+    end = 0
+    for label in _bytes_pattern(_KEY_LABEL).finditer(text):
+        start = label.end()
+        if start < end:
+            continue  # inside of one
+        end = text.find(b"-----END", start, start + _MAX_KEY_BYTES)
+        end = end if end >= 0 else min(len(text), start + _KEY_HEADERS_BYTES)
+        if _bytes_pattern(_KEY_RUN).search(text, start, min(end, start + _KEY_HEADERS_BYTES)):
+            yield label.start(), start, end
+
+
+def _private_keys(text: bytes) -> Iterator[_Span]:
+    """Their pieces: line ends, quotes and what else code has between them stay."""
+    for _, start, end in private_keys(text):
+        for piece in _bytes_pattern(_KEY_PIECE).finditer(text, start, end):
+            if piece[1]:
+                yield _Span(piece.start(), piece.end(), "private-key")
