@@ -107,7 +107,7 @@ class Session:
     @property
     def screen_lines(self) -> int | None:
         """How many lines of an answer are seen at once; None where nobody looks at a screen."""
-        if not self._terminal or self._args.json:
+        if not self.terminal or self._args.json:
             return None
         return shutil.get_terminal_size().lines - PROMPT_LINES
 
