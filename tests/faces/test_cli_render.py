@@ -350,11 +350,9 @@ def test_two_groups_have_a_heading_each(piped: Callable[..., Ran], shown: Callab
     assert ran.out == (
         "== docs ==\n"
         "docs/notes.md:1-1  -  [keyword]  changed since it was indexed\n"
-        "  1  Retries\n"
         "  and 2 translations\n"
         "\n"
         "docs/more.md:1-1  -  [keyword]\n"
-        "  1  Retries\n"
         "\n"
         "== code ==\n"
         "src/http/client.py:9-11  Client.retry  [keyword,semantic]\n"
