@@ -33,8 +33,8 @@ MAX_NAME = 1_000
 """Characters of a name; what is longer is none."""
 
 USUAL_CHARS, USUAL_LIMIT = 3_550, 10
-"""What the results take where nothing else is said: the fields of each are long, and an agent seldom needs those of the
-last. These are named in a line."""
+"""Characters that the results take by default, and for how many results. The fields of a result are long, and an agent
+seldom needs those of the last ones: these get one line each (`further_fields`)."""
 
 BODIES: Mapping[str, Literal["auto", "all", "none"]] = {
     "location": "none",
@@ -51,7 +51,7 @@ TEXT_LINES = 60
 """Lines of a place that are compared with the query: what a person would look at."""
 
 MORE_RESULTS = 20
-"""To ask for where the first ones do not answer: half of the files that these miss stand among so many."""
+"""The limit to suggest when the first results do not answer: it finds half of the files that those missed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -444,7 +444,7 @@ class _Failed(Exception):
 
 
 def _by_service(config: Config, query: str, found: Sequence[Found]) -> list[Found]:
-    """By relevance; what the service was not sent or did not return follows, at most at its lowest."""
+    """By the service's relevance; results not sent or not returned come after, scored no higher than its lowest."""
     provider = config.rerank.provider
     sent = [item for item in found if _may_be_sent(item)]
     if not sent:

@@ -250,7 +250,7 @@ class Document:
 
     @property
     def order(self) -> tuple[object, ...]:
-        """All words before some, then by text; equals as plans and agents are numbered."""
+        """Documents with all words come first, then the better text score; ties by path, its numbers as numbers."""
         return self.matches.share < 1.0, -round(self.text * self.matches.share, 9), prefix_order(self.file.path)
 
 

@@ -58,7 +58,7 @@ def search_documents(call: Call, given: Arguments) -> Reply:
 
 
 def _options(call: Call, options: Arguments) -> dict[str, Any]:
-    """The options in effect: ``minScore`` before ``similarityThreshold``, the smaller of the two counts."""
+    """The options in effect: ``minScore`` overrides ``similarityThreshold``, and the smaller limit counts."""
     limit: int = options.get("limit", 10)
     least = options.get("minScore", options.get("similarityThreshold"))
     return {

@@ -45,9 +45,9 @@ def definitions(found: FileSymbols, lines: Lines) -> list[dict[str, Any]]:
 
 
 def file_symbols(call: Call, path: str) -> tuple[FileSymbols, Freshness]:
-    """The definitions of a file, taken in before when it changed, and how fresh the index is that says so.
+    """The definitions of a file, indexed again first if it has changed, and how fresh the index is.
 
-    Raises `Refusal` (``file_not_found``); what the index lacks then goes on in the background.
+    Raises `Refusal` (``file_not_found``); if the index is not fresh then, indexing goes on in the background.
     """
     engine = call.workspace.engine
     relative, real = inside(engine.root, path)

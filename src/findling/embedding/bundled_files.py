@@ -64,8 +64,8 @@ def described(folder: Path, *, verify: bool) -> Described:
 
 
 def knows(text: str) -> bool:
-    """Whether the bundled model, which has seen many texts, knows each part of each word of a text: a word of some
-    language is known. Raises `EmbedderUnavailable`."""
+    """Whether the bundled model's vocabulary has each part of each word of a text. It was made from many texts, so the
+    real words of a language are in it. Raises `EmbedderUnavailable`."""
     with reading(MODEL_DIR):
         known = b"\n" + (MODEL_DIR / WORDS_FILE).read_bytes() + b"\n"
     return all(f"\n{part}\n".encode() in known for word in words(text) for part in model_terms(word))

@@ -52,8 +52,8 @@ _FAILED = bytes(HASH_BYTES)
 """In place of the hash of a text that could not be embedded: no text has it, so none takes its vector over."""
 
 _REFUSED = b"\xff"
-"""Of nothing else is, in what was begun of a file, the vector of a text that could not be embedded: it is not asked for
-again with each go, which may cost money. No unit vector is that."""
+"""In the vectors of a file that is only partly embedded, a vector of these bytes marks a text that could not be
+embedded, so that not every run asks for it again, which may cost money. No unit vector looks like that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,7 +363,7 @@ def _texts(
 
 
 def _text(files: Files, path: str, blob_hash: bytes, max_bytes: int) -> str | bytes | None:
-    """A file's text as it was indexed: as bytes, unless a byte is a character."""
+    """A file's text as it was indexed: a string if it is all ASCII, else UTF-8 bytes; None if it has changed."""
     read = read_file(files, path, max_bytes)
     if not isinstance(read, tuple) or hashlib.sha256(read[1]).digest() != blob_hash:
         return None

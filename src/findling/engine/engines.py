@@ -136,7 +136,7 @@ class Engines:
 
     @property
     def by_words(self) -> Mapping[str, str]:
-        """By name what the last question asked by words alone, though others by meaning, and why."""
+        """By name: the collections that the last question searched by words only, though others by meaning; and why."""
         return self._of(dict(self._searchable())).searched.said_by_words()
 
     def coverage(self) -> Coverage:
@@ -178,7 +178,7 @@ class Engines:
             return question(self._of(fresh), *_joined(fresh))
         except (Cancelled, InvalidInput):
             raise
-        except FindlingError:  # of one of them; which, they can tell
+        except FindlingError:  # one engine failed; asking each alone shows which
             whole = of_each({name: self.engines[name] for name in fresh}, alone, self.problems)
             for name in whole:
                 self.engines[name].collection.store.put_notes_back()

@@ -27,10 +27,10 @@ from findling.sources.selection import CACHE_TAG, NEVER_FOLDERS, Selection, fold
 # ruff: noqa: PTH111, PTH118, PTH120 - plain strings, as in selection
 
 _STEP_NS = 20_000_000
-"""No file system that keeps parts of a second has a coarser clock."""
+"""The coarsest clock of file systems whose times have fractions of a second."""
 
 _COARSE_STEP_NS = 2_000_000_000
-"""The coarsest clock of those that keep none."""
+"""The coarsest clock of file systems whose times are whole seconds."""
 
 _SECOND_NS = 1_000_000_000
 
@@ -141,7 +141,7 @@ class TreeRecorder:
             try:
                 is_folder = stat.S_ISDIR(os.lstat(self._place(folder)).st_mode)
             except OSError:
-                continue  # it comes to be in one that is noted
+                continue  # if it appears later, its parent changes, which is noted
             if is_folder:
                 self._entries(folder)
 

@@ -22,7 +22,7 @@ from typing import Final
 from findling.sources.selection import NEVER_FOLDERS
 
 STEP_MS = 100
-"""How often the system's queue is looked at; so long nothing must come for a burst to be handed over."""
+"""How often the system's queue is looked at. A burst of changes is over when nothing has come for this long."""
 
 BURST_MS = 1_000
 """After so long a burst is handed over though it goes on."""
@@ -41,8 +41,8 @@ class CannotWatch(Exception):
 def changes(root: Path, folders: Iterable[str], stop: threading.Event) -> Iterator[set[str]]:
     """What is heard of the files right in these folders, until ``stop``: paths from the root, there or not.
 
-    Bursts come as one. After a second without anything an empty set comes; the first one says, whatever is in it, that
-    from here on nothing is missed. Raises `CannotWatch`.
+    A burst of changes comes as one set; after a second without changes, an empty set comes. Once the first set has
+    come, empty or not, no later change is missed. Raises `CannotWatch`.
     """
     if "microsoft" in platform.release().lower():
         raise CannotWatch("this system (WSL) does not tell of every change")

@@ -27,7 +27,7 @@ _Writer = TypeVar("_Writer", bound="BatchWriter")
 
 
 _COUNT_VECTORS_ONLY = "INSERT INTO meta VALUES ('only_vectors', 1) ON CONFLICT(key) DO UPDATE SET value=value+1"
-"""Of the generations, how many changed nothing else: what readers remember of contents outlives these."""
+"""Counts the generations that changed only vectors: what readers have cached of files' contents survives these."""
 
 
 def typed(

@@ -82,7 +82,7 @@ def connect(path: Path, *, create: bool = True) -> apsw.Connection:
 
 
 def _use_log(connection: apsw.Connection) -> None:
-    """SQLite asks no busy handler while several turn a new file to it at once."""
+    """Turn the write-ahead log on. Retries, as SQLite does not wait when several processes do this at once."""
     until = time.monotonic() + _BUSY_MS / 1000
     while True:
         try:
@@ -113,8 +113,8 @@ def _newer(path: Path, version: int) -> errors.IndexNewer:
 
 
 def connect_to_read(path: Path) -> tuple[apsw.Connection, bool]:
-    """As `connect`; on a full disk, where SQLite cannot even make the file that readers meet in, the last good state
-    without it. Then, so says the flag, nothing may write meanwhile: use the connection for one question."""
+    """As `connect`, and False. If the disk is too full for the file that SQLite's readers share, the last good state is
+    opened without that file, and True: nothing may write while it is open, so use it for one question only."""
     try:
         return _connect_standing(path), False
     except errors.StorageFull:
@@ -137,8 +137,8 @@ def connect_to_read(path: Path) -> tuple[apsw.Connection, bool]:
 
 
 def _connect_standing(path: Path) -> apsw.Connection:
-    """As `connect`, but a file that is not there is made by who has the writer role alone: another store may be about
-    to take this one's place (`rebuilding`)."""
+    """As `connect`, but a missing file is created only while holding the writer role, since another process may be
+    about to move a new store into this place (`rebuilding`)."""
     until = time.monotonic() + _BUSY_MS / 1000
     while True:
         standing = layout.file_id(path)
@@ -199,7 +199,7 @@ def _create(connection: apsw.Connection) -> None:
 
 
 _NOT_OF_OURS = (AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError)
-"""What reading rows raises that hold something else than was written: no text, another type, a length too large."""
+"""The errors that damaged rows cause when they are used: invalid text, a value of another type, too large a length."""
 
 
 @contextmanager

@@ -23,11 +23,11 @@ LAG_SHARE = 0.1
 """A file that lacks a larger share of the rows is written anew."""
 
 FEW_SHARE = 0.01
-"""A file that lacks no larger share is not looked at for deleted rows: one changed file must not take 30 ms longer."""
+"""If a file lacks at most this share, deleted rows are not looked for: that would cost a one-file run 30 ms."""
 
 
 class About(NamedTuple):
-    """How many ``rows`` the bits are of, and the ``last`` of the table's that is among them."""
+    """``rows``: how many vectors the bits cover; ``last``: the highest id in the table of vectors among them."""
 
     rows: int
     last: int

@@ -26,9 +26,9 @@ class IndexWriter(ManifestWriter):
 
     @typed
     def note_chunking(self, limits: str) -> None:
-        """Write down by which sizes files are cut here, '' for the default ones, and by which rules they are masked.
+        """Record the sizes that files are cut by ('' for the defaults) and the version of the rules that mask secrets.
 
-        Raises `schema.CutOtherwise` where there are files that were cut by others.
+        Raises `schema.CutOtherwise` if the index already has files that were cut by other sizes.
         """
         if schema.chunking(self._db) != limits:
             if self._value("SELECT 1 FROM entries LIMIT 1") is not None:
@@ -154,7 +154,7 @@ class IndexWriter(ManifestWriter):
 
     @typed
     def begin_vectors(self, model_id: int, rows: Iterable[tuple[int, bytes, bytes]]) -> None:
-        """As `add_vectors`, of entries for some of whose texts vectors are still to be made; in any order."""
+        """As `add_vectors`, but for entries some of whose texts still lack vectors; an entry's may be in any order."""
         self._put_vectors(schema.begun(model_id), rows)
 
     def _put_vectors(self, model_id: int, rows: Iterable[tuple[int, bytes, bytes]]) -> None:
