@@ -38,18 +38,23 @@ def synonyms(stem: str) -> tuple[str, ...]:
 
 
 @cache
-def _english() -> tuple[dict[str, tuple[str, ...]], re.Pattern[str]]:
-    """Word -> what it is in English, and an expression for the words of scripts that have no spaces."""
+def _english() -> dict[str, tuple[str, ...]]:
+    """Word -> what it is in English."""
     found: dict[str, tuple[str, ...]] = {}
     for line in _lines("other_languages.txt"):
         words, english = line.split(": ")
         for word in words.split():
             found[word] = (*found.get(word, ()), *english.split())
-    unspaced = sorted((word for word in found if _UNSPACED.match(word)), key=len, reverse=True)
-    return found, re.compile("|".join(map(re.escape, unspaced)))
+    return found
 
 
-_UNSPACED = re.compile("[\u3040-\u30ff\u4e00-\u9fff]")
+@cache
+def _unspaced() -> re.Pattern[str]:
+    """The words of scripts that have no spaces. Made when it is needed: that takes 3 ms."""
+    signs = re.compile("[\u3040-\u30ff\u4e00-\u9fff]")
+    words = sorted((word for word in _english() if signs.match(word)), key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, words)))
+
 
 _SIGNS = 2
 """Different signs of another language in a question: a single foreign word may be a name."""
@@ -69,10 +74,10 @@ _ALSO_ENGLISH = frozenset("comment para les dans le la un el de der die das des 
 
 def in_english(text: str) -> tuple[str, ...]:
     """English words for what a text in another language says; () for English. Takes time linear in the text."""
-    table, unspaced = _english()
+    table = _english()
     found: dict[str, None] = {}
     if not text.isascii():
-        for match in unspaced.findall(text):
+        for match in _unspaced().findall(text):
             found.update(dict.fromkeys(table[match]))
     words = [(word, _plain(word)) for word in re.findall(r"\w+", unicodedata.normalize("NFC", text.lower()))]
     known = {word if word in table else plain: None for word, plain in words if word in table or plain in table}
