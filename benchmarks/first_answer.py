@@ -45,6 +45,16 @@ def ndcg(found: Sequence[str], wanted: frozenset[str]) -> float:
     return gain / sum(1 / math.log2(place + 2) for place in range(min(TOP, len(wanted))))
 
 
+def by_repository(file: Path) -> dict[str, list[dict[str, Any]]]:
+    """The questions of a file that some file of their repository answers."""
+    found = defaultdict(list)
+    for line in file.read_text(encoding="utf-8").splitlines():
+        question = json.loads(line)
+        if relevant(question):
+            found[question["repo"]].append(question)
+    return found
+
+
 def asked(folder: Path, text: str) -> tuple[list[str], int, float, float]:
     """The files of a first answer, how many were gone through, seconds by the clock and of processor time."""
     command = [sys.executable, "-m", "findling", "search", "--json", "--", text]
@@ -72,13 +82,8 @@ def main() -> None:
     print("|---|--:|--:|--:|--:|--:|--:|")
     with tempfile.TemporaryDirectory() as made:
         for file in options.questions:
-            by_repo = defaultdict(list)
-            for line in file.read_text(encoding="utf-8").splitlines():
-                question = json.loads(line)
-                if relevant(question):
-                    by_repo[question["repo"]].append(question)
             first, whole, walls, used = [], [], [], []
-            for repo, questions in by_repo.items():
+            for repo, questions in by_repository(file).items():
                 copy = Path(made) / repo
                 if not copy.exists():
                     indexed = shutil.ignore_patterns(".findling")

@@ -9,13 +9,12 @@ those that are then read, within what is read for one question.
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 
-from first_answer import relevant
+from first_answer import by_repository, relevant
 
 from findling.engine import first_answers
 from findling.outbound.files import RootFiles
@@ -47,14 +46,9 @@ def main() -> None:
     choices = {name: getattr(scanning, name) for name in ("DEFINED", "HELD_BACK")}
     wanted_files = DiscoveryOptions()
     for file in options.questions:
-        by_repo = defaultdict(list)
-        for line in file.read_text(encoding="utf-8").splitlines():
-            question = json.loads(line)
-            if relevant(question):
-                by_repo[question["repo"]].append(question)
         recall: dict[str, list[tuple[float, ...]]] = defaultdict(list)
         used = 0.0
-        for repo, questions in by_repo.items():
+        for repo, questions in by_repository(file).items():
             root = options.corpora / repo
             found = discover(root, wanted_files).files
             for question in questions[:: options.every]:

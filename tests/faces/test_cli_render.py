@@ -390,8 +390,9 @@ def test_search_passes_every_option_on(piped: Callable[..., Ran], tmp_path: Path
     ran = piped(*words.split(), *more, answers=[ANSWER])
     assert ran.status == 0
     assert ran.engine.opened == (Path("src"), tmp_path, True)
+    globs = ("*.go", "x/**")
     assert ran.engine.calls == [
-        ("ask", (Query("-flag", 3, "hybrid", "go", ("*.go", "x/**"), "code", 900, explain=True, wait_s=None),), {})
+        ("ask", (Query("-flag", 3, "hybrid", "go", globs, "code", explain=True, wait_s=None, usual_chars=3_600),), {})
     ]
 
 

@@ -51,7 +51,7 @@ LARGE_BYTES, LARGE_FILES = 200_000, 12
 """Larger files are read only where they are among the so many closest: one takes the time of twenty."""
 
 WORTH_BYTES, OF_FIVE, WORKER_S = 300_000, 3, 5.0
-"""From so much text on another process reads three files of five, in at most this time; vectors are made here."""
+"""From so much text on another process reads three files of five, in at most this time."""
 
 KEPT_FILES = 600
 """More than this is forgotten, and what the next question needs is read again."""

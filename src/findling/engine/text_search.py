@@ -204,7 +204,7 @@ class SearchedFiles:
         if isinstance(read, NotRead):
             return None if read.reason == "not_found" else SkippedFile(ref.path, read.reason, read.detail)
         data = read[1]
-        decoded = reading.admit(ref.path, data, show_secrets=True)
+        decoded = reading.admit(ref.path, data, show_secrets=True)  # masked below, if it can match at all
         if isinstance(decoded, SkippedFile):
             return decoded
         if self._languages is not None and not self._languages(_language_of(ref.path, data)):

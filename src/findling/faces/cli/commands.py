@@ -61,10 +61,10 @@ def search(args: Namespace, session: Session) -> int:
                 args.language,
                 tuple(args.path_globs),
                 args.kind,
-                args.max_tokens,
-                args.explain,
-                wait_s,
+                explain=args.explain,
+                wait_s=wait_s,
                 screen_lines=session.screen_lines,
+                usual_chars=session.most_chars,
             )
             result = engine.ask(asked, progress=progress).result
         told = result.total or result.is_absent

@@ -111,6 +111,12 @@ class Session:
             return None
         return shutil.get_terminal_size().lines - PROMPT_LINES
 
+    @property
+    def most_chars(self) -> int | None:
+        """How long an answer may be, about, before it is cut to its length as it is printed (`within`)."""
+        most: int | None = self._args.max_tokens
+        return most and most * search.CHARS_PER_TOKEN
+
     @contextmanager
     def printing(self) -> Iterator[None]:
         """A reader who has seen enough (head, a pager that was left) ends what is printed inside, and nothing else."""
@@ -150,9 +156,9 @@ def within(result: SearchResult, max_tokens: int, length: Callable[[SearchResult
     fields of the answer) is printed in any case; where nothing fits beside it, no place is.
     """
     hits, room = result.hits, max_tokens * search.CHARS_PER_TOKEN
-    if length(result) <= room or not hits:
+    if not hits or (not result.further and length(result) <= room):
         return result
-    smaller = [_cut(result, shown, max_tokens) for shown in _smaller(hits)]
+    smaller = [_cut(result, shown, max_tokens) for shown in (hits, *_smaller(hits))]
     step = bisect_left(smaller, True, key=lambda cut: length(cut) <= room)
     if step < len(smaller):
         return smaller[step]
@@ -177,10 +183,9 @@ def _smaller(hits: Sequence[Hit]) -> Iterator[Sequence[Hit]]:
 
 
 def _cut(result: SearchResult, shown: Sequence[Hit], max_tokens: int) -> SearchResult:
-    """The answer with these of its places, which a note says."""
+    """The answer with these of its places alone, which a note says."""
     bodies = sum(1 for before, after in zip(result.hits, shown, strict=False) if before.body != after.body)
-    note = search.cut_note(max_tokens, len(result.hits), len(result.hits) - len(shown), bodies)
+    places = len(result.hits) + len(result.further)
+    note = search.cut_note(max_tokens, places, places - len(shown), bodies)
     completeness = "truncated" if result.completeness == "complete" else result.completeness
-    return replace(
-        result, hits=tuple(shown), completeness=completeness, notes=(*result.notes, *([note] if note else ()))
-    )
+    return replace(result, hits=tuple(shown), further=(), completeness=completeness, notes=(*result.notes, note))

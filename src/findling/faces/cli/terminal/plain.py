@@ -56,11 +56,13 @@ class PlainView:
         before: Hit | None = None
         for group, hits in result.in_groups():
             if group:
-                self._line(f"\n{words.heading(group)}" if before else words.heading(group))
+                if before is not None:
+                    self._gap()
+                self._heading(words.heading(group))
                 before = None
             for hit in hits:
                 if before is not None and (is_block(before, explain) or is_block(hit, explain)):
-                    self._line("")
+                    self._gap()
                 self._hit(hit, explain)
                 before = hit
 
@@ -156,6 +158,12 @@ class PlainView:
             self._line(f"  rank {hit.rank_value:.4f}")
             for reason in hit.reasons:
                 self._line(f"    {reason.value:+9.4f}  {reason.signal}  {self._label(reason.words)}".rstrip())
+
+    def _gap(self) -> None:
+        self._line("")
+
+    def _heading(self, text: str) -> None:
+        self._line(text)
 
     def _body(self, lines: Sequence[Line]) -> None:
         width = max((len(str(line.number)) for line in lines), default=0)

@@ -44,18 +44,7 @@ class PrettyView(PlainView):
         self._console = _console(out, styled=True, width=None if is_terminal(out) else _UNLIMITED)
 
     def search(self, result: SearchResult, *, explain: bool) -> None:
-        before: Hit | None = None
-        for group, hits in result.in_groups():
-            if group:
-                if before is not None:
-                    self._print(Text())
-                self._print(Text(words.heading(group), _PATH))
-                before = None
-            for hit in hits:
-                if before is not None and (is_block(before, explain) or is_block(hit, explain)):
-                    self._print(Text())
-                self._hit(hit, explain)
-                before = hit
+        super().search(result, explain=explain)
         if result.hits:
             self._print(Text())
             shown = f"{len(result.hits)} of {words.count(result.total, 'file')}, {words.seconds(result.took_ms)}"
@@ -127,6 +116,12 @@ class PrettyView(PlainView):
             for reason in hit.reasons:
                 text = Text().append(f"    {reason.value:+9.4f}", _NAME)
                 self._print(text.append(f"  {visible(reason.signal)}  ").append(visible(reason.words), _QUIET))
+
+    def _gap(self) -> None:
+        self._print(Text())
+
+    def _heading(self, text: str) -> None:
+        self._print(Text(text, _PATH))
 
     def _body(self, lines: Sequence[Line]) -> None:
         width = max((len(str(line.number)) for line in lines), default=0)
