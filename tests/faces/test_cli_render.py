@@ -970,7 +970,7 @@ def test_a_poor_encoding_gets_escapes_instead_of_an_error() -> None:
     [
         (
             ("serach", "x y"),
-            "'serach'. Did you mean 'search'? See 'findling --help'. To search: findling search serach",
+            "'serach'. Did you mean 'search'? See 'findling --help'. To search: findling search",
         ),
         (("zzz",), "There is no command 'zzz'. See 'findling --help'. To search: findling search zzz"),
         (("search", "x", "--limt"), "Unknown option '--limt', did you mean '--limit'? (operands that begin with"),
