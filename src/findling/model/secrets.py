@@ -253,6 +253,7 @@ _HARMLESS: Final = (
 )
 """In a name: its value is about a secret, or none."""
 
+
 class _Finder(NamedTuple):
     """``telling``: what is looked for, whatever its case; ``follows``: what has to come after it, a value in it;
     ``before``: what has to stand before it, b"" for anything."""
