@@ -37,7 +37,7 @@ first = engine.refresh(embed=False, wait_s=60.0)
 first_ms = (time.perf_counter() - began) * 1000
 try:
     from findling.engine import freshness
-    freshness.HOLD_S, freshness.SMALL_CHECK_S = 0.0, 60.0
+    freshness.SMALL_CHECK_S = 60.0
 except ImportError:
     pass
 def used():

@@ -222,7 +222,7 @@ def test_get_file_ranges(start: int, end: int, expected: Any, workspace: Workspa
         assert result.text_blocks == [f"start_line {start} is beyond end of file (5 lines)"]
         return
     lines = ["one\n", "two\n", "three\n", "four\n", "five\n"][expected[0] - 1 : expected[1]]
-    assert facts(result) == {"path": "five.txt", "content": "".join(lines)}
+    assert facts(result) == {"path": "five.txt", "content": "".join(lines), "untrusted": ["content", "path"]}
     assert result.text_blocks == ["".join(lines)]
 
 

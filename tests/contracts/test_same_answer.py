@@ -16,6 +16,8 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from findling.contracts import TOOLS, Workspace, call
+from findling.contracts.model import text_block
+from findling.contracts.untrusted import UntrustedText
 
 COMMAND = [sys.executable, "-m", "findling"]
 
@@ -91,14 +93,14 @@ async def over_mcp(root: Path, calls: Mapping[str, Any], mode: str) -> dict[str,
         for name, arguments in calls.items():
             assert served[name].input_schema == TOOLS[name].schema
             result = await client.call_tool(name, dict(arguments))
-            texts = [block.text for block in result.content if block.type == "text"]
+            blocks = [block.model_dump(by_alias=True, exclude_none=True) for block in result.content]
+            texts = [block["text"] for block in blocks]
             if result.structured_content is not None:
                 # Clients show one of the two: they must say the same.
                 assert json.loads(texts[0]) == result.structured_content
                 answers[name] = (result.structured_content, result.is_error)
             else:
-                content = [{"type": "text", "text": text} for text in texts]
-                answers[name] = ({"content": content, "isError": result.is_error}, result.is_error)
+                answers[name] = ({"content": blocks, "isError": result.is_error}, result.is_error)
             while TOOLS[name].writes and not result.is_error and await job_runs(client):
                 await asyncio.sleep(0.02)
     return answers
@@ -112,7 +114,7 @@ async def job_runs(client: Client) -> bool:
 def as_over_mcp(name: str, answer: Any) -> Any:
     """What a program gets as JSON, in the form that a client of the protocol gets: text alone for some tools."""
     if TOOLS[name].text_only and "content" in answer and isinstance(answer["content"], str):
-        return {"content": [{"type": "text", "text": answer["content"]}], "isError": False}
+        return {"content": [text_block(UntrustedText(answer["content"]))], "isError": False}
     return answer
 
 

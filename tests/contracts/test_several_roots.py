@@ -197,6 +197,7 @@ def test_files_are_named_by_their_root(both: Workspaces, shop: Path) -> None:
     assert facts(both, "get_file", path="shop/src/basket.py", end_line=1) == {
         "path": "shop/src/basket.py",
         "content": '"""What a customer wants to buy."""\n',
+        "untrusted": ["content", "path"],
     }
     assert facts(both, "get_file", path=str(shop / "src/basket.py"), end_line=1)["path"] == "shop/src/basket.py"
     assert facts(both, "get_file_outline", path="shop/src/basket.py")["file_path"] == "shop/src/basket.py"

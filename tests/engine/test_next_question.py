@@ -15,6 +15,7 @@ from indexes import make, rows, write
 from findling import Engine
 from findling.engine import freshness
 from findling.outbound import git as outbound_git
+from findling.store.lock import WriterLock
 
 
 @pytest.fixture
@@ -141,29 +142,6 @@ def test_where_nothing_can_be_heard_any_more_everything_is_looked_at(root: Path)
         os.close(no_queue)
 
 
-def test_a_look_holds_for_a_moment_in_a_large_folder(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Engine.open(root=root) as engine:
-        engine.index(embed=False)
-        while engine._store.unchanged is None:
-            ask(engine)
-        monkeypatch.setattr(freshness, "HOLD_S", 3_600.0)
-        monkeypatch.setattr(freshness, "HELD_FILES", 1)
-        write(root, "src/cache.py", MARKER)
-        assert not defined(engine)
-        assert engine.search("marker_of_this", look_at_all=True).hits[0].path == "src/cache.py"
-        while engine._store.unchanged is None:
-            engine.refresh(embed=False)
-        write(root, "src/retry.py", MARKER)
-        write(root, "src/written.py", "pass\n")
-        engine.sync("src/written.py")
-        assert defined(engine) == {"src/cache.py", "src/retry.py"}, "what this process wrote itself ends it"
-
-
-def defined(engine: Engine) -> set[str]:
-    """Where the index has the marker, after a look."""
-    return {found.path for found in engine.symbols("marker_of_this", wait_s=60.0).definitions}
-
-
 def test_what_is_known_of_folders_may_be_lost_or_damaged(root: Path, tmp_path: Path) -> None:
     from findling.store.writer import IndexWriter
 
@@ -190,3 +168,44 @@ def test_what_is_known_of_the_folders_of_a_work_tree_goes_with_it(root: Path, tm
         subprocess.run(["git", "worktree", "prune"], cwd=root, check=True)
         engine.index(embed=False)
         assert rows(engine, keys) == [(1,)]
+
+
+def test_an_answer_is_not_called_fresh_by_an_earlier_look(tmp_path: Path) -> None:
+    for number in range(1_100):
+        write(tmp_path, f"part{number % 11}/module{number}.py", f"def work_{number}():\n    return {number}\n")
+    with Engine.open(root=tmp_path) as engine:
+        engine.index(embed=False)
+        while engine._store.unchanged is None:
+            engine.refresh(embed=False)
+        for number in range(5):
+            write(tmp_path, f"part{number}/module{number}.py", MARKER)
+            assert len(ask(engine)) == number + 1
+
+
+def test_what_cannot_be_taken_in_while_others_write_is_gone_through(engine: Engine, root: Path) -> None:
+    others = WriterLock(engine.store_dir, wait_s=0)
+    write(root, "src/cache.py", MARKER)
+    write(root, "src/new.py", "def marker_of_another():\n    pass\n")
+    found = engine.search("marker_of_this marker_of_another")
+    assert {hit.path for hit in found.hits[:2]} == {"src/cache.py", "src/new.py"}
+    assert (found.freshness, found.completeness) == ("syncing", "partial")
+    assert not any(hit.stale for hit in found.hits)
+    assert [hit.path for hit in engine.symbols("marker_of_this").definitions] == ["src/cache.py"]
+    assert not engine.symbols("LruCache").definitions, "what the index has of a file that changed is not shown"
+    others.release()
+    ends_up(engine, "marker_of_this", "src/cache.py")
+    assert engine.search("marker_of_this").completeness == "complete"
+
+
+def test_what_there_is_no_time_to_take_in_is_gone_through(
+    engine: Engine, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(freshness, "SYNC_S", 0.0)
+    monkeypatch.setattr("findling.engine.indexer._LEAST_S", 0.0)
+    monkeypatch.setattr("findling.engine.indexer._FIRST_BATCH_S", 0.0)
+    for number in range(freshness.SYNC_FILES + 10):
+        write(root, f"more/part{number}.py", f"def more_{number}():\n    pass\n")
+    write(root, "src/cache.py", MARKER)
+    found = engine.search("marker_of_this")
+    assert found.hits[0].path == "src/cache.py"
+    assert (found.freshness, found.completeness) == ("stale", "partial")

@@ -320,14 +320,21 @@ def unstyled(text: str) -> str:
 # --- search -----------------------------------------------------------------------------------------------------
 
 
+@pytest.fixture(autouse=True)
+def known_mark(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("findling.faces.cli.terminal.plain.token_hex", lambda _: "5f0a9c")
+
+
 def test_search_in_a_pipe(piped: Callable[..., Ran]) -> None:
     ran = piped("search", "retry", answers=[ANSWER])
     assert ran.status == 0
     assert ran.out == (
         "src/http/client.py:9-11  Client.retry  [keyword,semantic]\n"
+        "  begin data 5f0a9c\n"
         "   9  def retry(self):\n"
         "  10      wait()\n"
         "  11\n"
+        "  end data 5f0a9c\n"
         "  also 120-130 Client.send, 200-210\n"
         "\n"
         "docs/notes.md:1-1  -  [keyword]  changed since it was indexed\n"
@@ -358,9 +365,11 @@ def test_two_groups_have_a_heading_each(piped: Callable[..., Ran], shown: Callab
         "\n"
         "== code ==\n"
         "src/http/client.py:9-11  Client.retry  [keyword,semantic]\n"
+        "  begin data 5f0a9c\n"
         "   9  def retry(self):\n"
         "  10      wait()\n"
         "  11\n"
+        "  end data 5f0a9c\n"
         "  and 1 copy\n"
     )
     lines = unstyled(shown("search", "retry", answers=[GROUPED]).out).splitlines()
@@ -417,7 +426,8 @@ def test_places_in_full_stand_apart_and_the_others_have_a_line(piped: Callable[.
     short = replace(NOTES, stale=False)
     full = replace(short, body="5  first\n   … 2 lines\n8  second", start_line=5, end_line=8)
     ran = piped("search", "x", answers=[replace(ANSWER, hits=(full, short, short))])
-    block = "docs/notes.md:5-8  -  [keyword]\n  5  first\n     … 2 lines\n  8  second\n"
+    body = "  5  first\n     … 2 lines\n  8  second\n"
+    block = f"docs/notes.md:5-8  -  [keyword]\n  begin data 5f0a9c\n{body}  end data 5f0a9c\n"
     assert ran.out == f"{block}\n{'docs/notes.md:1-1  -  [keyword]' + chr(10)}" + "docs/notes.md:1-1  -  [keyword]\n"
 
 
@@ -679,9 +689,11 @@ def test_definitions_are_shown_with_their_text(piped: Callable[..., Ran], shown:
     ran = piped("symbol", "retry", "again", answers=[[found, other]])
     one = [
         "a.py:1-5  fn  Client.retry  def retry(self)",
+        "  begin data 5f0a9c",
         "  1  def retry(self):",
         "  2      pass",
         "     … 3 more lines",
+        "  end data 5f0a9c",
     ]
     assert ran.out.splitlines() == one * 2
     assert [call[:2] for call in ran.engine.calls] == [("symbols_of", (["retry", "again"],))]

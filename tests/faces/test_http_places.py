@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
+import resource
 import socket
 import sys
 import textwrap
@@ -35,12 +37,13 @@ BOUNDED = """
     import itertools, time
     from pathlib import Path
     from findling.engine import Engine
-    from findling.faces.mcp import http, http_connections, http_guard, serve
+    from findling.faces.mcp import http, http_connections, http_guard, http_queue, serve
     from findling.faces.mcp.http_options import read_options
     from findling.model.types import Progress
     http_connections.MAX_CONNECTIONS = {connections}
     http_connections.REQUEST_S = {request_s}
     http_guard.MAX_SESSIONS = {sessions}
+    http_queue.AT_ONCE, http_queue.WAIT_S = {calls}, {wait_s}
     symbols = Engine.symbols
     def odd(self, name, **options):
         for step in itertools.count() if name == "endless" else ():
@@ -53,8 +56,17 @@ BOUNDED = """
 """A server with other bounds, whose `find_symbol` is endless by name."""
 
 
-def bounded(root: Path, *, connections: int = PLACES, request_s: float = 600.0, sessions: int = 64) -> list[str]:
-    text = BOUNDED.format(root=str(root), connections=connections, request_s=request_s, sessions=sessions)
+def bounded(
+    root: Path,
+    *,
+    connections: int = PLACES,
+    request_s: float = 600.0,
+    sessions: int = 64,
+    calls: int = 1_000,
+    wait_s: float = 600.0,
+) -> list[str]:
+    bounds = {"connections": connections, "request_s": request_s, "sessions": sessions}
+    text = BOUNDED.format(root=str(root), calls=calls, wait_s=wait_s, **bounds)
     return [sys.executable, "-c", textwrap.dedent(text)]
 
 
@@ -187,7 +199,8 @@ def test_who_has_shown_the_token_stays(project: Path, run: Run, opened: Opened) 
 def test_places_of_those_who_may_ask_are_taken_from_nobody(project: Path, run: Run) -> None:
     served = run(bounded(project, connections=2), FINDLING_HTTP_TOKEN=TOKEN)
     slow, stream = endless(served, new_session(served)), asked(served, new_session(served), None, "GET")
-    assert served.send(INITIALIZE, KEY).status == 503
+    turned_away = served.send(INITIALIZE, KEY)
+    assert turned_away.status == 503 and int(turned_away.headers["retry-after"]) > 0
     assert goes_on(slow)
     stream.close()
 
@@ -236,9 +249,90 @@ def test_the_stream_of_a_session_that_makes_room_ends(project: Path, run: Run) -
     assert statuses(served, first, second, third) == [404, 200, 200]
 
 
-def test_clients_that_never_say_goodbye_lock_nobody_out(guarded: Served) -> None:
-    sessions = [new_session(guarded) for _ in range(100)]
-    assert statuses(guarded, *sessions) == [404] * 36 + [200] * 64
+def test_clients_that_never_say_goodbye_lock_nobody_out(project: Path, run: Run) -> None:
+    served = run(bounded(project, sessions=64), FINDLING_HTTP_TOKEN=TOKEN)
+    sessions = [new_session(served) for _ in range(100)]
+    assert statuses(served, *sessions) == [404] * 36 + [200] * 64
+
+
+# --- calls -------------------------------------------------------------------------------------------------------
+
+
+CALL: dict[str, Any] = {
+    "jsonrpc": "2.0",
+    "id": 3,
+    "method": "tools/call",
+    "params": {"name": "index_status", "arguments": {}},
+}
+
+
+def cancel(served: Served, session: dict[str, str], slow: http.client.HTTPResponse) -> None:
+    """End the first endless call, whose answer nobody reads any more."""
+    message = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "n1"}}
+    assert served.send(message, session).status == 202
+    slow.close()
+
+
+def test_a_call_waits_for_its_turn_and_not_for_ever(project: Path, run: Run) -> None:
+    served = run(bounded(project, calls=1, wait_s=0.5), FINDLING_HTTP_TOKEN=TOKEN)
+    session = new_session(served)
+    slow = endless(served, session)
+    late = served.send(CALL, session)
+    assert late.status == 503 and int(late.headers["retry-after"]) > 0
+    assert late.message["error"]["code"] == -32603
+    assert statuses(served, session) == [200], "what is no call waits for nothing"
+    assert goes_on(slow)
+    cancel(served, session, slow)
+    while (answer := served.send(CALL, session)).status == 503:
+        continue  # until the server has noticed
+    assert "result" in answer.message
+
+
+def test_who_has_gone_takes_no_turn(project: Path, run: Run, opened: Opened) -> None:
+    served = run(bounded(project, calls=1, wait_s=60.0), FINDLING_HTTP_TOKEN=TOKEN)
+    session = new_session(served)
+    slow = endless(served, session)
+    endless_call = {**CALL, "params": {"name": "find_symbol", "arguments": {"name": "endless"}}}
+    body = json.dumps(endless_call).encode()
+    head = HALF + MAY_ASK + f"Mcp-Session-Id: {session['Mcp-Session-Id']}\r\n".encode()
+    opened(served, head + b"Content-Length: %d\r\n\r\n" % len(body) + body).close()
+    cancel(served, session, slow)
+    assert "result" in served.send(CALL, session).message
+
+
+async def call_once(port: int) -> bytes:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    meta = {f"io.modelcontextprotocol/{name}": value for name, value in ERA.items()}
+    body = json.dumps({**CALL, "params": {**CALL["params"], "_meta": meta}}).encode()
+    writer.write(HALF + MAY_ASK + ERA_HEADERS + b"Connection: close\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+    answer = await reader.read()
+    writer.close()
+    return answer
+
+
+ERA = {"protocolVersion": "2026-07-28", "clientCapabilities": {}}
+ERA_HEADERS = b"Mcp-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: index_status\r\n"
+
+
+async def calls_at_once(port: int, clients: int) -> list[bytes]:
+    return await asyncio.gather(*(call_once(port) for _ in range(clients)))
+
+
+def test_two_hundred_clients_at_once_are_all_answered(guarded: Served) -> None:
+    answers = asyncio.run(calls_at_once(guarded.port, 200))
+    assert all(answer.startswith(b"HTTP/1.1 200") and b'"result"' in answer for answer in answers)
+
+
+@pytest.mark.faults
+def test_a_thousand_clients_at_once_are_answered_or_told_when_to_come_again(project: Path, run: Run) -> None:
+    served = run(bounded(project, connections=1200, calls=8, wait_s=2.0), FINDLING_HTTP_TOKEN=TOKEN)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 2000)), hard))
+    answers = asyncio.run(calls_at_once(served.port, 1000))
+    answered = [b'"result"' in answer and answer.startswith(b"HTTP/1.1 200") for answer in answers]
+    told = [answer.startswith(b"HTTP/1.1 503") and b"retry-after: " in answer.lower() for answer in answers]
+    assert all(one or other for one, other in zip(answered, told, strict=True))
+    assert any(answered) and any(told)
 
 
 def test_sessions_that_have_ended_take_no_place(project: Path, run: Run) -> None:

@@ -15,6 +15,7 @@ import pytest
 from file_servers import FileServer, commit, ended, git, git_server, redirect, tree_of
 from shelf import write
 
+from findling.config import load
 from findling.engine.jobs import Job
 from findling.engine.library import Library
 from findling.engine.library.fetching import fetch_repo, repo_tree
@@ -235,12 +236,17 @@ def test_an_index_or_a_configuration_that_a_repository_brings_along_is_left_out(
 ) -> None:
     commit(repo, {".findling/config.toml": "[index]\nexclude = ['*']\n", ".findling/index.md": "# planted\n"})
     commit(repo, {"docs/.Findling/index.md": "# planted\n", "docs/.findlingignore.md": "# A page\n"})
-    found = result(library, RepoRequest(url))
+    brought = {"findling.toml", ".repo_search/config.json", "docs/Findling.toml", "docs/.repo_search/config.json"}
+    commit(repo, dict.fromkeys(brought, "[index]\nexclude = ['*']\n"))
+    found = result(library, RepoRequest(url, include=("**",)))
     copy = Path(found["path"])
-    assert not [file for file in copy.rglob("*") if file.name.lower() == ".findling"]
+    assert not [file for file in copy.rglob("*") if file.name.lower() in (".findling", "findling.toml", ".repo_search")]
+    assert not [file for file in load(copy).files if file.is_relative_to(copy)], (
+        "nothing of it configures whoever searches it"
+    )
     assert {"README.md", "docs/.findlingignore.md"} <= files_in(found["path"])
     named = {line.partition(":")[0] for line in found["leftOutFiles"]}
-    assert {".findling/config.toml", ".findling/index.md", "docs/.Findling/index.md"} <= named
+    assert {".findling/config.toml", ".findling/index.md", "docs/.Findling/index.md", *brought} <= named
     assert all("planted" not in passage.content for passage in library.search("planted", min_score=0.0).passages)
     assert library.search("tea", min_score=0.0).passages
 

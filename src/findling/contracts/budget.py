@@ -6,6 +6,8 @@ import json
 import math
 from typing import Any
 
+from findling.model.unseen import escaped
+
 DEFAULT_CHARS = 30_000
 """Clients show about 40,000 to 50,000 characters of an answer, then they cut it themselves."""
 
@@ -17,8 +19,8 @@ CODE_MAX_BYTES = 65_536
 
 
 def dumps(facts: Any) -> str:
-    """The one JSON spelling of an answer: compact, characters as they are."""
-    return json.dumps(facts, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    """The one JSON spelling of an answer: compact, characters as they are but for those that nobody sees."""
+    return escaped(json.dumps(facts, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
 
 
 def allowed_chars(max_tokens: int | None) -> int:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from findling.contracts import budget
 from findling.contracts.files import MAX_REPEATED, clipped
 from findling.contracts.model import Arguments, Call, Refusal, Reply
+from findling.contracts.untrusted import UntrustedText, marked
 from findling.contracts.workspaces import WAIT_S, Workspace
 from findling.engine.library.results import iso_date
 from findling.model.errors import Cancelled, ConfigError, FindlingError, InvalidInput, RootError
@@ -52,9 +53,9 @@ def search_documents(call: Call, given: Arguments) -> Reply:
     if notes := [*call.notes, *problems, *facts.get("notes", ())]:
         facts["notes"] = notes
     room = budget.allowed_chars(given.get("max_tokens")) - SUMMARY_CHARS - len(facts["query"])
-    facts = budget.cut_to(facts, "results", max(0, room))
+    facts = budget.cut_to(marked(facts), "results", max(0, room))
     line = found_line(len(facts["results"]), result, len(library.jobs.active()))
-    return Reply(None, text=[line, budget.dumps(facts)])
+    return Reply(None, text=[line, UntrustedText(budget.dumps(facts))])
 
 
 def _options(call: Call, options: Arguments) -> dict[str, Any]:
@@ -106,7 +107,7 @@ def get_file_details(call: Call, given: Arguments) -> Reply:
         following = found.passages[len(shown)].chunk_index
         line += f" (cut: {len(found.passages)} were asked for; go on with chunkIndex {following})"
     chunks = [passage_facts(passage, score=False, metadata=True) for passage in shown]
-    return Reply(None, text=[line, *map(chunk_line, shown), budget.dumps(chunks)])
+    return Reply(None, text=list(map(UntrustedText, [line, *map(chunk_line, shown), budget.dumps(chunks)])))
 
 
 def _fitting(passages: Sequence[Passage], chars: int) -> Sequence[Passage]:

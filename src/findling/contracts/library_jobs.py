@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from findling.contracts import budget
 from findling.contracts.model import Arguments, Call, Refusal, Reply
+from findling.contracts.untrusted import UntrustedText
 from findling.engine.library.fetching.fetch_requests import DEFAULT_FILE_MB, INCLUDED, FileRequest, RepoRequest
 from findling.engine.library.results import job_facts
 from findling.model.errors import ConfigError, FetchRefused, NotFound, RootError
@@ -66,13 +67,14 @@ def get_job_status(call: Call, given: Arguments) -> Reply:
         job = call.workspace.library.jobs.get(given["jobId"])
     except NotFound as error:
         raise Refusal("job_not_found", error.message) from error
-    return Reply(None, text=[status_text(job), budget.dumps(job_facts(job))])
+    return Reply(None, text=[UntrustedText(status_text(job)), UntrustedText(budget.dumps(job_facts(job)))])
 
 
 def list_active_jobs(call: Call, given: Arguments) -> Reply:
     jobs = call.workspace.library.jobs
     active = jobs.active()
-    return Reply(None, text=[list_text(active, jobs.statistics()), budget.dumps([job_facts(job) for job in active])])
+    facts = budget.dumps([job_facts(job) for job in active])
+    return Reply(None, text=[list_text(active, jobs.statistics()), UntrustedText(facts)])
 
 
 def status_text(job: Job) -> str:

@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from findling.contracts.untrusted import UntrustedText
+
 if TYPE_CHECKING:
     from findling.contracts.workspaces import Workspace
     from findling.model.types import Progress
+
+UNTRUSTED = "findling/untrusted"
+"""In ``_meta`` of a text block: it is data, whoever wrote it."""
 
 Schema = Mapping[str, Any]
 """A JSON schema of the part of the language that `schema.validate` reads."""
@@ -19,7 +24,8 @@ Arguments = Mapping[str, Any]
 
 
 class ToolResult(Struct, frozen=True):
-    """A finished answer. ``structured`` is a JSON object or None; ``text_blocks`` carry the same facts as text.
+    """A finished answer. ``structured`` is a JSON object or None; ``text_blocks`` carry the same facts as text, those
+    that are no JSON and have other people's text in them as `UntrustedText`.
 
     A refusal or failure is a result too, with ``is_error``.
     """
@@ -32,7 +38,13 @@ class ToolResult(Struct, frozen=True):
         """One JSON object for programs that take no text blocks."""
         if self.structured is not None:
             return self.structured
-        return {"content": [{"type": "text", "text": text} for text in self.text_blocks], "isError": self.is_error}
+        return {"content": list(map(text_block, self.text_blocks)), "isError": self.is_error}
+
+
+def text_block(text: str) -> dict[str, Any]:
+    """A text as the protocol has it, with a mark beside it where it is data, whoever wrote it."""
+    block: dict[str, Any] = {"type": "text", "text": text}
+    return {**block, "_meta": {UNTRUSTED: True}} if isinstance(text, UntrustedText) else block
 
 
 class Reply(Struct, frozen=True):

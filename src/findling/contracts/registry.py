@@ -15,6 +15,7 @@ from findling.contracts import budget, code_metadata, several
 from findling.contracts.model import Arguments, Call, Refusal, Reply, ToolResult
 from findling.contracts.schema import validate
 from findling.contracts.tools import Family, Tool, find
+from findling.contracts.untrusted import marked
 from findling.contracts.workspaces import Workspace
 from findling.model import errors
 from findling.model.errors import FindlingError
@@ -71,9 +72,10 @@ def _noted(reply: Reply, notes: tuple[str, ...]) -> Reply:
 
 
 def _finished(reply: Reply, max_tokens: int | None) -> ToolResult:
-    if reply.text is not None or reply.facts is None:
-        return ToolResult(reply.facts, reply.text or [], reply.is_error)
-    facts = budget.cut_to(reply.facts, reply.items, budget.allowed_chars(max_tokens))
+    facts = reply.facts and marked(reply.facts)
+    if reply.text is not None or facts is None:
+        return ToolResult(facts, reply.text or [], reply.is_error)
+    facts = budget.cut_to(facts, reply.items, budget.allowed_chars(max_tokens))
     return ToolResult(facts, [budget.dumps(facts)], reply.is_error)
 
 

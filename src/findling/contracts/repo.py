@@ -14,6 +14,7 @@ from findling.contracts import budget, index_state
 from findling.contracts.files import Lines, clipped, line_range, read_document, read_text
 from findling.contracts.model import Arguments, Call, Reply
 from findling.contracts.symbols import definition, definitions, file_symbols, kinds_of
+from findling.contracts.untrusted import UntrustedText
 from findling.contracts.workspaces import WAIT_S
 from findling.model.errors import InvalidPattern, OtherSyntax
 from findling.model.secrets import WHAT_MASKS_ARE
@@ -255,7 +256,7 @@ def get_file(call: Call, given: Arguments) -> Reply:
     if not kept and lines:  # a single line that is longer than an answer may be
         content = lines[0][:room]
     facts: dict[str, Any] = {"path": text.path, "content": content}
-    blocks = [content]
+    blocks: list[str] = [UntrustedText(content)]
     if kept < len(lines):
         last = start + kept - 1
         total = len(text.lines)

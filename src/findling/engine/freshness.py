@@ -26,7 +26,6 @@ from findling.store.schema import FAILED, UNREAD
 
 if TYPE_CHECKING:
     from findling.sources.looking import Changes
-    from findling.sources.selection import Found
 
 CHECK_S = 0.05
 """Time for looking at the disk before a question in a large tree that was opened or looked at whole a moment ago."""
@@ -38,13 +37,7 @@ CHECK_PAUSE = 10
 """Looking at a large tree whole takes at most one part in so many of the time between questions."""
 
 SMALL_TREE = 12_000
-SMALL_CHECK_S = 0.5
-
-HOLD_S = 0.1
-"""A look that found nothing to do is good for other questions that come so soon after it began."""
-
-HELD_FILES = 1_000
-"""Of fewer files a look takes a few milliseconds, and every question looks."""
+SMALL_CHECK_S = 1.5
 
 UNREAD_PAUSE_S = 60.0
 """How long a file that cannot be read is left alone: each try is a run of the indexer."""
@@ -104,17 +97,34 @@ def freshen(
     """
     store.first_answer = None
     for _ in range(ROUNDS):
+        store.waiting = ()
         try:
             found = _freshen(store, wait_s, progress, asked)
         except errors.StorageFull:
             if nothing_indexed(store):
                 raise
-            return "stale", DISK_FULL
+            found = "stale", DISK_FULL
         if wait_s != 0:
             store.only_unlooked = found is NOT_CHECKED
         if found is not LOOK_AGAIN:
-            return found
-    return LOOK_AGAIN
+            break
+    _go_through_waiting(store, asked)
+    return found
+
+
+def _go_through_waiting(store: OpenStore, asked: Question) -> None:
+    """Let the question be answered also from files that there was no time, or no turn, to take in."""
+    if store.first_answer is not None or asked.within is None or not store.waiting:
+        return
+    with store.reader.snapshot():
+        if store.reader.manifest is None:
+            return
+        known = store.reader.known_files()
+    left = [file for file in store.waiting if known.get(file[0]) != file[1:] and asked.within(file[0])]
+    if left:
+        began = time.monotonic()
+        embed = asked.embed and store.semantics.mismatch() is None
+        store.first_answer = indexing.first_answers.first_answer(store, asked.query, left, began, embed=embed)
 
 
 def _after(began: float) -> tuple[Freshness, str]:
@@ -150,6 +160,8 @@ def _freshen(
         if embed:
             fill_in_vectors(store, progress, deadline)
         return _after(began) if changes.complete else NOT_CHECKED
+    wanted = set(changed)
+    store.waiting = [file for file in (*changes.added, *changes.changed) if file[0] in wanted]
     many = len(changed) > SYNC_FILES  # then what is left over must be remembered, as after a first run
     began = time.monotonic()
     try:
@@ -167,10 +179,9 @@ def _freshen(
         return BUSY
     if embed and report.complete and not many:  # a file that is written all the time must not keep the others waiting
         fill_in_vectors(store, progress, deadline)
-    if report.complete and changes.complete:
-        return _after(began)
     if report.complete:
-        return NOT_CHECKED
+        store.waiting = ()
+        return _after(began) if changes.complete else NOT_CHECKED
     return "stale", f"{count(_left_over(store) if many else len(changed), 'file')} changed"
 
 
@@ -294,10 +305,6 @@ def _look(
 ) -> tuple[Changes, list[str]]:
     """What differs on disk, and the paths of it to look at."""
     started = time.monotonic()
-    found_as_it_was, looked_at = store.unchanged or (None, 0.0)
-    held = wait_s is not None and len(known) >= HELD_FILES and started - looked_at < HOLD_S
-    if found_as_it_was is known and held:
-        return sources.looking.AS_IT_WAS, []
     ended, cost = store.last_look
     budget: float | None = CHECK_S
     if wait_s is None:
@@ -309,12 +316,12 @@ def _look(
     changes, wanted = None, store.configuration.wanted
     if tree is not None:
         heard = store.heard(tree.folders)
-        if found_as_it_was is not known:
+        if store.unchanged is not known:
             heard = None
         changes = sources.looking.look_again(store.root, known, wanted, tree, budget, heard=heard)
     if changes is None:
         changes = sources.discovery.check(store.root, known, wanted, budget)
-    store.unchanged = (known, started) if changes == sources.looking.AS_IT_WAS else None
+    store.unchanged = known if changes == sources.looking.AS_IT_WAS else None
     _note(store, changes.notes)
     if budget != CHECK_S:
         now = time.monotonic()
@@ -361,9 +368,9 @@ def _first_run(
     tell = progress or (lambda _: None)
     tell(Progress("listing", 0, 0))
     embed = not asked.text_only or wait_s is not None
-    if wait_s is not None and asked.within is not None and (waiting := _not_indexed_yet(store)) is not None:
-        tell(Progress("indexing", 0, len(waiting)))
-        wanted = [file for file in waiting if asked.within(file[0])]
+    if wait_s is not None and asked.within is not None and _note_not_indexed_yet(store):
+        tell(Progress("indexing", 0, len(store.waiting)))
+        wanted = [file for file in store.waiting if asked.within(file[0])]
         store.first_answer = indexing.first_answers.first_answer(store, asked.query, wanted, began, embed=asked.embed)
         goes_on = indexing.index_jobs.start(store)
         store.notes.append(store.first_answer.note(goes_on=goes_on))
@@ -374,23 +381,24 @@ def _first_run(
         return BUSY
     _note(store, report.notes)
     if report.complete:
+        store.waiting = ()
         return _after(began)
     indexing.index_jobs.start(store)
     return "stale", "not all files are indexed yet"
 
 
-def _not_indexed_yet(store: OpenStore) -> list[Found] | None:
-    """The files that the index lacks, where it lacks more than there is time to take in; else None."""
+def _note_not_indexed_yet(store: OpenStore) -> bool:
+    """List the files that the index lacks; whether that is more than there is time to take in."""
     listing = sources.discovery.discover(store.root, store.configuration.wanted)
     known: Mapping[str, tuple[int, int]] = {}
     if store.exists:
         with store.reader.snapshot():
             known = store.reader.known_files()
-    waiting = [file for file in listing.files if known.get(file[0]) != (file[1], file[2])]
-    if len(waiting) <= FEW_FILES and sum(size for _, size, _ in waiting) <= FEW_BYTES:
-        return None
+    store.waiting = tuple(file for file in listing.files if known.get(file[0]) != (file[1], file[2]))
+    if len(store.waiting) <= FEW_FILES and sum(size for _, size, _ in store.waiting) <= FEW_BYTES:
+        return False
     _note(store, listing.notes)
-    return waiting
+    return True
 
 
 def fill_in_vectors(store: OpenStore, progress: OnProgress | None, deadline: float | None) -> None:

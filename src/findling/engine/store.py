@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from findling.config import Config
     from findling.engine.first_answers import FirstAnswer, Kept
     from findling.outbound.files import Files
+    from findling.sources.selection import Found
     from findling.store.protocols import Index
 
 WRITER_WAIT_S = 30.0
@@ -75,8 +76,8 @@ class OpenStore:
         took."""
         self.last_whole_look: tuple[float, float] | None = None
         """The same of one that came to its end."""
-        self.unchanged: tuple[Mapping[str, tuple[int, int]], float] | None = None
-        """What was known when the last look found it all as it was, and when that look began (monotonic seconds)."""
+        self.unchanged: Mapping[str, tuple[int, int]] | None = None
+        """What was known when the last look found it all as it was."""
         self.listens = False
         """Whether the system is asked what happened to files: worth while where many questions come."""
         self._events: sources.watching.FolderEvents | None = None
@@ -88,6 +89,8 @@ class OpenStore:
         """Whether the old index was removed, and no run has been over all files since."""
         self.first_answer: FirstAnswer | None = None
         """What the question is answered from while the index is not ready."""
+        self.waiting: Sequence[Found] = ()
+        """Files that a question found new or changed and could not take in."""
         self.kept: Kept | None = None
         """What was read for earlier questions meanwhile."""
         self.damage = ""

@@ -103,11 +103,11 @@ _Begins = list[tuple[bytes, Rule]]
 
 class _Known(NamedTuple):
     """``starts``: by the first two bytes, what a long word begins with; ``ahead``: what stands before one;
-    ``anywhere``: the others."""
+    ``anywhere``: the others, by a piece of theirs that few texts have."""
 
     starts: dict[bytes, _Begins]
     ahead: _Begins
-    anywhere: _Begins
+    anywhere: dict[bytes, _Begins]
 
 
 _LONG: Final = 20
@@ -116,19 +116,25 @@ _LONG: Final = 20
 _WORD: Final = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz-"
 _WORDS_ONLY: Final = bytes(0x61 if byte in _WORD else 0x20 for byte in range(256))
 _LONG_WORD: Final = b"a" * _LONG
+_BEFORE_ONE: Final = b"./$:"
 
 _LONGEST_BEFORE: Final = 60
 _LEAST_ENTROPY: Final = 2.7
 """Bits a character: of 16 random hexadecimal digits one set in ten thousand has less, of repeated ones every."""
 
 
+_PIECES: Final = (b"hook", b"~", b"sig=")
+"""Of what a token begins with that stands anywhere: one is looked for in the time that all would take."""
+
+
 @cache
 def _known() -> _Known:
-    known = _Known({}, [], [])
+    known = _Known({}, [], {})
     for rule in RULES:
         for begin in map(str.encode, rule.begins.split()):
             if rule.anywhere:
-                known.anywhere.append((begin, rule))
+                piece = next(piece for piece in _PIECES if piece in begin)
+                known.anywhere.setdefault(piece, []).append((begin, rule))
             elif begin.strip(_WORD):
                 known.ahead.append((begin, rule))
             else:
@@ -142,31 +148,38 @@ def _bytes_pattern(expression: bytes) -> re.Pattern[bytes]:
 
 
 def _tokens(text: bytes) -> Iterator[_Span]:
-    for begin, rule in _known().anywhere:
-        at = text.find(begin)
-        while at >= 0:
-            yield from _token(text, at, at + len(begin), rule)
-            at = text.find(begin, at + len(begin))
+    for piece, begins in _known().anywhere.items():
+        for begin, rule in begins if piece in text else ():
+            for at in _places(text, begin):
+                yield from _token(text, at, at + len(begin), rule)
     yield from _long_words(text)
+
+
+def _places(text: bytes, wanted: bytes) -> Iterator[int]:
+    at = text.find(wanted)
+    while at >= 0:
+        yield at
+        at = text.find(wanted, at + len(wanted))
 
 
 def _long_words(text: bytes) -> Iterator[_Span]:
     """Tokens that are long words, or begin before one: their beginnings are many, and long words are few."""
     starts, ahead, _ = _known()
     last = tuple(begin for begin, _ in ahead)
-    words = text.translate(_WORDS_ONLY)
-    at = words.find(_LONG_WORD)
+    words = text.translate(_WORDS_ONLY) + b" "
+    find, beginning = words.find, starts.get
+    at = find(_LONG_WORD)
     while at >= 0:
-        start = at + (at > 0 and text[at - 1] == 0x5C)  # the letter of an escape such as \n
-        for begin, rule in starts.get(text[start : start + 2], ()):
+        before = text[at - 1] if at else 0
+        start = at + (before == 0x5C)  # the letter of an escape such as \n
+        for begin, rule in beginning(text[start : start + 2], ()):
             if text.startswith(begin, start):
                 yield from _token(text, start, start + len(begin), rule)
-        if text[start - 1 : start] in b"./$:" and text[max(0, start - 12) : start].endswith(last):
+        if before in _BEFORE_ONE and text[max(0, start - 12) : start].endswith(last):
             for begin, rule in ahead:
                 if text.endswith(begin, 0, start):
                     yield from _token(text, start - len(begin), start, rule)
-        end = words.find(b" ", at)
-        at = words.find(_LONG_WORD, end) if end >= 0 else -1
+        at = find(_LONG_WORD, find(b" ", at))
 
 
 def _token(text: bytes, start: int, end: int, rule: Rule) -> Iterator[_Span]:
@@ -211,7 +224,7 @@ def _varies(value: bytes) -> bool:
 _VALUE: Final = rb"""(?:[bfru@]{0,2}(?P<quote>["'`])(?P<quoted>[^"'`\s\\]{8,4000}+)\\?(?P=quote)
     |(?P<plain>[^\s"'`<>(){}\[\],;$&|\\]{8,4000}+))"""
 _GIVEN: Final = (
-    rb"""(?xi)(?P<name>[\w.-]{0,30})(?:
+    rb"""(?xi)(?P<name>[\w.-]{0,30}+)(?:
       \\?["'`]?\]?[ \t]{0,9}(?::[ \t]?[a-z]{2,9}\??[ \t]{0,2}(?==))?(?::=|=>|\?\?=|=|:)[ \t]{0,9}\\?
     | ["'`][ \t]{0,4},[ \t]{0,4}(?=["'`])
     | ["'][ \t]{1,4}value[ \t]{0,2}=[ \t]{0,2}
@@ -240,18 +253,30 @@ _HARMLESS: Final = (
 )
 """In a name: its value is about a secret, or none."""
 
-_FINDERS: Final = (
-    (b"passw", _GIVEN, b""),
-    (b"passphrase", _GIVEN, b""),
-    (b"pwd", _GIVEN, b""),
-    (b"secret", _GIVEN, b""),
-    (b"token", _GIVEN, b""),
-    (b"key", _GIVEN, _KEYS),
-    (b"auth", _GIVEN.replace(b"(?P<name>", b"(?![a-z])(?P<name>", 1), rb"[_\"']\Z"),
-    (b"auth", _HEADER, b""),
-    (b"://", b"(?<=://)" + _ADDRESS[3:], b""),
-)
-"""What is looked for, whatever its case; what follows it; what stands before it."""
+
+class _Finder(NamedTuple):
+    """``telling``: what is looked for, whatever its case; ``follows``: what has to come after it, a value in it;
+    ``before``: what has to stand before it, b"" for anything."""
+
+    telling: bytes
+    follows: bytes
+    before: bytes = b""
+    rule: str = "assigned-secret"
+
+
+_FINDERS: Final[dict[bytes, tuple[_Finder, ...]]] = {
+    b"pass": (_Finder(b"passw", _GIVEN, rule="password"), _Finder(b"passphrase", _GIVEN, rule="password")),
+    b"pwd": (_Finder(b"pwd", _GIVEN, rule="password"),),
+    b"secret": (_Finder(b"secret", _GIVEN),),
+    b"token": (_Finder(b"token", _GIVEN),),
+    b"key": (_Finder(b"key", _GIVEN, _KEYS),),
+    b"auth": (
+        _Finder(b"auth", _GIVEN.replace(b"(?P<name>", b"(?![a-z])(?P<name>", 1), rb"[_\"']\Z"),
+        _Finder(b"auth", _HEADER),
+    ),
+    b"://": (_Finder(b"://", b"(?<=://)" + _ADDRESS[3:], rule="password"),),
+}
+"""By what their telling parts begin with: a text is gone through once for each."""
 
 _NAME_BEFORE: Final = rb"[\w.-]*\Z"
 _MOST_BEFORE: Final = 40
@@ -260,24 +285,32 @@ _MOST_BEFORE: Final = 40
 def _assigned(text: bytes) -> Iterator[_Span]:
     """Values that are given to names of secrets, passwords in addresses, what proves who asks."""
     lowered = text.lower()
-    for telling, follows, before in _FINDERS:
-        at = lowered.find(telling)
-        while at >= 0:
-            after = at + len(telling)
-            fits = not before or _bytes_pattern(before).search(lowered[max(0, at - _MOST_BEFORE) : at])
-            given = _bytes_pattern(follows).match(text, after) if fits else None
-            if given is not None:
-                after = max(after, given.end())  # what is long and one value is gone through once
-                named = given.groupdict()
-                place = "plain" if named["plain"] else "quoted"
-                about = _bytes_pattern(_NAME_BEFORE).search(text[max(0, at - _MOST_BEFORE) : at])
-                name = (about[0] if about else b"") + (named.get("name") or b"")
-                end = given.end(place)
-                ends = place == "quoted" or text[end : end + 1] in _ENDS
-                if ends and not _bytes_pattern(_HARMLESS).search(name) and _opens(named[place]):
-                    rule = "password" if telling in (b"passw", b"passphrase", b"pwd", b"://") else "assigned-secret"
-                    yield _Span(given.start(place), end, rule)
-            at = lowered.find(telling, after)
+    for beginning, finders in _FINDERS.items():
+        if places := list(_places(lowered, beginning)):
+            for finder in finders:
+                yield from _given(text, lowered, places, finder)
+
+
+def _given(text: bytes, lowered: bytes, places: list[int], finder: _Finder) -> Iterator[_Span]:
+    """Of one finder, at the places where its telling part may stand."""
+    telling, follows = finder.telling, _bytes_pattern(finder.follows)
+    after = 0
+    for at in places:
+        if at < after or not lowered.startswith(telling, at):
+            continue
+        given = follows.match(text, at + len(telling))
+        before = text[max(0, at - _MOST_BEFORE) : at]
+        if given is None or (finder.before and not _bytes_pattern(finder.before).search(before.lower())):
+            continue
+        after = given.end()  # what is long and one value is gone through once
+        named = given.groupdict()
+        place = "plain" if named["plain"] else "quoted"
+        about = _bytes_pattern(_NAME_BEFORE).search(before)
+        name = (about[0] if about else b"") + (named.get("name") or b"")
+        end = given.end(place)
+        ends = place == "quoted" or text[end : end + 1] in _ENDS
+        if ends and not _bytes_pattern(_HARMLESS).search(name) and _opens(named[place]):
+            yield _Span(given.start(place), end, finder.rule)
 
 
 _WORDS: Final = rb"[A-Z]?[a-z]{4,}|[A-Z]{5,}"

@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from findling import __version__, contracts
+from findling.contracts.model import text_block
 from findling.engine.memory import expect_to_idle, give_back
 from findling.faces.mcp.opening import listed
 from findling.model import errors
@@ -96,7 +97,7 @@ class Desk:
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name}. The tools are {', '.join(self._tools)}.")
         result = await self._answer(tool, params.arguments, context)
         return CallToolResult(
-            content=[TextContent(text=text) for text in result.text_blocks],
+            content=[TextContent.model_validate(text_block(text)) for text in result.text_blocks],
             structured_content=None if tool.text_only else result.structured,
             is_error=result.is_error,
         )

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from findling.faces.mcp.desk import load_lightly, make_server
 from findling.faces.mcp.http_guard import SESSION_IDLE_S, AddressGuard, App, BodyGuard, Sessions, TokenGuard
 from findling.faces.mcp.http_options import TOKEN_VARIABLE
+from findling.faces.mcp.http_queue import CallQueue
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
@@ -94,7 +95,8 @@ async def serve_on(listening: Listening, server: Server[Any], *, stop: Callable[
 
 
 def make_app(server: Server[Any], options: HttpOptions) -> App:
-    """The server's endpoint behind its guards: the address, then pages of named origins, the token, and the body."""
+    """The server's endpoint behind its guards: the address, then pages of named origins, the token, the body, and the
+    queue of calls."""
     from mcp.server.transport_security import TransportSecuritySettings
 
     app: App = server.streamable_http_app(
@@ -104,7 +106,7 @@ def make_app(server: Server[Any], options: HttpOptions) -> App:
         # The guards here know more: further names, and ports behind a tunnel.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    app = BodyGuard(Sessions(app))
+    app = BodyGuard(CallQueue(Sessions(app)))
     if options.token is not None:
         app = TokenGuard(app, options.token)
     if options.origins:

@@ -7,18 +7,45 @@ everybody away, those on open connections too, when all places are taken.
 from __future__ import annotations
 
 import asyncio
+import sys
+from functools import cache
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from findling.faces.mcp.http_guard import Standing, refusal, standing
-from findling.faces.mcp.wire import INVALID_REQUEST, Refused
+from findling.faces.mcp.http_guard import Receive, Scope, Send, Standing, refusal, send_refusal, standing
+from findling.faces.mcp.http_queue import RETRY_AFTER_S
+from findling.faces.mcp.wire import INTERNAL_ERROR, INVALID_REQUEST, Refused
 
-MAX_CONNECTIONS = 128
+MAX_CONNECTIONS = 1200
 """Beyond it a connection has to leave for each that comes; each session holds one or two."""
+
+OTHER_FILES = 300
+"""Descriptors that are kept for the index and its processes."""
 
 REQUEST_S = 10.0
 """A request, body and all, has come in after so long, or is given up."""
+
+
+@cache
+def _descriptors() -> int:
+    """How many the process may have open, raised as far as there are places for."""
+    if sys.platform == "win32":
+        return MAX_CONNECTIONS + OTHER_FILES
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MAX_CONNECTIONS + OTHER_FILES
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return wanted
+    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    return most
+
+
+async def _turn_away(scope: Scope, receive: Receive, send: Send) -> None:
+    crowded = Refused(INTERNAL_ERROR, "All places for connections are taken.")
+    await send_refusal(send, 503, crowded, {"retry-after": str(RETRY_AFTER_S), "connection": "close"})
 
 
 class Connection(H11Protocol):
@@ -77,11 +104,11 @@ class Connection(H11Protocol):
         """Have another connection leave if there are too many; if none may, requests on this one get a 503."""
         others = [other for other in self.connections if isinstance(other, Connection) and other is not self]
         staying = [other for other in others if not other.transport.is_closing()]
-        if len(staying) < MAX_CONNECTIONS:
+        if len(staying) < min(MAX_CONNECTIONS, _descriptors() - OTHER_FILES):
             return
         leaving = min((other for other in staying if other._may_leave), key=Connection._rank, default=None)
         if leaving is None:
-            self.limit_concurrency = 0
+            self.app = _turn_away
         else:
             leaving.transport.abort()
 

@@ -49,6 +49,12 @@ def raise_standing(scope: Scope, reached: Standing) -> None:
     scope["state"]["standing"] = max(standing(scope["state"]), reached)
 
 
+def is_call(scope: Scope) -> bool:
+    """Whether a request that came in whole calls a tool."""
+    found: bool = scope["state"].get("call", False)
+    return found
+
+
 class AddressGuard:
     """Lets through what is addressed to this server, and from no page that may not ask.
 
@@ -138,6 +144,8 @@ class BodyGuard:
             await self._app(scope, receive, send)
             return
         if scope["method"] == "POST":
+            from pydantic_core import from_json
+
             try:
                 message = await _message(scope, receive)
             except Refused as refused:
@@ -145,6 +153,7 @@ class BodyGuard:
                 return
             if message is None:
                 return
+            scope["state"]["call"] = from_json(message).get("method") == "tools/call"
             receive = _once(message.encode(), receive)
         raise_standing(scope, Standing.HEARD)
         await self._app(scope, receive, send)
@@ -180,7 +189,7 @@ def _once(body: bytes, receive: Receive) -> Receive:
 # --- the sessions of older protocol revisions ------------------------------------------------------------------------
 
 
-MAX_SESSIONS = 64
+MAX_SESSIONS = 1024
 """Clients of the older protocol revisions that are remembered at a time, besides those with a call under way."""
 
 SESSION_IDLE_S = 1800.0

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from findling.faces.mcp.opening import Opening
 
 
-PARSE_ERROR, INVALID_REQUEST = -32700, -32600
+PARSE_ERROR, INVALID_REQUEST, INTERNAL_ERROR = -32700, -32600, -32603
 
 MAX_ENDS = 4096
 """Bytes at the beginning and at the end of a message in which its id is looked for when it cannot be read."""

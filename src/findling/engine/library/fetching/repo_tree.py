@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from findling.config.roots import STORE_NAME
+from findling.config.sources import PROJECT_FILES
 from findling.engine.library.fetching.fetch_requests import path_problem
 from findling.engine.library.place import Quota
 from findling.engine.small_files import failure, make_folder, read_json, write_json
@@ -135,7 +135,7 @@ def _wanted(
             tree.leave_out(path, problem)
             continue
         if _is_ours(path):
-            tree.leave_out(path, f"{STORE_NAME} is for findling's own index and configuration")
+            tree.leave_out(path, "that name is for findling's own index and configuration")
             continue
         if selection.filtered(path) is not None:
             continue
@@ -157,9 +157,13 @@ def _wanted(
     return found
 
 
+_OURS: Final = frozenset(name.split("/")[0] for name in PROJECT_FILES)
+"""Folders and files that an index or a configuration is looked for in, below any folder that is searched."""
+
+
 def _is_ours(path: str) -> bool:
-    """Whether a path leads into a folder that some system takes for an index of ours, which a stranger wrote here."""
-    return any(part.casefold().rstrip(". ") == STORE_NAME for part in path.split("/"))
+    """Whether a path is, for some system, that of an index or a configuration of ours, which a stranger wrote here."""
+    return any(part.casefold().rstrip(". ") in _OURS for part in path.split("/"))
 
 
 def _clash(folded: dict[str, str], path: str) -> str | None:

@@ -10,7 +10,6 @@ A grep answer is written as it is found. Of a line longer than LONGEST_LINE it h
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -22,15 +21,13 @@ from msgspec.structs import asdict, replace
 from findling.faces.cli.terminal.lines import as_they_come, clipped
 from findling.faces.cli.terminal.safe import is_terminal
 from findling.model.types import FileMatches, GrepStream, LineMatch, SearchResult, Status, SymbolResult
+from findling.model.unseen import escaped
 
 if TYPE_CHECKING:
     from findling.config import Loaded
     from findling.model.errors import FindlingError
     from findling.model.reports import Report
 
-
-# Legal inside a JSON string, but not safe to print: DEL, C1 and bidirectional controls, line separators, surrogates.
-_UNSAFE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 _BYTES_PER_TOKEN = 4
 """What a token of indexed text is taken for."""
@@ -60,7 +57,7 @@ class _Writer:
 
     def text(self, value: object, depth: int = 0) -> str:
         """``depth``: in how many open lists and objects it stands."""
-        text = _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", self._encode(value))
+        text = escaped(self._encode(value))
         return text.replace("\n", f"\n{'  ' * depth}") if self._indent and depth else text
 
     def pieces(self, members: Iterable[Iterable[str]], depth: int, brackets: str) -> Iterator[str]:

@@ -1,8 +1,10 @@
 """Answers as plain text: what a pipe gets, and a terminal that wants no colours. The shape is stable.
 
     search, similar   path:start-end  symbol  [channel,channel]     ("-" where there is no symbol)
+                        begin data 5f0a9c3e12d47b86    (in a pipe, where a model may read it: what follows is a file's)
                         10  a line of a place that is shown in full, with its number
                             … 12 lines                 (left out)
+                        end data 5f0a9c3e12d47b86      (the number is another one in each answer)
                       by title, trace at line 12         (what of a pasted text led there)
                       and 11 translations and 1 copy     (files that stand under this one)
                       also 40-48 Other.place, 90-95
@@ -21,14 +23,16 @@
     doctor            ✓ name: words (○ off, ✗ broken), what to do about it indented under it
     eval              tables, an empty line between them, columns apart by two spaces or more; then sentences
 
-Line breaks in paths are made visible so that the shape holds; ``terminal=True`` does so with every control character,
-and shows of a very long line only what is around its first match. A pipe gets every line whole.
+Line breaks in paths are made visible so that the shape holds, and every control character in places that are shown in
+full; ``terminal=True`` does so everywhere, and shows of a very long line only what is around its first match. A pipe
+gets every line whole.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from io import StringIO
+from secrets import token_hex
 from typing import TYPE_CHECKING, Final, TextIO
 
 from findling.faces.cli.terminal import words
@@ -51,6 +55,8 @@ class PlainView:
         self._terminal = terminal
         self._content = visible if terminal else str
         self._label = visible if terminal else one_line
+        self._mark = "" if terminal else token_hex(8)
+        """Nobody who wrote a file can know it."""
 
     def search(self, result: SearchResult, *, explain: bool) -> None:
         before: Hit | None = None
@@ -166,10 +172,14 @@ class PlainView:
         self._line(text)
 
     def _body(self, lines: Sequence[Line]) -> None:
-        width = max((len(str(line.number)) for line in lines), default=0)
-        for line in lines:
-            number = str(line.number) if line.number else ""
-            self._line(f"  {number:>{width}}  {self._content(line.text)}".rstrip())
+        if not lines:
+            return
+        width = max(len(str(line.number)) for line in lines)
+        shown = [f"  {line.number or '':>{width}}  {visible(line.text)}".rstrip() for line in lines]
+        if self._mark:
+            shown = [f"  begin data {self._mark}", *shown, f"  end data {self._mark}"]
+        for text in shown:
+            self._line(text)
 
     def _path(self, path: str) -> str:
         return self._label(self._places.shown(path))
