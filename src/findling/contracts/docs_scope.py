@@ -6,9 +6,10 @@ Must not know what is asked of the documents.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from msgspec import Struct
 
 from findling import engine
 from findling.config import choose_provider
@@ -109,8 +110,7 @@ def _may_be_asked(workspace: Workspace, scope: DocumentScope, code_too: bool, pa
 State = Literal["ready", "disabled", "unavailable", "mismatch"]
 
 
-@dataclass(frozen=True, slots=True)
-class SemanticState:
+class SemanticState(Struct, frozen=True):
     """``code`` and ``message`` are an answer's error, ``fallback_reason`` the same in a few words; '' when ready."""
 
     state: State
