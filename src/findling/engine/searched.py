@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from findling.engine import parts
 from findling.engine.semantics import KeptChannel
 from findling.engine.shown import ShownText
 from findling.engine.state import coverage
@@ -126,10 +125,12 @@ class Searched:
 
     def every_file(self) -> ExactSource:
         """The same with those that no index has yet."""
+        from findling.engine.text_search import every_file  # most questions are not about uses
+
         of_each: list[ExactSource] = [
             each.store.indexed_files(each.store.reader, each.folder)
             if each.store.first_answer is None
-            else parts.text_search.every_file(each.store, each.folder)
+            else every_file(each.store, each.folder)
             for each in self.collections
         ]
         return of_each[0] if self._alone else _JoinedFiles(self._several(), self.collections, of_each)
