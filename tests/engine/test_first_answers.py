@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
+import sys
 import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from findling import Engine, reading
+from findling.config import Config
+from findling.config.options import Semantic
+from findling.contracts import Workspace, call
 from findling.embedding import open_embedder
-from findling.engine import first_answers
+from findling.engine import background_process, first_answers, index_jobs
+from findling.engine.jobs import ENDED
+from findling.model.errors import Cancelled, NotFound
+from findling.model.types import Progress
 from findling.outbound.files import RootFiles
 from findling.reading.limits import ChunkLimits
 from findling.sources import scan as scanning
@@ -36,6 +46,11 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "part4" / "policy.py").write_text("from part3.retrying import RetryPolicy\n\nPOLICY = RetryPolicy()\n")
     (tmp_path / "guide.md").write_text("# Retrying\n\nHow requests are tried again by the policy.\n")
     return tmp_path
+
+
+def git(folder: Path, *arguments: str) -> int:
+    who = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
+    return subprocess.run(["git", *who, *arguments], cwd=folder, check=False, capture_output=True).returncode
 
 
 def test_all_files_are_searched_and_nothing_is_indexed(folder: Path) -> None:
@@ -192,20 +207,16 @@ def test_a_slow_disk_does_not_hold_the_question_up(folder: Path, monkeypatch: py
 
 
 def test_in_the_middle_of_a_rebase(folder: Path) -> None:
-    def git(*arguments: str) -> int:
-        who = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
-        return subprocess.run(["git", *who, *arguments], cwd=folder, check=False, capture_output=True).returncode
-
-    git("init", "-q", "-b", "main")
-    git("add", "-A")
-    git("commit", "-q", "-m", "one")
-    git("checkout", "-q", "-b", "other")
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "one")
+    git(folder, "checkout", "-q", "-b", "other")
     (folder / "part3" / "retrying.py").write_text("class RetryPolicy:\n    theirs = 1\n")
-    git("commit", "-q", "-a", "-m", "theirs")
-    git("checkout", "-q", "main")
+    git(folder, "commit", "-q", "-a", "-m", "theirs")
+    git(folder, "checkout", "-q", "main")
     (folder / "part3" / "retrying.py").write_text("class RetryPolicy:\n    ours = 1\n")
-    git("commit", "-q", "-a", "-m", "ours")
-    assert git("rebase", "other") != 0 and (folder / ".git" / "rebase-merge").exists()
+    git(folder, "commit", "-q", "-a", "-m", "ours")
+    assert git(folder, "rebase", "other") != 0 and (folder / ".git" / "rebase-merge").exists()
     with Engine.open(root=folder) as engine:
         first = engine.search("RetryPolicy theirs")
         assert first.hits[0].path == "part3/retrying.py" and first.coverage.scanned == FILES
@@ -219,3 +230,218 @@ def test_of_binaries_alone_it_says_so(tmp_path: Path) -> None:
     with Engine.open(root=tmp_path) as engine:
         answer = engine.search("anything")
     assert answer.hits == () and answer.coverage.files == 0
+
+
+# --- every way to an answer --------------------------------------------------------------------------------------
+
+ANSWERED: Mapping[str, tuple[Mapping[str, Any], str]] = {
+    "search_code": ({"query": "where are requests tried again"}, "part3/retrying.py"),
+    "locate_symbol": ({"name": "RetryPolicy", "include_references": True}, "part4/policy.py"),
+    "get_file_outline": ({"path": "part3/retrying.py"}, "RetryPolicy"),
+    "semantic_search": ({"query": "requests are tried again", "threshold": 0.1}, "guide.md"),
+    "find_similar": ({"docPath": "guide.md"}, "notes.md"),
+    "query_docs": ({"query": "how are requests tried again"}, "guide.md"),
+    "search_docs": ({"query": "requests tried again"}, "guide.md"),
+    "search_semantic": ({"query": "requests are tried again"}, "guide.md"),
+    "hybrid_search": ({"query": "RetryPolicy"}, "part3/retrying.py"),
+    "search_keyword": ({"query": "class RetryPolicy"}, "part3/retrying.py"),
+    "find_symbol": ({"name": "RetryPolicy"}, "part3/retrying.py"),
+    "list_defs_in_file": ({"path": "part3/retrying.py"}, "RetryPolicy"),
+    "get_file": ({"path": "part3/retrying.py"}, "RetryPolicy"),
+}
+"""By tool a question, and what its answer names."""
+
+
+@pytest.mark.parametrize(
+    ("tool", "ref"),
+    [*((tool, None) for tool in ANSWERED), *((tool, "other") for tool in ANSWERED if tool != "get_file")],
+)
+def test_every_tool_answers_from_all_files_and_writes_no_index(tool: str, ref: str | None, folder: Path) -> None:
+    (folder / "notes.md").write_text("# Notes\n\nThe policy says how often requests are tried again.\n")
+    if ref is not None:
+        git(folder, "init", "-q", "-b", "main")
+        git(folder, "add", "-A")
+        git(folder, "commit", "-q", "-m", "one")
+        git(folder, "branch", ref)
+        (folder / "part3" / "retrying.py").write_text("")
+        (folder / "guide.md").write_text("")
+        git(folder, "commit", "-q", "-a", "-m", "two")
+    arguments, named = ANSWERED[tool]
+    with Workspace(folder, root=folder) as workspace:
+        answer = call(tool, {**arguments, **({"ref": ref} if ref else {})}, workspace)
+        assert not answer.is_error, answer.text_blocks
+        assert named in "".join(answer.text_blocks)
+        assert workspace.engine.at(ref).status().coverage.files == 0
+
+
+def test_what_is_like_a_file_or_a_place_is_found(folder: Path) -> None:
+    (folder / "part5" / "attempts.py").write_text(
+        "class RetryLimits:\n    def again(self, request):\n        return 2\n"
+    )
+    with Engine.open(root=folder) as engine:
+        alike = engine.similar("part3/retrying.py")
+        assert alike.coverage.scanned == FILES + 1
+        place = engine.similar("part3/retrying.py:2")
+        with pytest.raises(NotFound, match="not in the index"):
+            engine.similar("part3/no_such.py")
+        engine.index()
+        for before, target in ((alike, "part3/retrying.py"), (place, "part3/retrying.py:2")):
+            after = engine.similar(target)
+            assert after.coverage.complete
+            assert before.hits[0].path == after.hits[0].path
+
+
+def test_uses_of_a_name_are_found_in_all_files(folder: Path) -> None:
+    for number in range(130):  # more than are read for a question
+        (folder / "part1" / f"user{number}.py").write_text(f"from part3.retrying import again\n\nagain({number})\n")
+    with Engine.open(root=folder) as engine:
+        found = engine.symbols("again", references=True, limit=1_000)
+        paths = {use.path for use in found.references}
+        assert len([path for path in paths if path.startswith("part1/user")]) == 130
+        engine.sync([folder / "part1"])
+        again = engine.symbols("again", references=True, limit=1_000)
+        assert {use.path for use in again.references} == paths, "where a part is indexed it is the same"
+
+
+def test_a_text_to_the_letter_is_found_though_many_files_have_its_words(folder: Path) -> None:
+    for number in range(200):
+        (folder / "part2" / f"alike{number}.txt").write_text("again the request, the request again; a request\n")
+    (folder / "part2" / "exact.txt").write_text("words of all kinds stand here " * 30 + "\nrequest again, please\n")
+    with Engine.open(root=folder) as engine:
+        found = engine.search("request again, please", mode="exact")
+        assert [hit.path for hit in found.hits] == ["part2/exact.txt"]
+        assert not engine.search("request again, never", mode="exact").hits
+
+
+def test_a_text_that_is_nowhere_is_no_error(folder: Path) -> None:
+    with Workspace(folder, root=folder) as workspace:
+        found = call("search_keyword", {"query": "no_such_text"}, workspace).as_json()
+    assert found["total_matches"] == 0 and found["absent"][0]["text"] == "no_such_text"
+    forbidden = Config(semantic=Semantic(auto_index=False))
+    with Workspace(folder, root=folder, config=forbidden) as workspace:
+        assert call("search_keyword", {"query": "no_such_text"}, workspace).as_json()["total_matches"] == 0
+
+
+def test_no_service_is_asked_for_vectors_of_what_a_question_reads(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would take minutes, and documents are sent to none."""
+    bundled = open_embedder()
+
+    class Service:
+        problem = None
+        fingerprint = bundled.fingerprint._replace(provider="ollama")
+
+        def embed_batch(self, texts: object) -> None:
+            raise AssertionError(texts)
+
+    monkeypatch.setattr("findling.engine.semantics.open_chosen", lambda *_, **__: Service())
+    with Engine.open(root=folder) as engine:
+        answer = engine.search("where is the policy that tries requests again")
+    assert "part3/retrying.py" in {hit.path for hit in answer.hits}
+    assert answer.coverage.embedded_chunks == 0
+    assert not any("by meaning" in note for note in answer.notes)
+
+
+def test_a_file_that_is_too_large_is_not_read(folder: Path) -> None:
+    with (folder / "large.txt").open("wb") as file:
+        file.truncate(2 << 30)
+    with Engine.open(root=folder) as engine:
+        answer = engine.search("RetryPolicy")
+    assert answer.hits[0].path == "part3/retrying.py" and answer.coverage.scanned == FILES
+
+
+def test_two_first_questions_at_once_are_both_answered(folder: Path) -> None:
+    def ask(_: int) -> tuple[str, ...]:
+        with Engine.open(root=folder) as engine:
+            return tuple(hit.path for hit in engine.search("RetryPolicy").hits)
+
+    with ThreadPoolExecutor(2) as threads:
+        one, other = threads.map(ask, range(2))
+    assert one == other and one[0] == "part3/retrying.py"
+
+
+# --- what finishes the index ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def branched(folder: Path) -> Path:
+    """With a branch ``other`` that is not checked out."""
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "one")
+    git(folder, "branch", "other")
+    (folder / "part4" / "policy.py").write_text("POLICY = None\n")
+    git(folder, "commit", "-q", "-a", "-m", "two")
+    return folder
+
+
+@pytest.mark.parametrize("ref", [None, "other"])
+def test_a_run_is_told_of_and_ends_when_it_is_stopped(branched: Path, ref: str | None) -> None:
+    with Engine.open(root=branched) as running, Engine.open(root=branched) as asking:
+        running.sync(["guide.md"])
+        job = index_jobs.begin(running.at(ref))
+        assert job is not None
+        assert index_jobs.begin(running.at(ref)) is None, "one for each folder or commit"
+        told = asking.status(ref=ref).notes
+        assert any("is being made" in note and "'findling stop' ends that" in note for note in told)
+
+        def goes_on() -> Mapping[str, Any]:
+            while True:
+                job(Progress("indexing", 1, 2))
+                time.sleep(0.01)
+
+        with ThreadPoolExecutor(1) as threads:
+            ended = threads.submit(job.carry_out, goes_on)
+            assert asking.stop_jobs() == 1
+            with pytest.raises(Cancelled):
+                ended.result()
+        assert not any("is being made" in note for note in asking.status(ref=ref).notes)
+        assert asking.stop_jobs() == 0
+
+
+def test_a_run_that_was_killed_is_told_of_and_begun_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = (
+        "import os, sys; from findling import Engine; from findling.engine import index_jobs\n"
+        "with Engine.open(root=sys.argv[1]) as engine:\n"
+        "    engine.sync(['guide.md']); assert index_jobs.begin(engine); os.kill(os.getpid(), 9)"
+    )
+    killed = subprocess.run([sys.executable, "-c", code, str(folder)], check=False, timeout=120)
+    assert killed.returncode == -signal.SIGKILL
+    started: list[tuple[str, ...]] = []
+    monkeypatch.delenv("CI")
+    monkeypatch.setattr(index_jobs, "start_process", lambda *words, **_: started.append(words))
+    with Engine.open(root=folder) as engine:
+        assert any(ENDED in note for note in engine.status().notes)
+        assert engine.search("RetryPolicy").hits[0].path == "part3/retrying.py"
+        assert len(started) == 1
+        assert engine.index().complete
+
+
+@pytest.mark.parametrize("ref", [None, "other"])
+def test_a_server_leaves_the_index_to_a_process(
+    branched: Path, monkeypatch: pytest.MonkeyPatch, ref: str | None
+) -> None:
+    started: list[tuple[str, ...]] = []
+    monkeypatch.delenv("CI")
+    monkeypatch.setattr(background_process, "_step_back", lambda: None)  # it could not be undone
+    monkeypatch.setattr(index_jobs, "start_process", lambda *words, **_: started.append(words))
+    with Workspace(branched, root=branched, background=True) as workspace:
+        at = {"ref": ref} if ref else {}
+        call("search_code", {"query": "retry policy", **at}, workspace)
+        call("query_docs", {"query": "retry policy", **at}, workspace)
+        assert not workspace.job_active and not workspace.at(ref).job_active
+        engine = workspace.at(ref).engine
+        key = engine.manifest_key[1]
+        assert started == [("findling.engine.background_process", *map(str, (branched, engine.store_dir)), key)] * 2
+        assert background_process.main(*started[0][1:]) == 0
+        whole = call("search_code", {"query": "retry policy", **at}, workspace).as_json()
+        assert whole["metadata"]["freshness_status"] == "fresh"
+
+
+def test_a_commit_that_is_mostly_indexed_already_is_taken_over(branched: Path) -> None:
+    with Engine.open(root=branched) as engine:
+        engine.index()
+        answer = engine.search("RetryPolicy", ref="other")
+        assert answer.coverage.scanned == 0 and answer.coverage.complete
+        assert {"part3/retrying.py", "part4/policy.py"} <= {hit.path for hit in answer.hits}

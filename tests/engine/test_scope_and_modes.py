@@ -217,7 +217,9 @@ def test_an_empty_folder_answers_with_nothing(tmp_path: Path) -> None:
             engine.similar("nothing.py")
 
 
-def test_a_first_question_without_time_continues_at_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_first_question_without_time_is_answered_from_the_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(indexer, "_TASK_FILES", 5)
     monkeypatch.setattr(indexer, "_FIRST_BATCH_S", 60.0)
     files = {f"m{n}.py": f"def function_{n}():\n    return {n}\n" for n in range(40)}
@@ -228,9 +230,9 @@ def test_a_first_question_without_time_continues_at_the_next(tmp_path: Path, mon
                 ask("function_7", wait_s=0)  # no time at all: nothing is begun
         assert not engine.store_dir.exists()
         first = engine.search("function_7", wait_s=0.001)
-        assert first.freshness == "stale"
-        assert first.completeness == "partial"
-        assert first.coverage.pending_files == 35, "the first batch is waited for"
+        assert first.hits[0].path == "m7.py"
+        assert (first.freshness, first.completeness) == ("syncing", "partial")
+        assert first.coverage.scanned == 35, "the first batch is waited for"
         assert engine.status().indexing_status == "indexing"
         last = engine.search("function_7", wait_s=None)
         assert last.hits[0].path == "m7.py"

@@ -6,12 +6,14 @@ Of `injected` a few calls of each kind; run as a program it fails every one.
 from __future__ import annotations
 
 import os
+import re
 import resource
 import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -117,6 +119,51 @@ def test_a_disk_that_becomes_read_only(disk: Path, tmp_path: Path, monkeypatch: 
         assert engine.store_dir == root / ".findling"
         assert [hit.path for hit in engine.symbols("WrittenLater", wait_s=None).definitions] == ["src/later.py"]
         assert integrity(engine) == "ok"
+
+
+@pytest.mark.faults
+def test_a_first_question_is_answered_on_a_disk_that_is_full(disk: Path) -> None:
+    root = make(disk / "p", {f"m{n}.py": f"def function_{n}():\n    return {n}\n" for n in range(150)})
+    filler = disk / "filler"
+    with filler.open("wb", buffering=0) as file, suppress(OSError):
+        while True:
+            file.write(bytes(1_000))
+    for ask in range(2):
+        with Engine.open(root=root) as engine:
+            answer = engine.search("function_77")
+            assert answer.hits[0].path == "m77.py", ask
+            assert answer.freshness == "stale" and "full" in answer.stale_reason
+            assert any("Free some" in note for note in answer.notes)
+            with pytest.raises(errors.StorageFull):
+                engine.index()
+    filler.unlink()
+    with Engine.open(root=root) as engine:
+        assert engine.index().complete
+        assert engine.search("function_77").freshness == "fresh"
+        assert integrity(engine) == "ok"
+
+
+@pytest.mark.faults
+def test_of_very_many_files_a_first_question_sees_what_there_is_time_for(tmp_path: Path) -> None:
+    """A hundred times what is read in the long form, and a file of two gigabytes among them."""
+    most = 100 * int(os.environ.get("FINDLING_SEAM_FILES", "2000"))
+    for number in range(most):
+        path = tmp_path / f"{number // 1000}" / f"m{number}.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"value_{number} = {number}\n")
+    (tmp_path / "near.py").write_text("def needle_of_all():\n    return 1\n")
+    with (tmp_path / "large.txt").open("wb") as file:
+        file.truncate(2 << 30)
+    with Engine.open(root=tmp_path) as engine:
+        answer = engine.search("needle_of_all")
+    assert answer.hits[0].path == "near.py"
+    assert answer.coverage.scanned + sum(_left(note) for note in answer.notes) == most + 1
+
+
+def _left(note: str) -> int:
+    """How many files a note says were not gone through."""
+    said = re.search(r"\(([\d,]+) were not", note)
+    return int(said[1].replace(",", "")) if said else 0
 
 
 # --- embedding and watching ---------------------------------------------------------------------------------------

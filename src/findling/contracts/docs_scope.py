@@ -5,7 +5,8 @@ Must not know what is asked of the documents.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from msgspec import Struct
@@ -17,8 +18,10 @@ from findling.contracts.model import Arguments, Call
 from findling.contracts.workspaces import WAIT_S
 from findling.embedding import BUNDLED
 from findling.model.errors import EmbedderUnavailable
+from findling.model.languages import language_of
 from findling.outbound import events
 from findling.search.passages import DocumentScope
+from findling.search.scope import lies_in
 
 if TYPE_CHECKING:
     from findling.contracts.workspaces import Workspace
@@ -45,18 +48,29 @@ def ask(
     scope: DocumentScope,
     question: Callable[[OpenDocuments], _Answer],
     *,
-    query: str,
+    query: str = "",
+    files: Sequence[str] = (),
+    line: int | None = None,
     by_meaning: bool,
     code_too: bool = False,
 ) -> tuple[_Answer | None, dict[str, Any]]:
-    """Take in what is new, within the usual budget, and ask the documents of ``scope``: the answer, None without any
-    index, and what it is to say of the index (`index_state`).
+    """Take in what is new, within the usual budget, and ask the documents of ``scope`` a ``query``, or about ``files``
+    or the first one's ``line``: the answer, None where there is nothing to ask, and what it is to say of the index
+    (`index_state`).
 
     The answer is partial where some of the root's files or of the documents' vectors are not there yet, with
     ``code_too`` those of all files. What is left undone goes on in the background where there is one.
     """
     engine = call.workspace.engine
-    freshness, _ = engine.refresh(query=query, embed=by_meaning, wait_s=WAIT_S, progress=call.progress)
+    freshness, _ = engine.refresh(
+        query=query,
+        embed=by_meaning,
+        within=partial(_may_be_asked, call.workspace, scope, code_too),
+        files=files,
+        line=line,
+        wait_s=WAIT_S,
+        progress=call.progress,
+    )
 
     def asked(by_meaning: bool) -> tuple[_Answer | None, dict[str, Any]]:
         with engine.documents(scope, by_meaning=by_meaning, code_too=code_too) as found:
@@ -79,6 +93,15 @@ def ask(
     if state:
         call.workspace.finish_in_background()
     return answer, state
+
+
+def _may_be_asked(workspace: Workspace, scope: DocumentScope, code_too: bool, path: str) -> bool:
+    """Whether the file at a path of a root may be in an answer, as far as that tells."""
+    if code_too:
+        return True
+    several = len(workspace.roots) > 1  # then a scope's paths begin with a root's name
+    allowed = several or (scope.allows_path(path) and lies_in(path, workspace.engine.scope))
+    return allowed and language_of(path).kind == "docs"
 
 
 # --- whether they can be searched by meaning, and what is said when they cannot --------------------------------------

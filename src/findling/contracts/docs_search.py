@@ -155,9 +155,12 @@ def find_similar(call: Call, given: Arguments) -> Reply:
                 )
         return similar
 
-    path = split_target(target)[0]
+    path, line = split_target(target)
     code_too = language_of(path).kind != "docs"
-    similar, state_of_index = ask(call, given, DocumentScope(), look, query=target, by_meaning=True, code_too=code_too)
+    files = [inside(root, name)[0] for name in (path, target)]
+    similar, state_of_index = ask(
+        call, given, DocumentScope(), look, files=files, line=line, by_meaning=True, code_too=code_too
+    )
     if similar is None:
         yet = " yet: not all files are indexed. Ask again in a moment." if COMPLETENESS in state_of_index else "."
         raise Refusal("not_found", f"{path} is not in the index{yet}")

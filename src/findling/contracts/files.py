@@ -103,7 +103,9 @@ def read_document(call: Call, path: str) -> TextFile | None:
         return None
     check_file(real, path)
     relative = real.relative_to(os.path.realpath(engine.root)).as_posix()
-    freshness, _ = engine.refresh(query=relative, embed=False, wait_s=WAIT_S, progress=call.progress)
+    freshness, _ = engine.refresh(
+        files=(relative,), within=lambda path: path == relative, embed=False, wait_s=WAIT_S, progress=call.progress
+    )
     if freshness != "fresh":
         call.workspace.finish_in_background()
     document = engine.document_text(relative)

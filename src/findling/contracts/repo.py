@@ -16,13 +16,17 @@ from findling.contracts.model import Arguments, Call, Reply
 from findling.contracts.symbols import definition, definitions, file_symbols, kinds_of
 from findling.contracts.untrusted import UntrustedText
 from findling.contracts.workspaces import WAIT_S
-from findling.model.errors import InvalidPattern, OtherSyntax
+from findling.model.errors import IndexNotReady, InvalidPattern, OtherSyntax
 from findling.model.secrets import WHAT_MASKS_ARE
 from findling.model.types import Answer, LineMatch, Query
 from findling.outbound import events
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from findling.config import Config
+    from findling.engine import Engine
+    from findling.model.types import Absent, GrepResult
 
 PLACE_LINES = 50
 """Lines of a place that its snippet may show."""
@@ -180,9 +184,18 @@ def search_keyword(call: Call, given: Arguments) -> Reply:
     if len(result.skipped) > len(skipped):
         facts["skipped_total"] = len(result.skipped)
     if literal or re.escape(query) == query:
-        asked = Query(query, mode="exact", wait_s=0.0)
-        facts |= index_state.absent_fields(() if result.total_files else engine.ask(asked).absent)
+        facts |= index_state.absent_fields(() if result.total_files else _absent(engine, query, result))
     return Reply(facts | index_state.of_text(call, result), "results")
+
+
+def _absent(engine: Engine, query: str, result: GrepResult) -> Sequence[Absent]:
+    """That a text which was looked for in all files is in none of them, and what is like it; nothing where there is no
+    index and none may be made."""
+    wait_s = WAIT_S if result.unindexed else 0.0  # the whole disk was just looked at
+    try:
+        return engine.ask(Query(query, mode="exact", wait_s=wait_s)).absent
+    except IndexNotReady:
+        return ()
 
 
 def _is_expression(query: str) -> bool:

@@ -153,11 +153,14 @@ class Workspace:
         return self._documents
 
     def finish_in_background(self) -> None:
-        """Take in what the last question left out, unless a job does that already or nothing may go on.
+        """Take in what the last question left out, unless a job does that already, of this process or of its own, or
+        nothing may go on.
 
         Where a question takes nothing in, this does not either.
         """
-        if self.background and self.engine.auto_index and not self._looked_lately():
+        if not (self.background and self.engine.auto_index) or self.engine.goes_on:
+            return
+        if not self._looked_lately():
             self.jobs.start("incremental", force=False, ref=self.ref_name, asked_for=False)
 
     def wait_for_text(self, wait_s: float | None, progress: Callable[[Progress], None] | None = None) -> float | None:

@@ -108,11 +108,11 @@ class Answers:
         nothing can be."""
         (store,) = self.searched.stores
         path, line = search.split_target(target)
-        with store.reader.snapshot():
+        with store.index.snapshot():
             file = scopes.file_at(store, path)
             if file is None and line is not None:  # it is a name that only looks as if a line followed
                 file, line = scopes.file_at(store, target), None
-            manifest = store.reader.manifest
+            manifest = store.index.manifest
         if file is None:
             yet, remedy = "", "Name an indexed file; `findling status --skipped` says why one may be left out."
             if nothing := scopes.nothing_here(store, manifest.files if manifest else 0):
@@ -154,15 +154,15 @@ class Answers:
     def file_symbols(self, path: str) -> search.FileSymbols | None:
         """The definitions of a file of one collection; None when it is not in the index."""
         (store,) = self.searched.stores
-        if not store.exists:
+        if not store.searchable:
             return None
         store.close_if_replaced()
-        reader = store.reader
-        with reader.snapshot():
-            file = reader.file_at(path)
+        index = store.index
+        with index.snapshot():
+            file = index.file_at(path)
             if file is None:
                 return None
-            return search.FileSymbols(file.path, file.language, tuple(reader.symbols(file.blob_id)))
+            return search.FileSymbols(file.path, file.language, tuple(index.symbols(file.blob_id)))
 
     def symbols(
         self,
@@ -192,7 +192,7 @@ class Answers:
             found = self._with_bodies(definitions.found, body_chars) if body_chars else definitions.found
             uses = search.References((), 0)
             if references:
-                source = self.searched.files()
+                source = self.searched.every_file()
                 with_uses = frozenset((*reading.syntax.supported_languages(), reading.syntax.NOTEBOOK))
                 uses = search.references(
                     source, name, reading.syntax.references, languages=with_uses, language=language, limit=limit

@@ -23,10 +23,12 @@ def _step_back() -> None:
             os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
 
 
-def main(root: str, directory: str) -> int:
-    """Index a folder to the end, as a job that `status` tells of and `findling stop` ends; 1 where that failed."""
+def main(root: str, directory: str, ref: str) -> int:
+    """Index a folder, or a commit of it, to the end, as a job that `status` tells of and `findling stop` ends; 1 where
+    that failed."""
     _step_back()
-    with Engine(Path(root), "", Path(directory)) as engine:
+    with Engine(Path(root), "", Path(directory)) as opened:
+        engine = opened.at(ref)
         job = index_jobs.begin(engine)
         if job is None:
             return 0

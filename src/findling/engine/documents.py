@@ -125,7 +125,10 @@ def opened(
         without = _without_vectors(searched, None if code_too else files) if by_meaning else 0
         wish = {at for at in searched.by_words if searched.stores[at].semantics.enabled}
         by_words = [file for file in files if searched.collection_of(file.entry_id) in wish] if wish else []
-        yield OpenDocuments(index, files, texts, channel, manifest.pending, without, by_words)
+        pending = manifest.pending
+        if any(store.first_answer for store in searched.stores):
+            pending = searched.coverage().pending_files
+        yield OpenDocuments(index, files, texts, channel, pending, without, by_words)
 
 
 def documents_below(reader: Index, folder: str) -> list[FileRow]:
@@ -162,12 +165,12 @@ def _without_vectors_in(store: OpenStore, files: list[FileRow] | None) -> int:
 
 def text_of(store: OpenStore, path: str) -> DocumentText | None:
     """The text that an indexed document (a PDF) was converted to; None for any other file."""
-    if not store.exists:
+    if not store.searchable:
         return None
     store.close_if_replaced()
-    reader = store.reader
-    with reader.snapshot(), store.new_files() as files:
-        file = reader.file_at(path)
+    index = store.index
+    with index.snapshot(), store.new_files() as files:
+        file = index.file_at(path)
         if file is None or not file.converted:
             return None
         return _document(store, files, file)

@@ -22,7 +22,7 @@ from findling.engine import indexing, parts
 from findling.engine.freshness import Question, freshen
 from findling.engine.refs import Ref, RefStore, check_scope, committed_at, find_ref
 from findling.engine.runs import build_anew, paths_below, reembed, run
-from findling.engine.scope import in_scope, language_id, may_be_asked, relative
+from findling.engine.scope import in_scope, language_id, may_be_asked, paths_from, relative
 from findling.engine.semantics import fetch_chosen
 from findling.engine.store import WRITER_WAIT_S, OpenStore
 from findling.model import errors, types
@@ -322,14 +322,17 @@ class Engine:
         embed: bool = True,
         text_only: bool = False,
         look_at_all: bool = False,
-        within: Callable[[str], bool] | None = None,
+        within: Callable[[str], bool] = lambda _: True,
+        files: Sequence[str] = (),
+        line: int | None = None,
         ref: str | None = None,
         wait_s: float | None = 1.5,
         progress: OnProgress | None = None,
     ) -> tuple[Freshness, str]:
         """What a question does first: take in what is quickly taken in, and say how fresh the index is then, and why
-        not fresher. The others: as in `freshness.Question`."""
-        asked = Question(query, embed, text_only, look_at_all, within)
+        not fresher. Without an index what a ``query`` or ``files`` ask for is read instead. The others: as in
+        `freshness.Question`."""
+        asked = Question(query, embed, text_only, look_at_all, within, files=files, line=line)
         return freshen(self._store, wait_s, progress, asked)
 
     @property
@@ -441,6 +444,7 @@ class Engine:
             embed=search.needs_vectors(query),
             look_at_all=query.look_at_all,
             within=may_be_asked(self.scope, path_globs=query.path_globs, language=query.language, kind=query.kind),
+            to_the_letter=query.mode == "exact",
         )
         freshness, why = freshen(self._store, wait_s, progress, asked)
         return self._answers.ask(query, freshness, why, started)
@@ -499,8 +503,9 @@ class Engine:
         target = os.fspath(target)
         started = time.monotonic()
         query = search.validate(types.Query(target, limit, "semantic", explain=explain))
-        asked_first = target.removeprefix(str(self.root))  # of an index that is begun now
-        freshness, why = freshen(self._store, wait_s, progress, Question(asked_first))
+        path, line = search.split_target(target)
+        files = [*paths_from(self.root, path), *paths_from(self.root, target)]
+        freshness, why = freshen(self._store, wait_s, progress, Question(files=files, line=line))
         return self._answers.similar(query, target, freshness, why, started)
 
     def grep(
@@ -598,6 +603,11 @@ class Engine:
         None in its first second, which most runs do not outlast. Looks, and changes nothing."""
         return indexing.index_jobs.active_job(self._store)
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether the last question was answered without an index, and left a process behind that makes it."""
+        return self._store.first_answer is not None and self._store.first_answer.goes_on
+
     def stop_jobs(self) -> int:
         """End the runs that go on over what is searched here, of whichever process, and wait until they have ended, for
         some seconds; their number. What was taken in stays."""
@@ -628,10 +638,10 @@ class Engine:
         """Which of these (or this one; relative to the root) are new, gone, changed or not surely as they were (read
         too soon after they were written), and which are no files to index."""
         names = _each(paths)
-        with self._store.reader.snapshot():
+        with self._store.index.snapshot():
             if self.ref is not None:  # nothing changes in a commit
                 return [], {path for path in names if self._store.reader.state_of(path) is None}
-            known = {path: state for path in names if (state := self._store.reader.state_of(path)) is not None}
+            known = {path: state for path in names if (state := self._store.state_of(path)) is not None}
         looked = sources.look_at(self.root, names, known, self._store.configuration.wanted)
         refused = {skip.path for skip in looked.skipped if skip.reason != "not_found"}
         return [*(path for path, _, _ in looked.found), *looked.gone], refused - known.keys()
@@ -679,7 +689,7 @@ class Engine:
 
     def coverage(self) -> Coverage:
         """What a question would be searched in, as the index is."""
-        if not self._store.exists:
+        if not self._store.searchable:
             return self.never_indexed()
         self._store.close_if_replaced()
         return parts.state.coverage(self._store)

@@ -7,7 +7,7 @@ the collection that has it. For one thread; the engines are their owner's.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
@@ -121,10 +121,19 @@ class Engines:
         )
 
     def refresh(
-        self, *, query: str = "", embed: bool = True, wait_s: float | None = 1.5, progress: OnProgress | None = None
+        self,
+        *,
+        query: str = "",
+        embed: bool = True,
+        within: Callable[[str], bool] = lambda _: True,
+        files: Sequence[str] = (),
+        line: int | None = None,
+        wait_s: float | None = 1.5,
+        progress: OnProgress | None = None,
     ) -> tuple[Freshness, str]:
         """As `Engine.refresh`; the time is for all together."""
-        return _joined(self._freshen(wait_s=wait_s, progress=progress, query=query, embed=embed))
+        look: dict[str, Any] = {"embed": embed, "within": within, "files": files, "line": line}
+        return _joined(self._freshen(wait_s=wait_s, progress=progress, query=query, **look))
 
     @contextmanager
     def documents(

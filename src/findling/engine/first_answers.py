@@ -5,9 +5,11 @@ likeliest are read into memory, where they are ranked as always, beside what the
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from itertools import accumulate
@@ -19,14 +21,16 @@ from findling import reading
 from findling.embedding import BUNDLED, coding_of
 from findling.model import vector_codes
 from findling.model.languages import language_of
+from findling.model.plurals import count
 from findling.model.reading import Embedded, Reading
-from findling.model.tokenizer import term_key
+from findling.model.tokenizer import path_terms, term_key, terms_of, words
 from findling.model.types import Coverage, SkippedFile
 from findling.outbound.files import NotRead, stamp_of
+from findling.reading.decoding import Decoded, decode
 from findling.reading.embedded import texts_of
 from findling.reading.limits import ChunkLimits
 from findling.reading.pool import start_ahead
-from findling.search.analysis import QueryTerms, analyse
+from findling.search.analysis import STOP_WORDS, QueryTerms, analyse
 from findling.search.keyword import COMPOUND_WEIGHT
 from findling.search.ranking.priors import path_flags
 from findling.search.semantic import SemanticChannel
@@ -39,10 +43,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from findling.embedding import Embedder
+    from findling.engine.freshness import Question
     from findling.engine.store import OpenStore
     from findling.outbound.files import Files
     from findling.reading.pool import Worker
     from findling.sources.selection import DiscoveryOptions, Found
+    from findling.store.reader import IndexReader
 
 READ_FILES = 120
 READ_BYTES = 2_000_000
@@ -60,6 +66,9 @@ KEPT_FILES = 600
 COMPOUNDS = 12
 """Pairs of words that are looked for as one name, of a long question."""
 
+LIKE_TERMS, NEAR_LINES = 24, 30
+"""What is like a file is looked for by so many of its terms, what is like a place by those of the lines around it."""
+
 SCAN_S, LEAST_SCAN_S = 5.0, 1.0
 """Time for listing and going through all files, and how much of it the listing leaves; a slow disk must not hold a
 question up for longer."""
@@ -75,49 +84,59 @@ class Kept(Struct):
 
 class FirstAnswer(Struct):
     """``index``: what the index has and what was read besides. ``states``: size and `files.stamp_of` of what was read,
-    by path."""
+    by path. ``found``: all files that it is about and that the index lacks. ``indexed``: the index, None while it is
+    empty. ``embedder``: whose vectors what was read has, None for none. ``goes_on``: somebody finishes the index."""
 
     index: JoinedIndex
     scan: Scan
     states: Mapping[str, tuple[int, int]]
+    found: Sequence[Found]
+    indexed: IndexReader | None
+    embedder: Embedder | None
+    goes_on: bool = False
 
-    def note(self, *, goes_on: bool) -> str:
-        """What an answer says of it. ``goes_on``: somebody finishes the index."""
+    @property
+    def note(self) -> str:
+        """What an answer says of it."""
         left = f" ({self.scan.left:,} were not: there was no time)" if self.scan.left else ""
-        closest = f"searched by meaning among the {len(self.states):,} closest"
-        index = "the index is being made in the background" if goes_on else "'findling index' makes an index"
-        return f"Went through {self.scan.files:,} files{left}; {closest}; {index}."
+        meaning = "by meaning " if self.embedder is not None else ""
+        closest = f"searched {meaning}among the {len(self.states):,} closest"
+        index = "the index is being made in the background" if self.goes_on else "'findling index' makes an index"
+        return f"Went through {count(self.scan.files, 'file')}{left}; {closest}; {index}."
 
-    def channel(self, embedder: Embedder) -> SemanticChannel:
-        """Of all parts that have vectors of an embedder."""
-        return SemanticChannel(self.index, embedder, MODEL)
+    @property
+    def unread(self) -> int:
+        """How many files were not read."""
+        return len(self.found) - sum(path in self.states for path, _, _ in self.found)
+
+    def channel(self) -> SemanticChannel | None:
+        """Of all parts that have vectors."""
+        return SemanticChannel(self.index, self.embedder, MODEL) if self.embedder is not None else None
 
     def coverage(self, *, vectors_wanted: bool) -> Coverage:
         """Every file that was gone through counts as searched; pending are those that were not read."""
         manifest = self.index.manifest
         assert manifest is not None  # something is always held, if only nothing
-        unread = self.scan.files + self.scan.left - len(self.states)
         return Coverage(
             files=manifest.files,
             chunks=manifest.chunks,
-            embedded_chunks=manifest.chunks,
-            pending_files=unread,
+            embedded_chunks=manifest.chunks if self.embedder is not None else 0,
+            pending_files=self.unread,
             complete=False,
             vectors_wanted=vectors_wanted,
             scanned=self.scan.files,
         )
 
 
-def first_answer(opened: OpenStore, text: str, found: list[Found], began: float, *, embed: bool) -> FirstAnswer:
+def first_answer(opened: OpenStore, question: Question, found: list[Found], began: float) -> FirstAnswer:
     """What a question that came at ``began`` (monotonic seconds) is answered from where ``found`` (path, size, time) is
     not in the index yet."""
-    terms = analyse(text)
-    asked = _asked(terms)
     options = opened.configuration.wanted
     waiting = {path: (size, stamp) for path, size, stamp in found}
+    named = [path for path in question.files if path in waiting]
     kept = opened.kept
-    if kept is None or (embed and not kept.embedded) or len(kept.states) > KEPT_FILES:
-        kept = Kept(MemoryIndex(), embed)
+    if kept is None or (question.embed and not kept.embedded) or len(kept.states) > KEPT_FILES:
+        kept = Kept(MemoryIndex(), question.embed)
     index, states = kept.index, kept.states
     gone = [path for path, state in states.items() if waiting.get(path) != state]  # changed, or in the index by now
     for path in gone:
@@ -125,11 +144,13 @@ def first_answer(opened: OpenStore, text: str, found: list[Found], began: float,
     opened.kept = None  # until all of it is there
     size = 0 if states else sum(size for _, size, _ in found)
     with opened.open_files() as files, _beside(opened, size, vectors=kept.embedded) as worker:
-        embedder = opened.semantics.embedder() if kept.embedded else None
+        embedder = opened.semantics.at_once() if kept.embedded else None
         deadline = max(began + SCAN_S, time.monotonic() + LEAST_SCAN_S)
+        asked = _asked(question, files, options.max_bytes)
         proposed = scan(files, found, asked, READ_FILES, max_bytes=options.max_bytes, deadline=deadline)
         index.publish({}, gone)
-        new = [(place, path) for place, path in enumerate(proposed.best) if path not in states]
+        best = dict.fromkeys((*named, *proposed.best))
+        new = [(place, path) for place, path in enumerate(best) if path not in states]
         limits, chosen = opened.configuration.limits, _read(files, new, options, states)
         for file in take_in(index, chosen, limits=limits, embedder=embedder, worker=worker):
             if file.reason == "failed":  # perhaps for want of time: the next question tries again
@@ -137,18 +158,48 @@ def first_answer(opened: OpenStore, text: str, found: list[Found], began: float,
     opened.kept = kept
     index.statistics = _statistics(index, proposed)
     parts = [Part(index, model_id=MODEL)]
+    indexed: IndexReader | None = None
     if opened.exists:
         reader = opened.reader
         with reader.snapshot():
             number = reader.model_id(embedder.fingerprint.id) if embedder else None
-            begun = reader.manifest is not None
-        if begun:
+            indexed = None if reader.manifest is None else reader
+        if indexed is not None:
             parts.insert(0, Part(reader, model_id=number))
-    return FirstAnswer(JoinedIndex(parts), proposed, states)
+    return FirstAnswer(JoinedIndex(parts), proposed, states, found, indexed, embedder)
 
 
-def _asked(terms: QueryTerms) -> Asked:
-    """What the text of all files is gone through for: names as they are written, too."""
+def _asked(question: Question, files: Files, max_bytes: int) -> Asked:
+    """What the text of all files is gone through for."""
+    if question.query and not question.to_the_letter:
+        return _by_words(analyse(question.query))
+    terms: Mapping[str, float] = {question.query.strip().lower(): 1.0} if question.query else {}
+    wants: Set[str] = frozenset()
+    texts = (_said_by(files, path, question.line, max_bytes) for path in question.files)
+    if not question.query and (said := next(filter(None, texts), None)) is not None:
+        terms, wants = said, path_flags(next(iter(question.files)))
+    return Asked(terms, (), lambda path: bool(path_flags(path) - wants))
+
+
+def _said_by(files: Files, path: str, line: int | None, max_bytes: int) -> Mapping[str, float]:
+    """The terms that a file says most, or that stand near one of its lines; none of what is no text."""
+    read = files.read(path, max_bytes)
+    decoded = None if isinstance(read, NotRead) else decode(read[1])
+    if not isinstance(decoded, Decoded):
+        return {}
+    text = decoded.text
+    if line is not None:
+        text = "\n".join(text.split("\n")[max(0, line - NEAR_LINES) : line + NEAR_LINES])
+    said = Counter(word for word in words(text) if word.lower() not in STOP_WORDS)
+    counted = Counter(path_terms(path))
+    for word, times in said.items():
+        for term in terms_of(word):
+            counted[term] += times
+    return {term: math.log1p(times) for term, times in counted.most_common(LIKE_TERMS)}
+
+
+def _by_words(terms: QueryTerms) -> Asked:
+    """The words of a question, and names as they are written."""
     names = {name.text.lower(): name.weight for name in terms.names}
     compounds = dict.fromkeys(terms.compounds[:COMPOUNDS], COMPOUND_WEIGHT)
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
@@ -25,7 +25,9 @@ from findling.model.types import Freshness, IndexReport, Progress, TreeState
 from findling.store.schema import FAILED, UNREAD
 
 if TYPE_CHECKING:
+    from findling.engine.first_answers import FirstAnswer
     from findling.sources.looking import Changes
+    from findling.sources.selection import Found
 
 CHECK_S = 0.05
 """Time for looking at the disk before a question in a large tree that was opened or looked at whole a moment ago."""
@@ -75,16 +77,27 @@ BUSY_WAIT_S = 0.5
 
 
 class Question(Struct, frozen=True):
-    """What a question wants of its index. ``query`` decides what is indexed first, at first; ``embed``: whether it
-    needs vectors; ``text_only``: it does not even wait for those of an index that is begun. ``look_at_all``: however
-    long it takes to look at all files. ``within``: which paths it is about, where it can be answered from files that
-    are not indexed (`OpenStore.first_answer`)."""
+    """What a question wants of its index. ``embed``: whether it needs vectors; ``text_only``: it does not even wait for
+    those of an index that is begun. ``look_at_all``: however long it takes to look at all files.
+
+    What is not indexed yet is read for it (`OpenStore.first_answer`): of the files ``within`` which it may be about
+    those likeliest for the ``query``, ``to_the_letter`` or by its words, and in any case ``files``. Without a query
+    what is like the first of these is likely, or like what stands at its ``line``.
+    """
 
     query: str = ""
     embed: bool = True
     text_only: bool = False
     look_at_all: bool = False
-    within: Callable[[str], bool] | None = None
+    within: Callable[[str], bool] = lambda _: True
+    to_the_letter: bool = False
+    files: Sequence[str] = ()
+    line: int | None = None
+
+    @property
+    def asks(self) -> bool:
+        """Whether there is something to read for."""
+        return bool(self.query or self.files)
 
 
 def freshen(
@@ -100,9 +113,12 @@ def freshen(
         store.waiting = ()
         try:
             found = _freshen(store, wait_s, progress, asked)
-        except errors.StorageFull:
+        except errors.StorageFull as error:
             if nothing_indexed(store):
-                raise
+                if wait_s is None or not asked.asks:
+                    raise
+                store.notes.append(str(error))
+                _answer_first(store, _not_indexed(store).files, asked, time.monotonic())
             found = "stale", DISK_FULL
         if wait_s != 0:
             store.only_unlooked = found is NOT_CHECKED
@@ -114,17 +130,11 @@ def freshen(
 
 def _go_through_waiting(store: OpenStore, asked: Question) -> None:
     """Let the question be answered also from files that there was no time, or no turn, to take in."""
-    if store.first_answer is not None or asked.within is None or not store.waiting:
+    if store.first_answer is not None or not asked.asks or not store.waiting or nothing_indexed(store):
         return
-    with store.reader.snapshot():
-        if store.reader.manifest is None:
-            return
-        known = store.reader.known_files()
-    left = [file for file in store.waiting if known.get(file[0]) != file[1:] and asked.within(file[0])]
-    if left:
-        began = time.monotonic()
-        embed = asked.embed and store.semantics.mismatch() is None
-        store.first_answer = indexing.first_answers.first_answer(store, asked.query, left, began, embed=embed)
+    known = _indexed_states(store)
+    if left := [file for file in store.waiting if known.get(file[0]) != (file[1], file[2])]:
+        _answer_first(store, left, asked, time.monotonic())
 
 
 def _after(began: float) -> tuple[Freshness, str]:
@@ -207,18 +217,15 @@ def _freshen_ref(
             f"{store.ref.name!r} is not indexed, and {OFF}.",
             remedy=f"Run 'findling index --ref {store.ref.name}'.",
         )
-    partly: tuple[Freshness, str] = ("stale", f"not all files of {store.ref.name} are indexed yet")
     if wait_s == 0:
-        return partly
-    deadline = None if wait_s is None else time.monotonic() + wait_s
-    report = _run_over_all(store, deadline, progress, asked, embed=asked.embed or wait_s is None)
-    return BUSY if report is None else ("fresh", "") if report.complete else partly
+        return "stale", f"not all files of {store.ref.name} are indexed yet"
+    return _first_run(store, wait_s, progress, asked)
 
 
 def _run_over_all(
-    store: OpenStore, deadline: float | None, progress: OnProgress | None, asked: Question, *, embed: bool
+    store: OpenStore, deadline: float | None, progress: OnProgress | None, *, embed: bool
 ) -> IndexReport | None:
-    """A run within the question's time, what it most likely needs first; None where another process writes."""
+    """A run within the question's time; None where another process writes."""
     most_s = WRITER_WAIT_S if nothing_indexed(store) else BUSY_WAIT_S
     try:
         return run(
@@ -228,7 +235,6 @@ def _run_over_all(
             progress=progress,
             wait_s=writer_wait_s(deadline, most_s),
             deadline=deadline,
-            first=asked.query or None,
         )
     except errors.IndexBusy:
         return None
@@ -364,41 +370,77 @@ def to_look_at(root: Path, changes: Changes, known: Mapping[str, tuple[int, int]
 def _first_run(
     store: OpenStore, wait_s: float | None, progress: OnProgress | None, asked: Question
 ) -> tuple[Freshness, str]:
+    """Index what is not, where somebody waits for that or it is little; else the question is answered from the files as
+    they are, and the index is finished in the background."""
     began = time.monotonic()
     tell = progress or (lambda _: None)
     tell(Progress("listing", 0, 0))
-    embed = not asked.text_only or wait_s is not None
-    if wait_s is not None and asked.within is not None and _note_not_indexed_yet(store):
-        tell(Progress("indexing", 0, len(store.waiting)))
-        wanted = [file for file in store.waiting if asked.within(file[0])]
-        store.first_answer = indexing.first_answers.first_answer(store, asked.query, wanted, began, embed=asked.embed)
-        goes_on = indexing.index_jobs.start(store)
-        store.notes.append(store.first_answer.note(goes_on=goes_on))
+    lacks = None if wait_s is None or not asked.asks else _not_indexed(store)
+    report: IndexReport | None = None
+    # What is indexed by a recipe nobody finishes in the background.
+    if lacks is None or lacks.is_little or store.configuration.recipe is not None:
+        deadline = None if wait_s is None else began + wait_s
+        report = _run_over_all(store, deadline, progress, embed=not asked.text_only or wait_s is not None)
+        if report is not None:
+            _note(store, report.notes)
+        if report is not None and report.complete:
+            return _after(began)
+    if lacks is not None:
+        _note(store, lacks.notes)
+        tell(Progress("indexing", 0, len(lacks.files)))
+        first = _answer_first(store, lacks.files, asked, began)
+        first.goes_on = indexing.index_jobs.start(store)
         return "syncing", "the index is not ready"
-    deadline = None if wait_s is None else began + wait_s
-    report = _run_over_all(store, deadline, progress, asked, embed=embed)
     if report is None:
         return BUSY
-    _note(store, report.notes)
-    if report.complete:
-        store.waiting = ()
-        return _after(began)
     indexing.index_jobs.start(store)
     return "stale", "not all files are indexed yet"
 
 
-def _note_not_indexed_yet(store: OpenStore) -> bool:
-    """List the files that the index lacks; whether that is more than there is time to take in."""
-    listing = sources.discovery.discover(store.root, store.configuration.wanted)
-    known: Mapping[str, tuple[int, int]] = {}
-    if store.exists:
+def _answer_first(store: OpenStore, found: list[Found], asked: Question, began: float) -> FirstAnswer:
+    """Read for a question what is likeliest among what is not indexed: some of ``found``."""
+    known = _indexed_states(store)
+    waiting = [file for file in found if known.get(file[0]) != (file[1], file[2])]
+    wanted = [file for file in waiting if asked.within(file[0]) or file[0] in asked.files]
+    first = store.first_answer = indexing.first_answers.first_answer(store, asked, wanted, began)
+    return first
+
+
+class _Lacks(NamedTuple):
+    """The files that an index does not have as they are now, and whether taking them in is a moment's work."""
+
+    files: list[Found]
+    is_little: bool
+    notes: tuple[str, ...]
+
+
+def _not_indexed(store: OpenStore) -> _Lacks:
+    known = _indexed_states(store)
+    git_ids: Mapping[str, bytes] = {}
+    notes: tuple[str, ...] = ()
+    if isinstance(store, RefStore):
+        tree = sources.list_tree(store.root, store.ref.commit_id, store.configuration.wanted)
+        listed, git_ids = tree.files, tree.git_ids
+    else:
+        listing = sources.discovery.discover(store.root, store.configuration.wanted)
+        listed, notes = listing.files, listing.notes
+        if store.exists and not known:  # what another work tree has of it costs next to nothing
+            git_ids = sources.staged(store.root)
+    lacking = [file for file in listed if known.get(file[0]) != (file[1], file[2])]
+    contents: Set[bytes] = set()
+    if git_ids and store.exists:
         with store.reader.snapshot():
-            known = store.reader.known_files()
-    store.waiting = tuple(file for file in listing.files if known.get(file[0]) != (file[1], file[2]))
-    if len(store.waiting) <= FEW_FILES and sum(size for _, size, _ in store.waiting) <= FEW_BYTES:
-        return False
-    _note(store, listing.notes)
-    return True
+            contents = store.reader.git_ids()
+    new = [size for path, size, _ in lacking if git_ids.get(path) not in contents]
+    return _Lacks(lacking, len(new) <= FEW_FILES and sum(new) <= FEW_BYTES, notes)
+
+
+def _indexed_states(store: OpenStore) -> Mapping[str, tuple[int, int]]:
+    """(size, `files.stamp_of`) of what is indexed, by path."""
+    if not store.exists:
+        return {}
+    with store.reader.snapshot():
+        return store.reader.known_files()
 
 
 def fill_in_vectors(store: OpenStore, progress: OnProgress | None, deadline: float | None) -> None:

@@ -75,13 +75,18 @@ def active_job(store: OpenStore) -> Job | None:
 
 
 def stop(store: OpenStore) -> int:
-    """Ask the jobs over what the store shows to end, wait for that for some seconds; how many there were."""
+    """Ask the jobs over a folder and its commits to end, wait for that for some seconds; how many there were."""
     records, place = records_of(store.directory), _place_of(*store.manifest_key)
-    asked = [job for job in records.active() if job.place == place]
+    commits = _place_of(os.fspath(roots.index_owner(store.root)), "")
+
+    def found() -> list[Job]:
+        return [job for job in records.active() if job.place == place or job.place.startswith(commits)]
+
+    asked = found()
     for job in asked:
         records.cancel(job.id)
     until = time.monotonic() + _STOP_S
-    while time.monotonic() < until and any(job.place == place for job in records.active()):
+    while time.monotonic() < until and found():
         time.sleep(_LOOK_S)
     return len(asked)
 
@@ -218,6 +223,7 @@ def start(store: OpenStore) -> bool:
             "findling.engine.background_process",
             os.fspath(store.root),
             os.fspath(store.directory),
+            store.manifest_key[1],
             cwd=store.root.anchor,
             flags=low,
         )

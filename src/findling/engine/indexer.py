@@ -33,7 +33,6 @@ from findling.sources import discovery
 from findling.sources.git_objects import ObjectFormat, RefFiles, content_id, list_tree, object_format, staged
 from findling.sources.looking import read_file
 from findling.sources.named_paths import look_at
-from findling.sources.scan import Order
 from findling.sources.selection import DiscoveryOptions, Found
 from findling.store.schema import FAILED, UNREAD
 from findling.store.writer import IndexWriter
@@ -207,7 +206,6 @@ class Indexer:
         *,
         paths: Sequence[str] | None = None,
         deadline: float | None = None,
-        order: Order | None = None,
         wait_s: float = 0.0,
         unlisted: Sequence[SkippedFile] | None = None,
         tree: TreeState | None = None,
@@ -215,8 +213,8 @@ class Indexer:
         """Index what is new or changed and forget what is gone.
 
         ``paths`` names the files to look at (relative to the root) instead of the whole folder. ``deadline``
-        (monotonic seconds) ends the run early with what is done; then the report's ``complete`` is False. ``order``
-        decides which files come first. ``wait_s`` is how long to wait for another writer (`IndexBusy` after that).
+        (monotonic seconds) ends the run early with what is done; then the report's ``complete`` is False. ``wait_s`` is
+        how long to wait for another writer (`IndexBusy` after that).
         ``unlisted`` and ``tree``: what a listing of everything left out, and what it depended on, if ``paths`` are from
         one.
         """
@@ -263,7 +261,7 @@ class Indexer:
                 unlisted = skipped if paths is None else unlisted
                 if unlisted is not None:
                     writer.replace_unlisted(manifest, unlisted)
-                found = order(found) if order else sorted(found, key=lambda file: file[0].endswith(_PAGES_LIKE))
+                found.sort(key=lambda file: file[0].endswith(_PAGES_LIKE))
                 pool.keep(1 + sum(size for _, size, _ in found) // _WORKER_BYTES)
                 writer.large = len(found) >= _LARGE_RUN
                 whole = paths is None or was_complete  # named files say nothing about the others

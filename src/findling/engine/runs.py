@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from findling import reading, sources
+from findling import reading
 from findling import store as stored
 from findling.embedding import BUNDLED, takes_documents
 from findling.engine import indexing
@@ -45,14 +45,13 @@ def run(
     progress: OnProgress | None,
     wait_s: float,
     deadline: float | None = None,
-    first: str | None = None,
     unlisted: Sequence[SkippedFile] | None = None,
     tree: TreeState | None = None,
 ) -> IndexReport:
     """Take in ``paths`` (None: the whole root) and then, with ``embed``, their vectors.
 
-    ``first``: a question whose likely files come first. The others as for `Indexer.sync`. Where the configuration
-    cuts files otherwise by now, everything is taken in anew. Raises `IndexBusy` and the index's errors.
+    The others as for `Indexer.sync`. Where the configuration cuts files otherwise by now, everything is taken in anew.
+    Raises `IndexBusy` and the index's errors.
     """
     if not store.directory.exists():
         store.repair()  # it may come to lie elsewhere, and the job's record with it
@@ -65,20 +64,17 @@ def run(
             store.repair()
             if store.start_over_if_cut_otherwise(wait_s) or store.begins_anew:
                 paths = None  # what was to be taken in besides is gone with the old index
-            order = None
-            if first:
-                order = sources.by_query(first)
             vectors = _made_at_once(store) if at_once and paths is None else None
             try:
                 report = _indexer(store, job, embed=embed, vectors=vectors, ahead=ahead).sync(
-                    paths=paths, deadline=deadline, order=order, wait_s=wait_s, unlisted=unlisted, tree=tree
+                    paths=paths, deadline=deadline, wait_s=wait_s, unlisted=unlisted, tree=tree
                 )
             except CutOtherwise:  # a second time it is the caller's: two that disagree would cut all files by turns
                 store.close_if_replaced()
                 if store.start_over_if_cut_otherwise(wait_s):
                     paths = None
                 report = _indexer(store, job, embed=embed, vectors=vectors).sync(
-                    paths=paths, deadline=deadline, order=order, wait_s=wait_s, unlisted=unlisted, tree=tree
+                    paths=paths, deadline=deadline, wait_s=wait_s, unlisted=unlisted, tree=tree
                 )
         store.begins_anew = False
         if paths is None and report.complete:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -80,16 +81,19 @@ def relative(root: Path, path: StrPath) -> str:
             ) from error
 
 
+def paths_from(root: Path, path: str) -> list[str]:
+    """What a path may mean as the index writes it: from the working directory, or else from the root."""
+    found: list[str] = []
+    for base in (Path.cwd(), root):
+        with suppress(errors.InvalidInput):
+            found.append(relative(root, os.fspath(base / path)))
+    return found
+
+
 def file_at(store: OpenStore, path: str) -> FileRow | None:
-    """A file by its path from the working directory, or else from the root. Within the reader's snapshot."""
-    for base in (Path.cwd(), store.root):
-        try:
-            file = store.reader.file_at(relative(store.root, os.fspath(base / path)))
-        except errors.InvalidInput:
-            continue
-        if file is not None:
-            return file
-    return None
+    """A file by its path from the working directory, or else from the root. Within the index's snapshot."""
+    found = map(store.index.file_at, paths_from(store.root, path))
+    return next((file for file in found if file is not None), None)
 
 
 def left_out(store: OpenStore, folder: str, path_globs: Sequence[str]) -> tuple[SkippedFile, ...]:

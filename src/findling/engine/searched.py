@@ -119,8 +119,21 @@ class Searched:
     def files(self) -> ExactSource:
         """All of them, for an exact search."""
         if self._alone:
-            return self._alone.store.indexed_files(self._alone.folder)
-        return _JoinedFiles(self._several(), self.collections)
+            return self._alone.store.indexed_files(self._alone.store.index, self._alone.folder)
+        of_each = [each.store.indexed_files(each.store.index, each.folder) for each in self.collections]
+        return _JoinedFiles(self._several(), self.collections, of_each)
+
+    def every_file(self) -> ExactSource:
+        """The same with those that no index has yet."""
+        from findling.engine.text_search import every_file  # most questions are not about uses
+
+        of_each: list[ExactSource] = [
+            each.store.indexed_files(each.store.reader, each.folder)
+            if each.store.first_answer is None
+            else every_file(each.store, each.folder)
+            for each in self.collections
+        ]
+        return of_each[0] if self._alone else _JoinedFiles(self._several(), self.collections, of_each)
 
     # --- state ----------------------------------------------------------------------------------------------
 
@@ -128,7 +141,9 @@ class Searched:
         return joined_coverage(coverage(store) for store in self.stores)
 
     def take_notes(self) -> tuple[str, ...]:
-        return tuple(each.said(note) for each in self.collections for note in each.store.take_notes())
+        firsts = ((each, each.store.first_answer) for each in self.collections)
+        noted = [each.said(note) for each in self.collections for note in each.store.take_notes()]
+        return (*noted, *(each.said(first.note) for each, first in firsts if first is not None))
 
     # --- meaning --------------------------------------------------------------------------------------------
 
@@ -193,8 +208,8 @@ def _commonest(embedders: Sequence[Embedder]) -> Embedder | None:
 
 def _number(store: OpenStore, embedder: Embedder) -> int | None:
     """What a collection calls the model of an embedder, None without vectors of it."""
-    if store.first_answer is not None:
-        return 0  # each of its parts has its own number
+    if (first := store.first_answer) is not None:
+        return None if first.embedder is None else 0  # each of its parts has its own number
     return store.reader.model_id(embedder.fingerprint.id)
 
 
@@ -202,10 +217,12 @@ class _JoinedFiles:
     """The files of several collections as one source for an exact search: one of each by turns, so that none is
     crowded out by a larger one where not all can be looked at."""
 
-    def __init__(self, index: JoinedIndex, collections: Sequence[OpenCollection]) -> None:
+    def __init__(
+        self, index: JoinedIndex, collections: Sequence[OpenCollection], of_each: Sequence[ExactSource]
+    ) -> None:
         self._index = index
         self._collections = collections
-        self._sources = [each.store.indexed_files(each.folder) for each in collections]
+        self._sources = of_each
 
     def candidate_files(self, plan: TrigramPlan, scope: Scope) -> Iterator[FileRef]:
         waiting = deque(self._of(at, plan, scope) for at in range(len(self._sources)))

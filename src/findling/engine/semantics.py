@@ -165,6 +165,11 @@ class Semantics:
         except errors.EmbedderUnavailable:
             return None  # which another may stand in for
 
+    def at_once(self) -> Embedder | None:
+        """The same, where it makes the vectors of some files in a moment and asks nobody: the bundled model."""
+        embedder = self._lazy.get()
+        return embedder if embedder is not None and embedder.fingerprint.provider == embedding.BUNDLED else None
+
     def required(self) -> Embedder:
         """The same. Raises `EmbedderUnavailable` where there is none."""
         embedder = self._lazy.get()
@@ -197,7 +202,7 @@ class Semantics:
 
     def document_channel(self) -> SemanticChannel | None:
         """As `channel`, for questions to documents alone."""
-        if not self.documents_apart:
+        if not self.documents_apart or self._store.first_answer is not None:
             return self.channel()
         embedder, reader = self.for_documents(), self._store.reader
         return self._document_channel.of(reader, embedder, reader.model_id) if embedder is not None else None
@@ -287,7 +292,7 @@ class Semantics:
         if embedder is None:
             return None
         if (first := self._store.first_answer) is not None:
-            return first.channel(embedder)
+            return first.channel()
         reader = self._store.reader
         return self._channel.of(reader, embedder, reader.model_id)
 

@@ -65,9 +65,9 @@ def status(store: OpenStore, *, unlisted: bool = False) -> Status:
 
     ``unlisted``: with what git never mentions among what is left out.
     """
+    store.notes += indexing.index_jobs.told(store)
     if not store.exists:
         return _not_indexed(store)
-    store.notes += indexing.index_jobs.told(store)
     try:
         store.close_if_replaced()
         if problem := store.damage or soundness.problem(store.directory):

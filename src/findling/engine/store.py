@@ -201,10 +201,10 @@ class OpenStore:
             self._events.close()
             self._events = None
 
-    def indexed_files(self, folder: str) -> search.IndexedFiles:
-        """The files below ``folder`` ('' for all) for an exact search."""
+    def indexed_files(self, index: Index, folder: str) -> search.IndexedFiles:
+        """The files of an index of this store below ``folder`` ('' for all) for an exact search."""
         most = self.configuration.wanted.max_bytes
-        return search.IndexedFiles(self.reader, self.open_files(), folder, max_bytes=most, lasting=self.lasting)
+        return search.IndexedFiles(index, self.open_files(), folder, max_bytes=most, lasting=self.lasting)
 
     def take_notes(self) -> tuple[str, ...]:
         self._taken = tuple(self.notes)

@@ -17,6 +17,7 @@ from findling.model.format_names import format_of
 from findling.model.text_encodings import UTF8, TextFilter, as_utf8, unmasked
 from findling.model.types import GrepOptions, SkippedFile
 from findling.outbound.files import NotRead
+from findling.search.scope import lies_in
 from findling.store.schema import IndexDamaged
 
 if TYPE_CHECKING:
@@ -136,6 +137,20 @@ def _listed(store: OpenStore, reader: IndexReader | None) -> _Listed:
     return _Listed(files, same, changes.skipped, store.open_files(), changes.notes)
 
 
+def every_file(store: OpenStore, folder: str) -> SearchedFiles:
+    """The files of ``folder`` ('' for all) for a question that is answered before its index is there
+    (`OpenStore.first_answer`): what the index lacks is read. Within the index's snapshot."""
+    first = store.first_answer
+    assert first is not None
+    reader = first.indexed
+    known: Set[str] = set()
+    if reader is not None:
+        lacking = {path for path, _, _ in first.found}
+        known = {path for path in reader.known_files() if lies_in(path, folder) and path not in lacking}
+    listed = _Listed(first.found, known, None, store.open_files())
+    return SearchedFiles(store, reader, listed, by_time=False, show_secrets=False)
+
+
 class SearchedFiles:
     """The files of a root, as `search.exact.ExactSource`. Use within the reader's snapshot, but for reading."""
 
@@ -148,7 +163,7 @@ class SearchedFiles:
         self._by_time = by_time
         self._show_secrets = show_secrets
         self._reader = reader
-        self._indexed = store.indexed_files("") if reader is not None else None
+        self._indexed = store.indexed_files(reader, "") if reader is not None else None
         self._files = listed.source
         self._languages: Callable[[str], bool] | None = None
         self._to_read: list[Found] = []

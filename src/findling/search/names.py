@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from findling.model import tokenizer
 from findling.model.errors import InvalidInput
+from findling.model.languages import language_of
 from findling.model.plurals import count
 from findling.model.rows import FileRow, SymbolRow
 from findling.model.types import SYMBOL_KINDS, Reference, SymbolHit
@@ -232,7 +233,8 @@ def references(
     total = 0
     needle = last.encode()
     for file in files:
-        if file.language not in languages:
+        written_in = file.language or language_of(file.path).id
+        if written_in not in languages:
             continue
         if time.monotonic() > until:
             return References(tuple(found), total, False, tuple(slow), tuple(unread))
@@ -245,7 +247,7 @@ def references(
             continue
         lines: list[str] | None = None
         began = time.thread_time()
-        uses = find(data, file.language, last, FILE_S)
+        uses = find(data, written_in, last, FILE_S)
         if time.thread_time() - began >= FILE_S:
             slow.append(file.path)
         for line, column, enclosing in uses:

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
         holds,
         list_tree,
         objects_changed_at,
+        staged,
     )
     from findling.sources.named_paths import look_at
-    from findling.sources.scan import by_query
     from findling.sources.selection import DiscoveryOptions, find_git_top, folders_above
 else:
     __getattr__ = front_door(
@@ -26,10 +26,9 @@ else:
         {
             "discovery": "",
             "git_listing": "unlisted why_it_failed",
-            "git_objects": "RefFiles check_listable git_arguments holds list_tree objects_changed_at",
+            "git_objects": "RefFiles check_listable git_arguments holds list_tree objects_changed_at staged",
             "looking": "",
             "named_paths": "look_at",
-            "scan": "by_query",
             "selection": "DiscoveryOptions find_git_top folders_above",
             "watching": "",
         },
@@ -38,7 +37,6 @@ else:
 __all__ = [
     "DiscoveryOptions",
     "RefFiles",
-    "by_query",
     "check_listable",
     "discovery",
     "find_git_top",
@@ -49,6 +47,7 @@ __all__ = [
     "look_at",
     "looking",
     "objects_changed_at",
+    "staged",
     "unlisted",
     "watching",
     "why_it_failed",

@@ -12,7 +12,6 @@ import math
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import islice
 from operator import itemgetter
 
 from msgspec import Struct
@@ -200,28 +199,3 @@ def _score(counts: list[int], beside: list[float], defined: list[int], weights: 
             frequency = count / norm + more
             score += weight * frequency * (K1 + 1) / (frequency + K1)
     return score
-
-
-Order = Callable[[list[Found]], list[Found]]
-
-_MOST_ORDERED = 100
-"""The first ones of a text, which every path is compared with: what a whole log says besides is in most paths."""
-
-
-def by_query(text: str) -> Order:
-    """Files whose path has words of a question first, then those nearest to the root: what a first answer most likely
-    needs."""
-    every = dict.fromkeys(tokenizer.terms(text))
-    asked = set(islice([term for term in every if len(term) >= _SHORTEST] or every, _MOST_ORDERED))  # "is" says nothing
-    # A term begins as its word does, so most paths need not be taken apart.
-    may_have = re.compile("|".join(sorted(re.escape(term[:_SHORTEST]) for term in asked)), re.IGNORECASE).search
-
-    def order(found: list[Found]) -> list[Found]:
-        def key(file: Found) -> tuple[int, int, str]:
-            if file[0].isascii() and not may_have(file[0]):
-                return 0, *_nearness(file)
-            return -len(asked.intersection(tokenizer.terms(file[0]))), *_nearness(file)
-
-        return sorted(found, key=key)
-
-    return order

@@ -208,6 +208,10 @@ class ManifestReader:
             self._known = known
         return self._known
 
+    def git_ids(self) -> set[bytes]:
+        """What git calls the contents that were indexed, for whatever manifest."""
+        return {row[0] for row in self._db.execute("SELECT git_id FROM blobs WHERE git_id IS NOT NULL")}
+
     def tree(self) -> TreeState | None:
         """What the listing depended on that the manifest comes from; None where that is not known.
 

@@ -270,7 +270,7 @@ class Library:
             if relative is None:
                 continue
             if source.root.is_dir():
-                source.freshen("", WAIT_S, None)
+                source.freshen(WAIT_S, file=relative)
             if source.file_at(relative) is not None:
                 return source, relative
         reason = "is not indexed" if os.path.lexists(path) else "does not exist"

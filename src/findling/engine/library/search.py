@@ -126,7 +126,7 @@ def _freshened(
             notes.append(f"{source.name}: the folder {source.root} is not there; it was not searched.")
             continue
         try:
-            source.freshen(query, share_s, progress)
+            source.freshen(share_s, query=query, progress=progress)
         except Cancelled:
             raise
         except FindlingError as error:

@@ -20,6 +20,7 @@ from findling.config import load
 from findling.engine import Recipe
 from findling.engine.library.place import TURNS
 from findling.engine.library.results import CHARS_PER_TOKEN, Passage
+from findling.engine.scope import may_be_asked
 from findling.engine.shown import text_now
 from findling.engine.small_files import Turns
 from findling.model.plurals import count
@@ -66,12 +67,22 @@ class Source(Struct):
                 return named.relative_to(self.root).as_posix()
         return None
 
-    def freshen(self, query: str, wait_s: float | None, progress: Callable[[Progress], None] | None) -> None:
-        """Take in what changed on disk within ``wait_s`` (None: all of it), and note in ``left`` what is left.
+    def freshen(
+        self,
+        wait_s: float | None,
+        *,
+        query: str = "",
+        file: str = "",
+        progress: Callable[[Progress], None] | None = None,
+    ) -> None:
+        """Take in what changed on disk within ``wait_s`` (None: all of it), and note in ``left`` what is left; without
+        an index read what a ``query`` or a ``file`` asks for.
 
         Raises the index's errors.
         """
-        freshness, why = self.engine.refresh(query=query, wait_s=wait_s, progress=progress)
+        within = may_be_asked(self.engine.scope, kind=self.kind) if query else lambda path: path == file
+        files = (file,) if file else ()
+        freshness, why = self.engine.refresh(query=query, files=files, within=within, wait_s=wait_s, progress=progress)
         unfresh = "" if freshness == "fresh" else why or "not all changes are taken in"
         self.left = tuple(filter(None, (self.pending(), unfresh)))
 
