@@ -1,7 +1,4 @@
-"""What the system may do to an index: a clock set back, no more open files, a disk that is read-only, calls that fail.
-
-Of `injected` a few calls of each kind; run as a program it fails every one.
-"""
+"""What the system may do to an index: a clock set back, no more open files, a disk that is read-only."""
 
 from __future__ import annotations
 
@@ -16,7 +13,6 @@ from pathlib import Path
 
 import pytest
 from indexes import SMALL, contents, identity_of, integrity, make, places, write
-from injected import Bench, fail_nth
 
 from findling import Engine
 from findling.embedding import Batch
@@ -100,7 +96,6 @@ def disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(mount)], check=True)
 
 
-@pytest.mark.faults
 def test_a_disk_that_becomes_read_only(disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     root = make(disk / "p")
@@ -122,7 +117,6 @@ def test_a_disk_that_becomes_read_only(disk: Path, tmp_path: Path, monkeypatch: 
 # --- embedding and watching ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.faults
 def test_the_nth_embedding_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedding_pass, "_FILES_PER_BATCH", 1)
     root = make(tmp_path / "p", dict(list(SMALL.items())[:2]))
@@ -159,7 +153,6 @@ def test_the_nth_embedding_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert n == len(whole["files"]) + 1
 
 
-@pytest.mark.faults
 def test_a_watcher_goes_on_after_what_it_could_not_take_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = make(tmp_path / "p")
     with Engine.open(root=root) as engine:
@@ -192,29 +185,3 @@ def test_a_watcher_goes_on_after_what_it_could_not_take_in(tmp_path: Path, monke
     with Engine.open(root=root) as engine:
         found = engine.symbols(f"saved_{number - 1}", wait_s=None)
         assert [hit.path for hit in found.definitions] == ["src/saved.py"]
-
-
-# --- system calls -------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    traced = ["strace", "-f", "-qq", "-e", "inject=fsync:error=EIO:when=1", sys.executable, "-c", ""]
-    if shutil.which("strace") is None or subprocess.run(traced, capture_output=True, check=False).returncode:
-        pytest.skip("strace is not installed, or may not be used here")
-    return Bench(tmp_path_factory.mktemp("injected").resolve())
-
-
-@pytest.mark.faults
-@pytest.mark.parametrize(
-    ("work", "fault", "n"),
-    [
-        ("index", "write", 9),
-        ("index", "fsync", 2),
-        ("index", "kill", 15),
-        ("embed", "rename", 2),
-        ("watch", "kill", 22),
-    ],
-)
-def test_the_nth_system_call_fails(work: str, fault: str, n: int, bench: Bench) -> None:
-    assert fail_nth(work, fault, n, bench), "there are fewer calls"
