@@ -41,6 +41,7 @@ SURFACES: Mapping[str, Weighed] = {
     "arguments": Weighed(surfaces_of_text.Arguments, 4),
     "urls": Weighed(surfaces_of_text.Urls, 1),
     "branches": Weighed(surfaces_of_text.Branches, 1),
+    "windows-names": Weighed(surfaces_of_text.WindowsNames, 1),
     "file-names": Weighed(surfaces_of_files.FileNames, 2),
     "sources": Weighed(surfaces_of_files.Sources, 4),
     "formats": Weighed(surfaces_of_files.Formats, 4),

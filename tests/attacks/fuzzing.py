@@ -26,7 +26,7 @@ from typing import Any, Protocol
 
 from findling.model.errors import FindlingError
 
-HANG_S = 60.0
+HANG_S = 240.0
 """Of an input that is not ready by then it is said that it hangs; on an idle machine none takes a tenth of it."""
 
 MEMORY_MB = 1_500

@@ -194,6 +194,7 @@ class Soak:
         self.roots = {"project": lay_out(base / "project"), "marks": base / "marks"}
         self._marks = Marks(self.roots["marks"])
         self._marks.write(self._chance, 0)
+        write(base / "marks", "docs/first.md", "# First\n\nWhat fails is tried again.\n\n## Later\n\nSee Thing3.\n")
         (base / "tmp").mkdir()
         roots = [word for root in self.roots.values() for word in ("--root", str(root))]
         self.server = served.start([*served.COMMAND, *roots], TMPDIR=str(base / "tmp"), CI="1")

@@ -13,7 +13,7 @@ import time
 from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
 import jsonschema
@@ -27,8 +27,8 @@ from findling.config.option import NEVER, Option
 from findling.config.options import OPTIONS
 from findling.contracts import TOOLS, call
 from findling.contracts.workspaces import Workspace
-from findling.engine.library.fetching.fetch_requests import MAX_BRANCH, check_branch
-from findling.model.errors import FindlingError
+from findling.engine.library.fetching.fetch_requests import MAX_BRANCH, check_branch, check_filename, path_problem
+from findling.model.errors import FindlingError, InvalidInput
 from findling.model.types import MODES
 from findling.outbound.addresses import addresses_of, is_public, target_of
 from findling.reading.trigrams import file_trigrams
@@ -559,6 +559,71 @@ class Branches:
         name = check_branch(made.name)
         assert name == made.name and not name.startswith("-") and ".." not in name
         assert not any(char <= " " or char == "\x7f" for char in name)
+
+
+NAMES = (
+    *(
+        "a",
+        "readme.md",
+        "CON",
+        "nul.txt",
+        "COM1",
+        "lpt9.log",
+        "aux",
+        "conin$",
+        "COM¹",
+        "\\\\?\\C:\\x",
+        "C:",
+        "c:/x",
+        "..",
+        ".",
+    ),
+    *(
+        "\\",
+        "/",
+        ":",
+        "::$DATA",
+        " ",
+        "...",
+        "*",
+        "?",
+        "<",
+        ">",
+        "|",
+        '"',
+        ".git",
+        "GIT~1",
+        ".git\u200c",
+        "é" * 50,
+        "~",
+        "-",
+    ),
+)
+
+
+class WindowsNames:
+    """Paths of fetched files, as every system would take them: what is written is a plain path below its folder."""
+
+    inputs = 1
+
+    def __init__(self, _: Path) -> None:
+        pass
+
+    def make(self, chance: random.Random) -> str:
+        path = "".join(chance.choices(NAMES, k=chance.randint(1, 4)))
+        return mutation.mutated(chance, path) if chance.random() < 0.5 else path
+
+    def check(self, made: str) -> None:
+        if problem := path_problem(made):
+            raise InvalidInput(problem)
+        path = PureWindowsPath(made)
+        assert not (path.drive or path.root or path.is_absolute() or path.is_reserved()), path
+        assert path.as_posix() == PurePosixPath(made).as_posix() == made, path
+        assert ".." not in path.parts and all(part == part.rstrip(". ") for part in path.parts)
+        assert not {".git", "git~1"} & {part.lower() for part in path.parts}
+        name = path.name
+        if not name.startswith("."):
+            assert check_filename(name) == name
 
 
 def _encodable(text: str) -> bool:
