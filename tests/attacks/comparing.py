@@ -18,7 +18,9 @@ CHANGING = re.compile(
 
 BY_TEXT = frozenset(("search_code", "hybrid_search", "search_keyword", "query_docs", "search_documents"))
 """BM25's statistics know earlier versions of files until they are merged away, so near ties may stand in another order
-and numbers differ a little: of these the files are compared."""
+and numbers differ a little: of these the files are compared, all of them that are found."""
+
+ALL = {"limit": 100, "top_k": 100, "max_tokens": 1_000_000}
 
 NOT_ASKED = frozenset(
     "index_repo sync_repo reindex_vectors fetch_repo fetch_file get_job_status list_active_jobs remove_file flush_all "
@@ -43,7 +45,13 @@ def questions(folders: Mapping[str, Path]) -> list[tuple[str, dict[str, Any]]]:
         found += [(name, {"path": path}) for name in ("get_file", "list_defs_in_file", "get_file_outline")]
     found += [("find_similar", {"docPath": path}) for path in _paths(folders, "*.md")]
     assert {name for name, _ in found} == set(TOOLS) - NOT_ASKED
-    return found
+    return [(name, {**_whole(name), **arguments}) for name, arguments in found]
+
+
+def _whole(name: str) -> dict[str, int]:
+    """What makes a tool that orders by text tell all that it finds: in which order they come near is not the same."""
+    taken = TOOLS[name].schema["properties"] if name in BY_TEXT else {}
+    return {argument: most for argument, most in ALL.items() if argument in taken}
 
 
 def _paths(folders: Mapping[str, Path], pattern: str) -> list[str]:
