@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 import time
 from bisect import bisect_right
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from findling.model.types import Symbol
 from findling.reading import regions, syntax_brace, syntax_notebooks
@@ -39,8 +40,7 @@ _MACRO_GRAMMARS = frozenset({"c", "cpp", "objc"})
 _MACRO_WORD = re.compile(rb"^[ \t]*#[^\n]*|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b(?=\s+(?:[A-Za-z_~:]|/[/*]))", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Syntax:
+class Syntax(Struct, frozen=True):
     """The definitions of one file, in order of their start, parents before children.
 
     ``complete`` is False when the list is cut or missing; ``problem`` then says why: "no_grammar", "timeout" or
