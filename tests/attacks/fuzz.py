@@ -3,7 +3,8 @@
     python tests/attacks/fuzz.py [SURFACE...] [--seconds 40] [--seed 1]
     python tests/attacks/fuzz.py SURFACE --seed 1 --only 4711     one input again, with its traceback
 
-The time is shared among the surfaces by their weights. Prints a table of what was tried; ends with 1 after a failure.
+The time is shared among the surfaces by their weights, and each takes a second more to make itself ready. Prints a
+table of what was tried; ends with 1 after a failure.
 """
 
 from __future__ import annotations
@@ -57,13 +58,13 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=40)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", type=int, help="the number of one input")
-    for name, kind in (("child", str), ("first", int), ("until", float), ("folder", Path), ("told", Path)):
+    for name, kind in (("child", str), ("first", int), ("folder", Path), ("told", Path)):
         parser.add_argument(f"--{name}", type=kind, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
         surface = SURFACES[options.child].make(options.folder)
         fuzzing.work_through(
-            surface, options.child, seed=options.seed, first=options.first, until=options.until, told=options.told
+            surface, options.child, seed=options.seed, first=options.first, seconds=options.seconds, told=options.told
         )
         # Nothing is saved and nobody waits: what a surface left open ends with the process.
         os._exit(0)

@@ -20,7 +20,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -51,7 +51,7 @@ class Surface(Protocol):
 class Progress:
     """Counts that the parent reads while the process goes on, also of one that was lost."""
 
-    _FIELDS = struct.Struct("qqqqddd")
+    _FIELDS = struct.Struct("qqqqdddd")
 
     def __init__(self, path: Path) -> None:
         with path.open("r+b") as file:
@@ -63,17 +63,18 @@ class Progress:
         return cls(path)
 
     def write(self, counts: Counts) -> None:
-        facts = (counts.next, counts.answered, counts.refused, counts.failed, counts.slowest_s, counts.mb, counts.busy)
-        self._map[:] = self._FIELDS.pack(*facts)  # in one piece: `pack_into` begins with zeros, which can be seen
+        self._map[:] = self._FIELDS.pack(
+            *astuple(counts)
+        )  # in one piece: `pack_into` begins with zeros, which can be seen
 
     def read(self) -> Counts:
-        following, answered, refused, failed, slowest, mb, busy = self._FIELDS.unpack_from(self._map, 0)
-        return Counts(following, answered, refused, failed, slowest, mb, busy)
+        return Counts(*self._FIELDS.unpack_from(self._map, 0))
 
 
 @dataclass
 class Counts:
-    """``next``: the number of the case that is worked on. ``busy``: since when, by the monotonic clock."""
+    """``next``: the number of the case that is worked on. ``busy``: since when, by the monotonic clock; ``began``: when
+    the first was, 0 while the process makes itself ready."""
 
     next: int = 0
     answered: int = 0
@@ -82,6 +83,7 @@ class Counts:
     slowest_s: float = 0.0
     mb: float = 0.0
     busy: float = 0.0
+    began: float = 0.0
 
     def add(self, more: Counts) -> None:
         self.answered += more.answered
@@ -107,17 +109,19 @@ def case(surface: Surface, name: str, seed: int, number: int) -> Any:
 
 
 def attack(name: str, *, seed: int, seconds: float, program: Path, first: int = 0) -> Found:
-    """Attack a surface for so long, by ``program``, which knows it by its name."""
+    """Attack a surface for so long, by ``program``, which knows it by its name. Making ready is not counted."""
     found = Found()
-    until = time.monotonic() + seconds
+    left = seconds
     with tempfile.TemporaryDirectory(prefix=f"findling-fuzz-{name}-") as folder:
-        while time.monotonic() < until:
-            first = _one_process(found, name, seed, first, until, program, Path(folder))
+        while left > 0:
+            counts = _one_process(found, name, seed, first, left, program, Path(folder))
+            first = counts.next
+            left -= time.monotonic() - counts.began if counts.began else left
     return found
 
 
-def _one_process(found: Found, name: str, seed: int, first: int, until: float, program: Path, folder: Path) -> int:
-    """Work with one process until the time is over or it is lost; the number of the next case."""
+def _one_process(found: Found, name: str, seed: int, first: int, seconds: float, program: Path, folder: Path) -> Counts:
+    """Work with one process until the time is over or it is lost; ``next`` is then the next process's first."""
     progress = Progress.new(folder / "progress")
     progress.write(Counts(first, busy=time.monotonic()))
     work = Path(tempfile.mkdtemp(dir=folder))
@@ -126,7 +130,7 @@ def _one_process(found: Found, name: str, seed: int, first: int, until: float, p
     command = [sys.executable, str(program), "--child", name, "--seed", str(seed), "--first", str(first)]
     with said.open("w") as log:
         process = subprocess.Popen(
-            [*command, "--until", str(until), "--folder", str(work), "--told", str(folder)],
+            [*command, "--seconds", str(seconds), "--folder", str(work), "--told", str(folder)],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -154,7 +158,7 @@ def _one_process(found: Found, name: str, seed: int, first: int, until: float, p
         )
         counts.next += 1
     found.counts.add(counts)
-    return counts.next
+    return counts
 
 
 def _apart(work: Path) -> dict[str, str]:
@@ -168,10 +172,11 @@ def _again(name: str, seed: int, number: int) -> str:
     return f"again: python tests/attacks/fuzz.py {name} --seed {seed} --only {number}"
 
 
-def work_through(surface: Surface, name: str, *, seed: int, first: int, until: float, told: Path) -> None:
+def work_through(surface: Surface, name: str, *, seed: int, first: int, seconds: float, told: Path) -> None:
     """The work of one process: case after case, until the time is over."""
     faulthandler.enable()
-    progress, counts = Progress(told / "progress"), Counts(first)
+    progress, counts = Progress(told / "progress"), Counts(first, began=time.monotonic())
+    until = counts.began + seconds
     with (told / "failures").open("a") as failures:
         while time.monotonic() < until:
             counts.busy = time.monotonic()
