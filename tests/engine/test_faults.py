@@ -186,7 +186,6 @@ def fail_reads(monkeypatch: pytest.MonkeyPatch, due: Countdown) -> None:
     monkeypatch.setattr("findling.outbound.files.os.read", failing)
 
 
-@pytest.mark.faults
 @pytest.mark.parametrize(
     ("fail", "step"),
     [
@@ -275,7 +274,6 @@ def start(root: Path, code: str = INDEX) -> subprocess.Popen[str]:
     )
 
 
-@pytest.mark.faults
 @pytest.mark.parametrize(
     ("line", "code"),
     [(1, INDEX), (4, INDEX), (9, INDEX), (13, INDEX), (19, EMBED_AFTERWARDS), (22, EMBED_AFTERWARDS)],
@@ -317,7 +315,6 @@ def tiny_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(mount)], check=True)
 
 
-@pytest.mark.faults
 @pytest.mark.usefixtures("inline")
 def test_a_full_disk_is_said_and_the_last_good_state_answers(tiny_disk: Path, tmp_path: Path) -> None:
     root = make(tiny_disk / "p")
@@ -344,7 +341,6 @@ def test_a_full_disk_is_said_and_the_last_good_state_answers(tiny_disk: Path, tm
         assert answers(engine) == before
 
 
-@pytest.mark.faults
 @pytest.mark.usefixtures("inline")
 def test_without_a_free_byte_an_index_that_was_closed_answers(tiny_disk: Path) -> None:
     root = make(tiny_disk / "p")
@@ -380,7 +376,6 @@ def test_without_a_free_byte_an_index_that_was_closed_answers(tiny_disk: Path) -
             engine.search("RetryPolicy")
 
 
-@pytest.mark.faults
 def test_a_limit_on_file_sizes_is_a_full_disk(tmp_path: Path) -> None:
     root = make(tmp_path / "p")
     with Engine.open(root=root) as engine:
@@ -411,7 +406,6 @@ def test_a_limit_on_file_sizes_is_a_full_disk(tmp_path: Path) -> None:
 # --- two at once --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.faults
 def test_two_processes_that_index_at_once_make_one_index(tmp_path: Path) -> None:
     root = make(tmp_path / "p", MANY)
     both = [start(root), start(root)]
@@ -534,7 +528,6 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[object],
     return root, before, after
 
 
-@pytest.mark.faults
 @pytest.mark.usefixtures("inline")
 @pytest.mark.parametrize("kind", DAMAGE)
 @pytest.mark.parametrize("opened", [False, True], ids=["closed", "open"])

@@ -90,7 +90,6 @@ PLANTED = {
 }
 
 
-@pytest.mark.faults
 @pytest.mark.parametrize("kind", PLANTED)
 @pytest.mark.parametrize("indexed", [False, True], ids=["new", "indexed"])
 def test_a_link_in_the_store_is_replaced_and_its_target_left_alone(

@@ -70,7 +70,8 @@ def watcher(root: Path) -> Iterator[Watcher]:
 def holds(root: Path, pattern: str) -> set[str]:
     """Where the index, asked as it is, has a text."""
     with Engine.open(root=root) as engine, engine._store.reader.snapshot():
-        return {file.path for file in grep(engine._store.indexed_files(engine._store.reader, ""), GrepRequest(pattern)).files}
+        files = engine._store.indexed_files(engine._store.reader, "")
+        return {file.path for file in grep(files, GrepRequest(pattern)).files}
 
 
 def embedded(root: Path) -> bool:

@@ -323,10 +323,11 @@ def test_two_hundred_clients_at_once_are_all_answered(guarded: Served) -> None:
     assert all(answer.startswith(b"HTTP/1.1 200") and b'"result"' in answer for answer in answers)
 
 
-@pytest.mark.faults
 def test_a_thousand_clients_at_once_are_answered_or_told_when_to_come_again(project: Path, run: Run) -> None:
     served = run(bounded(project, connections=1200, calls=8, wait_s=2.0), FINDLING_HTTP_TOKEN=TOKEN)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < 2000:
+        pytest.skip("a process may have fewer than 2,000 files open here")
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 2000)), hard))
     answers = asyncio.run(calls_at_once(served.port, 1000))
     answered = [b'"result"' in answer and answer.startswith(b"HTTP/1.1 200") for answer in answers]

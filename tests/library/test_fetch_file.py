@@ -106,7 +106,7 @@ def test_without_indexing(library: Library, local: Local) -> None:
         "x\ny",
         "NUL",
         "con.txt",
-        "COM1",
+        *("COM1", "com1 .txt"),
         "a:b",
         "x.",
         "é" * 150,

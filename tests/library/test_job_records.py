@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -130,6 +131,22 @@ def test_the_oldest_jobs_that_ended_are_forgotten(seldom: bool, tmp_path: Path) 
     left = sorted((job.started, job.id) for job in ended)[-2:]
     assert sorted((job.started, job.id) for job in records.recent()) == left
     assert [job.id for job in records.active()] == [running.job.id]
+    running.end("done")
+
+
+def test_what_a_killed_process_had_half_written_is_swept_up_later(tmp_path: Path) -> None:
+    jobs = Library(tmp_path).jobs
+    running = jobs.start("fetch", "fetch_repo")
+    left = [jobs.folder / "0123456789ab.json.77.tmp", jobs.folder / "0123456789ab.lock"]
+    written = jobs.folder / "ba9876543210.json.78.tmp"
+    for path in (*left, written):
+        path.touch()
+    for path in left:
+        os.utime(path, (time.time() - 2 * STARTING_S,) * 2)
+    jobs.start("fetch", "fetch_file").end("done")
+    assert not any(path.exists() for path in left)
+    assert written.exists(), "it may be replaced by its writer in a moment"
+    assert jobs.get(running.job.id).status == "running"
     running.end("done")
 
 

@@ -417,7 +417,6 @@ def act(root: Path, chance: random.Random, uses_git: bool) -> str:
     return kind
 
 
-@pytest.mark.faults
 @pytest.mark.parametrize("seed", range(16))
 @pytest.mark.parametrize("kind", ["git", "walk"])
 def test_whatever_is_done_a_look_finds_what_a_listing_finds(tmp_path: Path, kind: str, seed: int) -> None:

@@ -1,4 +1,4 @@
-"""What a thread of the text index died of is what its failure says."""
+"""A text index that fails: what a thread of it died of, and files that are not its latest."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from findling.model import errors
-from findling.store import fulltext
+from findling.store import fulltext, fulltext_files
 
 resource = pytest.importorskip("resource")
 
@@ -30,3 +30,21 @@ def test_a_full_disk_is_told_where_a_thread_met_it(tmp_path: Path) -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
         writer.close()
+
+
+def test_an_earlier_list_of_its_segments_is_noticed(tmp_path: Path) -> None:
+    """Put back from a copy, say: all files that it names are whole, and what was written since is missing."""
+    directory = tmp_path / "fulltext"
+    fulltext.create(directory, IDENTITY)
+    writer = fulltext.FulltextWriter(directory, IDENTITY, large=False)
+    states = []
+    for number in (1, 2):
+        writer.add(number, (), number << 12, "a")
+        writer.commit()
+        states.append((directory / "meta.json").read_bytes())
+    writer.close()
+    assert fulltext_files.usable(directory, IDENTITY)
+    (directory / "meta.json").write_bytes(states[0])
+    assert not fulltext_files.usable(directory, IDENTITY)
+    (directory / "meta.json").write_bytes(states[1])
+    assert fulltext_files.usable(directory, IDENTITY)

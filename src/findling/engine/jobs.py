@@ -230,6 +230,16 @@ class Records:
     def forget_oldest(self) -> None:
         for old in self.recent()[self._remembered :]:
             self.forget(old.id)
+        self._sweep()
+
+    def _sweep(self) -> None:
+        """Delete what a process left that was killed while it wrote a record, or before its job had one."""
+        for path in self.folder.glob("*.*"):
+            id, _, ending = path.name.partition(".")
+            with suppress(OSError):  # another process sweeps, too
+                half = ending.endswith(".tmp") or (ending == "lock" and not self.path(id, "json").exists())
+                if half and abs(time.time() - path.stat().st_mtime) > STARTING_S:  # abs: the clock may be set back
+                    path.unlink()
 
     def forget(self, id: str) -> None:
         for path in self.folder.glob(f"{id}.*"):

@@ -83,10 +83,11 @@ def main(out: int) -> None:
     outlet = os.fdopen(out, "wb")
     limit_memory()
     while (task := cast("Task | None", read_frame(inlet))) is not None:
+        answers = answers_to(task)
         try:
-            write_frame(outlet, answers_to(task))
-        except BrokenPipeError:
-            os._exit(0)  # the parent is gone; nothing is left to say or to flush
+            write_frame(outlet, answers)
+        except OSError:
+            os._exit(0)  # the parent is gone, or cannot be told: whoever waits takes this process for lost
 
 
 # --- What a worker process may use at most. Knows the system's limits, not the work

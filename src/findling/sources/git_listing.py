@@ -99,6 +99,8 @@ def why_it_failed(output: GitOutput) -> str:
     """For people: why git gave no answer, in its own words where it has some, and one line of them."""
     if output.status in ("timed_out", "stopped"):
         return "git took too long"
+    if output.status == "too_large":
+        return "git answers with more than any repository needs"
     if output.status == "missing":
         return "git is not installed, or not in PATH"
     if output.dubious_ownership:

@@ -71,8 +71,15 @@ def changes(root: Path, folders: Iterable[str], stop: threading.Event) -> Iterat
         for batch in heard:
             names = (path[len(prefix) :].replace(os.sep, "/") for _, path in batch if path.startswith(prefix))
             yield {name for name in names if NEVER_FOLDERS.isdisjoint(name.split("/"))}
-    except (OSError, RuntimeError) as error:  # among them the limits of inotify, which have no type of their own
+    except BaseException as error:
+        # Among the first two are the limits of inotify, which have no type of their own.
+        if not isinstance(error, (OSError, RuntimeError)) and type(error).__name__ != _PANIC:
+            raise
         raise CannotWatch(str(error).split("\n")[0][:200]) from error
+
+
+_PANIC: Final = "PanicException"
+"""The library's, where the system fails it in a way that it did not expect; no `Exception`, and of no module."""
 
 
 _CONTENTS: Final = 0x2 | 0x4 | 0x8

@@ -62,8 +62,10 @@ def usable(directory: Path, identity: bytes) -> bool:
             state = _read_small(directory / _META)
             if marker.split("\n", 1)[0] != _mark(identity):
                 return False
-            segments = _segments(state)
-            if all(_unchanged(directory, file) for file in _written_down(marker) if _segment(file.name) in segments):
+            segments, written = _segments(state), list(_written_down(marker))
+            if any(file.name == _META and file.checksum > _stamp(state) for file in written):
+                return False  # an earlier list than the one that was in use when this was written down
+            if all(_unchanged(directory, file) for file in written if _segment(file.name) in segments):
                 return True
             if _read_small(directory / _META) == state:
                 return False
@@ -78,7 +80,8 @@ def usable(directory: Path, identity: bytes) -> bool:
 
 
 class _File(NamedTuple):
-    """A file of a segment as it was written; none of them ever changes."""
+    """A file of a segment as it was written; none of them ever changes. Of the list of segments, which does, the
+    checksum is its stamp, and nothing else is known."""
 
     name: str
     size: int
@@ -99,12 +102,13 @@ def _unchanged(directory: Path, file: _File) -> bool:
 
 def write_down(directory: Path, identity: bytes) -> None:
     """Note what the segments' files are like now, so that one that was cut or overwritten is noticed."""
-    segments = _segments(_read_small(directory / _META))
+    state = _read_small(directory / _META)
+    segments = _segments(state)
     try:
         known = {file.name: file for file in _written_down(_read_small(directory / _FORMAT_FILE))}
     except (FileNotFoundError, ValueError):
         known = {}
-    lines = [_mark(identity)]
+    lines = [_mark(identity), " ".join(map(str, _File(_META, 0, 0, _stamp(state))))]
     with os.scandir(directory) as entries:
         for entry in entries:
             if _segment(entry.name) not in segments:
@@ -131,6 +135,11 @@ def _written_down(marker: str) -> Iterator[_File]:
 def _segments(state: str) -> frozenset[str]:
     """The segments in use, as the names of their files begin."""
     return frozenset(segment["segment_id"].replace("-", "") for segment in json.loads(state)["segments"])
+
+
+def _stamp(state: str) -> int:
+    """How many operations a list of segments has seen: each later one has seen more."""
+    return int(json.loads(state)["opstamp"])
 
 
 def _segment(name: str) -> str:

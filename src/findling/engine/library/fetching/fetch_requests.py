@@ -101,7 +101,7 @@ MAX_BRANCH: Final = 250
 MAX_PATH_BYTES: Final = 1_000
 """Of a path inside a repository, below what systems bear."""
 
-_DEVICES = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.IGNORECASE)
+_DEVICES = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(?:\..*)?", re.IGNORECASE)
 _BRANCH = re.compile(r"[^\x00-\x20\x7f~^:?*\[\\\ud800-\udfff]+")
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SHORT_COMMIT = re.compile(r"[0-9a-f]{7,39}")

@@ -1,33 +1,26 @@
 """The n-th system call of indexing, embedding, watching or fetching fails, or ends the process: what is left then.
 
-    python tests/faults/injected.py [--work index embed watch fetch] [--fault write fsync rename read kill]
-                                    [--first 1] [--step 1] [--most 400]
-
-Needs strace, which counts calls for each thread of each process apart. Goes on, for each kind of work and of fault,
-until a run meets none. Says what it found, and stops at the first thing that is wrong.
+Needs strace, which counts calls for each thread of each process apart.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import textwrap
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))
-sys.path.insert(0, str(Path(__file__).parents[1] / "library"))
 
 from file_servers import FileServer
 from indexes import SMALL, contents, identity_of, integrity, make, write
 
 from findling import Engine
+from findling.engine.jobs import Records
 from findling.engine.library import Library
 
 WRITES, SYNCS = "write,pwrite64,writev", "fsync,fdatasync"
@@ -66,7 +59,8 @@ WORK: Mapping[str, str] = {
         watcher.stop()
     """,
     "fetch": """
-        from findling.engine.library import Library
+        from findling.engine.jobs import Records
+from findling.engine.library import Library
         from findling.engine.library.fetching.fetch_requests import FileRequest
         with Library.open() as library:
             job = library.fetch(FileRequest(sys.argv[2], "lava.md", overwrite=True))
@@ -176,12 +170,20 @@ class Bench:
             assert contents(engine) == self.whole
             assert self._answers(engine) == self.found
             assert integrity(engine) == "ok"
-            left = [path.name for path in engine.store_dir.rglob("*") if re.search(r"\.(part|tmp)\b", path.name)]
-            assert not left, left
+            assert_no_stray_files(engine.store_dir)
+
+
+def assert_no_stray_files(store: Path) -> None:
+    """After the next job there, an hour later: until then somebody may still be writing."""
+    for path in store.rglob("*.tmp"):
+        os.utime(path, (time.time() - 3600,) * 2)
+    Records(store, remembered=100, most_bytes=1 << 16).start("index", "full").end("done")
+    left = [path.name for path in store.rglob("*") if re.search(r"\.(part|partial|tmp)\b", path.name)]
+    assert not left, left
 
 
 def check_fetched(data: Path) -> None:
-    """The file is the old or the new one, and the next fetch brings the new one."""
+    """The file is the old or the new one, and can be asked."""
     saved = data / "files" / "lava.md"
     assert saved.read_bytes() in (OLD_LAVA, NEW_LAVA)
     with Library.open() as library:
@@ -189,6 +191,15 @@ def check_fetched(data: Path) -> None:
         text = saved.read_text()
         passages = library.search("how does lava flow", min_score=0.0).passages
         assert passages and all(passage.content.strip().split("\n")[-1] in text for passage in passages)
+
+
+def allow(base: Path, data: Path, *hosts: str) -> None:
+    """From now on processes have this library, and may fetch from these hosts."""
+    config = base / "config" / "findling" / "config.toml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    named = ", ".join(f'"{host}"' for host in hosts)
+    config.write_text(f"[fetch]\nallowed_hosts = [{named}]\n[library]\nmaxFileProcessingConcurrency = 1\n")
+    os.environ.update({"FINDLING_DATA_DIR": str(data), "XDG_CONFIG_HOME": str(base / "config")})
 
 
 def fetch_anew(url: str, data: Path) -> None:
@@ -212,10 +223,7 @@ def _fail_nth_of_fetching(fault: str, n: int, base: Path, log: Path) -> bool:
     data = base / "data"
     shutil.rmtree(data, ignore_errors=True)
     with FileServer({"/lava.md": OLD_LAVA}) as server:
-        config = base / "config" / "findling" / "config.toml"
-        config.parent.mkdir(parents=True, exist_ok=True)
-        config.write_text(f'[fetch]\nallowed_hosts = ["{server.host}"]\n[library]\nmaxFileProcessingConcurrency = 1\n')
-        os.environ.update({"FINDLING_DATA_DIR": str(data), "XDG_CONFIG_HOME": str(base / "config")})
+        allow(base, data, server.host)
         url = f"{server.url}/lava.md"
         fetch_anew(url, data)
         server.answers["/lava.md"] = NEW_LAVA
@@ -227,31 +235,3 @@ def _fail_nth_of_fetching(fault: str, n: int, base: Path, log: Path) -> bool:
         check_fetched(data)
         assert os.listdir(data / "files") == ["lava.md"]
     return outcome.met
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--work", nargs="+", choices=WORK, default=list(WORK))
-    parser.add_argument("--fault", nargs="+", choices=FAULTS, default=list(FAULTS))
-    parser.add_argument("--first", type=int, default=1)
-    parser.add_argument("--step", type=int, default=1)
-    parser.add_argument("--most", type=int, default=400)
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="findling-injected-") as folder:
-        bench = Bench(Path(folder).resolve())
-        for work in options.work:
-            for fault in options.fault:
-                n, met = options.first, True
-                while met and n <= options.most:
-                    try:
-                        met = fail_nth(work, fault, n, bench)
-                    except BaseException:
-                        print(f"{work}, {fault}, call {n}:", flush=True)
-                        raise
-                    n += options.step
-                end = "there was no later one" if not met else "and there are more"
-                print(f"{work}, {fault}: up to call {n - options.step} by steps of {options.step}, {end}", flush=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,4 @@
-"""Processes that index, search and watch one folder while others edit it or end them; and what must be true after all.
-
-Run by the tests in short and by `soak` for long.
-"""
+"""Processes that index, embed, search, watch and fetch while others edit or end them; and what must hold after all."""
 
 from __future__ import annotations
 
@@ -30,6 +27,15 @@ _SMALL_BATCHES = """
     root, seed = sys.argv[1], int(sys.argv[2])
     chance = random.Random(seed)
     print("ready", flush=True)
+
+    def goes_on(work):
+        # a kill between the two is one in the middle
+        print("begins", flush=True)
+        try:
+            work()
+        except (errors.IndexBusy, errors.RefNotIndexed):
+            pass
+        print("ends", flush=True)
 """
 
 INDEX = (
@@ -37,10 +43,44 @@ INDEX = (
     + """
     while True:
         with Engine.open(root=root) as engine:
-            try:
-                engine.index()
-            except errors.IndexBusy:
-                pass
+            goes_on(engine.index)
+"""
+)
+
+EMBED = (
+    _SMALL_BATCHES
+    + """
+    while True:
+        with Engine.open(root=root) as engine:
+            goes_on(lambda: (engine.index(embed=False), engine.embed(force=True)))
+"""
+)
+
+BACKGROUND = (
+    _SMALL_BATCHES
+    + """
+    from findling.engine import background_process
+    background_process._step_back = lambda: None  # where others are busy it would never come to anything
+    with Engine.open(root=root) as engine:
+        directory = str(engine.store_dir)
+    while True:
+        goes_on(lambda: background_process.main(root, directory))
+"""
+)
+
+FETCH = (
+    _SMALL_BATCHES
+    + """
+    from findling.engine.library import Library
+    from findling.engine.library.fetching.fetch_requests import FileRequest, RepoRequest
+    from findling.engine.library.fetching.running import run_here
+    from pathlib import Path
+    file, repository = sys.argv[3:]
+    with Library(Path(root)) as library:
+        while True:
+            for request in (FileRequest(file, "lava.md", overwrite=True), RepoRequest(repository)):
+                job = library.jobs.start("fetch", request.type)
+                goes_on(lambda: run_here(library, request, job))
 """
 )
 
@@ -50,10 +90,7 @@ REFS = (
     while True:
         with Engine.open(root=root) as engine:
             for ref in ("feature", "main", "HEAD", "HEAD~1"):
-                try:
-                    engine.search("Thing retry", ref=ref, wait_s=None)
-                except (errors.IndexBusy, errors.RefNotIndexed):
-                    pass
+                goes_on(lambda: engine.search("Thing retry", ref=ref, wait_s=None))
 """
 )
 
@@ -85,19 +122,27 @@ WATCH = (
 """
 )
 
-ACTORS = {"index": INDEX, "refs": REFS, "search": SEARCH, "watch": WATCH}
-
-DIE = frozenset((-9, -15))
-"""How the actors may end: they go on for ever unless somebody kills them."""
+ACTORS = {
+    "index": INDEX,
+    "refs": REFS,
+    "search": SEARCH,
+    "watch": WATCH,
+    "embed": EMBED,
+    "background": BACKGROUND,
+    "fetch": FETCH,
+}
 
 
 class Actor:
-    """One such process. ``end`` kills it as hard as can be and gives what it complained of ('' for nothing)."""
+    """One such process. ``kill`` ends it as hard as can be, and says whether it was in the middle of something.
 
-    def __init__(self, name: str, root: Path, seed: int) -> None:
+    They go on for ever, so one that ended by itself has failed: then ``kill`` raises `AssertionError`.
+    """
+
+    def __init__(self, name: str, root: Path, seed: int, *arguments: str) -> None:
         self.name = name
         self._process = subprocess.Popen(
-            [sys.executable, "-c", textwrap.dedent(ACTORS[name]), str(root), str(seed)],
+            [sys.executable, "-c", textwrap.dedent(ACTORS[name]), str(root), str(seed), *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -106,11 +151,12 @@ class Actor:
         assert self._process.stdout is not None
         self._process.stdout.readline()
 
-    def end(self) -> str:
+    def kill(self) -> bool:
         alive = self._process.poll() is None
         self._process.kill()
-        _, complaints = self._process.communicate()
-        return "" if alive else f"{self.name} ended by itself: {complaints[-2000:]}"
+        said, complaints = self._process.communicate()
+        assert alive, f"{self.name} ended by itself: {complaints[-2000:]}"
+        return said.split()[-1:] == ["begins"]
 
 
 def lay_out(root: Path) -> Path:

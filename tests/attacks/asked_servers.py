@@ -21,6 +21,13 @@ class Held(NamedTuple):
     threads: int
 
 
+def held_by(process: int) -> Held:
+    proc = Path(f"/proc/{process}")
+    rollup = (proc / "smaps_rollup").read_text().splitlines()
+    private = sum(int(line.split()[1]) for line in rollup if line.startswith("Private_"))
+    return Held(private / 1000, len(os.listdir(proc / "fd")), len(os.listdir(proc / "task")))
+
+
 class AskedServer:
     """One `findling serve` with its watcher, asked by hand, one line a message."""
 
@@ -59,23 +66,6 @@ class AskedServer:
         self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
         self.process.stdin.flush()
 
-    @property
-    def held(self) -> Held:
-        proc = Path(f"/proc/{self.process.pid}")
-        rollup = (proc / "smaps_rollup").read_text().splitlines()
-        private = sum(int(line.split()[1]) for line in rollup if line.startswith("Private_"))
-        return Held(private / 1000, len(os.listdir(proc / "fd")), len(os.listdir(proc / "task")))
-
     def kill(self) -> None:
         self.process.kill()
         self.process.communicate()
-
-    def close(self) -> str:
-        """End it as a client does; what it left on stderr that is no event of its own, '' for nothing."""
-        assert self.process.stdin is not None
-        self.process.stdin.close()
-        code = self.process.wait(30)
-        assert self.process.stdout is not None
-        self.process.stdout.close()
-        said = self.log.read_text()
-        return f"the server ended with {code}: {said[-2000:]}" if code or "Traceback" in said else ""
