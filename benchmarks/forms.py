@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from statistics import fmean
 from typing import NamedTuple
 
 import asked
+from msgspec.structs import replace
 
 from findling.engine import Engine
 from findling.evaluation.judged import Judged, answer_of

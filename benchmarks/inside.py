@@ -17,13 +17,13 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
 import processes
+from msgspec import to_builtins
 
 from findling.engine import Engine
 from findling.model.types import Mode, Progress
@@ -56,7 +56,7 @@ def measure_index(root: Path) -> dict[str, Any]:
         report = engine.index(progress=note)
         took_s = time.perf_counter() - started
         status = engine.status()
-    told = asdict(report)
+    told = to_builtins(report)
     told["skipped"], told["failed"] = len(report.skipped), len(report.failed)
     return {
         "took_s": took_s,

@@ -9,12 +9,13 @@ standard library, so that a peer's own environment, which has no findling, can s
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import importlib.util
 import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+
+from msgspec import to_builtins
 
 if importlib.util.find_spec("findling") is None:
     sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
@@ -106,10 +107,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(table(report))
     if report.reliability:
         print(f"\n{reliability(report)}")
-    numbers = dataclasses.asdict(report)
+    numbers = to_builtins(report)
     if options.against:
         found = compare(queries, run, load_run(options.against), options.rounds)
-        numbers["against"] = dataclasses.asdict(found)
+        numbers["against"] = to_builtins(found)
         print(comparison(found))
     if options.json:
         options.json.write_text(json.dumps(numbers, indent=1), encoding="utf-8")

@@ -10,7 +10,6 @@ best first. ``findling eval`` does the same for whoever has no older run; ``ndcg
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import json
 import statistics
 import sys
@@ -19,6 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import ndcg
+from msgspec import to_builtins
 
 from findling.engine import Engine
 from findling.evaluation.judged import answer_of
@@ -75,11 +75,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             )
 
     report = ndcg.evaluate(queries, run)
-    numbers = dataclasses.asdict(report) | {"took_ms_median": statistics.median(all_times)}
+    numbers = to_builtins(report) | {"took_ms_median": statistics.median(all_times)}
     print(ndcg.table(report))
     if options.against:
         found = ndcg.compare(queries, run, ndcg.load_run(options.against))
-        numbers["against"] = dataclasses.asdict(found)
+        numbers["against"] = to_builtins(found)
         print(ndcg.comparison(found))
     if options.json:
         options.json.write_text(json.dumps(numbers, indent=1), encoding="utf-8")

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import dataclasses
 import io
 import json
 import re
@@ -32,6 +31,8 @@ import next_action
 import quality
 import ripgrep_peer
 import tools_quality
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from findling.evaluation import plots
 
@@ -100,7 +101,7 @@ def one_per_file(answer: ndcg.Answer) -> ndcg.Answer:
     first: dict[str, ndcg.Result] = {}
     for result in answer.results:
         first.setdefault(result.path, result)
-    return dataclasses.replace(answer, results=tuple(first.values()))
+    return replace(answer, results=tuple(first.values()))
 
 
 def groups_table(reports: Mapping[str, Any]) -> str:
@@ -124,7 +125,7 @@ def differences(queries: Sequence[ndcg.Judged], runs: Mapping[str, Any]) -> tupl
     for name, run in runs.items():
         if name != "auto":
             found = ndcg.compare(queries, runs["auto"], run)
-            numbers[name] = dataclasses.asdict(found)
+            numbers[name] = to_builtins(found)
             # The queries themselves are somebody else's, and are not committed.
             numbers[name]["changes"] = {change.id: [change.ndcg, change.other] for change in found.changes}
             apart = found.difference
@@ -194,7 +195,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     }
     for of, picture in pictures.items():
         name.with_name(f"{name.name}-{of}.svg").write_bytes(picture[".svg"])
-    told = {"settings": {of: dataclasses.asdict(report) for of, report in reports.items()}, "auto minus": numbers}
+    told = {"settings": {of: to_builtins(report) for of, report in reports.items()}, "auto minus": numbers}
     name.with_name(f"{name.name}.json").write_text(json.dumps(told, ensure_ascii=False), encoding="utf-8")
     name.with_name(f"{name.name}.md").write_text(page(options, len(queries), reports, tables), encoding="utf-8")
     for document in options.docs:

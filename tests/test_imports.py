@@ -24,7 +24,7 @@ SOURCE = Path(findling.__file__).parent.parent
 
 HEAVY = (
     *("numpy", "mcp", "pydantic", "rich", "tantivy", "tree_sitter"),
-    *("apsw", "msgspec", "simsimd", "regex", "pypdfium2", "selectolax", "h11", "ssl"),
+    *("apsw", "simsimd", "regex", "pypdfium2", "selectolax", "h11", "ssl"),
 )
 
 # A licence that leaves the choice to the user, in words that no classifier has.

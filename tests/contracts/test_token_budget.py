@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import io
 import json
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from findling.faces.cli.session import within
 from findling.faces.cli.terminal.json import JsonView
@@ -96,8 +96,8 @@ def test_no_more_is_printed_than_was_asked_for(kind: str, found: list[Hit], max_
 
 
 def test_the_lines_that_say_also_are_counted() -> None:
-    few = [dataclasses.replace(BARE, path=f"f{n}.py") for n in range(5)]
-    many = [dataclasses.replace(hit, others=(Span(10, 20, "other"),) * 3) for hit in few]
+    few = [replace(BARE, path=f"f{n}.py") for n in range(5)]
+    many = [replace(hit, others=(Span(10, 20, "other"),) * 3) for hit in few]
     kept = [
         len(within(answer(*found), 60, lambda some: view("plain", io.StringIO()).length(some, explain=True)).hits)
         for found in (few, many)

@@ -71,7 +71,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     Service.asked.clear()
     Service.statuses.clear()

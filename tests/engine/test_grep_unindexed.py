@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from gits import git
 from indexes import make, write
+from msgspec.structs import replace
 
 from findling import Engine
 from findling.config import Config

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import io
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from findling.faces.cli import main as cli
 from findling.faces.cli.terminal.json import JsonView
@@ -88,7 +90,7 @@ ANSWER = SearchResult(
     coverage=Coverage(files=7, chunks=20, embedded_chunks=20),
     took_ms=3.2,
 )
-PARTIAL = dataclasses.replace(
+PARTIAL = replace(
     ANSWER, completeness="partial", coverage=Coverage(files=7, chunks=20, embedded_chunks=5, pending_files=2)
 )
 MATCHES = GrepResult(
@@ -210,7 +212,7 @@ class GivenMatches:
     @property
     def totals(self) -> GrepResult:
         assert self._ended
-        return dataclasses.replace(self._result, files=())
+        return replace(self._result, files=())
 
 
 class GivenAnswers:
@@ -303,7 +305,7 @@ class Screen(io.TextIOWrapper):
         return buffer.getvalue().decode()
 
 
-@dataclasses.dataclass
+@dataclass
 class Ran:
     status: int
     out: str
@@ -370,12 +372,12 @@ def test_search_in_a_pipe(piped: Callable[..., Ran]) -> None:
     assert ran.engine.closed
 
 
-GROUPED = dataclasses.replace(
+GROUPED = replace(
     ANSWER,
     hits=(
-        dataclasses.replace(NOTES, group="docs", translations=("docs/de/notes.md", "docs/fr/notes.md")),
-        dataclasses.replace(RETRY, others=(), copies=("v1/client.py",)),
-        dataclasses.replace(NOTES, path="docs/more.md", group="docs", stale=False),
+        replace(NOTES, group="docs", translations=("docs/de/notes.md", "docs/fr/notes.md")),
+        replace(RETRY, others=(), copies=("v1/client.py",)),
+        replace(NOTES, path="docs/more.md", group="docs", stale=False),
     ),
     groups=("docs", "code"),
 )
@@ -448,9 +450,9 @@ def test_explain_shows_shares_that_add_up(piped: Callable[..., Ran]) -> None:
 
 
 def test_places_in_full_stand_apart_and_the_others_have_a_line(piped: Callable[..., Ran]) -> None:
-    short = dataclasses.replace(NOTES, stale=False)
-    full = dataclasses.replace(short, body="5  first\n   … 2 lines\n8  second", start_line=5, end_line=8)
-    ran = piped("search", "x", answers=[dataclasses.replace(ANSWER, hits=(full, short, short))])
+    short = replace(NOTES, stale=False)
+    full = replace(short, body="5  first\n   … 2 lines\n8  second", start_line=5, end_line=8)
+    ran = piped("search", "x", answers=[replace(ANSWER, hits=(full, short, short))])
     block = "docs/notes.md:5-8  -  [keyword]\n  5  first\n     … 2 lines\n  8  second\n"
     assert ran.out == f"{block}\n{'docs/notes.md:1-1  -  [keyword]' + chr(10)}" + "docs/notes.md:1-1  -  [keyword]\n"
 
@@ -466,13 +468,13 @@ def test_a_terminal_says_how_many_lines_it_has(
 
 
 def test_nothing_found(piped: Callable[..., Ran]) -> None:
-    ran = piped("search", "zzz", answers=[dataclasses.replace(ANSWER, hits=(), total=0, confidence=0.0)])
+    ran = piped("search", "zzz", answers=[replace(ANSWER, hits=(), total=0, confidence=0.0)])
     assert (ran.status, ran.out, ran.err) == (1, "", "note: nothing found\n")
 
 
 @pytest.mark.parametrize("confidence", [0.05, 0.95])
 def test_an_unsure_answer_is_called_so_by_the_last_line(piped: Callable[..., Ran], confidence: float) -> None:
-    answer = dataclasses.replace(ANSWER, confidence=confidence, notes=("two files failed",))
+    answer = replace(ANSWER, confidence=confidence, notes=("two files failed",))
     ran = piped("search", "zzz", answers=[answer])
     doubted = ["note: nothing here looks like an answer"] if confidence < LOW_CONFIDENCE else []
     assert ran.err.splitlines() == ["note: two files failed", *doubted]
@@ -481,12 +483,12 @@ def test_an_unsure_answer_is_called_so_by_the_last_line(piped: Callable[..., Ran
 
 @pytest.mark.parametrize(("confidence", "low"), [(0.05, True), (0.95, False)])
 def test_json_says_whether_an_answer_is_unsure(piped: Callable[..., Ran], confidence: float, low: bool) -> None:
-    ran = piped("search", "zzz", "--json", answers=[dataclasses.replace(ANSWER, confidence=confidence)])
+    ran = piped("search", "zzz", "--json", answers=[replace(ANSWER, confidence=confidence)])
     assert (ran.status, json.loads(ran.out)["low_confidence"]) == (0, low)
 
 
 def test_notes_go_to_stderr(piped: Callable[..., Ran]) -> None:
-    stale = dataclasses.replace(ANSWER, freshness="stale", stale_reason="2 files changed", notes=("two files failed",))
+    stale = replace(ANSWER, freshness="stale", stale_reason="2 files changed", notes=("two files failed",))
     assert piped("search", "retry", answers=[stale]).err == (
         "note: two files failed\n"
         "note: the index may be out of date (2 files changed); 'findling sync' checks everything\n"
@@ -510,15 +512,15 @@ def test_a_terminal_is_not_held_until_the_index_is_complete(shown: Callable[...,
 
 
 def test_a_first_answer_says_in_one_line_what_it_is_from(shown: Callable[..., Ran]) -> None:
-    covered = dataclasses.replace(PARTIAL.coverage, scanned=2_923)
-    ran = shown("search", "retry", answers=[dataclasses.replace(PARTIAL, coverage=covered, notes=("Went through.",))])
+    covered = replace(PARTIAL.coverage, scanned=2_923)
+    ran = shown("search", "retry", answers=[replace(PARTIAL, coverage=covered, notes=("Went through.",))])
     assert "note: Went through." in ran.err
     assert "partial" not in ran.err and "up to date" not in ran.err
 
 
 def test_no_search_goes_on_for_a_file_that_cannot_be_read(shown: Callable[..., Ran]) -> None:
-    covered = dataclasses.replace(ANSWER.coverage, skipped={"unreadable": 1}, complete=True)
-    answer = dataclasses.replace(ANSWER, completeness="partial", coverage=covered)
+    covered = replace(ANSWER.coverage, skipped={"unreadable": 1}, complete=True)
+    answer = replace(ANSWER, completeness="partial", coverage=covered)
     ran = shown("search", "retry", answers=[answer])
     assert [call[0] for call in ran.engine.calls] == ["ask"]
     assert "the index is partial" not in ran.err, "indexing would not help"
@@ -558,10 +560,10 @@ def test_counts_need_no_lines(piped: Callable[..., Ran]) -> None:
 
 
 def test_only_cut_counts_are_lower_bounds(shown: Callable[..., Ran]) -> None:
-    limited = dataclasses.replace(MATCHES, truncated=True, notes=("Showing 4 of 9 lines.",), total_lines=9)
+    limited = replace(MATCHES, truncated=True, notes=("Showing 4 of 9 lines.",), total_lines=9)
     ran = shown("grep", "x", answers=[limited])
     assert "lower bounds" not in ran.err and "at least" not in ran.out
-    ran = shown("grep", "x", answers=[dataclasses.replace(limited, counts_exact=False)])
+    ran = shown("grep", "x", answers=[replace(limited, counts_exact=False)])
     assert "the counts are lower bounds" in ran.err and "at least 5 occurrences on 9 lines" in unstyled(ran.out)
 
 
@@ -582,8 +584,8 @@ def test_grep_prints_each_file_as_it_comes(tmp_path: Path) -> None:
 
 
 def test_json_in_pieces_is_what_it_is_at_once(shown: Callable[..., Ran], tmp_path: Path) -> None:
-    for answer in (MATCHES, dataclasses.replace(MATCHES, files=(), total_files=0, skipped=())):
-        document = {"root": str(tmp_path), **json.loads(json.dumps(dataclasses.asdict(answer)))}
+    for answer in (MATCHES, replace(MATCHES, files=(), total_files=0, skipped=())):
+        document = {"root": str(tmp_path), **json.loads(json.dumps(to_builtins(answer)))}
         ran = shown("grep", "x", "--json", answers=[answer])
         assert ran.out == json.dumps(document, indent=2, ensure_ascii=False) + "\n"
         assert list(json.loads(ran.out)) == list(document)
@@ -595,7 +597,7 @@ LONG = LineMatch(1, "a" * 50_000 + "needle" + "b" * 50_000, ((50_000, 50_006), (
 def test_a_very_long_line_is_clipped_around_its_first_match(
     piped: Callable[..., Ran], shown: Callable[..., Ran]
 ) -> None:
-    answer = dataclasses.replace(MATCHES, files=(FileMatches("min.js", (LONG,), 2, 1, 9),))
+    answer = replace(MATCHES, files=(FileMatches("min.js", (LONG,), 2, 1, 9),))
     (line,) = json.loads(piped("grep", "x", "--json", answers=[answer]).out)["files"][0]["lines"]
     ((start, end),) = line["spans"]
     assert (line["text"][start:end], line["text_start"] + start, len(line["text"])) == ("needle", 50_000, LONGEST_LINE)
@@ -607,7 +609,7 @@ def test_a_terminal_without_styles_shows_a_part_of_a_very_long_line(
     shown: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    answer = dataclasses.replace(MATCHES, files=(FileMatches("min.js", (LONG,), 2, 1, 9),))
+    answer = replace(MATCHES, files=(FileMatches("min.js", (LONG,), 2, 1, 9),))
     row = shown("grep", "x", answers=[answer]).out.splitlines()[-1]
     assert row.startswith("min.js:1:…aaa") and "needle" in row and row.endswith("b…")
     assert len(row) < LONGEST_LINE + 20
@@ -630,13 +632,13 @@ def test_what_is_clipped_stays_in_its_place(drawn: list[tuple[int, int]], length
 
 
 def test_places_that_fit_no_budget_are_not_nothing(piped: Callable[..., Ran]) -> None:
-    ran = piped("search", "x", "--max-tokens", "1", answers=[dataclasses.replace(ANSWER, hits=(), notes=())])
+    ran = piped("search", "x", "--max-tokens", "1", answers=[replace(ANSWER, hits=(), notes=())])
     assert (ran.status, ran.out) == (0, "")
     assert "nothing found" not in ran.err and "7 files matched, but no place fits" in ran.err
 
 
 def test_a_scope_without_files_is_said(tmp_path: Path) -> None:
-    answer = dataclasses.replace(ANSWER, hits=(), total=0)
+    answer = replace(ANSWER, hits=(), total=0)
 
     def told(*options: str, scope: tuple[int, tuple[SkippedFile, ...]]) -> str:
         engine = GivenAnswers(tmp_path, answer)
@@ -650,7 +652,7 @@ def test_a_scope_without_files_is_said(tmp_path: Path) -> None:
     assert told(scope=(0, ())) == "note: nothing found"
     assert told("build", scope=(0, ())) == "note: nothing found: no indexed file lies in build"
     assert told("-l", "go", scope=(0, (rule,))) == "note: nothing found: no indexed file is go"
-    engine = GivenAnswers(tmp_path, dataclasses.replace(answer, notes=("another",)))
+    engine = GivenAnswers(tmp_path, replace(answer, notes=("another",)))
     engine.scope = (0, ())
     with contextlib.redirect_stdout(io.StringIO()) as out:
         assert cli.main(("search", "x", "build", "--json"), open_engine=engine) == 1
@@ -662,14 +664,14 @@ def test_a_scope_without_files_is_said(tmp_path: Path) -> None:
 
 def test_a_scope_without_files_to_search_is_said(piped: Callable[..., Ran]) -> None:
     rule = SkippedFile("build/made.py", "ignored", ".gitignore:1:build/")
-    empty = dataclasses.replace(MATCHES, files=(), total_files=0, files_searched=0, skipped=(rule,))
+    empty = replace(MATCHES, files=(), total_files=0, files_searched=0, skipped=(rule,))
 
     def told(*options: str, answer: GrepResult = empty) -> str:
         ran = piped("grep", "x", *options, answers=[answer])
         assert ran.status == 1
         return ran.err.splitlines()[0]
 
-    searched = dataclasses.replace(empty, files_searched=3)
+    searched = replace(empty, files_searched=3)
     assert told("build", answer=searched) == "note: 'x' does not occur in the 3 files searched"
     assert told() == "note: nothing found"
     left_out = "left out: build/made.py, ignored (.gitignore:1:build/)"
@@ -683,15 +685,15 @@ def test_context_lines_appear_once() -> None:
 
 
 def test_symbol_says_that_the_index_is_being_brought_up_to_date(piped: Callable[..., Ran]) -> None:
-    ran = piped("symbol", "retry", answers=[dataclasses.replace(SYMBOLS, freshness="syncing")])
+    ran = piped("symbol", "retry", answers=[replace(SYMBOLS, freshness="syncing")])
     assert "note: the index is being brought up to date\n" in ran.err
 
 
 def test_symbol_says_what_was_not_searched(piped: Callable[..., Ran]) -> None:
-    covered = dataclasses.replace(SYMBOLS.coverage, skipped={"binary": 2, "unreadable": 1})
-    answer = dataclasses.replace(SYMBOLS, total_definitions=1, completeness="partial", coverage=covered)
+    covered = replace(SYMBOLS.coverage, skipped={"binary": 2, "unreadable": 1})
+    answer = replace(SYMBOLS, total_definitions=1, completeness="partial", coverage=covered)
     assert piped("symbol", "retry", answers=[answer]).err == "note: not searched: 2 binary, 1 unreadable\n"
-    answer = dataclasses.replace(answer, coverage=dataclasses.replace(covered, skipped={}, pending_files=3))
+    answer = replace(answer, coverage=replace(covered, skipped={}, pending_files=3))
     ran = piped("symbol", "retry", answers=[answer])
     assert ran.err == "note: the index is partial; 'findling index' finishes it\n"
 
@@ -707,9 +709,9 @@ def test_symbol_in_a_pipe(piped: Callable[..., Ran]) -> None:
 
 def test_definitions_are_shown_with_their_text(piped: Callable[..., Ran], shown: Callable[..., Ran]) -> None:
     body = "1  def retry(self):\n2      pass\n   … 3 more lines"
-    definition = dataclasses.replace(SYMBOLS.definitions[0], body=body)
-    found = dataclasses.replace(SYMBOLS, definitions=(definition,), references=(), total_definitions=1)
-    other = dataclasses.replace(found, name="again")
+    definition = replace(SYMBOLS.definitions[0], body=body)
+    found = replace(SYMBOLS, definitions=(definition,), references=(), total_definitions=1)
+    other = replace(found, name="again")
     ran = piped("symbol", "retry", "again", answers=[[found, other]])
     one = [
         "a.py:1-5  fn  Client.retry  def retry(self)",
@@ -734,7 +736,7 @@ def test_symbol_marks_what_is_more_than_the_name(piped: Callable[..., Ran], show
         hit("retry_all", "prefix"),
         hit("no_retry", "part", "def no_retry()"),
     ]
-    answer = dataclasses.replace(SYMBOLS, definitions=tuple(found), references=(), total_definitions=3)
+    answer = replace(SYMBOLS, definitions=tuple(found), references=(), total_definitions=3)
     rows = piped("symbol", "retry", answers=[answer]).out.splitlines()
     assert rows == [
         "a.py:1-1  fn  retry  def retry()",
@@ -744,7 +746,7 @@ def test_symbol_marks_what_is_more_than_the_name(piped: Callable[..., Ran], show
     drawn = unstyled(shown("symbol", "retry", answers=[answer]).out)
     assert "fn  retry\n" in drawn and "fn  retry_all  [begins with]\n" in drawn and "no_retry  [contains]\n" in drawn
     # nothing is called Client.reTry: what is found has only the last part of it
-    other = dataclasses.replace(answer, name="Client.reTry", definitions=(hit("retry", "part"),))
+    other = replace(answer, name="Client.reTry", definitions=(hit("retry", "part"),))
     assert piped("symbol", "Client.reTry", answers=[other]).out == "a.py:1-1  fn  retry  -  [last part only]\n"
 
 
@@ -756,9 +758,7 @@ def test_callers_and_callees_in_a_pipe(piped: Callable[..., Ran], shown: Callabl
     )
     assert ran.err == "note: 1 of 2 uses shown; see --limit\nnote: 2 uses in tests not listed; --tests lists them\n"
     assert ran.engine.calls[0] == ("callers", ("retry",), {"tests": True, "language": None, "limit": 7})
-    there = dataclasses.replace(
-        EDGES, direction="callees", in_tests=0, totals={"certain": 0, "likely": 1, "possible": 0}
-    )
+    there = replace(EDGES, direction="callees", in_tests=0, totals={"certain": 0, "likely": 1, "possible": 0})
     ran = piped("callees", "retry", answers=[there])
     assert ran.out.splitlines()[1] == (
         "a.py:2  likely  call  Client.retry  line 7  client.retry()  [`client` is annotated]"
@@ -769,11 +769,11 @@ def test_callers_and_callees_in_a_pipe(piped: Callable[..., Ran], shown: Callabl
 
 
 def test_callers_without_any_say_so(piped: Callable[..., Ran]) -> None:
-    none = dataclasses.replace(EDGES, edges=(), totals=dict.fromkeys(EDGES.totals, 0), in_tests=0)
+    none = replace(EDGES, edges=(), totals=dict.fromkeys(EDGES.totals, 0), in_tests=0)
     ran = piped("callers", "retry", answers=[none])
     assert ran.status == 1
     assert ran.err == "note: nothing found that is surely or possibly one of its uses\n"
-    ran = piped("callers", "retry", answers=[dataclasses.replace(none, definitions=(), total_definitions=0)])
+    ran = piped("callers", "retry", answers=[replace(none, definitions=(), total_definitions=0)])
     assert (ran.out, ran.err) == ("", "note: nothing found\n")
 
 
@@ -796,7 +796,7 @@ def test_sync_takes_files_that_are_gone(piped: Callable[..., Ran], tmp_path: Pat
     assert ran.engine.calls[0][1] == (["a.py", "gone/b.py"],)
     assert piped("sync", answers=[REPORT]).engine.calls[0][1] == (None,)
     missing = tuple(SkippedFile(name, "not_found", "there is no such file") for name in ("no.py", "gone/b.py"))
-    report = dataclasses.replace(REPORT, removed=0, failed=(), skipped=(*missing, SkippedFile("x.bin", "binary")))
+    report = replace(REPORT, removed=0, failed=(), skipped=(*missing, SkippedFile("x.bin", "binary")))
     ran = piped("sync", "no.py", "gone/b.py", answers=[report])
     assert ran.status == 1
     assert ran.err.splitlines()[:2] == [
@@ -804,14 +804,14 @@ def test_sync_takes_files_that_are_gone(piped: Callable[..., Ran], tmp_path: Pat
     ]
     assert "left out: 1 binary" in ran.err
     assert piped("sync", "no.py", "a.py", answers=[report]).status == 1  # one of two is not enough
-    unread = dataclasses.replace(REPORT, failed=(SkippedFile("a.py", "unreadable", "Permission denied"),))
+    unread = replace(REPORT, failed=(SkippedFile("a.py", "unreadable", "Permission denied"),))
     ran = piped("sync", "a.py", answers=[unread])
     assert ran.status == 1 and "failed: a.py  unreadable  Permission denied (not in the index now)" in ran.err
     assert "not indexed: a.py" not in ran.err  # it is told once
     assert piped("sync", "a.py", answers=[REPORT]).status == 0  # what is said of other files is no fault of it
     ran = piped("sync", "a.py", "", answers=[])
     assert ran.status == 2 and "A path is empty" in ran.err
-    ran = piped("sync", "no.py", "gone/b.py", answers=[dataclasses.replace(report, removed=2)])
+    ran = piped("sync", "no.py", "gone/b.py", answers=[replace(report, removed=2)])
     assert ran.status == 0 and "not_found" not in ran.err
     ran = piped("sync", "a.py", "../elsewhere.py", answers=[REPORT])
     assert ran.status == 2 and "does not lie in the root" in ran.err
@@ -831,7 +831,7 @@ def test_index_reports_what_it_did(piped: Callable[..., Ran]) -> None:
 
 
 def test_an_empty_folder_has_nothing_to_index(piped: Callable[..., Ran]) -> None:
-    ran = piped("index", answers=[dataclasses.replace(REPORT, files=0, failed=(), skipped=())])
+    ran = piped("index", answers=[replace(REPORT, files=0, failed=(), skipped=())])
     assert (ran.status, ran.err) == (1, "note: there is nothing to index in /repo\n")
 
 
@@ -844,7 +844,7 @@ def test_status_rows(piped: Callable[..., Ran]) -> None:
     assert rows["left out"] == "3 binary, 1 secret"
     assert rows["skipped"] == "k.env  secret  looks like a key"
     assert "skipped" not in piped("status", answers=[STATUS]).out
-    assert piped("status", answers=[dataclasses.replace(STATUS, indexing_status="not_indexed")]).status == 1
+    assert piped("status", answers=[replace(STATUS, indexing_status="not_indexed")]).status == 1
 
 
 # --- JSON -------------------------------------------------------------------------------------------------------
@@ -867,7 +867,7 @@ def test_json_has_the_fields_of_the_result_types(
     ran = piped(*arguments, "--json", answers=[answer])
     assert ran.out.count("\n") == 1
     document = json.loads(ran.out)
-    expected = json.loads(json.dumps(dataclasses.asdict(answer)))
+    expected = json.loads(json.dumps(to_builtins(answer)))
     if answer is SYMBOLS:  # of one name as of several
         expected = {"results": [expected]}
     more = {"statistics": document["statistics"]} if answer is STATUS else {}
@@ -942,7 +942,7 @@ def test_every_answer_can_be_shown_on_a_terminal(shown: Callable[..., Ran]) -> N
 def test_a_long_line_is_cut_around_its_match(shown: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     line = LineMatch(1, "a" * 500_000 + "needle" + "b" * 500_000, ((500_000, 500_006),))
-    result = dataclasses.replace(MATCHES, files=(FileMatches("min.js", (line,), 1, 1, 9),))
+    result = replace(MATCHES, files=(FileMatches("min.js", (line,), 1, 1, 9),))
     ran = shown("grep", "needle", answers=[result])
     assert "\x1b[1;31mneedle\x1b[0m" in ran.out
     assert max(len(row) for row in unstyled(ran.out).splitlines()) <= 60
@@ -954,7 +954,7 @@ ATTACK = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202etxt\r\x7f"
 
 
 def _hostile() -> list[tuple[tuple[str, ...], Any]]:
-    hit = dataclasses.replace(
+    hit = replace(
         RETRY,
         path=f"src/{ATTACK}.py",
         qualified_name=ATTACK,
@@ -964,20 +964,20 @@ def _hostile() -> list[tuple[tuple[str, ...], Any]]:
     )
     match = FileMatches(ATTACK, (LineMatch(1, ATTACK, ((0, 2),), before=(ATTACK,)),), 1, 1, 9)
     definition = SymbolHit(ATTACK, 1, 1, 1, ATTACK, ATTACK, ATTACK, "python", ATTACK, "exact")
-    found = dataclasses.replace(
+    found = replace(
         SYMBOLS, definitions=(definition,), references=(Reference(ATTACK, 1, 1, ATTACK, ATTACK),), notes=(ATTACK,)
     )
     skipped = (SkippedFile(ATTACK, "secret", ATTACK),)
     edge = Edge(ATTACK, 1, ATTACK, ATTACK, ATTACK, "likely", ATTACK, ATTACK, ATTACK, 1, ATTACK)
     return [
-        (("search", "x", "--explain"), dataclasses.replace(ANSWER, hits=(hit,), notes=(ATTACK,), confidence=0.0)),
-        (("grep", "x"), dataclasses.replace(MATCHES, files=(match,), skipped=skipped, notes=(ATTACK,))),
-        (("grep", "x", "-l"), dataclasses.replace(MATCHES, files=(match,))),
-        (("grep", "x", "--count"), dataclasses.replace(MATCHES, files=(match,))),
+        (("search", "x", "--explain"), replace(ANSWER, hits=(hit,), notes=(ATTACK,), confidence=0.0)),
+        (("grep", "x"), replace(MATCHES, files=(match,), skipped=skipped, notes=(ATTACK,))),
+        (("grep", "x", "-l"), replace(MATCHES, files=(match,))),
+        (("grep", "x", "--count"), replace(MATCHES, files=(match,))),
         (("symbol", "x", "--refs"), found),
-        (("callers", "x"), dataclasses.replace(EDGES, definitions=(definition,), edges=(edge,), notes=(ATTACK,))),
-        (("index",), dataclasses.replace(REPORT, root=ATTACK, failed=skipped)),
-        (("status", "--skipped"), dataclasses.replace(STATUS, root=ATTACK, skipped=skipped, notes=(ATTACK,))),
+        (("callers", "x"), replace(EDGES, definitions=(definition,), edges=(edge,), notes=(ATTACK,))),
+        (("index",), replace(REPORT, root=ATTACK, failed=skipped)),
+        (("status", "--skipped"), replace(STATUS, root=ATTACK, skipped=skipped, notes=(ATTACK,))),
         (("search", "x"), RootError(ATTACK, remedy=ATTACK)),
     ]
 
@@ -1000,7 +1000,7 @@ def test_control_characters_never_reach_a_terminal(
 
 def test_a_pipe_gets_contents_as_they_are_but_no_broken_lines(piped: Callable[..., Ran]) -> None:
     match = FileMatches("a\nb.py", (LineMatch(1, "\x1b[31mred", ((0, 1),)),), 1, 1, 9)
-    ran = piped("grep", "x", answers=[dataclasses.replace(MATCHES, files=(match,))])
+    ran = piped("grep", "x", answers=[replace(MATCHES, files=(match,))])
     assert ran.out == "a\u240ab.py:1:\x1b[31mred\n"
 
 

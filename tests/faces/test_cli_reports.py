@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import io
 import json
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from findling.faces.cli.terminal.json import JsonView
 from findling.faces.cli.terminal.lines import Places
@@ -116,7 +116,7 @@ def test_scores_are_a_table() -> None:
 
 
 def test_what_is_compared_and_stated_are_tables_of_their_own() -> None:
-    evaluation = dataclasses.replace(
+    evaluation = replace(
         EVALUATION, flag=None, latency=Latency(3.25, 17.5), reliability=(Reliability(0.5, 0.65, 3, 0.6, SURE, SURE),)
     )
     difference = Comparison(Estimate(-0.25, -0.5, 0.125), 1, 2, 3, (Change("q", "r", "text", 0.0, 1.0),))

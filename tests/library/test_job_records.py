@@ -6,10 +6,11 @@ import json
 import subprocess
 import sys
 import time
-from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from findling.engine.jobs import CANCELLED, ENDED, STARTING_S, Records, RunningJob
 from findling.engine.library import Library
@@ -156,7 +157,7 @@ def test_an_unknown_job_is_not_found(id: str, tmp_path: Path) -> None:
 def test_a_record_that_is_not_whole_is_no_job(tmp_path: Path) -> None:
     records = Library(tmp_path).jobs
     job = records.start("fetch", "fetch_file").end("done")
-    whole = json.dumps(asdict(job))
+    whole = json.dumps(to_builtins(job))
     path = records.path(job.id, "json")
     for text in (whole[:-1], "[]", "{}", "[" * 9_000, whole.replace(job.id, "0" * 12), " " * 4_000_000 + whole):
         path.write_text(text)

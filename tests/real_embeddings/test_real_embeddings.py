@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 from llama_as_ollama import MODEL
 from minilm import DIMENSIONS, StepByStep
+from msgspec.structs import replace
 
 from findling.config import Config
 from findling.contracts import Workspace, call

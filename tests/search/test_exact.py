@@ -6,13 +6,13 @@ import gc
 import os
 import re
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from exact_sources import FolderSource, MemorySource
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from findling.model.errors import InvalidInput, InvalidPattern
 from findling.model.text_encodings import TextFilter

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from findling.config.option import NEVER, Value, check, in_snake_case, is_loopback, shown
 from findling.config.options import (
@@ -43,8 +45,7 @@ _WEIGHTS: Final = ("hybrid.keyword_weight", "hybrid.symbol_weight", "hybrid.sema
 _FITTING_PART: Final = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """A value and where it came from. ``name`` is the key as it was written there; for what follows from another
     option (``derived``), that option's. Both are "" for a default."""
 
@@ -65,8 +66,7 @@ class Origin:
         return f"follows from {self.name}, {place}" if self.derived else place
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(Struct, frozen=True):
     """``origins`` has every option's key, in the order of the definition; ``warnings`` are sentences with places;
     ``files`` were read, the strongest first."""
 

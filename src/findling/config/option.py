@@ -10,8 +10,10 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, NamedTuple, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from findling.model.errors import ConfigError
 
@@ -19,7 +21,7 @@ Value = str | int | float | bool | tuple[str, ...] | None
 Kind = Literal["switch", "whole", "number", "text", "url", "list", "path"]
 
 _T = TypeVar("_T", bound=Value)
-_METADATA: Final = "findling.option"
+_G = TypeVar("_G", bound=Struct)
 
 
 class ProjectRule(NamedTuple):
@@ -37,8 +39,7 @@ NEVER: Final = ProjectRule(lambda _: False, "may not set it")
 ONLY_FALSE: Final = ProjectRule(lambda value: value is False, "may only set it to false")
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(Struct, frozen=True):
     """One option. ``key`` is its own name; ``spellings`` are all names a file may use, that one first.
 
     ``choices`` are all values there are (empty: whatever the kind and the bounds allow). ``unset`` says in words what
@@ -60,7 +61,7 @@ class Option:
     environment: str = ""
     unset: str = ""
     unused: str = ""
-    provider: Mapping[str, str] = field(default_factory=dict)
+    provider: Mapping[str, str] = {}
 
     def names(self) -> Iterator[str]:
         """Every name that is accepted: the spellings, each in snake_case and camelCase as well."""
@@ -80,11 +81,11 @@ def option(
     also: tuple[str, ...] = (),
     **about: Any,
 ) -> _T:
-    """A dataclass field that is an option, further fields of which are ``about``. Where ``kind`` is not said, it is the
-    default's; ``also`` are further spellings with their sections."""
+    """The default of a field of a `group`, and what makes it an option. Where ``kind`` is not said, it is the
+    default's; ``also`` are further spellings with their sections, ``about`` further fields of the `Option`."""
     if isinstance(default, bool):
         choices = (True, False)
-    unnamed = Option(
+    made = Option(
         key=about.pop("key", ""),
         attribute=("", ""),
         kind=kind or _kind_of_default(default, choices),
@@ -95,7 +96,20 @@ def option(
         bounds=bounds,
         **about,
     )
-    made: _T = field(default=default, metadata={_METADATA: unnamed})
+    _unnamed.append(made)
+    return default
+
+
+_unnamed: Final[list[Option]] = []
+"""Those of the group that is being defined."""
+
+_OPTIONS: Final[dict[type[Struct], dict[str, Option]]] = {}
+
+
+def group(made: type[_G]) -> type[_G]:
+    """A class whose fields are options, each with an `option` as its default."""
+    _OPTIONS[made] = dict(zip(made.__struct_fields__, _unnamed, strict=True))
+    _unnamed.clear()
     return made
 
 
@@ -107,10 +121,9 @@ def _kind_of_default(default: Value, choices: tuple[Value, ...]) -> Kind:
     return "number" if isinstance(default, float) else "list" if isinstance(default, tuple) else "text"
 
 
-def options_of(name: str, section: str, about: Mapping[str, Mapping[str, Option]]) -> Iterator[Option]:
-    """The options of one group, from the metadata of its fields; ``name`` is the group's attribute in the Config."""
-    for attribute, metadata in about.items():
-        unnamed = metadata[_METADATA]
+def options_of(name: str, section: str, made: type[Struct]) -> Iterator[Option]:
+    """The options of a group; ``name`` is its attribute in the Config."""
+    for attribute, unnamed in _OPTIONS[made].items():
         key = f"{section}.{unnamed.key or attribute}"
         yield replace(unnamed, key=key, attribute=(name, attribute), spellings=(key, *unnamed.spellings))
 

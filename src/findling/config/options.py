@@ -6,17 +6,16 @@ and `OPTIONS` is the table that the loader, ``findling config`` and the document
 Every spelling is accepted in every file, TOML or JSON, in snake_case and camelCase.
 """
 
-# ruff: noqa: RUF009 - option() makes a dataclass field
-
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
-from findling.config.option import NEVER, ONLY_FALSE, Option, ProjectRule, Value, is_loopback, option, options_of
+from msgspec import Struct, field
+
+from findling.config.option import NEVER, ONLY_FALSE, Option, ProjectRule, Value, group, is_loopback, option, options_of
 
 EmbeddingProvider = Literal["local", "ollama", "voyage", "openai"]
 SemanticMode = Literal["off", "rerank_only", "hybrid"]
@@ -49,8 +48,8 @@ _MOST_WORKERS: Final = 256
 _MIB: Final = 1 << 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Semantic:
+@group
+class Semantic(Struct, frozen=True, kw_only=True):
     """Search by meaning, its gates, and how text is cut for it."""
 
     enabled: bool | Literal["auto"] = option(
@@ -154,8 +153,8 @@ class Semantic:
         return "hybrid" if self.enabled is True or embedder_works else "off"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Embedding:
+@group
+class Embedding(Struct, frozen=True, kw_only=True):
     """Which model turns text into vectors.
 
     ``provider`` None leaves it to `choose_provider`.
@@ -204,8 +203,8 @@ class Embedding:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rerank:
+@group
+class Rerank(Struct, frozen=True, kw_only=True):
     """An external service that reorders results (both gates)."""
 
     provider: Literal["none", "cohere", "voyage"] = option(
@@ -218,8 +217,8 @@ class Rerank:
     timeout_ms: int = option(5000, "How long that may take, in milliseconds.", bounds=(100, 600_000))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Overrides:
+@group
+class Overrides(Struct, frozen=True, kw_only=True):
     """The ratio for each kind of query. That for questions follows ``semantic.ratio`` where only the latter is set."""
 
     natural_language: float = option(
@@ -230,8 +229,8 @@ class Overrides:
     error: float = option(0.0, "The ratio for error messages.", bounds=(0, 1), clamped=True, key="error.ratio")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hybrid:
+@group
+class Hybrid(Struct, frozen=True, kw_only=True):
     """The weights of hybrid_search; at least one is above 0. What is missing is shared out among the others."""
 
     keyword_weight: float = option(0.4, "The weight of full text.", bounds=(0, 1e6))
@@ -239,8 +238,8 @@ class Hybrid:
     semantic_weight: float = option(0.3, "The weight of meaning.", bounds=(0, 1e6))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Library:
+@group
+class Library(Struct, frozen=True, kw_only=True):
     """Folders, repositories and files that were added to the library."""
 
     data_dir: str | None = option(
@@ -288,8 +287,8 @@ class Library:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Index:
+@group
+class Index(Struct, frozen=True, kw_only=True):
     """Which files of a root are indexed."""
 
     max_file_bytes: int = option(_MIB, "Larger files are left out, and said so.", bounds=(1024, 256 * _MIB))
@@ -310,8 +309,8 @@ class Index:
     hidden: bool = option(False, "Also index files that git does not track and whose name or folder starts with a dot.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grep:
+@group
+class Grep(Struct, frozen=True, kw_only=True):
     """What one exact search may take: `findling grep`, `Engine.grep` and `search_keyword`."""
 
     cpu_seconds: float = option(
@@ -325,8 +324,8 @@ class Grep:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fetch:
+@group
+class Fetch(Struct, frozen=True, kw_only=True):
     """Downloads into the library."""
 
     enabled: bool = option(True, "Whether anything may be fetched.", project=ONLY_FALSE)
@@ -344,8 +343,8 @@ class Fetch:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Log:
+@group
+class Log(Struct, frozen=True, kw_only=True):
     """What is written to stderr."""
 
     level: Literal["debug", "info", "warning", "error"] = option(
@@ -381,16 +380,14 @@ class Secret:
         raise TypeError("a key is not written anywhere")
 
 
-@dataclass(frozen=True, slots=True)
-class Keys:
+class Keys(Struct, frozen=True):
     """The keys of external services, from the environment alone."""
 
     embedding: Secret | None = None
     rerank: Secret | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Config:
+class Config(Struct, frozen=True, kw_only=True):
     """Everything that can be decided, decided and checked. `Config()` has all defaults.
 
     ``refused`` holds, by key, what a project's own file asked for and may not decide: asked for, but never done.
@@ -409,7 +406,7 @@ class Config:
     log: Log = field(default_factory=Log)
     refused: Mapping[str, Value] = field(default_factory=lambda: MappingProxyType({}))
     provider_by_spelling: bool = False
-    keys: Keys = field(default_factory=Keys, repr=False, compare=False)
+    keys: Keys = field(default_factory=Keys)
 
     def ratio_for(self, intent: Literal["symbol", "path", "error", "natural_language"]) -> float:
         """The cap on the weight of meaning for a kind of query; a request's own ratio comes before it.
@@ -461,11 +458,7 @@ GROUPS: Final = (
 )
 
 OPTIONS: Final[Mapping[str, Option]] = MappingProxyType(
-    {
-        made.key: made
-        for group in GROUPS
-        for made in options_of(group.name, group.section, {f.name: f.metadata for f in fields(group.made)})
-    }
+    {made.key: made for name, section, options in GROUPS for made in options_of(name, section, options)}
 )
 
 

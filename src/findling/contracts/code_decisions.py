@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
 
 from findling.model.types import Completeness, Freshness, Gate, IndexingStatus, Intent, Skip
 from findling.search.lexical import PHRASE, TERMS, phrase, words
@@ -24,8 +25,7 @@ LEXICAL_BOUNDS = (40, 2000)
 SEMANTIC_BOUNDS = (30, 1000)
 
 
-@dataclass(frozen=True, slots=True)
-class FanOut:
+class FanOut(Struct, frozen=True):
     """How many candidates: after merging, from the lexical channels, from the semantic one."""
 
     merged: int
@@ -123,8 +123,7 @@ BOTH_KINDS = 0.4
 """Agreement of an answer in which the channels found different things."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lead:
+class Lead(Struct, frozen=True):
     """How the results stand to each other, all in [0, 1]: facts of the answer, from which nothing is decided."""
 
     top_score: float
@@ -197,8 +196,7 @@ def looks_like_a_name(word: str) -> bool:
 # --- protocol states -------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class ProtocolState:
+class ProtocolState(Struct, frozen=True):
     freshness: Freshness
     indexing: IndexingStatus
     completeness: Completeness
@@ -235,8 +233,7 @@ FAST_MS, CODE_MS, SLOW_MS = 180.0, 260.0, 650.0
 CODE_SHARE, HIGH_CODE_SHARE = 0.45, 0.6
 
 
-@dataclass(frozen=True, slots=True)
-class Advice:
+class Advice(Struct, frozen=True):
     """The profile that suits a repository: a recommendation, which changes no configuration."""
 
     profile: Literal["fast_local", "code_quality", "high_quality"]

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from findling import outbound
 from findling.contracts import code_decisions as decide
@@ -54,8 +56,7 @@ MORE_RESULTS = 20
 """The limit to suggest when the first results do not answer: it finds half of the files that those missed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """One result before it is written: who found it, and how well it answers by text and by meaning."""
 
     hit: Hit
@@ -403,8 +404,7 @@ SENT_CHARS = 2_000
 """Of each result: a service reads hardly more, and charges for it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rerank:
+class Rerank(Struct, frozen=True):
     """Who gave the results their last order; ``reason`` says why it was not the configured service, '' if it was."""
 
     provider: str

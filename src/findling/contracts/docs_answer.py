@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from findling.contracts.docs_scope import READY, ask, report, scope_of, semantic_state
 from findling.contracts.model import Arguments, Call, Reply
@@ -68,8 +69,7 @@ def query_docs(call: Call, given: Arguments) -> Reply:
     return Reply(facts, "sources")
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
+class _Answer(Struct, frozen=True):
     """``confidence`` in [0, 1]: that the documents have an answer at all, and the excerpts are from where it is."""
 
     excerpts: tuple[Excerpt, ...]

@@ -6,8 +6,9 @@ Must not know what is asked of the documents.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from msgspec import Struct
 
 from findling import engine
 from findling.config import choose_provider
@@ -86,8 +87,7 @@ def ask(
 State = Literal["ready", "disabled", "unavailable", "mismatch"]
 
 
-@dataclass(frozen=True, slots=True)
-class SemanticState:
+class SemanticState(Struct, frozen=True):
     """``code`` and ``message`` are an answer's error, ``fallback_reason`` the same in a few words; '' when ready."""
 
     state: State

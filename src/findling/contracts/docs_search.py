@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from findling.contracts.docs_scope import ask, report, scope_of, semantic_state
 from findling.contracts.files import MAX_REPEATED, clipped, inside
@@ -239,8 +240,7 @@ SHORT = {"path": "p", "title": "t", "excerpt": "ex", "matchCount": "mc", "lineNu
 """The names of an answer's fields, long and short; short ones save a reader tokens."""
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Struct, frozen=True):
     """A document with matches. ``text``: the share of the best chunk's BM25."""
 
     file: FileRow

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from findling.config.roots import is_bare
 from findling.contracts.model import Call, Refusal
@@ -27,8 +28,7 @@ if TYPE_CHECKING:
     from findling.engine import Engine
 
 
-@dataclass(frozen=True, slots=True)
-class TextFile:
+class TextFile(Struct, frozen=True):
     """A file's text as it is now. ``lines`` keep their ends, so joined they are the text; ``path`` is the root's name
     for it. ``stale``: of a document whose text is the index's, and which has changed since. ``masks``: the lines in
     which secrets are masked, and by which rules."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from findling.contracts.workspaces import Workspace
@@ -17,8 +18,7 @@ Arguments = Mapping[str, Any]
 """Validated arguments: every one that has a default is there."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolResult:
+class ToolResult(Struct, frozen=True):
     """A finished answer. ``structured`` is a JSON object or None; ``text_blocks`` carry the same facts as text.
 
     A refusal or failure is a result too, with ``is_error``.
@@ -35,8 +35,7 @@ class ToolResult:
         return {"content": [{"type": "text", "text": text} for text in self.text_blocks], "isError": self.is_error}
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """What a handler gives back: facts, and where they may be cut.
 
     ``items`` is the key of the list that loses its tail when the answer is too long, '' when nothing may be cut.
@@ -50,8 +49,7 @@ class Reply:
     is_error: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """One call: where it looks, and how it tells how far it is.
 
     ``progress`` may raise `errors.Cancelled` to stop the work. ``notes``: what its answer has to say of the question.
@@ -65,13 +63,11 @@ class Call:
 Handler = Callable[[Call, Arguments], Reply]
 
 
-@dataclass(eq=False)
 class Refusal(Exception):
     """A call that cannot be answered: ``code`` for programs, ``message`` for people, ``data`` to go on from."""
 
-    code: str
-    message: str
-    data: dict[str, Any] = field(default_factory=dict)
-
-    def __str__(self) -> str:
-        return self.message
+    def __init__(self, code: str, message: str, data: dict[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.data = data or {}

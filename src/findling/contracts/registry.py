@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from findling.contracts import budget, code_metadata, several
 from findling.contracts.model import Arguments, Call, Refusal, Reply, ToolResult

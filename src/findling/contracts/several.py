@@ -8,8 +8,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from findling.contracts import code_metadata, index_state
 from findling.contracts.model import Arguments, Call, Refusal, Reply
@@ -92,8 +94,7 @@ def _prefixed(value: Any, name: str) -> Any:
 # --- each root -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """What one root says."""
 
     name: str

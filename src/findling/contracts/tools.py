@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, cast
+
+from msgspec import Struct
 
 from findling.contracts.model import Arguments, Call, Handler, Reply, Schema
 from findling.model.errors import InvalidInput
@@ -23,8 +24,7 @@ _SHARED = "shared"
 """Stands in the file for a parameter that several tools have alike."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(Struct, frozen=True):
     """One row of the table.
 
     ``summary`` is read by models: what it is for and what comes back. ``run`` is its handler, as ``module:function``.

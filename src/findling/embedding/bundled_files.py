@@ -6,10 +6,11 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from findling.embedding.bundled_vocabulary import model_terms
 from findling.embedding.embedder import BUNDLED, Fingerprint
@@ -104,8 +105,7 @@ def _check(path: Path, expected: Mapping[str, Any], verify: bool) -> str:
 NOT_MEASURED = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Calibration:
+class Calibration(Struct, frozen=True):
     """The map of one model: ``similarity = 1 - (1 - cosine) ** exponent``, measured and stored with the model.
 
     Cosines of questions with the passages that answer them lie in a range of each model's own; a threshold that people

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from msgspec import Struct
 
 from findling.model.codings import FLOAT16, FOUR_BITS, Coding
 from findling.model.errors import EmbedderUnavailable
@@ -46,15 +47,14 @@ class Fingerprint(NamedTuple):
         return f"{self.provider}/{self.model}/{hashlib.sha256(fields.encode()).hexdigest()[:_ID_HASH_CHARS]}"
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(Struct, frozen=True):
     """Vectors of the first ``len(rows)`` texts: fewer than were given when time ran out.
 
     ``failed``: by place, why a text has none; its row is zeros.
     """
 
     rows: NDArray[np.float32]
-    failed: Mapping[int, str] = field(default_factory=dict)
+    failed: Mapping[int, str] = {}
 
 
 class Embedder(Protocol):

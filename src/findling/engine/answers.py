@@ -10,9 +10,10 @@ import re
 import time
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from findling import reading, search, sources
 from findling.engine import scope as scopes

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
 
 from findling import config, reading, sources
 
@@ -28,8 +29,7 @@ VARIABLES = "FINDLING_"
 """How the names of the environment's variables begin."""
 
 
-@dataclass(frozen=True, slots=True)
-class Recipe:
+class Recipe(Struct, frozen=True):
     """Which files an index holds and how documents are cut, where somebody else has decided that. ``pages``: web pages
     are read as people see them. ``turns`` bound how many indexes are brought up to date at once (``runs``), and given
     vectors (``embedding``)."""
@@ -38,7 +38,7 @@ class Recipe:
     docs: DocLimits
     workers: int | None = None
     pages: bool = False
-    turns: Mapping[Literal["runs", "embedding"], Turns] = field(default_factory=dict)
+    turns: Mapping[Literal["runs", "embedding"], Turns] = {}
 
 
 class Configuration:

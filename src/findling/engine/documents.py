@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from findling.engine.shown import text_now
 from findling.model.errors import EmbedderUnavailable
@@ -35,8 +36,7 @@ if TYPE_CHECKING:
     from findling.store.protocols import Index
 
 
-@dataclass(frozen=True, slots=True)
-class OpenDocuments:
+class OpenDocuments(Struct, frozen=True):
     """Documents within one snapshot of the index, of one collection or several.
 
     ``channel`` is None where nothing can be asked by meaning; ``without_vectors`` counts those that should have vectors
@@ -90,8 +90,7 @@ def _document(store: OpenStore, files: Files, file: FileRow) -> DocumentText | N
     return None if now is None else DocumentText(now.text, language, changed=not now.unchanged)
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentModel:
+class DocumentModel(Struct, frozen=True):
     """The embedder of a root's documents. ``fingerprint``: None when it does not answer, then ``problem`` says why, and
     ``connection`` whether only because it cannot be reached or answers too late. ``stored``: id and dimensions of the
     model that the index's vectors are of, None without vectors."""

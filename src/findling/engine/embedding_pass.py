@@ -14,8 +14,9 @@ import hashlib
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct
 
 from findling import outbound
 from findling.embedding import BUNDLED, Embedder, Fingerprint, coding_of, takes_documents
@@ -56,8 +57,7 @@ _REFUSED = b"\xff"
 embedded, so that not every run asks for it again, which may cost money. No unit vector looks like that."""
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddedFile:
+class EmbeddedFile(Struct, frozen=True):
     """What became of a file: ``chunks`` have vectors now, ``kept`` of them as before, and ``failed`` could not be
     embedded; ``problem`` says why these, or all, have none."""
 
@@ -207,8 +207,7 @@ class _Writing:
             self._writer = None
 
 
-@dataclass(slots=True)
-class _File:
+class _File(Struct):
     """A file on its way: its texts' hashes, the vectors that were taken over, and the texts that need one.
 
     ``earlier``: the vectors that are replaced where all are made anew, for texts that fail now. ``refused``: hashes of
@@ -218,13 +217,13 @@ class _File:
     entry_id: int
     path: str
     problem: str = ""
-    hashes: list[bytes] = field(default_factory=list)
-    known: dict[bytes, bytes] = field(default_factory=dict)
-    earlier: dict[bytes, bytes] = field(default_factory=dict)
-    refused: set[bytes] = field(default_factory=set)
-    missing: dict[int, str] = field(default_factory=dict)
+    hashes: list[bytes] = []
+    known: dict[bytes, bytes] = {}
+    earlier: dict[bytes, bytes] = {}
+    refused: set[bytes] = set()
+    missing: dict[int, str] = {}
     kept: int = 0
-    failed: list[str] = field(default_factory=list)
+    failed: list[str] = []
     data: bytes = b""
 
 

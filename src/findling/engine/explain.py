@@ -9,9 +9,10 @@ import os
 import stat
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
 
 from findling import reading
 from findling.engine.refs import RefStore

@@ -10,9 +10,10 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from findling import reading
 from findling.embedding import BUNDLED, coding_of
@@ -64,17 +65,15 @@ SCAN_S, LEAST_SCAN_S = 5.0, 1.0
 question up for longer."""
 
 
-@dataclass(slots=True)
-class Kept:
+class Kept(Struct):
     """What was read for questions so far: a later one finds it read. ``states``: size and `files.stamp_of` by path."""
 
     index: MemoryIndex
     embedded: bool
-    states: dict[str, tuple[int, int]] = field(default_factory=dict)
+    states: dict[str, tuple[int, int]] = {}
 
 
-@dataclass(slots=True)
-class FirstAnswer:
+class FirstAnswer(Struct):
     """``index``: what the index has and what was read besides. ``states``: size and `files.stamp_of` of what was read,
     by path."""
 

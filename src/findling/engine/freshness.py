@@ -8,9 +8,10 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Set
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from findling import sources
 from findling import store as stored
@@ -80,8 +81,7 @@ BUSY_WAIT_S = 0.5
 """How long a question waits for another that takes a few files in; a long run is not worth waiting for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """What a question wants of its index. ``query`` decides what is indexed first, at first; ``embed``: whether it
     needs vectors; ``text_only``: it does not even wait for those of an index that is begun. ``look_at_all``: however
     long it takes to look at all files. ``within``: which paths it is about, where it can be answered from files that

@@ -13,10 +13,11 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct, field
 
 from findling.config import roots
 from findling.engine.embedded_readings import EmbeddedReadings
@@ -100,8 +101,7 @@ class _Content(NamedTuple):
     git_id: bytes | None
 
 
-@dataclass(slots=True)
-class _Run:
+class _Run(Struct):
     """Counters of one run."""
 
     started: float = field(default_factory=time.monotonic)
@@ -120,10 +120,10 @@ class _Run:
     """Whether rows of a file are being written."""
 
     commit_at: float = field(default_factory=lambda: time.monotonic() + _FIRST_COMMIT_S)
-    skipped: list[SkippedFile] = field(default_factory=list)
-    failed: list[SkippedFile] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    grown: list[tuple[str, int]] = field(default_factory=list)
+    skipped: list[SkippedFile] = []
+    failed: list[SkippedFile] = []
+    notes: list[str] = []
+    grown: list[tuple[str, int]] = []
     """Documents with as many chunks as there may be, and how many that is."""
     pages: int = 0
 

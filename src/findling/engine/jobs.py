@@ -9,7 +9,6 @@ is told from one that still runs. Reading changes nothing.
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import subprocess
@@ -18,10 +17,12 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Final, Literal
+
+from msgspec import Meta, Struct, ValidationError, convert, to_builtins
+from msgspec.structs import replace
 
 from findling import store
 from findling.engine.small_files import LOCK_WAIT_S, failure, make_folder, read_json, write_json
@@ -55,28 +56,32 @@ State = Literal["queued", "running", "done", "failed", "cancelled"]
 TEXT_CHARS: Final = 5_000
 """Of a text in a record: the longest is the path of a root, or what a server said of a failure."""
 
+Text = Annotated[str, Meta(max_length=TEXT_CHARS)]
+Count = Annotated[int, Meta(ge=0)]
+Time = Annotated[float, Meta(ge=0, lt=1e11)]
+"""Before the year 5138, the last that dates are written in."""
 
-@dataclass(frozen=True, slots=True)
-class Job:
+
+class Job(Struct, frozen=True, forbid_unknown_fields=True):
     """Times are seconds since 1970. ``stage``, ``done`` and ``total`` as in `types.Progress`, told at ``updated``.
 
     ``place``: what it works on, such as a root; ``ref``: the version of it as people call it, '' where nobody said.
     A ``queued`` job waits for its turn, or for its process.
     """
 
-    id: str
+    id: Text
     kind: Kind
     mode: Mode
-    place: str
+    place: Text
     state: State
-    started: float
-    updated: float
-    ended: float | None = None
-    ref: str = ""
-    stage: str = ""
-    done: int = 0
-    total: int = 0
-    error: str = ""
+    started: Time
+    updated: Time
+    ended: Time | None = None
+    ref: Text = ""
+    stage: Text = ""
+    done: Count = 0
+    total: Count = 0
+    error: Text = ""
     result: Mapping[str, Any] | None = None
 
     @property
@@ -105,8 +110,7 @@ class Job:
         return max(0.0, (time.time() if self.ended is None else self.ended) - self.started)
 
 
-@dataclass(frozen=True, slots=True)
-class JobStatistics:
+class JobStatistics(Struct, frozen=True):
     """Of all jobs that are remembered; ``average_duration_ms`` is of those that completed, 0 without any."""
 
     total: int
@@ -117,29 +121,12 @@ class JobStatistics:
 
 
 def from_record(row: Any) -> Job | None:
-    """The inverse of `asdict`; None for what it has not written: an index may come with a repository."""
-    if not isinstance(row, dict) or row.keys() != {field.name for field in fields(Job)}:
+    """The inverse of `write`; None for what it has not written: an index may come with a repository."""
+    try:
+        job = convert(row, Job)
+    except ValidationError:
         return None
-    texts = (row[name] for name in ("id", "kind", "mode", "place", "state", "ref", "stage", "error"))
-    counts = (row["done"], row["total"])
-    times = (row["started"], row["updated"], 0 if row["ended"] is None else row["ended"])
-    sound = (
-        all(isinstance(text, str) and len(text) <= TEXT_CHARS for text in texts)
-        and (row["kind"], row["mode"], row["state"]) in _WORDS
-        and all(type(count) is int and count >= 0 for count in counts)
-        and all(type(when) in (int, float) and math.isfinite(when) and 0 <= when < _END_OF_TIME for when in times)
-        and (row["ended"] is None) == (row["state"] in ("queued", "running"))
-        and (row["result"] is None or isinstance(row["result"], dict))
-    )
-    return Job(**row) if sound else None
-
-
-_END_OF_TIME: Final = 1e11
-"""Later than any year that dates are written in: 5138."""
-
-_WORDS: Final = frozenset(
-    (kind, mode, state) for kind in get_args(Kind) for mode in get_args(Mode) for state in get_args(State)
-)
+    return job if job.is_active == (job.ended is None) else None
 
 
 class Records:
@@ -238,7 +225,7 @@ class Records:
 
     def write(self, job: Job) -> None:
         make_folder(self.folder)
-        write_json(self.path(job.id, "json"), asdict(job))
+        write_json(self.path(job.id, "json"), to_builtins(job))
 
     def forget_oldest(self) -> None:
         for old in self.recent()[self._remembered :]:

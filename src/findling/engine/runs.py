@@ -6,9 +6,11 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from findling import reading, sources
 from findling import store as stored
@@ -305,8 +307,7 @@ def save_bits(store: OpenStore, fingerprint: Fingerprint, wait_s: float) -> None
 # --- vectors on demand ----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class VectorReport:
+class VectorReport(Struct, frozen=True):
     """Files whose vectors were made, files that had them already, and those that lack some or all, with the reason.
 
     ``chunks`` were embedded. ``problem``: why the embedder gave up on the way; then files are missing in all three.

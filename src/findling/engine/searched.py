@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from findling.engine.semantics import KeptChannel
 from findling.engine.shown import ShownText
@@ -29,8 +31,7 @@ if TYPE_CHECKING:
     from findling.store.protocols import Index
 
 
-@dataclass(frozen=True, slots=True)
-class OpenCollection:
+class OpenCollection(Struct, frozen=True):
     """``folder``: only what lies in it is searched, '' for all. ``name`` stands before its paths, '' for nothing."""
 
     store: OpenStore

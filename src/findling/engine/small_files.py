@@ -11,9 +11,10 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec import Struct
 
 from findling import store
 from findling.model.errors import FindlingError, IndexBusy, IndexUnavailable, StorageFull
@@ -93,8 +94,7 @@ def failure(error: OSError, path: Path) -> FindlingError:
 _LOOK_AGAIN_S: Final = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class Turns:
+class Turns(Struct, frozen=True):
     """``folder`` is shared by all that count together; the system gives a place back with its process."""
 
     folder: Path

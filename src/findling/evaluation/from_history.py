@@ -13,9 +13,10 @@ import os
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
+
+from msgspec import Struct
 
 from findling.evaluation import history
 from findling.evaluation.questions import folded, of_comment, of_subject
@@ -65,8 +66,7 @@ class Sample(NamedTuple):
     seed: int = 7
 
 
-@dataclass(frozen=True, slots=True)
-class History:
+class History(Struct, frozen=True):
     """``lines`` are judged queries of the form by files (`findling.evaluation.judged`); ``said`` are sentences for
     people: what the sample was taken from, what was left out and why."""
 

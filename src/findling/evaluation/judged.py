@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
+
+from msgspec import Struct
 
 from findling.model.errors import InvalidInput, NotFound
 
@@ -29,8 +30,7 @@ _FORMS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """Lines are 1-based and inclusive; None where the whole file is meant."""
 
     path: str
@@ -38,8 +38,7 @@ class Target:
     end_line: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Struct, frozen=True):
     """A query with its targets. ``groups`` are the headings under which it is reported, such as its kind.
 
     ``by_file``: which rule its judgments were made for (see `scoring`).
@@ -58,8 +57,7 @@ class Judged:
         return self.by_file or bool(self.targets)
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(Struct, frozen=True):
     """Without lines it stands for the whole file."""
 
     path: str
@@ -67,8 +65,7 @@ class Result:
     end_line: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """Results in order, the best first. ``low_confidence``, ``confidence`` (in [0, 1]) and ``took_ms`` are None where
     the tool does not say."""
 

@@ -22,8 +22,9 @@ import random
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from findling.evaluation.judged import Answer, Judged, Result, Target
 from findling.model.reports import Change, Comparison, Estimate, Evaluation, FlagScores, Latency, Reliability, Scores
@@ -44,8 +45,7 @@ _LOW: Final = 0.025
 _HIGH: Final = 0.975
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(Struct, frozen=True):
     """Of one query, within DEPTH. ``recall`` is the share of targets that were hit; ``first`` the rank of the first
     hit. ``file_ndcg``: with one entry for each path, and files as targets."""
 

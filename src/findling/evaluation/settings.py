@@ -10,9 +10,10 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
+
+from msgspec import Struct
 
 from findling.config import OPTIONS, Config, find_root, load, make_store, store_location
 from findling.config.option import Option
@@ -54,8 +55,7 @@ _HASH_CHARS: Final = 8
 _KEY_CHARS: Final = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """``text`` is what was typed; ``options`` has values by the names that the loader knows, ``keys`` are the options
     that they mean. Without any it is another mode of what is reported."""
 

@@ -5,8 +5,9 @@ Light: whoever only waits for a reading need not know how it is made or packed (
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 
 class Symbol(NamedTuple):
@@ -65,8 +66,7 @@ class ChunkRow(NamedTuple):
     hash: bytes = b""
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """Everything that is known of one content in one language, whatever its path; lists are in file order.
 
     ``terms`` is a row of `term_rows`. ``text`` is kept of converted documents alone, which is None of others.

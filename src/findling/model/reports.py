@@ -6,15 +6,15 @@ Plain values with the conventions of `types`; nothing here does I/O or imports f
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct
 
 NOT_YET = "not_indexed_yet"
 """The reason of a file that the next look takes in."""
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(Struct, frozen=True):
     """Whether a file or folder is in the index and stays there, and if not, why.
 
     ``reason`` is '' for what is indexed as it is on disk, else a code: one of `SkippedFile`'s, or ``not_found``,
@@ -42,12 +42,11 @@ class Explanation:
     symbols: int = 0
     symbols_missing: str = ""
     masked: tuple[tuple[int, str], ...] = ()
-    left_out: Mapping[str, int] = field(default_factory=dict)
+    left_out: Mapping[str, int] = {}
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """One thing that was tried. ``state``: it works; it is off, which costs something but not the search; or it is
     broken. ``words`` say what was seen, ``remedy`` what to do about it."""
 
@@ -57,8 +56,7 @@ class Check:
     remedy: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
+class Diagnosis(Struct, frozen=True):
     """``works``: nothing that searching needs is broken."""
 
     works: bool
@@ -68,8 +66,7 @@ class Diagnosis:
 # --- how good answers are -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(Struct, frozen=True):
     """A mean and the ends of its 95 % interval; None where there is nothing to average, or no spread to know."""
 
     value: float | None
@@ -77,8 +74,7 @@ class Estimate:
     high: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Scores:
+class Scores(Struct, frozen=True):
     """Means over judged queries, each in [0, 1], of the first ten results.
 
     ``recall`` is the share of targets that were hit, ``mrr`` 1 / rank of the first hit, ``file_ndcg`` the NDCG of
@@ -95,8 +91,7 @@ class Scores:
     hit5: Estimate
 
 
-@dataclass(frozen=True, slots=True)
-class FlagScores:
+class FlagScores(Struct, frozen=True):
     """What the low-confidence flag is worth: ``recall`` of the ``no_answer`` queries without an answer,
     ``false_alarm`` of those ``answered`` within the first five results."""
 
@@ -107,8 +102,7 @@ class FlagScores:
     precision: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Reliability:
+class Reliability(Struct, frozen=True):
     """The answers whose confidence was from ``low`` to below ``high`` (the last row: to 1): how many, the mean that was
     stated, and the shares with a hit at the top and in the first five; where no right answer exists there is none."""
 
@@ -120,16 +114,14 @@ class Reliability:
     hit5: Estimate
 
 
-@dataclass(frozen=True, slots=True)
-class Latency:
+class Latency(Struct, frozen=True):
     """Milliseconds of the answers of a run: the middle one, and the one that one in twenty exceeds."""
 
     p50_ms: float
     p95_ms: float
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
+class Evaluation(Struct, frozen=True):
     """The scores of one run. ``rule``: files (means over repositories) or spans (means over queries).
 
     ``reliability`` and ``latency`` are of the queries that have an answer, as far as the run says them.
@@ -145,8 +137,7 @@ class Evaluation:
     latency: Latency | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """A query that two runs answer differently well: the NDCG of the one and of the other."""
 
     id: str
@@ -156,8 +147,7 @@ class Change:
     other: float
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """The NDCG of one run less that of another, query by query, and on how many queries it is better or worse.
 
     ``changes`` are these queries, the greatest differences first.
@@ -170,8 +160,7 @@ class Comparison:
     changes: tuple[Change, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
+class Compared(Struct, frozen=True):
     """Another setting, or another run, beside the one that is reported: its name, its scores, and the first less it."""
 
     name: str
@@ -179,8 +168,7 @@ class Compared:
     comparison: Comparison
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """What an evaluation comes to: of which run, the runs it is compared with, the files that were written, and what
     there is to say of where the questions come from."""
 

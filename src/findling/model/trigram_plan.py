@@ -7,15 +7,15 @@ nothing of regular expressions, of segments or of files.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 #: The index holds no trigram that spans these: a pattern matches within a line, and CR LF counts as its end.
 UNINDEXED_BYTES = frozenset(b"\r\n")
 
 
-@dataclass(frozen=True, slots=True)
-class TrigramPlan:
+class TrigramPlan(Struct, frozen=True):
     """A tree of AND and OR over trigrams.
 
     ``all``: every code and every part must hold (nothing to hold means: every file qualifies). ``any``: at least

@@ -10,9 +10,10 @@ import ipaddress
 import re
 import socket
 import threading
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
+
+from msgspec import Struct
 
 from findling.model.errors import FetchRefused, NetworkError
 from findling.model.text_encodings import is_text
@@ -45,8 +46,7 @@ _NOT_OPEN: Final = tuple(
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """A URL that may be asked for. ``path`` with its query; ``permitted``: the user allowed this host by name."""
 
     scheme: str

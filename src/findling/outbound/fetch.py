@@ -10,11 +10,12 @@ import contextlib
 import re
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Final, NamedTuple
 from urllib.parse import urljoin
+
+from msgspec import Struct
 
 from findling.model.errors import FetchRefused, NetworkError
 from findling.outbound.addresses import Target, addresses_of, target_of
@@ -24,8 +25,7 @@ MAX_REDIRECTS: Final = 5
 _REDIRECTS: Final = (301, 302, 303, 307, 308)
 
 
-@dataclass(frozen=True, slots=True)
-class Pace:
+class Pace(Struct, frozen=True):
     """How slow a server may be, in seconds: until its answer begins, between two pieces, altogether; and how many
     bytes a second it must send on the average, from ``grace_s`` on."""
 

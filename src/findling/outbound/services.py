@@ -9,8 +9,9 @@ import json
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
+
+from msgspec import Struct
 
 from findling.outbound.http import HttpAnswer, HttpFailure, post_json, unless_busy
 
@@ -69,8 +70,7 @@ def ask(
 # --- rerankers: texts and a query to an order ------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Reranker:
+class Reranker(Struct, frozen=True):
     """Where a service listens, its model, and how it calls what is the same with all."""
 
     name: str

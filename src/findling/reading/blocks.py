@@ -6,14 +6,14 @@ Knows nothing of symbols; ``chunk_code`` asks it for whatever lies outside or in
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from findling.reading.limits import CodeLimits
 from findling.reading.spans import MAX_INDENT, Lines, cut
 
 
-@dataclass(slots=True)
-class Piece:
+class Piece(Struct):
     """A chunk in the making: character positions. ``solid`` pieces are never joined to their neighbours;
     ``loose`` ones (what lies around symbols) never stand alone when they are tiny."""
 

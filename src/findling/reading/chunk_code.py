@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 from findling.model.types import Chunk, Symbol
 from findling.reading.blocks import Piece, pack, split_lines
@@ -52,8 +53,7 @@ _QUOTED_DOC = re.compile(r'.*"""\s*$')
 _QUOTED_DOC_START = re.compile(r'\s*(?:@\w+\s+(?:~[sS])?)?"""')
 
 
-@dataclass(slots=True)
-class _Node:
+class _Node(Struct):
     """A symbol as lines (0-based, inclusive; ``start`` takes in the comment above, ``begin`` does not) with
     what lies inside it."""
 
@@ -62,8 +62,8 @@ class _Node:
     begin: int
     symbol: int
     kind: str
-    members: list[_Node] = field(default_factory=list)
-    values: list[_Node] = field(default_factory=list)
+    members: list[_Node] = []
+    values: list[_Node] = []
     """Constants, variables and type aliases: cut along only where nothing else says where to cut."""
 
     @property

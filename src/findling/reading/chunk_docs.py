@@ -17,7 +17,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from findling.model.types import Chunk
 from findling.reading.limits import DOCS, SPLIT_LEVEL, DocLimits
@@ -212,8 +214,7 @@ _HTML_BLOCK = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Paragraph:
+class Paragraph(Struct, frozen=True):
     """``kind``: heading, protected (fence, comment, …), indented, list, table, html or prose."""
 
     kind: str

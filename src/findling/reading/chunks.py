@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from findling.model.languages import find_language
 from findling.model.types import Chunk, Kind, Symbol

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 SPLIT_LEVEL = 3
 """Headings down to this level begin a section."""
 
 
-@dataclass(frozen=True, slots=True)
-class DocLimits:
+class DocLimits(Struct, frozen=True):
     """Sizes in characters. ``overlap`` must be smaller than ``max_chars``."""
 
     max_chars: int = 2000
@@ -23,8 +23,7 @@ class DocLimits:
 DOCS = DocLimits()
 
 
-@dataclass(frozen=True, slots=True)
-class CodeLimits:
+class CodeLimits(Struct, frozen=True):
     """Sizes in characters, counted from the first to the last character of a chunk."""
 
     merge_chars: int = 750
@@ -50,8 +49,7 @@ _LINE_CHARS = DEFAULT.fixed_chars // DEFAULT.fixed_lines
 """A window of more or fewer lines is cut at as many characters a line as the usual one."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkLimits:
+class ChunkLimits(Struct, frozen=True):
     """How everything in one index is cut: documents in characters, code without structure in lines.
 
     ``overlap_lines`` must be smaller than ``max_lines``. ``pages``: of a web page what people read of

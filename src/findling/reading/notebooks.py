@@ -10,7 +10,8 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 MAX_CELLS = 20_000
 """Cells read from one notebook."""
@@ -23,8 +24,7 @@ _ESCAPE = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2
 _PIECES = re.compile(r'((?:[^"\\]++|\\.)++)|"\s*,\s*"|(.)', re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """One JSON string of a cell: ``raw`` is where its first character lies in the file (after the quote),
     ``at`` where its text begins in the cell; ``steps`` are (place in the cell, place in the file) behind each
     escape sequence, in order."""
@@ -35,8 +35,7 @@ class Part:
     steps: tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """One cell: ``kind`` is code, markdown, raw (or another word of the format); ``number`` counts from 1."""
 
     number: int

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from html import unescape
+
+from msgspec import Struct
 
 from findling.model import document_places as places
 from findling.reading.spans import Closings
@@ -22,8 +23,7 @@ SETEXT_LINES = 3
 """A paragraph of more lines above an underline is prose above a rule, not a heading."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """A heading by character positions: ``start`` to ``end`` (its line or lines, without the line end)."""
 
     level: int
@@ -32,8 +32,7 @@ class Mark:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Outline:
+class Outline(Struct, frozen=True):
     """Headings in order, and disjoint character spans in order (fences, comments, front matter, tables…)."""
 
     marks: tuple[Mark, ...] = ()

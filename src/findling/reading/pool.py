@@ -12,8 +12,9 @@ import queue
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self, cast
+
+from msgspec import Struct
 
 from findling.model.format_names import format_of
 from findling.model.reading import Embedded, Reading
@@ -46,8 +47,7 @@ _MAX_WORKERS = 8
 Answer = Reading | Embedded | SkippedFile
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Struct, frozen=True):
     """A file to prepare: ``key`` comes back with the answer."""
 
     key: int

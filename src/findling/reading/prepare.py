@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from findling.model import reading, secrets, term_rows, tokenizer
 from findling.model.format_names import format_of, outlined_as

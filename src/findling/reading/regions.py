@@ -6,7 +6,8 @@ Plain text work; knows markup, not chunks, trees or symbols.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from findling.model.languages import find_language
 from findling.reading.spans import Closings, locate
@@ -17,8 +18,7 @@ HOSTS = frozenset(
 """Languages that may hold scripts and styles."""
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
+class Region(Struct, frozen=True):
     """A part of a file in another language: its content without the tags around. Bytes are the file's;
     ``start_line`` is the line of its first byte."""
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from itertools import accumulate, count
 from operator import add
 from typing import TypeVar
+
+from msgspec.structs import replace
 
 from findling.model.types import Chunk
 

@@ -10,8 +10,9 @@ import re
 import time
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct
 
 from findling.model.reading import Use
 from findling.model.types import Symbol
@@ -42,8 +43,7 @@ _MACRO_GRAMMARS = frozenset({"c", "cpp", "objc"})
 _MACRO_WORD = re.compile(rb"^[ \t]*#[^\n]*|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b(?=\s+(?:[A-Za-z_~:]|/[/*]))", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Syntax:
+class Syntax(Struct, frozen=True):
     """The definitions of one file, in order of their start, parents before children, and the uses of names.
 
     ``complete`` is False when the list is cut or missing; ``problem`` then says why: "no_grammar", "timeout" or

@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from itertools import accumulate, chain
+
+from msgspec.structs import replace
 
 from findling.model.languages import find_language
 from findling.model.types import Symbol

@@ -10,11 +10,13 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import islice
 from operator import gt
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from findling.model.types import Symbol
 from findling.reading import syntax_text
@@ -59,16 +61,15 @@ def _actions_by_kind(table: Grammar) -> Mapping[int, Action]:
     return {number: action for number, action in numbered if number is not None}
 
 
-@dataclass(slots=True)
-class Found:
+class Found(Struct):
     """What one walk found. ``names`` holds the byte offset of each symbol's name, in the symbols' order;
     ``clauses`` those of further clauses that were merged into a symbol.
     """
 
-    symbols: list[Symbol] = field(default_factory=list)
-    names: list[int] = field(default_factory=list)
+    symbols: list[Symbol] = []
+    names: list[int] = []
     problem: str = ""
-    clauses: list[int] = field(default_factory=list)
+    clauses: list[int] = []
 
 
 class _Context(NamedTuple):
@@ -79,8 +80,7 @@ class _Context(NamedTuple):
     place: int
 
 
-@dataclass(slots=True)
-class _Item:
+class _Item(Struct):
     """A node that waits on the stack, with what earlier siblings and groups around it give to it."""
 
     node: Node

@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from difflib import SequenceMatcher, get_close_matches
 from heapq import nsmallest
 from typing import Literal, NamedTuple, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from findling.model import tokenizer
 from findling.model.rows import FileRow
@@ -206,8 +208,7 @@ class _AllRead:
 ALL_READ: Unread = _AllRead()
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """``instead``: the question with what was meant in the place of what does not occur; '' where nothing is."""
 
     absent: tuple[Absent, ...] = ()

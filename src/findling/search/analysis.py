@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from findling.model import tokenizer
 from findling.search.query import without_form
@@ -138,8 +139,7 @@ class NameInQuery(NamedTuple):
     qualifies: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class QueryTerms:
+class QueryTerms(Struct, frozen=True):
     """An analysed query. ``terms`` maps a term to its weight; ``keys`` its `tokenizer.term_key`s likewise.
 
     ``text`` is what was asked `without_form`; ``words`` are its lower-case content words; ``meant`` is the text with
@@ -157,7 +157,7 @@ class QueryTerms:
     compounds: tuple[str, ...]
     wants: frozenset[str]
     meant: str = ""
-    synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    synonyms: Mapping[str, tuple[str, ...]] = {}
     proper: frozenset[str] = frozenset()
 
     @property

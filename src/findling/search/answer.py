@@ -6,8 +6,9 @@ import math
 import re
 import time
 from collections.abc import Sequence, Set
-from dataclasses import replace
 from itertools import accumulate
+
+from msgspec.structs import replace
 
 from findling.model.plurals import count
 from findling.model.types import (

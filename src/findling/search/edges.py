@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from findling.model import tokenizer
 from findling.model.plurals import count
@@ -67,8 +68,7 @@ class Edge(NamedTuple):
     why: str
 
 
-@dataclass(slots=True)
-class Edges:
+class Edges(Struct):
     """``cut``: there may be more. ``crowded``: paths of files with more uses than the index keeps. ``outside``: uses of
     what the project does not define, among callees."""
 

@@ -10,9 +10,11 @@ import gc
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal, Protocol, Self
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from findling.model.errors import InvalidInput
 from findling.model.plurals import count
@@ -36,8 +38,7 @@ FILE_SHARE = 0.25
 DEFAULT_MAX_BYTES = 300_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """Which files are searched; an empty scope is all of them. ``languages``: ids, those with ``!`` before them are
     left out. ``paths``: files, and folders with all that is in them."""
 
@@ -60,8 +61,7 @@ class Scope:
         return f"!{language}" not in self.languages and (not wanted or language in wanted)
 
 
-@dataclass(frozen=True, slots=True)
-class FileRef:
+class FileRef(Struct, frozen=True):
     """A file that may match. ``size`` in bytes, as last seen. ``blob_id`` is negative where no index has it."""
 
     path: str
@@ -73,8 +73,7 @@ class FileRef:
 Shape = Literal["lines", "counts", "without"]
 
 
-@dataclass(frozen=True, slots=True)
-class GrepRequest:
+class GrepRequest(Struct, frozen=True):
     """What to search for and how much to answer.
 
     ``pattern``: an expression, or several of which any may match. ``inverted``: the lines that do not match.

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from textwrap import dedent
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from findling.model import tokenizer
 
@@ -93,8 +95,7 @@ _SENTENCE_END = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Paragraph:
+class Paragraph(Struct, frozen=True):
     """A piece of a document between blank lines, and where. ``kind``: prose, list, table, indented, protected, html.
 
     ``start_line`` and ``end_line`` are the file's, 1-based and inclusive.
@@ -106,8 +107,7 @@ class Paragraph:
     end_line: int
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(Struct, frozen=True, dict=True):
     """A paragraph with what it introduces, cleaned of markup that says nothing. ``parts`` is never empty."""
 
     parts: tuple[Paragraph, ...]
@@ -139,8 +139,7 @@ class Group:
         return worth
 
 
-@dataclass(frozen=True, slots=True)
-class PassageText:
+class PassageText(Struct, frozen=True):
     """A passage that was found, in whole paragraphs. ``value``: what speaks for it, higher is better."""
 
     path: str
@@ -149,8 +148,7 @@ class PassageText:
     paragraphs: tuple[Paragraph, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpt:
+class Excerpt(Struct, frozen=True):
     """A piece of the answer and where it stands; ``score`` orders the excerpts."""
 
     path: str
@@ -161,8 +159,7 @@ class Excerpt:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
+class _Candidate(Struct, frozen=True):
     passage: PassageText
     group: Group
     place: tuple[int, int]

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from findling.model import document_places
 from findling.model.types import LineMatch
@@ -40,8 +42,7 @@ Reach = Callable[[int], tuple[int, int]]
 """How many lines to give before and after a line, by its number."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """What to give of a file. ``lines``: most of them, None for all; counting goes on past it unless
     ``stop_when_full``. ``reach``: lines around each match; None for none. ``spans``: most columns of a line.
     ``inverted``: the lines that do not match. ``template``: what takes the place of each match. ``offsets``: with the
@@ -57,8 +58,7 @@ class Wanted:
     offsets: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class FileScan:
+class FileScan(Struct, frozen=True):
     """``lines``: the first matching lines, as many as wanted; the counts are of all of them.
 
     ``cut``: a time limit ended the scan early, and the counts are of what was seen.

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct
 
 HEAD_CHARS = 16_000
 """A head ends within this much text, else the first line is a rule."""
@@ -23,11 +24,10 @@ _ITEM = re.compile(r"[ \t]*-[ \t]+(.*)$")
 _PIECE = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^']|'')*)'|([^,\[\]\s\"'][^,\[\]]*)")
 
 
-@dataclass(frozen=True, slots=True)
-class FrontMatter:
+class FrontMatter(Struct, frozen=True):
     """``fields``: values by name as written there, a list for each. ``end``: where the document itself begins."""
 
-    fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    fields: Mapping[str, tuple[str, ...]] = {}
     end: int = 0
 
     @property

@@ -6,8 +6,9 @@ Works on rows of the index and on vectors; reads no files. Within the reader's s
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct
 
 from findling.model import tokenizer
 from findling.model.rows import SymbolRow
@@ -45,8 +46,7 @@ class Merged(NamedTuple):
     sources: tuple[Channel, ...]
 
 
-@dataclass(slots=True)
-class _Kept:
+class _Kept(Struct):
     place: Scored
     shares: dict[Channel, float]
     """Backend -> its best normalised score for this place."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Literal
+
+from msgspec import Struct
 
 from findling.model import tokenizer
 from findling.model.errors import InvalidInput
@@ -38,8 +39,7 @@ _SEPARATORS = re.compile(r"::|->|[.#/\\]")
 _ORDER = {"exact": 0, "prefix": 1, "part": 2}
 
 
-@dataclass(frozen=True, slots=True)
-class FileSymbols:
+class FileSymbols(Struct, frozen=True):
     """A file's definitions in order; ``parent`` of each is a place in the list."""
 
     path: str
@@ -51,8 +51,7 @@ FindReferences = Callable[[bytes, str, str, float], Sequence[tuple[int, int, str
 """(text, language, name) -> (line, column, enclosing symbol) of each use."""
 
 
-@dataclass(frozen=True, slots=True)
-class References:
+class References(Struct, frozen=True):
     """Uses of a name; ``total`` is exact unless ``cut``.
 
     ``in_time``: whether all files were read; ``slow``: those of which not all was; ``unread``: those that could not be.
@@ -80,8 +79,7 @@ class References:
         return tuple(notes)
 
 
-@dataclass(frozen=True, slots=True)
-class Definitions:
+class Definitions(Struct, frozen=True):
     """``total`` counts all there are, unless ``cut``: then there are more. ``unqualified`` is the last part of the name
     where only that was found."""
 

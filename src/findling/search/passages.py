@@ -11,8 +11,10 @@ import itertools
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from findling.model.errors import InvalidInput
 from findling.model.reading import ChunkRow
@@ -42,8 +44,7 @@ _DIGITS = re.compile(r"([0-9]{1,18})")
 TagsOf = Callable[[FileRow], frozenset[str]]
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentScope:
+class DocumentScope(Struct, frozen=True):
     """What narrows a question. ``prefix`` is of paths relative to the root; all of ``tags`` must be a document's."""
 
     plan: str = ""
@@ -153,8 +154,7 @@ PROPOSED = 300
 """Chunks that sign bits propose where there are too many files to compare all."""
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(Struct, frozen=True):
     """A chunk and what speaks for it: shares of the best chunk's BM25 and of the nearest chunk's cosine, and both
     together. ``cosine`` is 0 where there is no vector."""
 
@@ -170,8 +170,7 @@ class Passage:
         return -self.value, prefix_order(self.file.path), self.ordinal
 
 
-@dataclass(frozen=True, slots=True)
-class Near:
+class Near(Struct, frozen=True):
     """Passages by falling cosine, and how many were compared: ``above`` of them have the least cosine or more.
     ``entries``: the files that they are of."""
 
@@ -315,8 +314,7 @@ SOURCE_CHUNKS = 32
 """Of a long document so many chunks, evenly spread, stand for it when others are compared with it."""
 
 
-@dataclass(frozen=True, slots=True)
-class SimilarDocument:
+class SimilarDocument(Struct, frozen=True):
     """``similarity`` in [0, 1] is a mean of cosines; ``ordinal`` is the chunk that is most like the source."""
 
     file: FileRow

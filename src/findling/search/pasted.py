@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import islice, takewhile
+
+from msgspec import Struct
 
 from findling.model import tokenizer
 from findling.model.rows import FileRow
@@ -59,16 +60,14 @@ _PATH = re.compile(r"[\w.@~+/-]{1,300}")
 _AROUND = "\"'`?,;:!()[]{}<>*&."
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """A place that a text names: a path as it stands there, and the line."""
 
     path: str
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Pasted:
+class Pasted(Struct, frozen=True):
     """``frames``: where it happened first, which in a Python traceback is the last. ``names`` and ``paths`` are those
     of the prose, ``code`` the names in what is written as code."""
 
@@ -207,13 +206,12 @@ WORDS: Mapping[str, str] = {
 TITLE = "title"
 
 
-@dataclass(slots=True)
-class Led:
+class Led(Struct):
     """Entry -> signal -> value, what was found, and the line to show."""
 
-    values: dict[int, dict[str, float]] = field(default_factory=dict)
-    found: dict[int, dict[str, list[str]]] = field(default_factory=dict)
-    lines: dict[int, int] = field(default_factory=dict)
+    values: dict[int, dict[str, float]] = {}
+    found: dict[int, dict[str, list[str]]] = {}
+    lines: dict[int, int] = {}
     documents: bool = True
     """Whether documents are asked as well as code."""
 

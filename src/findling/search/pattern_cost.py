@@ -8,8 +8,9 @@ repeats, repeated alternatives) are never trusted.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from re import _constants as ops  # type: ignore[attr-defined]
+
+from msgspec import Struct
 
 from findling.search.pattern_syntax import REPEATS, SINGLE_CHARACTERS, Nodes, children
 
@@ -17,8 +18,7 @@ from findling.search.pattern_syntax import REPEATS, SINGLE_CHARACTERS, Nodes, ch
 STEP_BUDGET = 1e8
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
+class Cost(Struct, frozen=True):
     """Steps at worst: ``ways`` for each character, times the length of its line to the power of ``repeats``.
 
     ``repeats`` is infinite where `re` cannot be trusted at all.

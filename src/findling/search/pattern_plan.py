@@ -8,9 +8,10 @@ each part the texts it can match when they are few, else how its matches can beg
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from re import _constants as ops  # type: ignore[attr-defined]
 from typing import Any
+
+from msgspec import Struct
 
 from findling.model.trigram_plan import ALL, TrigramPlan, all_of, any_of, require_text
 from findling.search.pattern_syntax import REPEATS, Nodes
@@ -33,8 +34,7 @@ _ANYTHING: Texts = frozenset((b"",))
 _UNCERTAIN = frozenset(map(ord, "\u0130\u0131\u017f\u212a\ufffd"))
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(Struct, frozen=True):
     """What is known of a part's matches. ``texts``: all of them, or None; else how they begin and end."""
 
     texts: Texts | None

@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from re import _constants as ops  # type: ignore[attr-defined]
 from typing import Any
+
+from msgspec import Struct
 
 from findling.model.errors import InvalidPattern
 from findling.model.trigram_plan import TrigramPlan
@@ -40,8 +41,7 @@ class PatternTimeout(Exception):
     """Matching one text took longer than allowed."""
 
 
-@dataclass(frozen=True)
-class CompiledPattern:
+class CompiledPattern(Struct, frozen=True, dict=True):
     """A pattern with its options; made by ``compile_pattern``.
 
     ``plan``: what the index can be asked. ``needles``: texts, as bytes, that every matching line contains, the longest

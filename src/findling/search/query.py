@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from findling.model.errors import InvalidInput
 from findling.model.types import MODES, Query

@@ -10,10 +10,11 @@ that the engine hands in; it never writes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
 
 from findling import embedding
 from findling.model.errors import EmbedderUnavailable, InvalidInput

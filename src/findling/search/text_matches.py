@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from findling.model import tokenizer
 from findling.model.remembered import remembered
@@ -42,8 +43,7 @@ _SYMBOLS = re.compile(r"\w{1,2}[#+*]+$|\.\w{1,3}$")
 """Names that are nothing without their punctuation: C++, C#, .py."""
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True):
     """A word or phrase. ``terms``: what other forms of the word share, empty where only the letters count.
 
     ``required``: a document without it is no match.
@@ -54,8 +54,7 @@ class Item:
     required: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Matches:
+class Matches(Struct, frozen=True):
     """``count`` occurrences of all items; ``share`` of the items that occur, in (0, 1]; ``line`` is the best, 1-based.
 
     ``excerpt`` begins in that line, white space folded, cut ends marked with ``...`` and at most `EXCERPT_CHARS` long.

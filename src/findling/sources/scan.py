@@ -12,9 +12,10 @@ import math
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from operator import itemgetter
+
+from msgspec import Struct
 
 from findling.model import secrets, tokenizer
 from findling.outbound.files import Files, NotRead
@@ -54,8 +55,7 @@ _MOST_TERMS = 40
 _MOST_NAMES = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """``terms``: stems, and names as they are written, in lower case, with their weights; ``names``: those of them that
     may be defined somewhere; ``held_back``: whether a path is one that hardly anybody means."""
 
@@ -64,8 +64,7 @@ class Asked:
     held_back: Callable[[str], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+class Scan(Struct, frozen=True):
     """``best`` paths first, as many as were asked for. ``files`` were gone through, ``left`` were not, for want of time
     or for their size; ``files_with``: how many have each term; ``bytes``: of the text."""
 

@@ -10,7 +10,8 @@ import hashlib
 import os
 import stat
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from findling.model.format_names import format_of
 from findling.model.marks import left_out_by_name
@@ -27,8 +28,7 @@ DEFAULT_MAX_BYTES = 1 << 20  # larger texts are data or made by machines; people
 DEFAULT_MAX_DOCUMENT_BYTES = 32 << 20  # most of a PDF or a presentation is pictures
 
 
-@dataclass(frozen=True, slots=True)
-class DiscoveryOptions:
+class DiscoveryOptions(Struct, frozen=True):
     """What a user chose. ``max_bytes`` is the size of the largest file that is indexed, ``max_document_bytes`` that
     of the largest which is converted to text first (PDF and the like).
 

@@ -10,10 +10,12 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
 from functools import partial
 from heapq import merge
 from typing import TYPE_CHECKING, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from findling.model.rows import DefinedNames, FileRow, ManifestRow, SymbolRow
 from findling.store.proposals import proposed
@@ -34,8 +36,7 @@ _Number = TypeVar("_Number", int, float)
 _Value = TypeVar("_Value")
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """An index among others. ``name`` stands before its paths ('' for nothing). ``model_id``: its own number of the
     model that all are asked by, None where it has no vectors of it."""
 
@@ -53,8 +54,7 @@ class Part:
         return path.removeprefix(f"{self.name}/") if path.startswith(f"{self.name}/") else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Own:
+class _Own(Struct, frozen=True):
     """Those of some ids that are of one part, as it has them."""
 
     ids: Container[int]

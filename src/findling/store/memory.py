@@ -11,8 +11,9 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar
+
+from msgspec import Struct
 
 from findling.model import term_rows, tokenizer
 from findling.model.rows import DefinedNames, FileRow, ManifestRow, SymbolRow, squashed
@@ -34,8 +35,7 @@ B: Final = 0.75
 _Number = TypeVar("_Number", int, float)
 
 
-@dataclass(frozen=True, slots=True)
-class Statistics:
+class Statistics(Struct, frozen=True):
     """What is known of all files where only some of them are held: how many there are, how many have a term (by key),
     and how many terms they have, in their texts and in the names that they define."""
 
@@ -45,8 +45,7 @@ class Statistics:
     name_terms: int
 
 
-@dataclass(slots=True)
-class _Content:
+class _Content(Struct):
     blob_id: int
     reading: Reading
     symbols: list[SymbolRow]
@@ -57,12 +56,11 @@ class _Content:
     trigrams: frozenset[int] | None = None
 
 
-@dataclass(slots=True)
-class _Field:
+class _Field(Struct):
     """The postings of one field: how often each term stands in which unit, and how long each unit's field is."""
 
-    postings: dict[str, dict[int, int]] = field(default_factory=dict)
-    lengths: dict[int, int] = field(default_factory=dict)
+    postings: dict[str, dict[int, int]] = {}
+    lengths: dict[int, int] = {}
     total: int = 0
 
     def add(self, unit: int, text: str) -> None:

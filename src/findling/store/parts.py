@@ -1,5 +1,4 @@
-"""The parts of a reading as the tables keep them, each packed by itself, so that who asks for one unpacks no other. The
-only module that imports msgspec.
+"""The parts of a reading as the tables keep them, each packed by itself, so that who asks for one unpacks no other.
 
 Unpacking raises `ValueError` or `TypeError` for what packing never gives.
 """

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from findling.embedding.embedder import Batch, Fingerprint, wrong_dimensions
@@ -28,8 +28,7 @@ BATCH_FACTOR: Final = 6
 """A batch may take so many times as long as one query."""
 
 
-@dataclass(frozen=True, slots=True)
-class Service:
+class Service(Struct, frozen=True):
     """``input_types``: how the request says what a text is, for a document and a query; '' where it does not."""
 
     name: str

@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeVar
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from findling.embedding.embedder import Batch, wrong_dimensions
@@ -76,8 +76,7 @@ class _NoTime(Exception):
     """The caller's deadline came before the server's answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
+class _Seen(Struct, frozen=True):
     """``models``: name to digest; None when nobody answered."""
 
     at: float

@@ -7,10 +7,10 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
@@ -96,8 +96,7 @@ class RememberedQueries:
 # name is part of the fingerprint, so that vectors made with other prefixes are never compared.
 
 
-@dataclass(frozen=True, slots=True)
-class Prefixes:
+class Prefixes(Struct, frozen=True):
     """``scheme`` names them; raise the number in it when a text changes."""
 
     scheme: str

@@ -11,9 +11,10 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
+
+from msgspec import Struct, convert, to_builtins
 
 from findling.engine.small_files import only_writer, read_json, write_json
 from findling.model.errors import IndexNewer, IndexUnavailable, InvalidInput, NotFound
@@ -36,8 +37,7 @@ _ROOM_FOR_NUMBER: Final = 6
 Kind = Literal["folder", "file"]
 
 
-@dataclass(frozen=True, slots=True)
-class Collection:
+class Collection(Struct, frozen=True):
     """One row of the list.
 
     ``path`` is absolute, its links resolved when it was added. ``index`` is the name of its index's folder. ``removed``
@@ -130,7 +130,7 @@ class Collections:
                     f"The library's list {self._path} was written by a later version of findling.",
                     remedy="Use that version.",
                 )
-            return tuple(_collection(row) for row in value["collections"])
+            return tuple(map(_collection, convert(value["collections"], list[Collection])))
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise IndexUnavailable(
                 f"The library's list {self._path} is damaged: {error}.",
@@ -138,23 +138,14 @@ class Collections:
             ) from error
 
     def _write(self, rows: Mapping[str, Collection]) -> None:
-        write_json(self._path, {"version": FORMAT, "collections": [asdict(row) for row in rows.values()]})
+        write_json(self._path, {"version": FORMAT, "collections": [to_builtins(row) for row in rows.values()]})
 
 
-def _collection(row: Mapping[str, Any]) -> Collection:
-    """A row as it was written. Raises ValueError and TypeError."""
-    texts = {key: row[key] for key in ("name", "path", "kind", "index", "added_at")}
-    if not all(isinstance(value, str) for value in texts.values()) or texts["kind"] not in ("folder", "file"):
-        raise ValueError("a collection in it is not whole")
-    # It names a folder that is deleted with its collection, so it must not lead anywhere else.
-    if not _INDEX.fullmatch(texts["index"]) or not os.path.isabs(texts["path"]):  # noqa: PTH117
+def _collection(row: Collection) -> Collection:
+    """The row, if it leads nowhere else: the folder that it names is deleted with it. Raises ValueError."""
+    if not _INDEX.fullmatch(row.index) or not os.path.isabs(row.path):  # noqa: PTH117
         raise ValueError("a collection in it lies nowhere")
-    origin = row.get("origin")
-    return Collection(
-        **texts,
-        removed=tuple(str(path) for path in row.get("removed", ())),
-        origin=origin if isinstance(origin, dict) else None,
-    )
+    return row
 
 
 # --- names -----------------------------------------------------------------------------------------------------

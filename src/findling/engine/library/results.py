@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from findling.engine.jobs import Job
@@ -18,8 +19,7 @@ CHARS_PER_TOKEN = 4
 """What a token is taken for."""
 
 
-@dataclass(frozen=True, slots=True)
-class CollectionStatus:
+class CollectionStatus(Struct, frozen=True):
     """One collection as it stands. ``state`` ``missing``: what was added is not there; its index is kept.
 
     ``tokens`` is an estimate from the size of the text; ``removed`` counts files taken out on request, ``skipped`` by
@@ -39,12 +39,11 @@ class CollectionStatus:
     last_indexed_at: str = ""
     model: str = ""
     removed: int = 0
-    skipped: Mapping[str, int] = field(default_factory=dict)
+    skipped: Mapping[str, int] = {}
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class LibraryStatistics:
+class LibraryStatistics(Struct, frozen=True):
     """Of all collections together; ``last_updated`` is '' and ``embedding_model`` too when nothing is indexed."""
 
     total_chunks: int
@@ -55,8 +54,7 @@ class LibraryStatistics:
     db_size: int
 
 
-@dataclass(frozen=True, slots=True)
-class Indexed:
+class Indexed(Struct, frozen=True):
     """A collection that was brought up to date, or why it could not be: then ``report`` is None."""
 
     collection: Collection
@@ -64,8 +62,7 @@ class Indexed:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Removed:
+class Removed(Struct, frozen=True):
     """What was forgotten. Files are where they were, but for the collections in ``fetched``: their files were the
     library's own copies, and are deleted."""
 
@@ -75,8 +72,7 @@ class Removed:
     fetched: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(Struct, frozen=True):
     """One result. ``file_path`` is absolute; ``score`` in [0, 1]; ``modified`` in seconds since 1970. ``fetched``: from
     elsewhere, so not the user's own words."""
 
@@ -97,8 +93,7 @@ class Passage:
         return f"{self.file_path}:{self.chunk_index}"
 
 
-@dataclass(frozen=True, slots=True)
-class FilePassages:
+class FilePassages(Struct, frozen=True):
     """Passages of one file in order, of ``total`` that it has."""
 
     collection: str

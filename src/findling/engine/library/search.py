@@ -8,8 +8,9 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from findling.engine.engines import shares
 from findling.engine.library.results import Passage
@@ -31,8 +32,7 @@ SPARE = 20
 """Passages looked at beyond those asked for: some may be in files that vanished a moment ago."""
 
 
-@dataclass(frozen=True, slots=True)
-class LibraryResult:
+class LibraryResult(Struct, frozen=True):
     """An answer. ``total`` counts all passages that reach ``min_score``, shown or not; ``total_exact`` is False when
     there may be more. ``best_similarity`` is of any passage, None when none was compared; ``below_threshold`` counts
     the others. ``used_semantic`` is False when words decided, then ``min_score`` was not applied; where it is True,
@@ -52,8 +52,7 @@ class LibraryResult:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(Struct, frozen=True):
     """A passage of a source, by its file's path in it and its place in the file."""
 
     source: Source
@@ -62,8 +61,7 @@ class _Place:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(Struct, frozen=True):
     """Places best first. How many passages reach the least score, how many do not, the best score; whether all were
     counted. ``lacking``: the sources that could not be asked by meaning, and why."""
 

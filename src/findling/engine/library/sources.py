@@ -10,9 +10,11 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from findling.config import load
 from findling.engine import Recipe
@@ -37,8 +39,7 @@ if TYPE_CHECKING:
     from findling.store.reader import IndexReader
 
 
-@dataclass(slots=True)
-class Source:
+class Source(Struct):
     """``name`` is shown with every result. ``kind``: only files of this kind, None for all. ``fetched``: they came
     from elsewhere."""
 
@@ -46,7 +47,7 @@ class Source:
     engine: Engine
     kind: str | None = None
     fetched: bool = False
-    left: tuple[str, ...] = field(init=False, default=())
+    left: tuple[str, ...] = ()
     """What the last `freshen` did not take in, in words; empty where that is nothing."""
 
     @property

@@ -9,8 +9,9 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec.structs import replace
 
 from findling import config, contracts, engine, outbound
 from findling.faces import mcp

@@ -12,9 +12,10 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
+
+from msgspec import Struct
 
 from findling.faces.mcp.http_options import HttpOptions
 from findling.faces.mcp.wire import INVALID_REQUEST, Refused, TooLong, read_message
@@ -188,8 +189,7 @@ SESSION_IDLE_S = 1800.0
 SESSION_HEADER = b"mcp-session-id"
 
 
-@dataclass(slots=True)
-class _Session:
+class _Session(Struct):
     used_at: float
     calls: int = 0
     streams: int = 0

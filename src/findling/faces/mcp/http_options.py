@@ -12,8 +12,9 @@ import re
 import socket
 import stat
 from collections.abc import MutableMapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct
 
 from findling.model.errors import InvalidInput
 
@@ -31,8 +32,7 @@ _HOST = re.compile(rf"(?P<name>{_NAME})(?::(?P<port>\d{{1,5}}))?")
 _ORIGIN = re.compile(rf"(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<name>{_NAME})(?::(?P<port>\d{{1,5}}))?")
 
 
-@dataclass(frozen=True, slots=True)
-class HttpOptions:
+class HttpOptions(Struct, frozen=True):
     """Where a server listens and whom it answers.
 
     ``port`` 0 takes a free one. ``hosts``: further names (``name`` or ``name:port``) that a request may be addressed
@@ -42,9 +42,12 @@ class HttpOptions:
 
     host: str
     port: int
-    token: str | None = field(default=None, repr=False)
+    token: str | None = None
     hosts: tuple[str, ...] = ()
     origins: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"HttpOptions({self.host!r}, {self.port!r}, hosts={self.hosts!r}, origins={self.origins!r})"
 
     def allows_host(self, header: str) -> bool:
         """Whether a request with this ``Host`` was meant for this server, and not led here by a foreign name."""
@@ -131,8 +134,7 @@ BACKLOG = 64
 """Connections that wait to be accepted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Listening:
+class Listening(Struct, frozen=True):
     """A bound socket and whom it is for."""
 
     socket: socket.socket

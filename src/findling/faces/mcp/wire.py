@@ -11,9 +11,10 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Future
@@ -124,8 +125,7 @@ MESSAGES_WAITING = 64
 """Messages that are read ahead; a client that sends faster has to wait."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wire:
+class Wire(Struct, frozen=True):
     """What the protocol speaks over: a descriptor to read from, a stream to write to."""
 
     reader: int
@@ -136,8 +136,7 @@ class Wire:
         self.writer.flush()
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """What came in up to an end of line; of one that is ``too_long`` both ends, without what was between them."""
 
     data: bytes

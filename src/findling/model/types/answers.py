@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct
 
 from findling.model.plurals import count
 from findling.model.types.basic import (
@@ -23,8 +24,7 @@ from findling.model.types.basic import (
 # --- a query travelling ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
+class Gate(Struct, frozen=True):
     """When a question is asked by meaning too, and how much that weighs; decided once text has been ranked.
 
     ``caps``: intent -> the most that meaning may weigh against text, 0.5 for the engine's own sum; an intent without
@@ -37,8 +37,7 @@ class Gate:
     closed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(Struct, frozen=True):
     """What is asked. ``limit`` counts places in the answer (1 to 1000).
 
     ``wait_s`` bounds the indexing that may go before (0: none, None: all of it); with ``look_at_all`` every file is
@@ -73,8 +72,7 @@ class Query:
     screen_lines: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """A further good place inside a hit's file."""
 
     start_line: int
@@ -82,8 +80,7 @@ class Span:
     symbol: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(Struct, frozen=True):
     """One signal's share of a hit's ranking value; the shares of a hit add up to its ``rank_value``."""
 
     signal: str
@@ -91,8 +88,7 @@ class Reason:
     words: str
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Struct, frozen=True):
     """One place of the answer: the best range of a file, with the file's other good places folded under it.
 
     ``rank_value`` is the sum that orders the list; ``score`` is its exposed form in [0, 1]. ``snippet`` holds
@@ -128,8 +124,7 @@ class Hit:
     copies: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(Struct, frozen=True):
     """What the answer was searched in: files, chunks, how many of them have vectors, and what was left out.
 
     ``complete``: the whole root was indexed once. ``pending_files`` are known not to be indexed yet.
@@ -142,7 +137,7 @@ class Coverage:
     chunks: int = 0
     embedded_chunks: int = 0
     pending_files: int = 0
-    skipped: Mapping[str, int] = field(default_factory=dict)
+    skipped: Mapping[str, int] = {}
     complete: bool = False
     vectors_wanted: bool = True
     scanned: int = 0
@@ -163,8 +158,7 @@ class Coverage:
         return sum(self.skipped.get(reason, 0) for reason in UNREAD)
 
 
-@dataclass(frozen=True, slots=True)
-class Near:
+class Near(Struct, frozen=True):
     """A name, a path or a line of text that is like one that does not occur, and where it stands."""
 
     text: str
@@ -172,8 +166,7 @@ class Near:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Absent:
+class Absent(Struct, frozen=True):
     """Something asked for to the letter that none of the ``files`` searched has: not as a name, a path or a text.
 
     ``whole``: nothing else was asked. ``nearest``: the nearest there is, the first one first. ``meant``: what was asked
@@ -202,8 +195,7 @@ _SHOWN_CHARS = 120
 """Of a text that does not occur, in a sentence about it."""
 
 
-@dataclass(frozen=True, slots=True)
-class SearchResult:
+class SearchResult(Struct, frozen=True):
     """An answer: hits in order, and what it is worth.
 
     ``total`` counts distinct files that matched before the cut to ``limit``. ``confidence`` is in [0, 1];
@@ -265,8 +257,7 @@ Skip = Literal[
 index: it has no vectors; nothing in it is near. The embedder: see `EmbedderProblem`, or it failed at this text."""
 
 
-@dataclass(frozen=True, slots=True)
-class EmbedderProblem:
+class EmbedderProblem(Struct, frozen=True):
     """What keeps an index from being asked by meaning: there is no embedder; the one that is meant does not answer, or
     too late; the index's vectors are another's. ``message`` is for people."""
 
@@ -274,8 +265,7 @@ class EmbedderProblem:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Meaning:
+class Meaning(Struct, frozen=True):
     """What became of the semantic side of a question.
 
     ``ran``: vectors were compared; ``skipped``: why that had no part in the answer. ``ratio``: what it weighed against
@@ -294,8 +284,7 @@ class Meaning:
     by_words: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Grounds:
+class Grounds(Struct, frozen=True):
     """What speaks for one hit. ``text``: the first lines of its place, as many as were asked for, '' where the file
     cannot be read.
 
@@ -306,15 +295,14 @@ class Grounds:
     """
 
     text: str = ""
-    ranks: Mapping[str, int] = field(default_factory=dict)
+    ranks: Mapping[str, int] = {}
     rank_part: float = 0.0
-    signals: Mapping[str, float] = field(default_factory=dict)
+    signals: Mapping[str, float] = {}
     cosine: float | None = None
     similarity: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Confidence:
+class Confidence(Struct, frozen=True):
     """An estimate in [0, 1] that the first places answer the question, and what it was made from: the share of the
     query's rare words in the first file, their mean share in the first ones, the best cosine of these (None without
     vectors), and how far one of them is what was asked for by name or to the letter."""
@@ -326,8 +314,7 @@ class Confidence:
     named: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """All that is known of what was asked: `Engine.search`'s result, and what any contract says beside it.
 
     ``grounds`` has one entry for each of the result's hits, in order. ``ran``: the channels that were asked.
@@ -344,7 +331,7 @@ class Answer:
     meaning: Meaning = Meaning()
     confidence: Confidence = Confidence()
     text_confidence: float = 0.0
-    timings_ms: Mapping[str, float] = field(default_factory=dict)
+    timings_ms: Mapping[str, float] = {}
 
     @property
     def absent(self) -> tuple[Absent, ...]:
@@ -362,8 +349,7 @@ class Answer:
         return zip(self.result.hits, self.grounds, strict=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
+class Status(Struct, frozen=True):
     """The state of one index."""
 
     root: str

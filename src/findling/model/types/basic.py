@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
+
+from msgspec import Struct
 
 Kind = Literal["code", "docs", "data"]
 Mode = Literal["auto", "keyword", "symbol", "semantic", "exact", "hybrid"]
@@ -43,8 +44,7 @@ LOW_CONFIDENCE = 0.5
 # --- a file being indexed -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class FileState:
+class FileState(Struct, frozen=True):
     """A file as it was when it was read: what proves it unchanged. ``stamp``: as `files.stamp_of`."""
 
     path: str
@@ -69,8 +69,7 @@ UNREAD: tuple[str, ...] = ("unreadable", "failed")
 """Reasons to leave a file out that no rule is behind: an answer without it is not whole, and who asks is told."""
 
 
-@dataclass(frozen=True, slots=True)
-class SkippedFile:
+class SkippedFile(Struct, frozen=True):
     """A file that is not indexed, and why: a stable ``reason`` code plus a sentence for people."""
 
     path: str
@@ -78,8 +77,7 @@ class SkippedFile:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(Struct, frozen=True):
     """One definition inside one file.
 
     ``parent`` is the position of the enclosing symbol in the file's list, -1 at the top. The range covers
@@ -100,8 +98,7 @@ class Symbol:
     doc: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(Struct, frozen=True):
     """A contiguous piece of a file, the unit of text and vector search.
 
     ``start_byte``/``end_byte`` re-read to exactly the chunk's text; the lines are those it touches.
@@ -119,8 +116,7 @@ class Chunk:
     header: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(Struct, frozen=True):
     """How far a run is: ``stage`` is listing, indexing, embedding, answering, reading or copying; ``total`` is 0 while
     it is unknown."""
 
@@ -130,8 +126,7 @@ class Progress:
     bytes_done: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class IndexReport:
+class IndexReport(Struct, frozen=True):
     """What a run of the indexer did. ``failed`` files cost themselves only; each carries its reason."""
 
     root: str

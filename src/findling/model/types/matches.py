@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, Self, TypedDict
+
+from msgspec import Struct
 
 from findling.model.types.basic import Completeness, Freshness, Grade, SkippedFile
 
@@ -12,8 +13,7 @@ if TYPE_CHECKING:
     from findling.model.types.answers import Absent, Coverage
 
 
-@dataclass(frozen=True, slots=True)
-class LineMatch:
+class LineMatch(Struct, frozen=True):
     """One line that a pattern matches. ``spans`` are 0-based (start, end) columns in ``text``, end exclusive.
 
     Of a line with very many matches only the first spans are kept; the counts are of all. ``text_start`` is the
@@ -33,8 +33,7 @@ class LineMatch:
     offset: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class FileMatches:
+class FileMatches(Struct, frozen=True):
     """What matches in a file: the lines that were asked for, how many occurrences and lines there are, and the bytes of
     its text."""
 
@@ -45,8 +44,7 @@ class FileMatches:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class GrepResult:
+class GrepResult(Struct, frozen=True):
     """Every occurrence of a pattern, or as many as ``limit`` lines allow (then ``truncated``).
 
     ``total_occurrences``, ``total_lines`` and ``total_files`` count what is not returned as well; when a time limit
@@ -127,8 +125,7 @@ class GrepStream(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class SymbolHit:
+class SymbolHit(Struct, frozen=True):
     """A definition. ``body``: its text from its first line on, as much of it as was asked for."""
 
     path: str
@@ -144,8 +141,7 @@ class SymbolHit:
     body: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(Struct, frozen=True):
     """A use of a name in code: neither its definition nor inside a comment or a string."""
 
     path: str
@@ -155,8 +151,7 @@ class Reference:
     enclosing: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SymbolResult:
+class SymbolResult(Struct, frozen=True):
     """Definitions and uses of a name. ``coverage``: of the asked folder what was left out, and no vectors. ``absent``:
     that the name occurs nowhere, where that is known."""
 
@@ -175,8 +170,7 @@ class SymbolResult:
     absent: tuple[Absent, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(Struct, frozen=True):
     """A use of a definition: where it stands (``text`` is its line, ``enclosing`` the definition around it) and what it
     means (``target``). ``kind`` is call, instantiate, inherit, decorate, type or read; ``why`` says what the grade
     rests on, '' where imports and scopes alone do."""
@@ -194,8 +188,7 @@ class Edge:
     target_signature: str
 
 
-@dataclass(frozen=True, slots=True)
-class EdgeResult:
+class EdgeResult(Struct, frozen=True):
     """Who uses a definition, or what it uses, surest first. ``definitions``: those that were asked about, or the
     nearest where nothing has the name. ``totals``: by grade, how many edges there are; ``in_tests``: how many of these
     stand in tests and are not listed."""

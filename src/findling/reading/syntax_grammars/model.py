@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from operator import methodcaller
 from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -22,8 +23,7 @@ MODULE, TYPE, FUNCTION = 0, 1, 2
 TYPE_KINDS = frozenset({"class", "struct", "enum", "trait", "interface"})
 
 
-@dataclass(slots=True)  # not frozen: two of three take half as long to make
-class Definition:
+class Definition(Struct):
     """One name that a node defines. An empty ``kind`` makes no symbol, only a scope (``impl`` blocks, namespaces).
 
     ``qualifier`` is put before the name (receiver types, ``A::`` in ``A::b``). ``body`` is where the signature stops
@@ -46,15 +46,13 @@ Definitions = Iterable[Definition]
 Finder = Callable[["Node", bytes, int], Definitions]
 
 
-@dataclass(frozen=True, slots=True)
-class Through:
+class Through(Struct, frozen=True):
     """No definition itself; its children are looked at in the same place, or in ``place``."""
 
     place: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """Like Through; but when exactly one child matters, that one takes the whole node as its range.
 
     ``signed``: the signature starts at this node too (``export``, ``const``, ``template``; not decorators).
@@ -63,8 +61,7 @@ class Group:
     signed: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Attach:
+class Attach(Struct, frozen=True):
     """A sibling that belongs to the definition after it: an attribute (default) or, by ``doc``, its documentation.
 
     ``doc`` returns the documentation's text, "" for an attribute, and None when the node is neither: then ``find``
@@ -90,8 +87,7 @@ def through(types: str, place: int | None = None) -> dict[str, Action]:
     return dict.fromkeys(types.split(), Through(place))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Grammar:
+class Grammar(Struct, frozen=True, eq=False):
     """How one language's definitions look in the trees of ``parser`` (the name of a tree-sitter grammar).
 
     ``nested``: a regular expression over a function's text without which no definition can be inside it; empty: never
@@ -209,8 +205,7 @@ def imports(value: Node, name: str, text: bytes, call: re.Pattern[bytes], member
 BY_KIND = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Define:
+class Define(Struct, frozen=True):
     """The common case: a node that defines a name. ``name`` and ``body`` are the paths to both (`way`).
 
     ``words``: what may stand before the name -> the kind that it then is. ``each``: the path to several that are
@@ -225,7 +220,7 @@ class Define:
     body: str = "body"
     each: str = ""
     strip: str = ""
-    words: Mapping[bytes, str] = field(default_factory=dict)
+    words: Mapping[bytes, str] = {}
     local: bool = True
     inside: int | None = BY_KIND
     unnamed: int | None = None

@@ -6,8 +6,9 @@ Namespaces of C++ qualify names; they are no symbols of their own (they are in e
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from findling.reading.syntax_grammars.model import (
     ATTRIBUTE,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from findling.reading.syntax_grammars.model import get, text_of
 
@@ -15,8 +16,7 @@ Imported = tuple[str, str, str]
 """Name in the module ('' for the module itself, ``*`` for all), module as written, name in this file."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class UseGrammar:
+class UseGrammar(Struct, frozen=True, eq=False):
     """How uses of names look in the trees of one grammar. The captures of ``query``:
 
     - ``call``: a call or the making of an object, whose callee is the field ``callee``, its arguments ``arguments``;

@@ -7,8 +7,9 @@ symbols nor part of qualified names. Of style sheets what can be named elsewhere
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from findling.reading.syntax_grammars.model import (
     ATTRIBUTE,

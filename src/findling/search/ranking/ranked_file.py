@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct
 
 from findling.model.rows import FileRow
 from findling.model.types import Reason
@@ -41,8 +42,7 @@ it has the query's words together; how near to the query the name of the definit
 it is among the tests of the file itself, which speaks against it unless tests are asked for."""
 
 
-@dataclass(slots=True)
-class RankedFile:
+class RankedFile(Struct):
     """A candidate with its signals and its rank value; `chunk_values` orders the places inside it.
 
     ``rare_coverage``: the share of the query that it holds, rare terms above all; ``texts`` are BM25 shares by chunk
@@ -54,20 +54,20 @@ class RankedFile:
     """
 
     file: FileRow
-    values: dict[str, float] = field(default_factory=dict)
+    values: dict[str, float] = {}
     rank_value: float = 0.0
     rare_coverage: float = 0.0
-    texts: dict[int, float] = field(default_factory=dict)
+    texts: dict[int, float] = {}
     cosines: FileCosines | None = None
     highest: float = 0.0
     best_cosine: float = 0.0
     window_cosine: float = 0.0
-    definitions: list[Definition] = field(default_factory=list)
+    definitions: list[Definition] = []
     exact_line: int = 0
     first_line: int = 0
     asked_line: int = 0
-    names: Mapping[str, float] = field(default_factory=dict)
-    found_there: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, float] = {}
+    found_there: Mapping[str, str] = {}
     translations: tuple[str, ...] = ()
     copies: tuple[str, ...] = ()
     use: frozenset[str] = frozenset()

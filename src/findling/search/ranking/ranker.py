@@ -6,8 +6,9 @@ All normalisation is over the candidates of this query; no row of the index depe
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field
 from functools import partial
+
+from msgspec import Struct
 
 from findling.model import term_rows, tokenizer
 from findling.model.rows import NO_NAMES, FileRow
@@ -22,18 +23,17 @@ WINDOW = 4
 """Chunks on each side that share a window, in text as with vectors."""
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Struct, frozen=True):
     """What the channels found for one query. ``cosines`` is None when there are no vectors to ask."""
 
     keyword: KeywordHits
     definitions: Mapping[int, list[Definition]]
     cosines: Mapping[int, FileCosines] | None
-    exact: Mapping[int, int] = field(default_factory=dict)
+    exact: Mapping[int, int] = {}
     """Entry -> the first line where the query's literal part stands."""
-    asked_paths: Mapping[int, int] = field(default_factory=dict)
+    asked_paths: Mapping[int, int] = {}
     """Entry -> the line that was asked for with its path, 0 for none, where the query is a path."""
-    messages: Mapping[int, tuple[int, float]] = field(default_factory=dict)
+    messages: Mapping[int, tuple[int, float]] = {}
     """Entry -> the line that says the query, and how much of it, where that may be a program's message."""
 
 

@@ -12,10 +12,11 @@ import os
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
+
+from msgspec.structs import replace
 
 from findling.engine.library.fetching.fetch_requests import FileRequest
 from findling.engine.library.place import FILES, PARTS, fetched_quota

@@ -13,9 +13,10 @@ import re
 import time
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct, to_builtins
 
 from findling.engine.jobs import RunningJob
 from findling.engine.library.fetching.fetch_requests import RepoRequest, is_commit, is_short_commit
@@ -64,8 +65,7 @@ _BUNDLE_BYTES: Final = 16_000_000
 _NOT_FOR_PEOPLE = re.compile(r"[^\x20-\x7e]+")
 
 
-@dataclass(frozen=True, slots=True)
-class _Commit:
+class _Commit(Struct, frozen=True):
     """``branch``: what the commit was found by; ``ref``: what to fetch."""
 
     branch: str
@@ -305,7 +305,7 @@ def _share(job: RunningJob, begin: int, end: int) -> Callable[[float], None]:
 
 
 def _indexed(library: Library, job: RunningJob, request: RepoRequest, folder: Path, commit: str) -> dict[str, Any]:
-    origin = {"type": "repository", "commit": commit, "request": asdict(request)}
+    origin = {"type": "repository", "commit": commit, "request": to_builtins(request)}
     name = request.name.replace("/", "-")
     collection = library.enlist(folder, name, origin)
     done = library.refresh(collection.name, progress=job.indexing(BUNDLED), fetch=False)[0]

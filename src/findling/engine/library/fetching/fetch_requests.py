@@ -6,10 +6,10 @@ Names come from elsewhere, of files, branches and repositories: here it says wha
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urlsplit
+
+from msgspec import Struct, convert
 
 from findling.model.errors import FetchRefused, InvalidInput
 from findling.model.text_encodings import is_text
@@ -28,8 +28,7 @@ MAX_FILE_MB: Final = 1_000
 DEFAULT_FILE_MB: Final = 10
 
 
-@dataclass(frozen=True, slots=True)
-class FileRequest:
+class FileRequest(Struct, frozen=True, tag_field="type", tag="fetch_file"):
     """``max_bytes`` of the file."""
 
     url: str
@@ -38,15 +37,12 @@ class FileRequest:
     max_bytes: int = DEFAULT_FILE_MB << 20
     index: bool = True
 
-    type: Literal["fetch_file"] = "fetch_file"
-
     @property
     def name(self) -> str:
         return self.filename
 
 
-@dataclass(frozen=True, slots=True)
-class RepoRequest:
+class RepoRequest(Struct, frozen=True, tag_field="type", tag="fetch_repo"):
     """``branch``: a branch, tag or commit; '' for ``main``, else what the server has checked out."""
 
     url: str
@@ -55,8 +51,6 @@ class RepoRequest:
     exclude: tuple[str, ...] = ()
     remove_comments: bool = False
     line_numbers: bool = True
-
-    type: Literal["fetch_repo"] = "fetch_repo"
 
     @property
     def name(self) -> str:
@@ -96,13 +90,10 @@ def checked(request: Request, config: Config) -> Request:
     )
 
 
-_REQUESTS: Final[Mapping[str, Callable[..., Request]]] = {"fetch_file": FileRequest, "fetch_repo": RepoRequest}
-
-
-def read_request(value: Mapping[str, Any]) -> Request:
-    """The inverse of `dataclasses.asdict`. Raises KeyError, ValueError and TypeError."""
-    facts: dict[str, Any] = {key: tuple(item) if isinstance(item, list) else item for key, item in value.items()}
-    return _REQUESTS[facts.pop("type")](**facts)
+def read_request(value: object) -> Request:
+    """The inverse of `msgspec.to_builtins`. Raises `msgspec.ValidationError`."""
+    request: Request = convert(value, FileRequest | RepoRequest)
+    return request
 
 
 MAX_FILENAME_BYTES: Final = 200

@@ -22,7 +22,7 @@ def main(directory: str, id: str) -> int:
         job = library.jobs.take(id)
         try:
             request = read_request(json.load(sys.stdin.buffer))
-        except (KeyError, TypeError, ValueError):
+        except ValueError:
             job.end("failed", error="processing: its request cannot be read")
             return BROKEN
         try:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec import Struct
 
 from findling.config.roots import STORE_NAME
 from findling.engine.library.fetching.fetch_requests import path_problem
@@ -36,15 +37,14 @@ _REGULAR: Final = (b"100644", b"100755", b"100664")
 _POINTER: Final = b"version https://git-lfs.github.com/spec/"
 
 
-@dataclass(slots=True)
-class Tree:
+class Tree(Struct):
     """What was written: path to git's name of the content. ``left_out`` are (path, why)."""
 
-    files: dict[str, str] = field(default_factory=dict)
+    files: dict[str, str] = {}
     changed: int = 0
     removed: int = 0
     size: int = 0
-    left_out: list[tuple[str, str]] = field(default_factory=list)
+    left_out: list[tuple[str, str]] = []
 
     def leave_out(self, path: str, why: str) -> None:
         self.left_out.append((path.encode("utf-8", "replace").decode(), why))

@@ -6,13 +6,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
 
 from findling.engine.jobs import Job, RunningJob, start_process
 from findling.engine.library.fetching import fetch_file, fetch_repo
@@ -40,7 +40,7 @@ def start(library: Library, request: Request) -> Job:
         fetch_file.already_there(library.directory, request)
     if len(library.jobs.active()) >= MAX_JOBS:
         raise IndexBusy(f"{MAX_JOBS} jobs are running already.", remedy="Ask again when one has ended.")
-    job = library.jobs.queue("fetch", request.type, request.name)
+    job = library.jobs.queue("fetch", "fetch_file" if isinstance(request, FileRequest) else "fetch_repo", request.name)
     try:
         with library.jobs.path(job.id, ERRORS).open("wb") as errors:
             process = start_process(
@@ -58,7 +58,7 @@ def start(library: Library, request: Request) -> Job:
         )
     assert process.stdin is not None
     with suppress(BrokenPipeError), process.stdin as told:  # one that is gone has not taken its job
-        told.write(json.dumps(asdict(request)).encode())  # not by a file: there may be a token in its URL
+        told.write(msgspec.json.encode(request))  # not by a file: there may be a token in its URL
     return job
 
 

@@ -9,13 +9,15 @@ A grep answer is written as it is found. Of a line longer than LONGEST_LINE it h
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
+
+from msgspec import to_builtins
+from msgspec.structs import asdict, replace
 
 from findling.faces.cli.terminal.lines import as_they_come, clipped
 from findling.faces.cli.terminal.safe import is_terminal
@@ -33,18 +35,10 @@ _UNSAFE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud8
 _BYTES_PER_TOKEN = 4
 """What a token of indexed text is taken for."""
 
-_LINE_FIELDS = tuple(field.name for field in dataclasses.fields(LineMatch))
-
 
 def to_json(value: object) -> Any:
     """A value of findling.model.types (or any nesting of them) as dicts, lists and scalars that JSON knows."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: to_json(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): to_json(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [to_json(item) for item in value]
-    return value
+    return to_builtins(value, str_keys=True, enc_hook=dict)  # mappings that are no dict
 
 
 def error_to_json(error: FindlingError) -> dict[str, Any]:
@@ -111,7 +105,7 @@ class JsonView:
         self._write(result)
 
     def status(self, status: Status, *, skipped: bool) -> None:
-        shown = status if skipped else dataclasses.replace(status, skipped=())
+        shown = status if skipped else replace(status, skipped=())
         write_json(self._out, {"root": self._root, **to_json(shown), "statistics": _statistics(status)})
 
     def config(self, loaded: Loaded) -> None:
@@ -181,7 +175,7 @@ def _statistics(status: Status) -> dict[str, Any]:
 
 def _line(line: LineMatch) -> dict[str, Any]:
     line = clipped(line)
-    return {name: getattr(line, name) for name in _LINE_FIELDS}
+    return asdict(line)
 
 
 def _search_fields(result: SearchResult) -> dict[str, Any]:

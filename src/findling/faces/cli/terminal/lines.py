@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
 
 from findling.model.types import Hit
 from findling.search import lines_of
