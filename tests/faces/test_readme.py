@@ -10,35 +10,22 @@ import pytest
 
 from findling.contracts.tools import select
 from findling.faces.cli.arguments import parse
+from findling.faces.install import agents
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 
-COMMANDS = re.findall(r"^ {4}(?:claude|codex|gemini) mcp add findling(?: --)? (findling serve.*)$", README, re.M)
 
-SETTINGS = [json.loads(text) for text in re.findall(r"^\| [^|]+ \| `[^`]+\.json` \| `(\{.*\})` \|$", README, re.M)]
-
-
-def commands_in(settings: dict[str, object]) -> list[list[str]]:
-    found = []
-    for key, value in settings.items():
-        if key == "command":
-            arguments = settings.get("args", [])
-            assert isinstance(arguments, list)
-            found.append([value, *arguments] if isinstance(value, str) else list(value))  # type: ignore[call-overload]
-        elif isinstance(value, dict):
-            found += commands_in(value)
-    return found
+def test_the_entry_that_is_shown_is_the_one_that_is_written() -> None:
+    shown = README[README.index("findling install --agent cursor --dry-run") :].split("{", 1)[1].split("note:")[0]
+    (agent,) = (agent for agent in agents.known() if agent.id == "cursor")
+    server = agent.server(("/home/you/.local/bin/findling",))
+    assert json.loads("{" + shown) == {agent.keys[0]: {agents.ENTRY: server}}
 
 
-def test_there_are_lines_for_the_usual_clients() -> None:
-    assert len(COMMANDS) == 3
-    assert [next(iter(settings)) for settings in SETTINGS] == ["mcp", "mcpServers", "servers"]
-
-
-@pytest.mark.parametrize(
-    "command", [command.split() for command in COMMANDS] + [c for settings in SETTINGS for c in commands_in(settings)]
-)
-def test_each_starts_a_server(command: list[str]) -> None:
+@pytest.mark.parametrize("agent", agents.known(), ids=lambda agent: agent.id)
+def test_each_entry_starts_a_server(agent: agents.Agent) -> None:
+    server = agent.server(("findling",))
+    command = server["command"] if isinstance(server["command"], list) else [server["command"], *server["args"]]
     assert command[:2] == ["findling", "serve"]
     assert select(parse("serve", command[2:]).tools)
 

@@ -1,0 +1,17 @@
+"""Telling coding agents of findling: where each of them keeps its servers, and what is written there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from findling.model.front_door import front_door
+
+if TYPE_CHECKING:
+    from findling.faces.install.agents import Agent, command, known
+    from findling.faces.install.changes import Change, carry_out, entry, planned, planned_hint
+else:
+    __getattr__ = front_door(
+        __name__, {"agents": "Agent command known", "changes": "Change carry_out entry planned planned_hint"}
+    )
+
+__all__ = ["Agent", "Change", "carry_out", "command", "entry", "known", "planned", "planned_hint"]
