@@ -171,10 +171,11 @@ def test_another_number_of_arguments_is_not_possible(project: Opened) -> None:
     engine = project(
         {
             "a.py": "class A:\n    def put(self, one): ...\nclass B:\n    def put(self, one, two): ...\n",
-            "b.py": "def go(x):\n    x.put(1)\n    x.put(1, 2)\n    x.put(1, 2, 3)\n",
+            "b.py": "def go(x):\n    x.put(1)\n    x.put(1,  # one\n      2)\n    x.put(*x)\n    x.put(i for i in x)\n",
         }
     )
-    assert [edge.line for edge in engine.callers("A.put").edges] == [2]
+    assert [edge.line for edge in engine.callers("A.put").edges] == [2, 5, 6]
+    assert [edge.line for edge in engine.callers("B.put").edges] == [3, 5]
 
 
 def test_local_names_and_names_from_elsewhere_are_no_uses(project: Opened) -> None:

@@ -27,7 +27,7 @@ class Symbol(NamedTuple):
 USE_KINDS = ("call", "import", "inherit", "decorate", "type", "read", "write", "return")
 
 MOST_ARGUMENTS = 15
-"""A larger number of arguments is kept as this one."""
+"""So many arguments or more, or nobody can tell how many: a list is unpacked into them."""
 
 MOST_USES = 20_000
 """Of one content; one with more is generated. Its first ones are kept."""

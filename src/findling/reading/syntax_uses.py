@@ -89,8 +89,9 @@ class _Uses:
             annotation = self._annotation(node)
             self._rows.append((node.start_byte, "return", "", "", 0, annotation, node.start_point[0] + 1))
         done: set[int] = set()
+        unpacked = {node.start_byte for node in captures.get("unpacked", ())}
         for node in captures.get("call", ()):
-            self._call(node, kinds, done)
+            self._call(node, kinds, unpacked, done)
         for node in captures.get("target", ()):
             self._target(node, done)
         for node in captures.get("member", ()):
@@ -134,14 +135,24 @@ class _Uses:
                 if name:
                     self._known.add(local)
 
-    def _call(self, node: Node, kinds: dict[int, str], done: set[int]) -> None:
+    def _call(self, node: Node, kinds: dict[int, str], unpacked: set[int], done: set[int]) -> None:
         callee = self._table.callee(node)
         if callee is not None and (callee.type == "identifier" or callee.type in self._table.members):
-            arguments = node.child_by_field_name("arguments")
-            end = callee.end_byte
-            number = arguments.named_child_count if arguments is not None else 0
-            self._use(callee, kinds.get(end, "call"), min(number, MOST_ARGUMENTS))
-            done.add(end)
+            self._use(callee, kinds.get(callee.end_byte, "call"), self._arguments(node, unpacked))
+            done.add(callee.end_byte)
+
+    def _arguments(self, call: Node, unpacked: set[int]) -> int:
+        node = call.child_by_field_name("arguments")
+        if node is None:
+            return 0
+        start, end = node.start_byte, node.end_byte
+        if start in unpacked:
+            return MOST_ARGUMENTS
+        if not self._text.startswith(b"(", start) or node.type == "generator_expression":
+            return 1
+        if self._text.find(b"\n", start, end) < 0:
+            return min(node.named_child_count, MOST_ARGUMENTS)
+        return min(sum(not child.is_extra for child in node.named_children), MOST_ARGUMENTS)  # without comments
 
     def _target(self, node: Node, done: set[int]) -> None:
         """An assignment: what is written, and what that says of its type."""

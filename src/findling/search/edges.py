@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from findling.model import tokenizer
 from findling.model.plurals import count
-from findling.model.reading import MOST_USES, Use
+from findling.model.reading import MOST_ARGUMENTS, MOST_USES, Use
 from findling.model.rows import FileRow, SymbolRow
 from findling.model.types import GRADES, Grade
 from findling.search.graph.file_names import TOP, VALUES, FileNames
@@ -239,10 +239,10 @@ def _within(here: FileNames, position: int, around: int) -> bool:
 
 def _fits(use: Use, definition: Definition) -> bool:
     """Whether a call's number of arguments is one that a method takes, as far as its signature tells."""
-    if use.kind != "call" or definition.symbol.kind != "method":
+    if use.kind != "call" or use.arguments == MOST_ARGUMENTS or definition.symbol.kind != "method":
         return True
     least, most = _arguments(definition.symbol.signature)
-    return least <= use.arguments <= most or (use.arguments > 0 and use.arguments <= most)
+    return least <= use.arguments <= most
 
 
 def _arguments(signature: str) -> tuple[int, float]:

@@ -19,7 +19,8 @@ Imported = tuple[str, str, str]
 class UseGrammar(Struct, frozen=True, eq=False):
     """How uses of names look in the trees of one grammar. The captures of ``query``:
 
-    - ``call``: a call or the making of an object, whose callee is the field ``callee``, its arguments ``arguments``;
+    - ``call``: a call, whose callee is `callee` and whose arguments are the field of that name; ``unpacked``: arguments
+      whose number nobody can tell;
     - ``member``: ``owner.name``; ``name``: an identifier where a value is asked for;
     - ``base``, ``decorator``, ``type``: the name or member that a class inherits, that decorates, that is a type;
     - ``target``: an assignment or a typed parameter (`value`); ``bound``: a name that gets a value in another way;
@@ -44,6 +45,7 @@ class UseGrammar(Struct, frozen=True, eq=False):
 
 _PYTHON = """
 (call) @call
+(argument_list [(list_splat) (dictionary_splat)]) @unpacked
 (attribute) @member
 (argument_list [(identifier) (list_splat (identifier))] @name)
 (keyword_argument value: (identifier) @name)
