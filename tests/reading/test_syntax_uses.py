@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from findling.model.reading import MOST_USES, Use
+from findling.model.reading import MOST_ARGUMENTS, MOST_USES, Use
 from findling.reading import syntax
 
 PYTHON = b"""\
@@ -51,7 +51,7 @@ def test_calls_have_receiver_and_number_of_arguments() -> None:
         ("opened", "put", 2, 13),
         ("", "S", 1, 14),
         ("self.store", "shelf", 0, 15),
-        ("self.store.shelf()", "put", 1, 15),
+        ("self.store.shelf()", "put", MOST_ARGUMENTS, 15),
         ("", "make", 2, 16),
     ]
 
@@ -100,6 +100,11 @@ def test_long_chains_and_receivers_are_bounded() -> None:
     assert all(len(use.receiver) <= 80 for use in uses(chain))
     assert {use.receiver for use in uses(chain)} >= {"x", "x.a()", "?"}
     assert uses(b"def f():\n    (a or b).go(" + b"[" * 5_000 + b"]" * 5_000 + b")\n")[0].receiver == "?"
+
+
+def test_names_in_other_letters() -> None:
+    found = uses("def größe(): ...\ndef f(maß):\n    größe()\n    maß.größe()\n".encode())
+    assert [(use.receiver, use.name, use.line) for use in found] == [("", "größe", 3), ("maß", "größe", 4)]
 
 
 def test_languages_without_uses_have_none() -> None:

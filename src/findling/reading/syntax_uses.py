@@ -29,12 +29,12 @@ MAX_DEPTH = 6
 UNKNOWN = "?"
 """In place of a receiver or a value that is more than names, calls and subscripts."""
 
-_PLAIN = re.compile(rb"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*", re.ASCII)
+_PLAIN = re.compile(rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*(?:\.[A-Za-z_$\x80-\xff][\w$\x80-\xff]*)*")
 _NAMES = re.compile(r"\w+")
 _SPACE = re.compile(r"\s+")
 
-_Row = tuple[int, str, str, str, int, str, int]
-"""Byte at which the name begins, kind, name, receiver, number of arguments, value, line."""
+_Row = tuple[int, str, str, str, int, str]
+"""Byte at which the name begins, kind, name, receiver, number of arguments, value."""
 
 
 def find_uses(root: Node, text: bytes, language: str, parser: str, found: Found, deadline: float) -> list[Use]:
@@ -47,15 +47,19 @@ def find_uses(root: Node, text: bytes, language: str, parser: str, found: Found,
         return []
     rows = _Uses(text, USES[language], found).rows(captured(root, parser, USES[language].query))
     rows.sort()
-    return _placed(rows[:MOST_USES], found)
+    return _placed(rows[:MOST_USES], text, found)
 
 
-def _placed(rows: list[_Row], found: Found) -> list[Use]:
-    """The rows with the innermost symbol around each; symbols are in order of their start, parents first."""
+def _placed(rows: list[_Row], text: bytes, found: Found) -> list[Use]:
+    """The rows with their lines and the innermost symbol around each; symbols are in order of their start, parents
+    first."""
     symbols = found.symbols
     uses: list[Use] = []
     following, inner = 0, -1
-    for start, kind, name, receiver, arguments, value, line in rows:
+    line, counted = 1, 0
+    for start, kind, name, receiver, arguments, value in rows:
+        line += text.count(b"\n", counted, start)
+        counted = start
         while following < len(symbols) and symbols[following].start_byte <= start:
             inner = following
             following += 1
@@ -74,7 +78,8 @@ class _Uses:
         self._defined = {*found.names, *found.clauses}
         self._known = {symbol.name for symbol in found.symbols}
         """Names that the file defines or imports; a module that it imports is no definition."""
-        self._modules: set[str] = set()
+        self._parts: dict[bytes, tuple[str, str]] = {}
+        """What names with dots are made of: receiver and name."""
         self._rows: list[_Row] = []
 
     def rows(self, captures: dict[str, list[Node]]) -> list[_Row]:
@@ -87,7 +92,7 @@ class _Uses:
         }
         for node in captures.get("return", ()):
             annotation = self._annotation(node)
-            self._rows.append((node.start_byte, "return", "", "", 0, annotation, node.start_point[0] + 1))
+            self._rows.append((node.start_byte, "return", "", "", 0, annotation))
         done: set[int] = set()
         unpacked = {node.start_byte for node in captures.get("unpacked", ())}
         for node in captures.get("call", ()):
@@ -110,7 +115,7 @@ class _Uses:
         known, every = self._known, "*" in self._known
 
         def matters(row: _Row) -> bool:
-            _, kind, name, receiver, _, value, _ = row
+            _, kind, name, receiver, _, value = row
             if kind == "write":
                 return name in known or (name in owners and value != "") or (receiver != "" and value not in literals)
             return receiver != "" or every or name in known or kind in ("import", "return", "decorate")
@@ -124,22 +129,22 @@ class _Uses:
             end, start = node.end_byte, node.start_byte
             if end not in done and start not in defined:
                 name = text[start:end].decode("utf-8", "replace")
-                rows.append((start, kind, name, "", 0, "", node.start_point[0] + 1))
+                rows.append((start, kind, name, "", 0, ""))
                 done.add(end)
 
     def _import(self, node: Node) -> None:
-        line = node.start_point[0] + 1
         for name, module, local in self._table.imports(node, self._text):
             if max(len(name), len(module), len(local)) <= MAX_CHARACTERS:
-                self._rows.append((node.start_byte, "import", name, module, 0, local, line))
+                self._rows.append((node.start_byte, "import", name, module, 0, local))
                 if name:
                     self._known.add(local)
 
     def _call(self, node: Node, kinds: dict[int, str], unpacked: set[int], done: set[int]) -> None:
         callee = self._table.callee(node)
-        if callee is not None and (callee.type == "identifier" or callee.type in self._table.members):
-            self._use(callee, kinds.get(callee.end_byte, "call"), self._arguments(node, unpacked))
-            done.add(callee.end_byte)
+        if callee is not None:
+            end = callee.end_byte
+            self._use(callee, kinds.get(end, "call"), self._arguments(node, unpacked))
+            done.add(end)
 
     def _arguments(self, call: Node, unpacked: set[int]) -> int:
         node = call.child_by_field_name("arguments")
@@ -174,20 +179,24 @@ class _Uses:
         return _SPACE.sub("", written).lstrip(":")[:MAX_CHARACTERS]
 
     def _use(self, node: Node, kind: str, arguments: int, value: str = "") -> None:
+        """A use of a name or a member; nothing else can be one."""
         text, start, end = self._text, node.start_byte, node.end_byte
-        line = node.start_point[0] + 1
-        written = text[start:end] if end - start <= MAX_CHARACTERS else b""
-        if _PLAIN.fullmatch(written):
-            receiver, _, name = written.decode("ascii").rpartition(".")
-            start = end - len(name)
+        written = text[start:end]
+        parts = self._parts.get(written)
+        if parts is None and len(written) <= MAX_CHARACTERS and _PLAIN.fullmatch(written):
+            before, _, last_part = written.rpartition(b".")
+            parts = self._parts[written] = before.decode("utf-8", "replace"), last_part.decode("utf-8", "replace")
+        if parts is not None:
+            receiver, name = parts
+            start += written.rfind(b".") + 1
         else:
             owner, last = self._member(node)
             if owner is None or last is None or end - last.start_byte > MAX_CHARACTERS:
                 return
             receiver = self._written(owner, MAX_DEPTH)
-            start, line = last.start_byte, last.start_point[0] + 1
+            start = last.start_byte
             name = text[start:end].decode("utf-8", "replace")
-        self._rows.append((start, kind, name, receiver, arguments, value, line))
+        self._rows.append((start, kind, name, receiver, arguments, value))
 
     def _member(self, node: Node) -> tuple[Node | None, Node | None]:
         """What stands before the last name of ``owner.name``, and the name; of a name by itself the latter."""
@@ -203,7 +212,7 @@ class _Uses:
         start, end = node.start_byte, node.end_byte
         written = text[start:end] if end - start <= MAX_CHARACTERS else b""
         if _PLAIN.fullmatch(written):
-            return written.decode("ascii")
+            return written.decode("utf-8", "replace")
         inner, tail = self._inside(node, kind) if depth else (None, "")
         if inner is None:
             return UNKNOWN

@@ -2,7 +2,7 @@
 
 *certain*: imports and scopes name this very definition. *likely*: the type of what stands before the name says so, or
 that there is no other definition of the name; ``why`` says which. *possible*: the name is the same and the number of
-arguments fits; ``why`` says how many other definitions that is true of as well.
+arguments fits, and ``why`` says how many other definitions that is true of as well; or it overrides what is meant.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from findling.model.types import GRADES, Grade
 from findling.search.graph.file_names import TOP, VALUES, FileNames
 from findling.search.graph.resolution import LANGUAGES, Meaning, Resolver
 from findling.search.patterns import compile_pattern
+from findling.search.ranking.priors import path_flags
 from findling.store.protocols import Index
 
 MOST_EDGES = 2_000
@@ -54,6 +55,17 @@ class Definition(NamedTuple):
     def key(self) -> tuple[str, str]:
         """What overloads and conditional definitions have in common."""
         return self.file.path, self.symbol.qualified_name
+
+    @property
+    def place(self) -> tuple[FileRow, int]:
+        return self.file, self.symbol.position
+
+
+class _Wanted(NamedTuple):
+    """A definition that is asked about; ``overrides`` says what else it is meant by, where it may be."""
+
+    definition: Definition
+    overrides: str = ""
 
 
 class Edge(NamedTuple):
@@ -107,7 +119,11 @@ class _Question:
     # --- callers --------------------------------------------------------------------------------------------
 
     def callers(self, wanted: Sequence[Definition]) -> Edges:
-        keys = {each.key: each for each in wanted}
+        keys = {each.key: _Wanted(each) for each in wanted}
+        for each in wanted:
+            for base in filter(None, map(self._definition, self._resolver.overridden(*each.place))):
+                why = f"overrides {base.symbol.qualified_name}, which is meant here"
+                keys.setdefault(base.key, _Wanted(each, why))
         languages = {each.file.language for each in wanted}
         edges = Edges([])
         names = list(dict.fromkeys(each.symbol.name for each in wanted))
@@ -129,10 +145,11 @@ class _Question:
         """Files whose text can hold a name, those that are no tests first, as there may be no time for all."""
         plan = compile_pattern(name, literal=True, ignore_case=False, word=True).plan
         blobs = {*self._index.containing(plan), *self._index.uncovered_blobs()}
-        return [file for file in self._index.files_of_blobs(blobs) if file.language in LANGUAGES]
+        files = [file for file in self._index.files_of_blobs(blobs) if file.language in LANGUAGES]
+        return sorted(files, key=lambda file: "test" in path_flags(file.path))
 
     def _in_file(
-        self, here: FileNames, name: str, keys: dict[tuple[str, str], Definition], names: list[str]
+        self, here: FileNames, name: str, keys: dict[tuple[str, str], _Wanted], names: list[str]
     ) -> Iterator[Edge]:
         for use in here.uses:
             if use.kind == "import":
@@ -148,10 +165,14 @@ class _Question:
                 continue
             for edge in found:
                 target = keys.get(edge.target.key)
-                if target is not None:
-                    yield edge._replace(target=target)
+                if target is None:
+                    continue
+                if not target.overrides:
+                    yield edge._replace(target=target.definition)
+                elif edge.grade != "possible" and not use.receiver.startswith("super()"):
+                    yield edge._replace(target=target.definition, grade="possible", why=target.overrides)
 
-    def _is_wanted(self, meaning: Meaning | None, keys: dict[tuple[str, str], Definition]) -> bool:
+    def _is_wanted(self, meaning: Meaning | None, keys: dict[tuple[str, str], _Wanted]) -> bool:
         found = None if meaning is None else self._definition(meaning)
         return found is not None and found.key in keys
 

@@ -218,6 +218,15 @@ class Resolver:
                 return self._value(names, writes)
         return None
 
+    def overridden(self, file: FileRow, position: int) -> Iterator[Meaning]:
+        """The members of the same name in what a member's type inherits."""
+        names = self.names(file)
+        owner, name = names.parent(position), names.symbols[position].name
+        self._steps = 0
+        for at in self._lineage(Meaning("super", file, owner)) if names.is_type(owner) else ():
+            if at is not None and at.file is not None and (at.position, name) in self.names(at.file).defined:
+                yield self._defined(self.names(at.file), at.position, name)
+
     def _lineage(self, owner: Meaning) -> Iterator[Meaning | None]:
         """A type and what it inherits, depth first; None for a base that stays open, `OUTSIDE` last where one is from
         outside and may have anything."""
