@@ -6,6 +6,8 @@ Unpacking raises `ValueError` or `TypeError` for what packing never gives.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from itertools import accumulate
 
 import msgspec
 
@@ -22,6 +24,8 @@ chunks = msgspec.msgpack.Decoder(list[ChunkRow]).decode
 _uses = msgspec.msgpack.Decoder(tuple[list[str], list[int]]).decode
 tree = msgspec.msgpack.Decoder(tuple[int, TreeState]).decode
 
+_COLUMNS = 6
+_use = partial(tuple.__new__, Use)  # in a quarter of the time of a call of the class
 _KIND_OF = {kind: place for place, kind in enumerate(USE_KINDS)}
 
 
@@ -48,13 +52,15 @@ def uses(data: bytes) -> list[Use]:
     if data == NOTHING:
         return []
     texts, numbers = _uses(data)
-    rows = iter(numbers)
-    found: list[Use] = []
-    line = symbol = 0
-    for kind, name, receiver, lines, symbols, value in zip(rows, rows, rows, rows, rows, rows, strict=True):
-        line += lines
-        symbol += symbols
-        found.append(
-            Use(USE_KINDS[kind >> 4], texts[name], texts[receiver], kind & MOST_ARGUMENTS, line, symbol, texts[value])
-        )
-    return found
+    kinds, names, receivers, lines, symbols, values = (numbers[column::_COLUMNS] for column in range(_COLUMNS))
+    text = texts.__getitem__
+    columns = (
+        [USE_KINDS[kind >> 4] for kind in kinds],
+        map(text, names),
+        map(text, receivers),
+        [kind & MOST_ARGUMENTS for kind in kinds],
+        accumulate(lines),
+        accumulate(symbols),
+        map(text, values),
+    )
+    return list(map(_use, zip(*columns, strict=True)))

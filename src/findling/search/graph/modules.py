@@ -10,6 +10,7 @@ from findling.model.rows import FileRow
 from findling.store.protocols import Index
 
 _PACKAGE = "__init__.py"
+_SUFFIXES = (".py", ".pyi")
 _SOURCES = ("", "src")
 """Folders of a project in which its packages lie, where nothing else says so."""
 
@@ -39,31 +40,34 @@ class PythonModules:
             if level - 1 > len(parts):
                 return None
             return self._at("/".join(parts[: len(parts) - level + 1]), path)
-        found = {file.path: file for root in self._around(folder) if (file := self._at(root, path))}
-        if not found:
-            roots = [root for root in self._roots if root.startswith(collection)]
-            found = {file.path: file for root in roots if (file := self._at(root, path))}
-        if len(found) == 1:
-            return next(iter(found.values()))
+        if nearest := next(filter(None, (self._at(root, path) for root in self._around(folder))), None):
+            return nearest
+        roots = [root for root in self._roots if root.startswith(collection)]
+        found = {file.path: file for root in roots if (file := self._at(root, path))}
         if found:
-            return None
+            return next(iter(found.values())) if len(found) == 1 else None
         top = name.partition(".")[0]
-        is_ours = any(self._at(root, top) for root in (*self._around(folder), *self._roots))
+        is_ours = any(self._at(root, top) for root in (*self._around(folder), *roots))
         return None if is_ours else "outside"
 
     def _around(self, folder: str) -> Iterator[str]:
-        """Folders around a file that are no packages, from which modules may be named, the nearest one that has any."""
+        """Folders around a file that are no packages, nearest first: modules are named from one of them."""
         while True:
-            if self._index.file_at(_joined(folder, _PACKAGE)) is None:
+            if _joined(folder, _PACKAGE) not in self._files:
                 yield folder
             if not folder:
                 return
             folder = folder.rpartition("/")[0]
 
     @cached_property
+    def _files(self) -> dict[str, FileRow]:
+        """Those that can be modules, by path."""
+        return {file.path: file for file in self._index.listing() if file.path.endswith(_SUFFIXES)}
+
+    @cached_property
     def _roots(self) -> list[str]:
         """Folders that packages lie in."""
-        packages = {path.rpartition("/")[0] for path in self._index.paths_ending(f"/{_PACKAGE}")}
+        packages = {path.rpartition("/")[0] for path in self._files if path.endswith(f"/{_PACKAGE}")}
         return sorted({*_SOURCES, *(each.rpartition("/")[0] for each in packages)} - packages)
 
     def submodule(self, package: FileRow, name: str) -> FileRow | None:
@@ -74,7 +78,7 @@ class PythonModules:
     def _at(self, folder: str, path: str) -> FileRow | None:
         below = _joined(folder, path)
         for name in (_joined(below, _PACKAGE), f"{below}.py", f"{below}.pyi"):
-            if below and (file := self._index.file_at(name)) is not None:
+            if below and (file := self._files.get(name)) is not None:
                 return file
         return None
 
