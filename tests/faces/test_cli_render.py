@@ -1034,7 +1034,12 @@ def test_a_poor_encoding_gets_escapes_instead_of_an_error() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("serach", "x y"), "There is no command 'serach'. See 'findling --help'. To search: findling search serach"),
+        (
+            ("serach", "x y"),
+            "'serach'. Did you mean 'search'? See 'findling --help'. To search: findling search",
+        ),
+        (("zzz",), "There is no command 'zzz'. See 'findling --help'. To search: findling search zzz"),
+        (("search", "x", "--limt"), "Unknown option '--limt', did you mean '--limit'? (operands that begin with"),
         (("search",), "QUERY is missing."),
         (("search", "a", "b", "c"), "Unexpected argument 'c' (put several words in quotes)."),
         (("search", "a", "--limit", "0"), "'0' is not a whole number from 1 to 1000"),
@@ -1081,7 +1086,7 @@ def test_interruption(piped: Callable[..., Ran]) -> None:
 
 
 def test_help_and_version(piped: Callable[..., Ran]) -> None:
-    for arguments in (("--help",), ("-h",)):
+    for arguments in (("--help",), ("-h",), ("help",)):
         ran = piped(*arguments)
         assert ran.status == 0 and "findling COMMAND" in ran.out and ran.err == ""
     assert re.fullmatch(r"findling \d+\.\d+\.\d+\S*\n", piped("--version").out)

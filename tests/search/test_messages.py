@@ -121,6 +121,7 @@ def line_of(lines: list[str], message: str) -> Said | None:
         ("throw new E(`${a} is not ${b}`)", "this is not that", 2 / 4),
         ('println("\\(name) was not found in #{place}")', "x was not found in y", 4 / 6),
         ('printf("read %zu bytes of %llu", a, b)', "read 12 bytes of 7", 3 / 5),
+        ('raise E("No open spider to crawl", remedy="Start it, or close another one")', "No open spider to crawl", 1.0),
         ('log("entirely other words than these")', "No open spider to crawl", None),
         ('log("crawl to spider open no")', "No open spider to crawl", None),
         ("no quotes: No open spider to crawl", "No open spider to crawl", None),
@@ -197,6 +198,17 @@ def test_the_line_that_says_it_goes_before_one_that_has_a_part_of_it(tmp_path: P
     assert first.end_line > 480
     words = {reason.signal: reason.words for reason in first.reasons}
     assert words["message"].endswith("on line 484")
+
+
+def test_the_line_that_says_it_is_shown_first_whatever_else_the_file_has(tmp_path: Path) -> None:
+    other = '    """Samples that were expected and what was got; got samples."""\n' * 20
+    said = 'def check(a, b):\n    raise E(f"expected {a} samples, got {b}", remedy="Count them anew.")\n'
+    (tmp_path / "a.py").write_text(f"def samples_got():\n{other}\n\n{said}", encoding="utf-8")
+    with Engine.open(root=tmp_path) as engine:
+        engine.index()
+        first = engine.search("expected 12 samples, got 7").hits[0]
+    assert "got {b}" in first.body
+    assert "samples_got" not in first.body
 
 
 def test_a_question_in_the_same_words_is_no_message(engine: Engine) -> None:

@@ -227,15 +227,17 @@ def _like(words: Sequence[str], matcher: SequenceMatcher[str], text: str) -> tup
 
 
 def best_line(lines: Sequence[str], words: Sequence[str], asked: Sequence[str]) -> Said | None:
-    """The line whose quoted text, with that of the next line where it goes on there, says most of a message and least
-    else, among those where a run stands. ``words``: of `words_of`, ``asked``: of `runs`, lower case."""
+    """The line whose quoted texts, or one of them, or all with those of the next line, say most of a message and least
+    else, among the lines where a run stands. ``words``: of `words_of`, ``asked``: of `runs`, lower case."""
     text = "\n".join(lines).lower()
     best: Said | None = None
     for at in sorted(_lines_with(asked, text)):
         here = _fixed_words(lines[at])
-        before = _fixed_words(lines[at - 1]) if at else []
-        after = _fixed_words(lines[at + 1]) if at + 1 < len(lines) else []
-        for fixed, line in ((here, at + 1), (before + here, at), (here + after, at + 1)):
+        before = _together(_fixed_words(lines[at - 1])) if at else []
+        after = _together(_fixed_words(lines[at + 1])) if at + 1 < len(lines) else []
+        whole = _together(here)
+        alone = [(fixed, at + 1) for fixed in here] if len(here) > 1 else []
+        for fixed, line in ((whole, at + 1), (before + whole, at), (whole + after, at + 1), *alone):
             if fixed and (share := _share(words, fixed)) > (best.share if best else 0.0):
                 best = Said(line, share)
     return best
@@ -265,9 +267,13 @@ def _share(words: Sequence[str], fixed: Sequence[str]) -> float:
     return same / len(words) * same / len(fixed)
 
 
-def _fixed_words(line: str) -> list[str]:
-    """The words of a line's quoted texts that no running program fills in."""
-    return list(chain.from_iterable(_WORD.findall(_FILLED_IN.sub(" ", text.lower())) for text in _quoted(line)))
+def _fixed_words(line: str) -> list[list[str]]:
+    """The words of each of a line's quoted texts that no running program fills in."""
+    return [_WORD.findall(_FILLED_IN.sub(" ", text.lower())) for text in _quoted(line)]
+
+
+def _together(texts: Sequence[Sequence[str]]) -> list[str]:
+    return list(chain.from_iterable(texts))
 
 
 def _quoted(line: str) -> list[str]:

@@ -45,7 +45,7 @@ def hits(
 class Place(NamedTuple):
     """The place of a file that is shown: one of its chunks, or the definition in it that was asked for. ``named`` is
     that definition, else what encloses the chunk; ``others`` are further good places, ``parts`` what is worth showing
-    of the file beside it, where its definition is not all that was asked for."""
+    of the file beside it, where no line of it is what was asked for."""
 
     start_line: int
     end_line: int
@@ -83,7 +83,7 @@ def choose(reader: Index, terms: QueryTerms, item: RankedFile, read: Mapping[int
             end = min(end, max(chunk.end_line, start))
     further = [ordinal for ordinal in _in_order(values, read) if not start <= chunks[ordinal].start_line <= end]
     others = _others(values, values.get(best, 0.0), further, chunks, symbols)
-    parts = [] if item.asked_line else further[:MAX_PARTS]
+    parts = [] if item.exact_line or item.asked_line else further[:MAX_PARTS]
     beside = tuple(whole(symbols, chunks[at].start_line, chunks[at].end_line) for at in parts)
     return Place(start, end, chunk, definition, definition or _enclosing(symbols, chunk), others, beside)
 

@@ -169,10 +169,17 @@ def parse(name: str, arguments: Sequence[str]) -> argparse.Namespace:
     namespace, rest = parser.parse_known_args(before)
     for word in rest:
         if word.startswith("-") and word != "-":
-            parser.error(f"unknown option {word!r} (operands that begin with a dash go after --)")
+            parser.error(f"unknown option {word!r}{_meant(parser, word)} (operands that begin with a dash go after --)")
     _assign(parser, command.operands, [*rest, *operands], namespace)
     namespace.command = name
     return namespace
+
+
+def _meant(parser: _Parser, word: str) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(word.partition("=")[0], parser._option_string_actions, n=1)
+    return f", did you mean {close[0]!r}?" if close and len(word) > len("-x") else ""
 
 
 def _with_dashes(parser: _Parser, words: list[str]) -> list[str]:
@@ -237,7 +244,7 @@ def overview() -> str:
     return (
         "findling: local search over code and documents, by exact text, by name and by meaning.\n\n"
         f"Usage: findling COMMAND ...\n\nCommands:\n{table}\n\n"
-        "  findling COMMAND --help  its options\n"
+        "  findling help COMMAND    its options\n"
         "  findling --version\n\n"
         "The first search of a folder indexes it; nothing leaves this machine\n"
         "unless your own configuration allows it.\n"

@@ -92,6 +92,8 @@ def _open_engine(path: Path | None, *, root: Path | None, cache: bool, ref: str 
 
 
 def _run(arguments: list[str], open_engine: OpenEngine) -> int:
+    if arguments[:1] == ["help"]:
+        arguments = [*arguments[1:2], "--help"]
     name = arguments[0] if arguments else ""
     if name in ("-h", "--help", "-V", "--version"):
         if name in ("-V", "--version"):
@@ -103,9 +105,7 @@ def _run(arguments: list[str], open_engine: OpenEngine) -> int:
         sys.stderr.write(cli.overview())
         return ERROR
     if name not in cli.COMMANDS:
-        raise InvalidInput(
-            f"There is no command {name!r}.", remedy=f"See 'findling --help'. To search: {_search_for(name)}"
-        )
+        raise InvalidInput(f"There is no command {name!r}.", remedy=_instead_of(name))
     try:
         args = cli.parse(name, arguments[1:])
     except SystemExit:  # help was asked for, and is printed
@@ -133,10 +133,12 @@ def _configured_by(file: str | None) -> Iterator[None]:
             os.environ[config.CONFIG_VARIABLE] = before
 
 
-def _search_for(words: str) -> str:
+def _instead_of(name: str) -> str:
     import shlex
+    from difflib import get_close_matches
 
-    return f"findling search {shlex.quote(words)}"
+    meant = [f"Did you mean {close!r}?" for close in get_close_matches(name, cli.COMMANDS, n=1)]
+    return " ".join([*meant, "See 'findling --help'.", f"To search: findling search {shlex.quote(name)}"])
 
 
 # --- failures --------------------------------------------------------------------------------------------------
