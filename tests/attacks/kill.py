@@ -233,7 +233,7 @@ def _told(name: str, attempt: Callable[[], Any]) -> Any:
         return None
 
 
-def attack(seconds: float, tally: Tally) -> int:
+def attack(seconds: float, tally: Tally, *, calls: bool) -> int:
     until = time.monotonic() + seconds
     before = tally.failures
     with _folder() as folder:
@@ -241,7 +241,7 @@ def attack(seconds: float, tally: Tally) -> int:
         while time.monotonic() < until:
             _next_round(tally)
             tally.save()
-            if time.monotonic() < until and (name := tally.next_calls()):
+            if calls and time.monotonic() < until and (name := tally.next_calls()):
                 _next_call(tally, name, bench)
                 tally.save()
     print(f"\nkill, {seconds:.0f} s, with what came before:\n\n{tally.table()}")
@@ -283,14 +283,22 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=40)
     parser.add_argument("--tally", type=Path, default=Path("build/kill.json"))
     parser.add_argument("--only", metavar="WHAT:SEED")
+    parser.add_argument("--no-calls", action="store_true", help="only kill: needs no strace")
     options = parser.parse_args()
+    os.environ["CI"] = "1"  # no question leaves a process behind
+    if not options.no_calls:
+        _need_strace()
+    if options.only:
+        return again(options.only)
+    return attack(options.seconds, Tally(options.tally), calls=not options.no_calls)
+
+
+def _need_strace() -> None:
     probe = ["strace", "-f", "-qq", "-e", "inject=fsync:error=EIO:when=1", sys.executable, "-c", ""]
     if shutil.which("strace") is None:
         sys.exit("kill needs strace: apt install strace")
     if subprocess.run(probe, capture_output=True, check=False).returncode:
         sys.exit("kill needs strace to be allowed to trace: sysctl kernel.yama.ptrace_scope=0")
-    os.environ["CI"] = "1"  # no question leaves a process behind
-    return again(options.only) if options.only else attack(options.seconds, Tally(options.tally))
 
 
 if __name__ == "__main__":

@@ -447,6 +447,16 @@ def test_symbol_definitions_and_uses(run: Run) -> None:
     assert run("symbol", "no_such_name_at_all").returncode == 1
 
 
+def test_callers_and_callees(run: Run) -> None:
+    ran = run("callers", "retry_failed")
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.splitlines()[1].startswith("src/main.py:5  likely  call  ")
+    (edge,) = json.loads(run("callers", "Client.retry_failed", "--json").stdout)["edges"]
+    assert (edge["path"], edge["line"], edge["target_path"]) == ("src/main.py", 5, "src/http/client.py")
+    assert "  Client.retry_failed  line 5  " in run("callees", edge["enclosing"]).stdout
+    assert run("callers", "no_such_name_at_all").returncode == 1
+
+
 def test_similar(run: Run, project: Path) -> None:
     ran = run("similar", "src/billing/invoice.py:6", "--limit", "3")
     assert ran.returncode == 0, ran.stderr

@@ -27,6 +27,8 @@ from findling.model.errors import InvalidPattern, RootError
 from findling.model.types import (
     LOW_CONFIDENCE,
     Coverage,
+    Edge,
+    EdgeResult,
     FileMatches,
     GrepResult,
     Hit,
@@ -127,6 +129,34 @@ SYMBOLS = SymbolResult(
     freshness="fresh",
     completeness="complete",
     coverage=Coverage(files=7, chunks=20, complete=True, vectors_wanted=False),
+    took_ms=1.0,
+)
+EDGES = EdgeResult(
+    name="retry",
+    direction="callers",
+    definitions=SYMBOLS.definitions,
+    total_definitions=1,
+    edges=(
+        Edge(
+            path="b.py",
+            line=7,
+            text="client.retry()",
+            enclosing="main",
+            kind="call",
+            grade="likely",
+            why="`client` is annotated",
+            target="Client.retry",
+            target_path="a.py",
+            target_line=2,
+            target_signature="def retry(self)",
+        ),
+    ),
+    totals={"certain": 0, "likely": 4, "possible": 0},
+    in_tests=2,
+    truncated=True,
+    freshness="fresh",
+    completeness="complete",
+    coverage=SYMBOLS.coverage,
     took_ms=1.0,
 )
 REPORT = IndexReport(
@@ -238,6 +268,12 @@ class GivenAnswers:
     def symbols_of(self, names: Sequence[str], **options: Any) -> list[SymbolResult]:
         found = self._next("symbols_of", names, **options)
         return found if isinstance(found, list) else [found]
+
+    def callers(self, name: str, **options: Any) -> EdgeResult:
+        return self._next("callers", name, **options)
+
+    def callees(self, name: str, **options: Any) -> EdgeResult:
+        return self._next("callees", name, **options)
 
     def similar(self, target: str, **options: Any) -> SearchResult:
         return self._next("similar", target, **options)
@@ -726,6 +762,33 @@ def test_symbol_marks_what_is_more_than_the_name(piped: Callable[..., Ran], show
     assert piped("symbol", "Client.reTry", answers=[other]).out == "a.py:1-1  fn  retry  -  [last part only]\n"
 
 
+def test_callers_and_callees_in_a_pipe(piped: Callable[..., Ran], shown: Callable[..., Ran]) -> None:
+    ran = piped("callers", "retry", "--tests", "-n", "7", answers=[EDGES])
+    assert ran.out == (
+        "a.py:1-5  fn  Client.retry  def retry(self)\n"
+        "b.py:7  likely  call  main  client.retry()  [`client` is annotated]\n"
+    )
+    assert ran.err == "note: 1 of 2 uses shown; see --limit\nnote: 2 uses in tests not listed; --tests lists them\n"
+    assert ran.engine.calls[0] == ("callers", ("retry",), {"tests": True, "language": None, "limit": 7})
+    there = replace(EDGES, direction="callees", in_tests=0, totals={"certain": 0, "likely": 1, "possible": 0})
+    ran = piped("callees", "retry", answers=[there])
+    assert ran.out.splitlines()[1] == (
+        "a.py:2  likely  call  Client.retry  line 7  client.retry()  [`client` is annotated]"
+    )
+    assert ran.err == ""
+    drawn = unstyled(shown("callers", "retry", answers=[EDGES]).out)
+    assert "b.py:7  main  likely: `client` is annotated\n    client.retry()\n" in drawn
+
+
+def test_callers_without_any_say_so(piped: Callable[..., Ran]) -> None:
+    none = replace(EDGES, edges=(), totals=dict.fromkeys(EDGES.totals, 0), in_tests=0)
+    ran = piped("callers", "retry", answers=[none])
+    assert ran.status == 1
+    assert ran.err == "note: nothing found that is surely or possibly one of its uses\n"
+    ran = piped("callers", "retry", answers=[replace(none, definitions=(), total_definitions=0)])
+    assert (ran.out, ran.err) == ("", "note: nothing found\n")
+
+
 def test_similar_takes_a_path_of_the_current_folder(piped: Callable[..., Ran], tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "a.py").write_text("")
@@ -805,6 +868,7 @@ def test_status_rows(piped: Callable[..., Ran]) -> None:
         (("search", "retry"), ANSWER),
         (("grep", "x"), MATCHES),
         (("symbol", "retry"), SYMBOLS),
+        (("callers", "retry"), EDGES),
         (("index",), REPORT),
         (("status", "--skipped"), STATUS),
     ],
@@ -916,12 +980,14 @@ def _hostile() -> list[tuple[tuple[str, ...], Any]]:
         SYMBOLS, definitions=(definition,), references=(Reference(ATTACK, 1, 1, ATTACK, ATTACK),), notes=(ATTACK,)
     )
     skipped = (SkippedFile(ATTACK, "secret", ATTACK),)
+    edge = Edge(ATTACK, 1, ATTACK, ATTACK, ATTACK, "likely", ATTACK, ATTACK, ATTACK, 1, ATTACK)
     return [
         (("search", "x", "--explain"), replace(ANSWER, hits=(hit,), notes=(ATTACK,), confidence=0.0)),
         (("grep", "x"), replace(MATCHES, files=(match,), skipped=skipped, notes=(ATTACK,))),
         (("grep", "x", "-l"), replace(MATCHES, files=(match,))),
         (("grep", "x", "--count"), replace(MATCHES, files=(match,))),
         (("symbol", "x", "--refs"), found),
+        (("callers", "x"), replace(EDGES, definitions=(definition,), edges=(edge,), notes=(ATTACK,))),
         (("index",), replace(REPORT, root=ATTACK, failed=skipped)),
         (("status", "--skipped"), replace(STATUS, root=ATTACK, skipped=skipped, notes=(ATTACK,))),
         (("search", "x"), RootError(ATTACK, remedy=ATTACK)),
@@ -929,7 +995,7 @@ def _hostile() -> list[tuple[tuple[str, ...], Any]]:
 
 
 @pytest.mark.parametrize("styled", [True, False])
-@pytest.mark.parametrize("case", range(8))
+@pytest.mark.parametrize("case", range(9))
 def test_control_characters_never_reach_a_terminal(
     shown: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch, case: int, styled: bool
 ) -> None:

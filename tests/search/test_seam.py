@@ -188,6 +188,7 @@ def _content(index: Index, file: FileRow | None) -> Any:
         file[2:],
         index.chunks(of_blob),
         [symbol[1:] for symbol in index.symbols(of_blob)],
+        list(index.uses(of_blob)),
         {key: list(row) for key, row in index.terms([of_blob]).items()}.get(of_blob),
         index.defined_names([of_blob]).get(of_blob),
         index.doc_text(of_blob),

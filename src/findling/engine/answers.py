@@ -145,7 +145,7 @@ class Answers:
             *meaning.by_words,
         ]
         every = [coverage(store) for store in self.searched.stores]
-        notes += self._not_searched(every)
+        notes += not_searched(self.searched, every)
         covered = joined_coverage(every)
         return search.make_result(
             query, found, confidence, covered, freshness, stale_reason, notes, started, self.searched.stale
@@ -200,12 +200,12 @@ class Answers:
             absent: tuple[types.Absent, ...] = ()
             if not definitions.total and not uses.total:
                 absent = self._absent_name(name, language, unread)
-            every = [_coverage_of_names(each) for each in self.searched.collections]
+            every = [coverage_of_names(each) for each in self.searched.collections]
             covered = joined_coverage(every)
             if uses.unread:  # files that could not be read when they were asked for the name
                 skipped = Counter(covered.skipped) + Counter({"unreadable": len(uses.unread)})
                 covered = replace(covered, skipped=dict(skipped.most_common()))
-        notes = (*self.searched.take_notes(), *self._not_searched(every))
+        notes = (*self.searched.take_notes(), *not_searched(self.searched, every))
         if definitions.unqualified:
             notes += (f"No {name!r} is defined under just this name; found {definitions.unqualified!r}.",)
         total = definitions.total
@@ -261,13 +261,14 @@ class Answers:
             )
         return self._searcher
 
-    def _not_searched(self, every: Sequence[Coverage]) -> list[str]:
-        """What there is to say of files that should have been searched and were not."""
-        pairs = zip(self.searched.collections, every, strict=True)
-        return [each.said(note) for each, covered in pairs for note in _not_searched(each.store, covered)]
+
+def not_searched(searched: Searched, every: Sequence[Coverage]) -> list[str]:
+    """What there is to say of files that should have been searched and were not."""
+    pairs = zip(searched.collections, every, strict=True)
+    return [each.said(note) for each, covered in pairs for note in _not_searched(each.store, covered)]
 
 
-def _coverage_of_names(searched: OpenCollection) -> Coverage:
+def coverage_of_names(searched: OpenCollection) -> Coverage:
     """Of an answer from names. Within the reader's snapshot."""
     store, folder = searched.store, searched.folder
     if store.first_answer is not None:
@@ -288,7 +289,7 @@ def _note_of(problem: EmbedderProblem | None, mode: Mode) -> str:
 
 
 def _not_searched(store: OpenStore, covered: Coverage) -> list[str]:
-    """What there is to say of files that should have been searched and were not."""
+    """The same of one collection."""
     at_ref = isinstance(store, RefStore)
     if nothing := scopes.nothing_here(store, covered.files):
         return nothing

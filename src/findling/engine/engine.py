@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from findling.engine.answers import Answers
     from findling.engine.configuration import Recipe
     from findling.engine.documents import DocumentModel, DocumentText, OpenDocuments
+    from findling.engine.edges import Direction
     from findling.engine.jobs import Job, RunningJob
     from findling.engine.runs import VectorReport
     from findling.engine.searched import OpenCollection
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from findling.model.types import (
         Answer,
         Coverage,
+        EdgeResult,
         Freshness,
         GrepOptions,
         GrepResult,
@@ -84,6 +86,17 @@ class SymbolOptions(TypedDict, total=False):
     language: str | None
     limit: int
     body_chars: int
+    ref: str | None
+    wait_s: float | None
+    progress: OnProgress | None
+
+
+class EdgeOptions(TypedDict, total=False):
+    """What `Engine.callers` and `Engine.callees` can be asked besides a name."""
+
+    tests: bool
+    language: str | None
+    limit: int
     ref: str | None
     wait_s: float | None
     progress: OnProgress | None
@@ -587,6 +600,43 @@ class Engine:
             )
             for name in names
         ]
+
+    def callers(self, name: str, **options: Unpack[EdgeOptions]) -> EdgeResult:
+        """Where a definition is used: calls, types, bases, decorators and reads of it, each with how sure it is that
+        this definition is meant. ``tests``: uses in tests are listed as well as counted. Raises `InvalidInput`."""
+        return self._edges("callers", name, **options)
+
+    def callees(self, name: str, **options: Unpack[EdgeOptions]) -> EdgeResult:
+        """What a definition uses of the project; as `callers`."""
+        return self._edges("callees", name, **options)
+
+    @_rebuilds
+    def _edges(
+        self,
+        direction: Direction,
+        name: str,
+        *,
+        tests: bool = False,
+        language: str | None = None,
+        limit: int = 50,
+        ref: str | None = None,
+        wait_s: float | None = 1.5,
+        progress: OnProgress | None = None,
+    ) -> EdgeResult:
+        started = time.monotonic()
+        asked = Question(name, embed=False, text_only=True, within=may_be_asked("", language=language))
+        freshness, why = freshen(self._store, wait_s, progress, asked)
+        return parts.edges.edges(
+            self._answers.searched,
+            direction,
+            name,
+            language=language_id(language),
+            tests=tests,
+            limit=limit,
+            freshness=freshness,
+            stale_reason=why,
+            started=started,
+        )
 
     def status(self, *, ref: str | None = None, unlisted: bool = False) -> Status:
         """The state of the index, looked at without changing it.

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
-    from findling.engine import answers, documents, explain, searched, state, text_search
+    from findling.engine import answers, documents, edges, explain, searched, state, text_search
 else:
     __getattr__ = front_door(
         __name__,
         {
             "answers": "",
             "documents": "",
+            "edges": "",
             "explain": "",
             "searched": "",
             "state": "",
@@ -21,4 +22,4 @@ else:
         },
     )
 
-__all__ = ["answers", "documents", "explain", "searched", "state", "text_search"]
+__all__ = ["answers", "documents", "edges", "explain", "searched", "state", "text_search"]

@@ -24,6 +24,34 @@ class Symbol(NamedTuple):
     signature: str
 
 
+USE_KINDS = ("call", "import", "inherit", "decorate", "type", "read", "write", "return")
+
+MOST_ARGUMENTS = 15
+"""So many arguments or more, or nobody can tell how many: a list is unpacked into them."""
+
+MOST_USES = 20_000
+"""Of one content; one with more is generated. Its first ones are kept."""
+
+
+class Use(NamedTuple):
+    """A place where a name is used: of a ``kind`` of `USE_KINDS`, ``symbol`` being the position of the definition that
+    it stands in (-1: none; of a decorator and a base the one that has them).
+
+    ``receiver`` is what stands before the name (``self.box`` of ``self.box.add(1)``), as written but without arguments.
+    Of an import, ``name`` is the name in the module ('' for the module itself, ``*`` for all), ``receiver`` the module
+    and ``value`` the name in this file. Of a write, ``value`` is what the name gets, or its annotation after a colon. A
+    "return" has the annotation of what the definition around it gives.
+    """
+
+    kind: str
+    name: str
+    receiver: str
+    arguments: int
+    line: int
+    symbol: int
+    value: str = ""
+
+
 class ChunkRow(NamedTuple):
     """A chunk; ``symbol`` is the position of the one that it is part of (-1: none), ``headings`` stand above it (in
     prose only), ``hash`` is the SHA-256 of its text."""
@@ -53,6 +81,7 @@ class Reading(Struct, frozen=True):
     generated: bool
     problem: str
     symbols: list[Symbol]
+    uses: list[Use]
     chunks: list[ChunkRow]
     terms: bytes
     body_terms: int

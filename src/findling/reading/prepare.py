@@ -61,10 +61,11 @@ def read(data: bytes, decoded: Decoded, language: Language, *, with_syntax: bool
     """What is known of ``data``, whose text is ``decoded``, in a language: the same at whatever path it stands."""
     text = decoded.text
     symbols: Sequence[Symbol] = ()
+    uses: Sequence[reading.Use] = ()
     problem = ""
     if with_syntax and language.grammar and len(data) <= _UNPARSED_BYTES:
         syntax = parse(text.encode("utf-8", "surrogatepass"), language.id, docs=False)
-        symbols, problem = syntax.symbols, syntax.problem
+        symbols, uses, problem = syntax.symbols, syntax.uses, syntax.problem
     elif language.grammar:
         problem = "not_parsed"
     cut = chunk_file(text, language.id, language.kind, symbols, code=limits.code, docs=limits.docs, data=limits.data)
@@ -73,7 +74,7 @@ def read(data: bytes, decoded: Decoded, language: Language, *, with_syntax: bool
         cut = cut[:_GENERATED_CHUNKS]
     # As a search reads it, which takes damaged bytes as they are.
     searched = unmasked(data) if decoded.encoding == UTF8 and not decoded.masks else None
-    return _reading(text, searched, decoded.encoding, language, symbols, cut, problem, generated)
+    return _reading(text, searched, decoded.encoding, language, symbols, uses, cut, problem, generated)
 
 
 def _prepare_converted(path: str, form: str, data: bytes, limits: ChunkLimits) -> Reading | SkippedFile:
@@ -91,7 +92,7 @@ def _prepare_converted(path: str, form: str, data: bytes, limits: ChunkLimits) -
     from findling.reading.chunk_docs import chunk_docs  # only documents need it
 
     cut = chunk_docs(text, limits=limits.docs, language=read_as.id, most=MAX_PLACED_CHUNKS)
-    found = _reading(text, None, CONVERTED, read_as, (), cut, "", False)
+    found = _reading(text, None, CONVERTED, read_as, (), (), cut, "", False)
     return replace(found, language=language.id)
 
 
@@ -101,6 +102,7 @@ def _reading(
     encoding: str,
     language: Language,
     symbols: Sequence[Symbol],
+    uses: Sequence[reading.Use],
     cut: Sequence[Chunk],
     problem: str,
     generated: bool,
@@ -138,6 +140,7 @@ def _reading(
         generated=generated,
         problem=problem,
         symbols=list(map(_symbol, symbols)),
+        uses=list(uses),
         chunks=chunks,
         terms=terms,
         body_terms=body_terms,

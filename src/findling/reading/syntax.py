@@ -9,15 +9,18 @@ from __future__ import annotations
 import re
 import time
 from bisect import bisect_right
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
+from findling.model.reading import Use
 from findling.model.types import Symbol
 from findling.reading import regions, syntax_brace, syntax_notebooks
 from findling.reading.syntax_grammars import GRAMMARS
 from findling.reading.syntax_grammars.model import Grammar
 from findling.reading.syntax_tree import grammar, parse_tree, unparsed_bytes
+from findling.reading.syntax_uses import find_uses
 from findling.reading.syntax_walk import Found, walk
 
 if TYPE_CHECKING:
@@ -41,7 +44,7 @@ _MACRO_WORD = re.compile(rb"^[ \t]*#[^\n]*|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b(?=\s+(?
 
 
 class Syntax(Struct, frozen=True):
-    """The definitions of one file, in order of their start, parents before children.
+    """The definitions of one file, in order of their start, parents before children, and the uses of names.
 
     ``complete`` is False when the list is cut or missing; ``problem`` then says why: "no_grammar", "timeout" or
     "too_many_symbols". It is "parse_error" when parts of the text do not parse: the list is then what could be found.
@@ -50,6 +53,7 @@ class Syntax(Struct, frozen=True):
     symbols: tuple[Symbol, ...]
     complete: bool
     problem: str
+    uses: tuple[Use, ...] = ()
 
 
 def supported_languages() -> tuple[str, ...]:
@@ -67,15 +71,18 @@ def parse(text_utf8: bytes, language: str, *, deadline_s: float = DEADLINE_S, do
     if language == NOTEBOOK:
 
         def read_cell(code: bytes, own: str) -> tuple[list[Symbol], str]:
-            found = _read(code, own, deadline, docs=docs)[0]
+            found = _read(code, own, deadline, docs=docs).found
             return found.symbols, found.problem
 
         text = text_utf8.decode("utf-8", "surrogatepass")
         symbols, problem = syntax_notebooks.symbols(text, read_cell, deadline)
-    else:
-        found = _read(text_utf8, language, deadline, docs=docs)[0]
-        symbols, problem = found.symbols, found.problem
-    return Syntax(tuple(symbols), problem in ("", "parse_error"), problem)
+        return Syntax(tuple(symbols), problem in ("", "parse_error"), problem)
+    read = _read(text_utf8, language, deadline, docs=docs)
+    found, problem = read.found, read.found.problem
+    uses: Sequence[Use] = ()
+    if read.tree is not None and read.table is not None:
+        uses = find_uses(read.tree.root_node, read.text, read.language, read.table.parser, found, deadline)
+    return Syntax(tuple(found.symbols), problem in ("", "parse_error"), problem, tuple(uses))
 
 
 def references(
@@ -101,27 +108,33 @@ def _uses(text_utf8: bytes, language: str, name: str, deadline: float) -> list[t
         text_utf8, language = regions.code_only(text_utf8, language)
         if needle not in text_utf8:  # most pages: only their prose has it
             return []
-    found, text, table = _read(text_utf8, language, deadline, docs=False)
-    if table is None:
+    read = _read(text_utf8, language, deadline, docs=False)
+    if read.tree is None:
         return []
-    tree = parse_tree(text, table.parser, deadline)
-    if tree is None:
-        return []
-    return uses_of(tree.root_node, text, name, found, deadline)
+    return uses_of(read.tree.root_node, read.text, name, read.found, deadline)
 
 
-def _read(text: bytes, language: str, deadline: float, *, docs: bool) -> tuple[Found, bytes, Grammar | None]:
-    """Symbols, the text that was really parsed (same length) and the table that was used."""
+class _Read(NamedTuple):
+    """Symbols, the text that was really parsed (same length), its language, and the table and the tree it came from."""
+
+    found: Found
+    text: bytes
+    language: str
+    table: Grammar | None = None
+    tree: Tree | None = None
+
+
+def _read(text: bytes, language: str, deadline: float, *, docs: bool) -> _Read:
     if language in regions.WITH_CODE:
         text, language = regions.code_only(text, language)
     table = GRAMMARS.get(language)
     if table is None or grammar(table.parser) is None:
-        return Found(problem="no_grammar"), text, None
+        return _Read(Found(problem="no_grammar"), text, language)
     if table.conditional == "always":
         text = _blank(_CONDITION, text)
     tree = parse_tree(text, table.parser, deadline)
     if tree is None:
-        return Found(problem="timeout"), text, table
+        return _Read(Found(problem="timeout"), text, language, table)
     if table.conditional == "on_error" and tree.root_node.has_error:
         text, tree = _without_preprocessor(text, table, tree, deadline)
     root = tree.root_node
@@ -130,7 +143,7 @@ def _read(text: bytes, language: str, deadline: float, *, docs: bool) -> tuple[F
         found.problem = "parse_error"
         if table.braces:
             found = syntax_brace.add_missing(found, text, table)
-    return found, text, table
+    return _Read(found, text, language, table, tree)
 
 
 def _without_preprocessor(text: bytes, table: Grammar, tree: Tree, deadline: float) -> tuple[bytes, Tree]:

@@ -10,10 +10,11 @@ if TYPE_CHECKING:
     from findling.search.absence import Absence
     from findling.search.answer import cut_note, judge, make_result
     from findling.search.body import Body, lines_of
+    from findling.search.edges import Definition, Edge, Edges, callees, callers
     from findling.search.exact import FileRef, Grep, GrepRequest, Scope
     from findling.search.gate import needs_vectors
     from findling.search.indexed_files import IndexedFiles, indexed_text
-    from findling.search.names import FileSymbols, References, definitions, references
+    from findling.search.names import Definitions, FileSymbols, References, definitions, references
     from findling.search.patterns import compile_pattern
     from findling.search.query import split_target, validate
     from findling.search.scope import resolve
@@ -26,10 +27,11 @@ else:
             "absence": "Absence",
             "answer": "cut_note judge make_result",
             "body": "Body lines_of",
+            "edges": "Definition Edge Edges callees callers",
             "exact": "FileRef Grep GrepRequest Scope",
             "gate": "needs_vectors",
             "indexed_files": "IndexedFiles indexed_text",
-            "names": "FileSymbols References definitions references",
+            "names": "Definitions FileSymbols References definitions references",
             "patterns": "compile_pattern",
             "query": "split_target validate",
             "scope": "resolve",
@@ -42,6 +44,10 @@ __all__ = [
     "CHARS_PER_TOKEN",
     "Absence",
     "Body",
+    "Definition",
+    "Definitions",
+    "Edge",
+    "Edges",
     "FileRef",
     "FileSymbols",
     "Grep",
@@ -50,6 +56,8 @@ __all__ = [
     "References",
     "Scope",
     "Searcher",
+    "callees",
+    "callers",
     "compile_pattern",
     "cut_note",
     "definitions",

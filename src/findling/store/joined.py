@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from findling.model.reading import ChunkRow
+    from findling.model.reading import ChunkRow, Use
     from findling.model.trigram_plan import TrigramPlan
     from findling.store.protocols import Index
 
@@ -217,6 +217,10 @@ class JoinedIndex:
     def symbols(self, blob_id: int) -> list[SymbolRow]:
         part, own = self.part_of(blob_id)
         return [symbol._replace(blob_id=blob_id) for symbol in self._parts[part].index.symbols(own)]
+
+    def uses(self, blob_id: int) -> Sequence[Use]:
+        part, own = self.part_of(blob_id)
+        return self._parts[part].index.uses(own)
 
     def doc_text(self, blob_id: int) -> bytes | None:
         part, own = self.part_of(blob_id)

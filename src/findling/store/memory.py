@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from findling.model.reading import ChunkRow, Reading
+    from findling.model.reading import ChunkRow, Reading, Use
     from findling.model.trigram_plan import TrigramPlan
 
 K1: Final = 1.2
@@ -261,6 +261,10 @@ class MemoryIndex:
     def symbols(self, blob_id: int) -> list[SymbolRow]:
         content = self._contents.get(blob_id)
         return content.symbols if content else []
+
+    def uses(self, blob_id: int) -> list[Use]:
+        content = self._contents.get(blob_id)
+        return content.reading.uses if content else []
 
     def defined_names(self, blob_ids: Iterable[int]) -> dict[int, DefinedNames]:
         wanted = [self._contents[blob_id] for blob_id in blob_ids if blob_id in self._contents]

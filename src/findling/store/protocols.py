@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from findling.model.reading import ChunkRow
+    from findling.model.reading import ChunkRow, Use
     from findling.model.rows import DefinedNames, FileRow, ManifestRow, SymbolRow
     from findling.model.trigram_plan import TrigramPlan
 
@@ -96,6 +96,9 @@ class Records(Protocol):
     def chunks(self, blob_id: int) -> list[ChunkRow]: ...
 
     def symbols(self, blob_id: int) -> list[SymbolRow]: ...
+
+    def uses(self, blob_id: int) -> Sequence[Use]:
+        """Where names are used in a content, in order."""
 
     def defined_names(self, blob_ids: Iterable[int]) -> dict[int, DefinedNames]:
         """Names and kinds of definitions; contents without any are absent."""

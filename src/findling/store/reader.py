@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from findling.config.roots import LIVE
 from findling.model import term_rows
-from findling.model.reading import ChunkRow
+from findling.model.reading import ChunkRow, Use
 from findling.model.rows import DefinedNames, SymbolRow, squashed
 from findling.store import parts
 from findling.store.manifest_reader import batches
@@ -38,6 +38,9 @@ _CHUNK_LISTS = 500
 _SYMBOL_LISTS = 100
 """Contents whose definitions are, about 30 kB each: only what is shown needs these, too."""
 
+_USE_LISTS = 200
+"""Contents whose uses of names are, about 40 kB each: only questions about callers need them."""
+
 _DERIVED = 10_000
 """The same of `IndexReader.derived`, about 0.3 kB each."""
 
@@ -60,6 +63,7 @@ class IndexReader(VectorReader):
         self._names: dict[int, DefinedNames] = {}
         self._chunks: dict[int, list[ChunkRow]] = {}
         self._symbols: dict[int, list[SymbolRow]] = {}
+        self._uses: dict[int, list[Use]] = {}
         self._counts: dict[int, int] = {}
         self._uncovered: list[int] | None = None
         self._uncovered_by: frozenset[int] | None = None
@@ -197,6 +201,15 @@ class IndexReader(VectorReader):
             found = parts.symbols(self._part("symbols", blob_id))
             known = [SymbolRow(blob_id, position, *symbol) for position, symbol in enumerate(found)]
             self._symbols[blob_id] = known
+        return known
+
+    def uses(self, blob_id: int) -> list[Use]:
+        """Where names are used in a content, in order."""
+        known = self._uses.get(blob_id)
+        if known is None:
+            if len(self._uses) >= _USE_LISTS:
+                self._uses.clear()
+            known = self._uses[blob_id] = parts.uses(self._part("uses", blob_id))
         return known
 
     def _part(self, name: str, blob_id: int) -> bytes:

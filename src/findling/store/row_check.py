@@ -81,10 +81,11 @@ def _texts(connection: apsw.Connection) -> bool:
 
 
 def _readings(connection: apsw.Connection) -> bool:
-    for terms, symbols, chunks in connection.execute("SELECT terms, symbols, chunks FROM readings"):
+    for terms, symbols, uses, chunks in connection.execute("SELECT terms, symbols, uses, chunks FROM readings"):
         term_rows.unpack(terms)
         if any(symbol.kind not in SYMBOL_KINDS for symbol in parts.symbols(symbols)):
             return False
+        parts.uses(uses)
         parts.chunks(chunks)
     return True
 

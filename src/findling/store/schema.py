@@ -60,7 +60,7 @@ MASKED_OTHERWISE = "masked otherwise"
 """In place of the sizes that files were cut by: they are to be read again in any case."""
 
 
-FORMAT_VERSION = 5
+FORMAT_VERSION = 6
 """An index of another format is built anew."""
 
 
@@ -93,7 +93,8 @@ CREATE TABLE blobs (
 );
 CREATE INDEX blobs_hash ON blobs(hash);
 CREATE TABLE readings (
-  blob_id INTEGER PRIMARY KEY, terms BLOB NOT NULL, symbols BLOB NOT NULL, chunks BLOB NOT NULL, text BLOB
+  blob_id INTEGER PRIMARY KEY, terms BLOB NOT NULL, symbols BLOB NOT NULL, uses BLOB NOT NULL, chunks BLOB NOT NULL,
+  text BLOB
 );
 CREATE TABLE definitions (
   squashed TEXT NOT NULL, blob_id INTEGER NOT NULL, PRIMARY KEY (squashed, blob_id)

@@ -114,8 +114,15 @@ class IndexWriter(ManifestWriter):
             ),
         )
         self._db.execute(
-            "INSERT INTO readings VALUES (?, ?, ?, ?, ?)",
-            (blob_id, reading.terms, parts.pack(reading.symbols), parts.pack(reading.chunks), reading.text),
+            "INSERT INTO readings VALUES (?, ?, ?, ?, ?, ?)",
+            (
+                blob_id,
+                reading.terms,
+                parts.pack(reading.symbols),
+                parts.pack_uses(reading.uses),
+                parts.pack(reading.chunks),
+                reading.text,
+            ),
         )
         defined = sorted({squashed(symbol.name) for symbol in reading.symbols})
         self._db.executemany("INSERT INTO definitions VALUES (?, ?)", [(name, blob_id) for name in defined])

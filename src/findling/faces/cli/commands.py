@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from findling.engine import Engine
     from findling.engine.runs import VectorReport
     from findling.faces.cli.session import Session
-    from findling.model.types import IndexReport
+    from findling.model.types import EdgeResult, IndexReport
 
 
 FOUND: Final = 0
@@ -130,6 +130,26 @@ def symbol(args: Namespace, session: Session) -> int:
             session.view(engine).symbols(results)
         session.notes(list(dict.fromkeys(notes)))
         return FOUND if any(each.definitions or each.references for each in results) else NOTHING
+
+
+def callers(args: Namespace, session: Session) -> int:
+    return _edges(args, session, lambda engine, **asked: engine.callers(args.name, tests=args.tests, **asked))
+
+
+def callees(args: Namespace, session: Session) -> int:
+    return _edges(args, session, lambda engine, **asked: engine.callees(args.name, **asked))
+
+
+def _edges(args: Namespace, session: Session, ask: Callable[..., EdgeResult]) -> int:
+    with session.open(args.path) as opened:
+        engine = opened.at(args.ref)
+        with session.progress() as progress:
+            result = ask(engine, language=args.language, limit=args.limit, progress=progress)
+        nothing = words.NOTHING_FOUND if result.definitions else _nothing(args, session, engine)
+        with session.printing():
+            session.view(engine).edges(result)
+        session.notes(words.edge_notes(result, nothing=nothing))
+        return FOUND if result.edges else NOTHING
 
 
 def similar(args: Namespace, session: Session) -> int:

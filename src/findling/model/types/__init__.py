@@ -23,10 +23,12 @@ else:
             "SearchResult Skip Span Status"
         ),
         "basic": (
-            "LOW_CONFIDENCE MODES SYMBOL_KINDS UNREAD Channel Chunk Completeness FileState Freshness Group "
-            "IndexReport IndexingStatus Intent Kind Mode Progress SkippedFile Symbol TreeState"
+            "GRADES Grade LOW_CONFIDENCE MODES SYMBOL_KINDS UNREAD Channel Chunk Completeness FileState "
+            "Freshness Group IndexReport IndexingStatus Intent Kind Mode Progress SkippedFile Symbol TreeState"
         ),
-        "matches": "FileMatches GrepOptions GrepResult GrepStream LineMatch Reference SymbolHit SymbolResult",
+        "matches": (
+            "Edge EdgeResult FileMatches GrepOptions GrepResult GrepStream LineMatch Reference SymbolHit SymbolResult"
+        ),
     }
     __getattr__ = front_door(__name__, _NAMES)
     __all__ = [name for names in _NAMES.values() for name in names.split()]

@@ -15,6 +15,12 @@ Freshness = Literal["fresh", "stale", "syncing"]
 Completeness = Literal["complete", "partial", "truncated"]
 IndexingStatus = Literal["not_indexed", "indexing", "ready", "failed"]
 
+Grade = Literal["certain", "likely", "possible"]
+
+GRADES: tuple[Grade, ...] = ("certain", "likely", "possible")
+"""How sure it is that a use means a definition: imports or scopes name it; its type says so, or there is no other of
+the name; the name is the same."""
+
 MODES: tuple[Mode, ...] = ("auto", "keyword", "symbol", "semantic", "exact", "hybrid")
 
 SYMBOL_KINDS: tuple[str, ...] = (

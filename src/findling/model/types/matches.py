@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, Self, TypedDict
 
 from msgspec import Struct
 
-from findling.model.types.basic import Completeness, Freshness, SkippedFile
+from findling.model.types.basic import Completeness, Freshness, Grade, SkippedFile
 
 if TYPE_CHECKING:
     from findling.model.types.answers import Absent, Coverage
@@ -168,3 +168,42 @@ class SymbolResult(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     stale_reason: str = ""
     absent: tuple[Absent, ...] = ()
+
+
+class Edge(Struct, frozen=True):
+    """A use of a definition: where it stands (``text`` is its line, ``enclosing`` the definition around it) and what it
+    means (``target``). ``kind`` is call, instantiate, inherit, decorate, type or read; ``why`` says what the grade
+    rests on, '' where imports and scopes alone do."""
+
+    path: str
+    line: int
+    text: str
+    enclosing: str
+    kind: str
+    grade: Grade
+    why: str
+    target: str
+    target_path: str
+    target_line: int
+    target_signature: str
+
+
+class EdgeResult(Struct, frozen=True):
+    """Who uses a definition, or what it uses, surest first. ``definitions``: those that were asked about, or the
+    nearest where nothing has the name. ``totals``: by grade, how many edges there are; ``in_tests``: how many of these
+    stand in tests and are not listed."""
+
+    name: str
+    direction: Literal["callers", "callees"]
+    definitions: tuple[SymbolHit, ...]
+    total_definitions: int
+    edges: tuple[Edge, ...]
+    totals: dict[Grade, int]
+    in_tests: int
+    truncated: bool
+    freshness: Freshness
+    completeness: Completeness
+    coverage: Coverage
+    took_ms: float
+    notes: tuple[str, ...] = ()
+    stale_reason: str = ""

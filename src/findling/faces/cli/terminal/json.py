@@ -20,7 +20,7 @@ from msgspec.structs import asdict, replace
 
 from findling.faces.cli.terminal.lines import as_they_come, clipped
 from findling.faces.cli.terminal.safe import is_terminal
-from findling.model.types import FileMatches, GrepStream, LineMatch, SearchResult, Status, SymbolResult
+from findling.model.types import EdgeResult, FileMatches, GrepStream, LineMatch, SearchResult, Status, SymbolResult
 from findling.model.unseen import escaped
 
 if TYPE_CHECKING:
@@ -97,6 +97,9 @@ class JsonView:
     def symbols(self, results: Sequence[SymbolResult]) -> None:
         """The answers of all names, also of one."""
         write_json(self._out, {"root": self._root, "results": list(map(to_json, results))})
+
+    def edges(self, result: EdgeResult) -> None:
+        self._write(result)
 
     def status(self, status: Status, *, skipped: bool) -> None:
         shown = status if skipped else replace(status, skipped=())

@@ -17,6 +17,8 @@
                         then [begins with] or [contains] where NAME is only a part of the name, and [last part only]
                         where what stands before it is another
                       path:line:column  ref  enclosing  text
+    callers           the definition, as symbol shows it; then path:line  grade  kind  enclosing  text  [why]
+    callees           the same; then path:line  grade  kind  name  "line N"  text  [why], path:line being where it leads
     index, sync, status, why   key: value
     config            key: value  [where it came from]
     library           key: value, an empty line between collections
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
     from findling.config import Loaded
     from findling.faces.cli.terminal.lines import Line, Places
     from findling.model.reports import Diagnosis, Explanation, Report
-    from findling.model.types import GrepStream, Hit, IndexReport, SearchResult, Status, SymbolResult
+    from findling.model.types import EdgeResult, GrepStream, Hit, IndexReport, SearchResult, Status, SymbolResult
 
 _NONE: Final = "-"
 
@@ -104,6 +106,19 @@ class PlainView:
             for use in result.references:
                 where = f"{self._path(use.path)}:{use.line}:{use.column}"
                 self._fields(where, "ref", use.enclosing, use.text.strip())
+
+    def edges(self, result: EdgeResult) -> None:
+        for found in result.definitions:
+            where = f"{self._path(found.path)}:{words.span(found.start_line, found.end_line)}"
+            self._fields(where, found.kind, found.qualified_name or found.name, found.signature)
+        for edge in result.edges:
+            why = (f"[{edge.why}]",) if edge.why else ()
+            if result.direction == "callers":
+                where = f"{self._path(edge.path)}:{edge.line}"
+                self._fields(where, edge.grade, edge.kind, edge.enclosing, edge.text, *why)
+            else:
+                where = f"{self._path(edge.target_path)}:{edge.target_line}"
+                self._fields(where, edge.grade, edge.kind, edge.target, f"line {edge.line}", edge.text, *why)
 
     def report(self, report: IndexReport) -> None:
         self._pairs(

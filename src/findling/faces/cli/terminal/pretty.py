@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from findling.faces.cli.terminal.lines import Places
-    from findling.model.types import GrepStream, Hit, SearchResult, SymbolResult
+    from findling.model.types import EdgeResult, GrepStream, Hit, SearchResult, SymbolResult
 
 _PATH: Final = "bold"
 _NAME: Final = "cyan"
@@ -96,6 +96,19 @@ class PrettyView(PlainView):
                 text = self._link(use.path, f"{use.line}:{use.column}")
                 text.append(f"  {visible(use.enclosing)}" if use.enclosing else "", _NAME)
                 self._print(self._cut(text.append(f"  {visible(use.text.strip())}")))
+
+    def edges(self, result: EdgeResult) -> None:
+        for found in result.definitions:
+            text = self._link(found.path, words.span(found.start_line, found.end_line))
+            self._print(text.append(f"  {visible(found.qualified_name or found.name)}", _NAME))
+        for edge in result.edges:
+            callers = result.direction == "callers"
+            path, line = (edge.path, edge.line) if callers else (edge.target_path, edge.target_line)
+            text = self._link(path, str(line))
+            text.append(f"  {visible(edge.enclosing if callers else edge.target)}", _NAME)
+            text.append(f"  {edge.grade}{f': {visible(edge.why)}' if edge.why else ''}", _QUIET)
+            self._print(text)
+            self._print(self._cut(Text(f"    {'' if callers else f'{edge.line}  '}{visible(edge.text)}")))
 
     def _hit(self, hit: Hit, explain: bool) -> None:
         heading = self._link(hit.path, words.span(hit.start_line, hit.end_line))

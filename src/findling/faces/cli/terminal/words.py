@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from findling.model.types import (
         Absent,
         Coverage,
+        EdgeResult,
         GrepResult,
         Hit,
         IndexReport,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 
 NOTHING_FOUND = "nothing found"
+NO_USE = "nothing found that is surely or possibly one of its uses"
 
 _MARKS: Mapping[str, str] = {"ok": "✓", "off": "○", "broken": "✗"}
 _MATCHES: Mapping[str, str] = {"exact": "", "prefix": "begins with", "part": "contains"}
@@ -115,7 +117,7 @@ def absent_notes(absent: Sequence[Absent], coverage: Coverage | None = None) -> 
     return notes
 
 
-def _freshness(result: SearchResult | SymbolResult) -> list[str]:
+def _freshness(result: SearchResult | SymbolResult | EdgeResult) -> list[str]:
     if result.freshness == "stale":
         reason = f" ({result.stale_reason})" if result.stale_reason else ""
         return [f"the index may be out of date{reason}; 'findling sync' checks everything"]
@@ -176,6 +178,19 @@ def symbol_notes(result: SymbolResult, *, references_asked: bool, nothing: str =
         notes.append("the index is partial; 'findling index' finishes it")
     notes += _freshness(result)
     return notes + absent_notes(result.absent, result.coverage)
+
+
+def edge_notes(result: EdgeResult, *, nothing: str = NOTHING_FOUND) -> list[str]:
+    notes = [] if result.edges or result.notes else [nothing if not result.definitions else NO_USE]
+    notes += list(result.notes)
+    total = sum(result.totals.values()) - result.in_tests
+    if len(result.edges) < total:
+        notes.append(f"{len(result.edges)} of {count(total, 'use')} shown; see --limit")
+    if result.in_tests:
+        notes.append(f"{count(result.in_tests, 'use')} in tests not listed; --tests lists them")
+    if result.coverage.unfinished:
+        notes.append("the index is partial; 'findling index' finishes it")
+    return notes + _freshness(result)
 
 
 def match_of(found: SymbolHit, asked: str) -> str:

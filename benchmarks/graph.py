@@ -1,0 +1,237 @@
+"""How right `findling callers` is: its edges beside those of an analyser, jedi, which infers types by reading programs.
+
+    python benchmarks/graph.py FOLDER ...                 prints a Markdown table
+    python benchmarks/graph.py FOLDER --write COMMIT      asks jedi (pip install jedi); takes minutes
+
+The name of FOLDER is that of its file in `results/graph/`, where what jedi said is kept with the commit that it said it
+of; FOLDER must hold that commit.
+
+Of each folder a hundred functions, methods and classes are drawn: a third each of those whose name is used at two to
+four places, at five to nineteen, and at more. At each place where such a name is used (at most `MOST_USES`, drawn),
+jedi says which definition is meant. Places that it leaves open are not compared; how many these are is printed, and how
+many edges findling has there. Imports are no edges.
+
+- precision of grades: the share of the edges of these grades, at compared places, that jedi has too;
+- recall of grades: the share of jedi's edges that are found with one of them;
+- possible for each true: how many edges of this grade there are, at all places, for each edge of jedi's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import random
+import statistics
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from findling import Engine
+from findling.reading.syntax import references
+from findling.search.edges import Definition, callers
+
+RESULTS = Path(__file__).parent / "results" / "graph"
+DEFINITIONS = 100
+MOST_USES = 60
+STRATA = ((2, 4), (5, 19), (20, 10_000))
+KINDS = ("fn", "method", "class")
+SEED = 1
+
+Place = tuple[str, int, int]
+
+
+# --- what jedi says ---------------------------------------------------------------------------------------------------
+
+
+def truth(folder: Path, commit: str) -> dict[str, Any]:
+    """What jedi says of a hundred names in a folder."""
+    import jedi
+
+    draw = random.Random(SEED)
+    sources = {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*.py"))}
+    drawn = _drawn(folder, sources, draw)
+    told = []
+    ask = _asked_jedi(folder, sources)
+    for number, (path, lines, name, places) in enumerate(drawn):
+        began = time.monotonic()
+        uses = []
+        for place in sorted(draw.sample(places, min(len(places), MOST_USES))):
+            meant = ask(place)
+            uses.append([*place, None if meant is None else any((path, line) in meant for line in lines)])
+        told.append({"path": path, "line": lines[0], "name": name, "uses": uses})
+        print(number, path, name, len(uses), f"{time.monotonic() - began:.1f} s", file=sys.stderr, flush=True)
+    return {"commit": commit, "jedi": jedi.__version__, "definitions": told}
+
+
+def _drawn(
+    folder: Path, sources: dict[str, bytes], draw: random.Random
+) -> list[tuple[str, list[int], str, list[Place]]]:
+    """(path, lines of the definition and its overloads, name, places of the name)."""
+    defined: dict[tuple[str, str], list[int]] = {}
+    with Engine.open(root=folder, cache=True) as engine:
+        engine.index(embed=False)
+        for path in sources:
+            found = engine.file_symbols(path)
+            for symbol in found.symbols if found else ():
+                if symbol.kind in KINDS and not symbol.name.startswith("__"):
+                    defined.setdefault((path, symbol.qualified_name), []).append(symbol.name_line)
+    every = list(defined.items())
+    draw.shuffle(every)
+    wanted = {bounds: -(-DEFINITIONS // len(STRATA)) for bounds in STRATA}
+    drawn = []
+    for (path, qualified), lines in every:
+        name = qualified.rpartition(".")[2]
+        if not any(wanted.values()):
+            break
+        places = list(_places(sources, name))
+        for bounds in STRATA:
+            if bounds[0] <= len(places) <= bounds[1] and wanted[bounds]:
+                wanted[bounds] -= 1
+                drawn.append((path, lines, name, places))
+    return drawn[:DEFINITIONS]
+
+
+def _places(sources: dict[str, bytes], name: str) -> Iterator[Place]:
+    for path, text in sources.items():
+        if name.encode() in text:
+            lines = text.decode("utf-8", "replace").split("\n")
+            for line, column, _ in references(text, "python", name):
+                if not _in_import(lines, line):
+                    yield path, line, column
+
+
+def _in_import(lines: list[str], line: int) -> bool:
+    """Whether a line is one of an import, as far as its own words and an open bracket before it tell."""
+    for number in range(line, max(0, line - 60), -1):
+        text = lines[number - 1].strip()
+        if text.startswith(("from ", "import ")):
+            return number == line or ("(" in text and not any(")" in each for each in lines[number - 1 : line - 1]))
+        if number < line and not text.rstrip(",").replace(" as ", "").replace("_", "").isalnum():
+            return False
+    return False
+
+
+def _asked_jedi(folder: Path, sources: dict[str, bytes]) -> Callable[[Place], set[tuple[str, int]] | None]:
+    import jedi
+
+    library = [
+        path
+        for path in sys.path
+        if path.endswith(("lib-dynload", f"python{sys.version_info[0]}.{sys.version_info[1]}"))
+    ]
+    project = jedi.Project(folder, sys_path=[str(folder / "src"), str(folder), *library], smart_sys_path=False)
+    scripts: dict[str, Any] = {}
+
+    def ask(place: Place) -> set[tuple[str, int]] | None:
+        path, line, column = place
+        if path not in scripts:
+            scripts.clear()
+            scripts[path] = jedi.Script(sources[path].decode("utf-8", "replace"), path=folder / path, project=project)
+        try:
+            found = scripts[path].goto(line, column, follow_imports=True)
+        except Exception as error:  # noqa: BLE001 - jedi fails in many ways; what it cannot tell is not compared
+            print(f"{path}:{line}: {type(error).__name__}", file=sys.stderr)
+            return None
+        meant = set()
+        for each in found:
+            if each.type in ("param", "statement") and each.module_path == folder / path and each.line == line:
+                continue  # it stays where it is: jedi does not know
+            where = each.module_path
+            inside = where is not None and where.is_relative_to(folder)
+            meant.add((str(where.relative_to(folder)) if inside else "", each.line or 0))
+        return meant or None
+
+    return ask
+
+
+# --- what findling says -----------------------------------------------------------------------------------------------
+
+
+def measured(folder: Path) -> list[str]:
+    """A row of the table."""
+    with gzip.open(kept(folder), "rt") as file:
+        told = json.load(file)
+    count: Counter[tuple[str, bool | None]] = Counter()
+    possible = 0
+    took: list[float] = []
+    with Engine.open(root=folder, cache=True) as engine:
+        engine.index(embed=False)
+        index = engine.collection.store.reader
+        with index.snapshot():
+            for each in told["definitions"]:
+                file = index.file_at(each["path"])
+                symbols = index.symbols(file.blob_id) if file else ()
+                asked = [row for row in symbols if (row.name, row.name_line) == (each["name"], each["line"])]
+                if not file or not asked:
+                    raise SystemExit(f"{folder} is not at {told['commit']}: {each['path']} has no {each['name']}.")
+                began = time.process_time()
+                found = callers(index, [Definition(file, asked[0])]).found
+                took.append(time.process_time() - began)
+                grades = {(edge.file.path, edge.use.line): edge.grade for edge in reversed(found)}
+                possible += sum(edge.grade == "possible" for edge in found)
+                count.update((grades.get((path, line), ""), meant) for path, line, _, meant in each["uses"])
+    true = sum(number for (_, meant), number in count.items() if meant)
+    left_open = sum(number for (_, meant), number in count.items() if meant is None)
+    edges_there = left_open - count["", None]
+
+    def precision(*grades: str) -> str:
+        right, wrong = (sum(count[grade, meant] for grade in grades) for meant in (True, False))
+        return f"{right / max(1, right + wrong):.3f}"
+
+    def recall(*grades: str) -> str:
+        return f"{sum(count[grade, True] for grade in grades) / max(1, true):.3f}"
+
+    return [
+        f"{folder.name}, {told['commit'][:10]}",
+        f"{true:,}",
+        precision("certain"),
+        precision("certain", "likely"),
+        recall("certain"),
+        recall("certain", "likely"),
+        recall("certain", "likely", "possible"),
+        f"{possible / max(1, true):.2f}",
+        f"{edges_there} of {left_open}",
+        f"{statistics.median(took) * 1000:.0f} / {sorted(took)[len(took) * 95 // 100] * 1000:.0f}",
+    ]
+
+
+COLUMNS = (
+    "repository",
+    "edges of jedi",
+    "precision, certain",
+    "and likely",
+    "recall, certain",
+    "and likely",
+    "all grades",
+    "possible for each true",
+    "edges where jedi leaves it open",
+    "ms of the processor, p50 / p95",
+)
+
+
+def kept(folder: Path) -> Path:
+    return RESULTS / f"{folder.resolve().name}.json.gz"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
+    parser.add_argument("--write", metavar="COMMIT")
+    args = parser.parse_args()
+    folders = [folder.resolve() for folder in args.folders]
+    if args.write:
+        for folder in folders:
+            RESULTS.mkdir(exist_ok=True)
+            kept(folder).write_bytes(gzip.compress(json.dumps(truth(folder, args.write)).encode(), mtime=0))
+        return
+    print(f"| {' | '.join(COLUMNS)} |\n|---|{'--:|' * (len(COLUMNS) - 1)}")
+    for folder in folders:
+        print(f"| {' | '.join(measured(folder))} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

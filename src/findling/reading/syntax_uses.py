@@ -1,0 +1,233 @@
+"""Uses of names in a syntax tree: calls, bases, decorators, types, reads and writes, and the imports in force.
+
+Found by one query over the tree; what a capture means is in ``syntax_grammars/uses.py``. Which definition a use means
+is not asked here: that needs the other files.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from findling.model.reading import MOST_ARGUMENTS, MOST_USES, Use
+from findling.reading.syntax_grammars.uses import USES, UseGrammar
+from findling.reading.syntax_tree import captured
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from findling.reading.syntax_walk import Found
+
+MAX_CHARACTERS = 80
+"""Of a receiver or a value as written; a longer one is no use to anybody."""
+
+MAX_DEPTH = 6
+"""Calls and the like in a receiver: ``a().b().c()`` has two."""
+
+UNKNOWN = "?"
+"""In place of a receiver or a value that is more than names, calls and subscripts."""
+
+_PLAIN = re.compile(rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*(?:\.[A-Za-z_$\x80-\xff][\w$\x80-\xff]*)*")
+_NAMES = re.compile(r"\w+")
+_SPACE = re.compile(r"\s+")
+
+_Row = tuple[int, str, str, str, int, str]
+"""Byte at which the name begins, kind, name, receiver, number of arguments, value."""
+
+
+def find_uses(root: Node, text: bytes, language: str, parser: str, found: Found, deadline: float) -> list[Use]:
+    """The uses in a tree, in order; [] for a language whose uses are not known, and when the deadline passes.
+
+    Kept are members (``owner.name``), identifiers that the file defines or imports (all others too where it imports
+    ``*``), and what is written into names that receivers begin with.
+    """
+    if language not in USES or time.thread_time() > deadline:
+        return []
+    rows = _Uses(text, USES[language], found).rows(captured(root, parser, USES[language].query))
+    rows.sort()
+    return _placed(rows[:MOST_USES], text, found)
+
+
+def _placed(rows: list[_Row], text: bytes, found: Found) -> list[Use]:
+    """The rows with their lines and the innermost symbol around each; symbols are in order of their start, parents
+    first."""
+    symbols = found.symbols
+    uses: list[Use] = []
+    following, inner = 0, -1
+    line, counted = 1, 0
+    for start, kind, name, receiver, arguments, value in rows:
+        line += text.count(b"\n", counted, start)
+        counted = start
+        while following < len(symbols) and symbols[following].start_byte <= start:
+            inner = following
+            following += 1
+        while inner >= 0 and symbols[inner].end_byte <= start:
+            inner = symbols[inner].parent
+        uses.append(Use(kind, name, receiver, arguments, line, inner, value))
+    return uses
+
+
+class _Uses:
+    """Of one tree."""
+
+    def __init__(self, text: bytes, table: UseGrammar, found: Found) -> None:
+        self._text = text
+        self._table = table
+        self._defined = {*found.names, *found.clauses}
+        self._known = {symbol.name for symbol in found.symbols}
+        """Names that the file defines or imports; a module that it imports is no definition."""
+        self._parts: dict[bytes, tuple[str, str]] = {}
+        """What names with dots are made of: receiver and name."""
+        self._rows: list[_Row] = []
+
+    def rows(self, captures: dict[str, list[Node]]) -> list[_Row]:
+        for node in captures.get("import", ()):
+            self._import(node)
+        kinds = {
+            node.end_byte: kind
+            for kind, capture in (("type", "type"), ("inherit", "base"), ("decorate", "decorator"))
+            for node in captures.get(capture, ())
+        }
+        for node in captures.get("return", ()):
+            annotation = self._annotation(node)
+            self._rows.append((node.start_byte, "return", "", "", 0, annotation))
+        done: set[int] = set()
+        unpacked = {node.start_byte for node in captures.get("unpacked", ())}
+        for node in captures.get("call", ()):
+            self._call(node, kinds, unpacked, done)
+        for node in captures.get("target", ()):
+            self._target(node, done)
+        for node in captures.get("member", ()):
+            if (end := node.end_byte) not in done:
+                self._use(node, kinds.get(end, "read"), 0)
+                done.add(end)
+        for capture, kind in (("base", "inherit"), ("decorator", "decorate"), ("type", "type"), ("name", "read")):
+            self._names(captures.get(capture, ()), kind, done)
+        self._names(captures.get("bound", ()), "write", done)
+        return list(filter(self._matters(), self._rows))
+
+    def _matters(self) -> Callable[[_Row], bool]:
+        """Whether a definition of the project can be meant by a row, or the type of a receiver is told."""
+        owners = set(_NAMES.findall(" ".join({part for row in self._rows for part in (row[3], row[5])})))
+        literals = frozenset(self._table.literals.values())
+        known, every = self._known, "*" in self._known
+
+        def matters(row: _Row) -> bool:
+            _, kind, name, receiver, _, value = row
+            if kind == "write":
+                return name in known or (name in owners and value != "") or (receiver != "" and value not in literals)
+            return receiver != "" or every or name in known or kind in ("import", "return", "decorate")
+
+        return matters
+
+    def _names(self, nodes: Iterable[Node], kind: str, done: set[int]) -> None:
+        """Identifiers by themselves."""
+        text, rows, defined = self._text, self._rows, self._defined
+        for node in nodes:
+            end, start = node.end_byte, node.start_byte
+            if end not in done and start not in defined:
+                name = text[start:end].decode("utf-8", "replace")
+                rows.append((start, kind, name, "", 0, ""))
+                done.add(end)
+
+    def _import(self, node: Node) -> None:
+        for name, module, local in self._table.imports(node, self._text):
+            if max(len(name), len(module), len(local)) <= MAX_CHARACTERS:
+                self._rows.append((node.start_byte, "import", name, module, 0, local))
+                if name:
+                    self._known.add(local)
+
+    def _call(self, node: Node, kinds: dict[int, str], unpacked: set[int], done: set[int]) -> None:
+        callee = self._table.callee(node)
+        if callee is not None:
+            end = callee.end_byte
+            self._use(callee, kinds.get(end, "call"), self._arguments(node, unpacked))
+            done.add(end)
+
+    def _arguments(self, call: Node, unpacked: set[int]) -> int:
+        node = call.child_by_field_name("arguments")
+        if node is None:
+            return 0
+        start, end = node.start_byte, node.end_byte
+        if start in unpacked:
+            return MOST_ARGUMENTS
+        if not self._text.startswith(b"(", start) or node.type == "generator_expression":
+            return 1
+        if self._text.find(b"\n", start, end) < 0:
+            return min(node.named_child_count, MOST_ARGUMENTS)
+        return min(sum(not child.is_extra for child in node.named_children), MOST_ARGUMENTS)  # without comments
+
+    def _target(self, node: Node, done: set[int]) -> None:
+        """An assignment: what is written, and what that says of its type."""
+        at, annotation, value = self._table.value(node)
+        if at is None or not (at.type == "identifier" or at.type in self._table.members):
+            return
+        if annotation is not None:
+            said = ":" + self._annotation(annotation)
+        else:
+            said = self._written(value, MAX_DEPTH) if value is not None else ""
+        if said == UNKNOWN:
+            said = ""
+        if said or at.type == "identifier":
+            self._use(at, "write", 0, said)
+        done.add(at.end_byte)
+
+    def _annotation(self, node: Node) -> str:
+        written = self._text[node.start_byte : node.end_byte].decode("utf-8", "replace")
+        return _SPACE.sub("", written).lstrip(":")[:MAX_CHARACTERS]
+
+    def _use(self, node: Node, kind: str, arguments: int, value: str = "") -> None:
+        """A use of a name or a member; nothing else can be one."""
+        text, start, end = self._text, node.start_byte, node.end_byte
+        written = text[start:end]
+        parts = self._parts.get(written)
+        if parts is None and len(written) <= MAX_CHARACTERS and _PLAIN.fullmatch(written):
+            before, _, last_part = written.rpartition(b".")
+            parts = self._parts[written] = before.decode("utf-8", "replace"), last_part.decode("utf-8", "replace")
+        if parts is not None:
+            receiver, name = parts
+            start += written.rfind(b".") + 1
+        else:
+            owner, last = self._member(node)
+            if owner is None or last is None or end - last.start_byte > MAX_CHARACTERS:
+                return
+            receiver = self._written(owner, MAX_DEPTH)
+            start = last.start_byte
+            name = text[start:end].decode("utf-8", "replace")
+        self._rows.append((start, kind, name, receiver, arguments, value))
+
+    def _member(self, node: Node) -> tuple[Node | None, Node | None]:
+        """What stands before the last name of ``owner.name``, and the name; of a name by itself the latter."""
+        if node.type not in self._table.members:
+            return None, None
+        return node.child_by_field_name(self._table.members[node.type]), node.child(node.child_count - 1)
+
+    def _written(self, node: Node, depth: int) -> str:
+        """An expression of names, calls and subscripts as it is written, without arguments; `UNKNOWN` for others."""
+        table, text, kind = self._table, self._text, node.type
+        if kind in table.literals:
+            return table.literals[kind]
+        start, end = node.start_byte, node.end_byte
+        written = text[start:end] if end - start <= MAX_CHARACTERS else b""
+        if _PLAIN.fullmatch(written):
+            return written.decode("utf-8", "replace")
+        inner, tail = self._inside(node, kind) if depth else (None, "")
+        if inner is None:
+            return UNKNOWN
+        before = self._written(inner, depth - 1)
+        return UNKNOWN if before == UNKNOWN or len(before + tail) > MAX_CHARACTERS else before + tail
+
+    def _inside(self, node: Node, kind: str) -> tuple[Node | None, str]:
+        """The expression that another is made of, and what is written after it."""
+        table = self._table
+        if kind in table.members:
+            owner, last = self._member(node)
+            name = b"" if last is None else self._text[last.start_byte : last.end_byte]
+            return owner, f".{name.decode('utf-8', 'replace')}"
+        if kind in table.calls:
+            return table.callee(node), "()"
+        if kind in table.subscripts:
+            return node.child_by_field_name(table.subscripts[kind]), "[]"
+        return (node.named_child(0), "") if kind in table.through else (None, "")

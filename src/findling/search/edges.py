@@ -1,0 +1,293 @@
+"""Who uses a definition, and what it uses: the places, each with how sure it is that they belong together.
+
+*certain*: imports and scopes name this very definition. *likely*: the type of what stands before the name says so, or
+that there is no other definition of the name; ``why`` says which. *possible*: the name is the same and the number of
+arguments fits, and ``why`` says how many other definitions that is true of as well; or it overrides what is meant.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from findling.model import tokenizer
+from findling.model.plurals import count
+from findling.model.reading import MOST_ARGUMENTS, MOST_USES, Use
+from findling.model.rows import FileRow, SymbolRow
+from findling.model.types import GRADES, Grade
+from findling.search.graph.file_names import TOP, VALUES, FileNames
+from findling.search.graph.resolution import LANGUAGES, Meaning, Resolver
+from findling.search.patterns import compile_pattern
+from findling.search.ranking.priors import path_flags
+from findling.store.protocols import Index
+
+MOST_EDGES = 2_000
+"""Found for one question; a name with more is one that nobody reads the list of."""
+
+EDGES_S = 5.0
+"""Time for going through the files that hold a name."""
+
+MOST_CANDIDATES = 100
+"""Definitions of one name that are looked at for a use that stays open."""
+
+MOST_NAMES = 4
+"""Names under which one definition is looked for: its own, and those that files give it that import it."""
+
+_COMMON = frozenset(
+    name for kind in (str, bytes, list, dict, set, int, type(iter(())), BaseException) for name in dir(kind)
+) | frozenset("open close read write seek readline readlines flush run start join send recv wait group match".split())
+"""Members of built-in types, and the commonest of the standard library: a single definition of such a name says little
+about a use."""
+
+_PARAMETERS = re.compile(r"\((.*)\)", re.DOTALL)
+
+
+class Definition(NamedTuple):
+    file: FileRow
+    symbol: SymbolRow
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What overloads and conditional definitions have in common."""
+        return self.file.path, self.symbol.qualified_name
+
+    @property
+    def place(self) -> tuple[FileRow, int]:
+        return self.file, self.symbol.position
+
+
+class _Wanted(NamedTuple):
+    """A definition that is asked about; ``overrides`` says what else it is meant by, where it may be."""
+
+    definition: Definition
+    overrides: str = ""
+
+
+class Edge(NamedTuple):
+    """A use in ``file``, in the definition ``enclosing`` (None: in none), of ``target``."""
+
+    file: FileRow
+    use: Use
+    enclosing: SymbolRow | None
+    target: Definition
+    kind: str
+    grade: Grade
+    why: str
+
+
+class Edges(Struct):
+    """``cut``: there may be more. ``crowded``: paths of files with more uses than the index keeps. ``outside``: uses of
+    what the project does not define, among callees."""
+
+    found: list[Edge]
+    cut: bool = False
+    crowded: tuple[str, ...] = ()
+    outside: int = 0
+
+    def sort(self) -> None:
+        self.found.sort(key=lambda edge: (GRADES.index(edge.grade), edge.file.path, edge.use.line))
+
+
+def callers(index: Index, wanted: Sequence[Definition]) -> Edges:
+    """Where any of some definitions of one name is used."""
+    return _Question(index).callers(wanted)
+
+
+def callees(index: Index, wanted: Sequence[Definition]) -> Edges:
+    """What some definitions use of the project."""
+    return _Question(index).callees(wanted)
+
+
+class _Question:
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._resolver = Resolver(index)
+        self._candidates: dict[tuple[str, str], list[Definition]] = {}
+        self._until = time.monotonic() + EDGES_S
+
+    def _names(self, file: FileRow, edges: Edges) -> FileNames:
+        here = self._resolver.names(file)
+        if len(here.uses) >= MOST_USES and file.path not in edges.crowded:
+            edges.crowded += (file.path,)
+        return here
+
+    # --- callers --------------------------------------------------------------------------------------------
+
+    def callers(self, wanted: Sequence[Definition]) -> Edges:
+        keys = {each.key: _Wanted(each) for each in wanted}
+        for each in wanted:
+            for base in filter(None, map(self._definition, self._resolver.overridden(*each.place))):
+                why = f"overrides {base.symbol.qualified_name}, which is meant here"
+                keys.setdefault(base.key, _Wanted(each, why))
+        languages = {each.file.language for each in wanted}
+        edges = Edges([])
+        names = list(dict.fromkeys(each.symbol.name for each in wanted))
+        for name in names:
+            for file in self._files_with(name):
+                if file.language not in languages:
+                    continue
+                room = MOST_EDGES - len(edges.found)
+                if not room or time.monotonic() > self._until:
+                    edges.cut = True
+                    break
+                found = list(islice(self._in_file(self._names(file, edges), name, keys, names), room + 1))
+                edges.found += found[:room]
+                edges.cut = edges.cut or len(found) > room
+        edges.sort()
+        return edges
+
+    def _files_with(self, name: str) -> list[FileRow]:
+        """Files whose text can hold a name, those that are no tests first, as there may be no time for all."""
+        plan = compile_pattern(name, literal=True, ignore_case=False, word=True).plan
+        blobs = {*self._index.containing(plan), *self._index.uncovered_blobs()}
+        files = [file for file in self._index.files_of_blobs(blobs) if file.language in LANGUAGES]
+        return sorted(files, key=lambda file: "test" in path_flags(file.path))
+
+    def _in_file(
+        self, here: FileNames, name: str, keys: dict[tuple[str, str], _Wanted], names: list[str]
+    ) -> Iterator[Edge]:
+        for use in here.uses:
+            if use.kind == "import":
+                is_new = use.name == name and use.value not in names and len(names) < MOST_NAMES
+                if is_new and self._is_wanted(self._resolver.meaning_of_import(here.file, use), keys):
+                    names.append(use.value)
+                continue
+            if use.receiver == name or use.receiver.endswith(f".{name}"):
+                found: Iterable[Edge] = self._owner_edges(here, use)
+            elif use.name == name and use.kind not in ("write", "return"):
+                found = self._edges(here, use)
+            else:
+                continue
+            for edge in found:
+                target = keys.get(edge.target.key)
+                if target is None:
+                    continue
+                if not target.overrides:
+                    yield edge._replace(target=target.definition)
+                elif edge.grade != "possible" and not use.receiver.startswith("super()"):
+                    yield edge._replace(target=target.definition, grade="possible", why=target.overrides)
+
+    def _is_wanted(self, meaning: Meaning | None, keys: dict[tuple[str, str], _Wanted]) -> bool:
+        found = None if meaning is None else self._definition(meaning)
+        return found is not None and found.key in keys
+
+    # --- callees --------------------------------------------------------------------------------------------
+
+    def callees(self, wanted: Sequence[Definition]) -> Edges:
+        edges = Edges([])
+        for file, symbol in wanted:
+            here = self._names(file, edges)
+            for use in here.uses:
+                if use.kind in ("import", "write", "return") or not _within(here, use.symbol, symbol.position):
+                    continue
+                if time.monotonic() > self._until or len(edges.found) >= MOST_EDGES:
+                    edges.cut = True
+                    break
+                found = list(islice(self._edges(here, use), 1))  # of several that are possible one stands for all
+                edges.found += [edge for edge in found if edge.target.symbol.kind not in VALUES]
+                edges.outside += not found
+        edges.sort()
+        return edges
+
+    # --- one use --------------------------------------------------------------------------------------------
+
+    def _edges(self, here: FileNames, use: Use) -> Iterator[Edge]:
+        meaning = self._resolver.meaning(here.file, use)
+        enclosing = here.symbols[use.symbol] if use.symbol != TOP else None
+        if meaning is not None:
+            target = self._definition(meaning)
+            if target is not None:
+                kind = "instantiate" if use.kind == "call" and target.symbol.kind == "class" else use.kind
+                grade: Grade = "likely" if meaning.likely else "certain"
+                yield Edge(here.file, use, enclosing, target, kind, grade, meaning.likely)
+            return
+        if not use.receiver:
+            return
+        every = [each for each in self._named(use.name, here.file.language) if _fits(use, each)]
+        if len(every) == 1 and use.name not in _COMMON:
+            yield Edge(here.file, use, enclosing, every[0], use.kind, "likely", "no other definition of that name")
+        elif every:
+            others = len(every) - 1
+            why = f"same name; {count(others, 'other definition')}" if others else "same name"
+            for each in every:
+                yield Edge(here.file, use, enclosing, each, use.kind, "possible", why)
+
+    def _owner_edges(self, here: FileNames, use: Use) -> Iterator[Edge]:
+        """Of ``Outer.inner`` the use of ``Outer``."""
+        meaning = self._resolver.owner(here.file, use)
+        target = None if meaning is None else self._definition(meaning)
+        if meaning is not None and target is not None:
+            enclosing = here.symbols[use.symbol] if use.symbol != TOP else None
+            grade: Grade = "likely" if meaning.likely else "certain"
+            yield Edge(here.file, use, enclosing, target, "read", grade, meaning.likely)
+
+    def _definition(self, meaning: Meaning) -> Definition | None:
+        symbol = self._resolver.symbol(meaning)
+        if symbol is None or meaning.file is None or meaning.what != "definition":
+            return None
+        return Definition(meaning.file, symbol)
+
+    def _named(self, name: str, language: str) -> list[Definition]:
+        """Members of types that are called so, in a language; overloads count once."""
+        if (name, language) not in self._candidates:
+            symbols = [
+                symbol for symbol in self._index.named([tokenizer.squash(name)], MOST_CANDIDATES) if symbol.name == name
+            ]
+            files: dict[int, list[FileRow]] = {}
+            for file in self._index.files_of_blobs({symbol.blob_id for symbol in symbols}):
+                if file.language == language:
+                    files.setdefault(file.blob_id, []).append(file)
+            every = [Definition(file, symbol) for symbol in symbols for file in files.get(symbol.blob_id, ())]
+            members = {each.key: each for each in every if self._is_member(each)}
+            self._candidates[name, language] = list(members.values())
+        return self._candidates[name, language]
+
+    def _is_member(self, definition: Definition) -> bool:
+        names = self._resolver.names(definition.file)
+        return names.is_type(names.parent(definition.symbol.position))
+
+
+def _within(here: FileNames, position: int, around: int) -> bool:
+    while position > around:
+        position = here.symbols[position].parent
+    return position == around
+
+
+def _fits(use: Use, definition: Definition) -> bool:
+    """Whether a call's number of arguments is one that a method takes, as far as its signature tells."""
+    if use.kind != "call" or use.arguments == MOST_ARGUMENTS or definition.symbol.kind != "method":
+        return True
+    least, most = _arguments(definition.symbol.signature)
+    return least <= use.arguments <= most
+
+
+def _arguments(signature: str) -> tuple[int, float]:
+    """How many arguments a method takes, without the object itself."""
+    match = _PARAMETERS.search(signature)
+    if match is None or signature.endswith("…"):
+        return 0, float("inf")
+    parameters = [part for part in _split(match[1]) if part not in ("*", "/")]
+    own = [part for part in parameters if part.partition(":")[0].strip() not in ("self", "cls")]
+    if any(part.startswith("*") for part in own):
+        return 0, float("inf")
+    return sum("=" not in part for part in own), len(own)
+
+
+def _split(parameters: str) -> Iterable[str]:
+    """Parameters apart, commas inside brackets left alone."""
+    depth, start = 0, 0
+    for at, character in enumerate(parameters):
+        if character in "([{":
+            depth += 1
+        elif character in ")]}":
+            depth -= 1
+        elif character == "," and not depth:
+            yield parameters[start:at].strip()
+            start = at + 1
+    if parameters[start:].strip():
+        yield parameters[start:].strip()

@@ -1,0 +1,1 @@
+"""Which definition a use of a name means, and so who calls a definition and what it calls."""

@@ -1,0 +1,370 @@
+"""Which definition a use of a name means: imports and scopes first, then types that are visible, and nothing guessed.
+
+Pure functions over readings: what a file's syntax says (`file_names.FileNames`) and where modules lie (`modules`).
+Whoever asks decides what to do about a use that stays open.
+"""
+
+from __future__ import annotations
+
+import builtins
+import re
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from findling.model.reading import Use
+from findling.model.rows import FileRow, SymbolRow
+from findling.search.graph.file_names import TOP, TYPES, VALUES, FileNames
+from findling.search.graph.modules import PythonModules
+from findling.store.protocols import Index
+
+LANGUAGES = frozenset(("python",))
+"""Whose uses are resolved."""
+
+_MOST_STEPS = 24
+"""Imports, bases and types that are followed for one use: they may lead in a circle."""
+
+_STEP = re.compile(r"(\w+)|(\(\))|(\[\])|\.")
+_OPTIONAL = re.compile(r"^(?:typing\.|t\.)?Optional\[(.+)\]$")
+_TYPE_OF = re.compile(r"^(?:typing\.|t\.|_t\.)?[Tt]ype\[(.+)\]$")
+_GENERIC = re.compile(r"\[.*\]$")
+_TRANSPARENT = frozenset(("object", "Generic", "Protocol", "ABC", "NamedTuple", "TypedDict", "Enum", "Exception"))
+"""Bases from outside the project that say little of what a type has."""
+
+_PROPERTIES = frozenset(("property", "cached_property", "setter", "getter", "hybrid_property", "abstractproperty"))
+
+
+class Meaning(NamedTuple):
+    """What an expression denotes: a module, a definition, an ``instance`` of a type, the bases of a type (``super``), a
+    ``variable`` of which nothing is known, or something ``outside`` of the project. ``likely`` says by what that is
+    known, '' where imports and scopes alone say it."""
+
+    what: Literal["module", "definition", "instance", "super", "variable", "outside"]
+    file: FileRow | None = None
+    position: int = TOP
+    likely: str = ""
+
+
+OUTSIDE = Meaning("outside")
+VARIABLE = Meaning("variable")
+_BUILTINS = frozenset(dir(builtins))
+
+
+class Resolver:
+    """For one question, within an index's snapshot."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._modules = PythonModules(index)
+        self._names: dict[str, FileNames] = {}
+        self._steps = 0
+
+    def names(self, file: FileRow) -> FileNames:
+        known = self._names.get(file.path)
+        if known is None:
+            known = self._names[file.path] = FileNames(
+                file, self._index.symbols(file.blob_id), self._index.uses(file.blob_id)
+            )
+        return known
+
+    def symbol(self, meaning: Meaning) -> SymbolRow | None:
+        if meaning.file is None or meaning.position == TOP:
+            return None
+        return self.names(meaning.file).symbols[meaning.position]
+
+    def meaning(self, file: FileRow, use: Use) -> Meaning | None:
+        """What a use means; None where that stays open."""
+        self._steps = 0
+        names = self.names(file)
+        scope = names.scope_of(use)
+        if not use.receiver:
+            return self._named(names, scope, use.name, use.line)
+        owner = self._evaluated(names, scope, use.receiver, use.line)
+        return None if owner is None else self._member(owner, use.name)
+
+    def meaning_of_import(self, file: FileRow, use: Use) -> Meaning | None:
+        """What an imported name means."""
+        self._steps = 0
+        return self._imported(file, use)
+
+    # --- names by scope -------------------------------------------------------------------------------------
+
+    def owner(self, file: FileRow, use: Use) -> Meaning | None:
+        """What stands before the name of a use means."""
+        self._steps = 0
+        names = self.names(file)
+        return self._evaluated(names, names.scope_of(use), use.receiver, use.line)
+
+    def _named(self, names: FileNames, scope: int, name: str, line: int) -> Meaning | None:
+        """What a name by itself means at a line of a scope: inner functions first, then the ones around; not the types
+        around methods."""
+        at = scope
+        while at != TOP:
+            if not names.is_type(at):
+                found = self._local(names, at, name, line if at == scope else 0)
+                if found is not None:
+                    return found
+            elif at == scope and (at, name) in names.defined:
+                return self._defined(names, at, name)
+            at = names.parent(at)
+        return self._in_module(names, name)
+
+    def _local(self, names: FileNames, scope: int, name: str, line: int) -> Meaning | None:
+        writes = names.written.get((scope, "", name), [])
+        before = [write for write in writes if write.line < line][-1:]
+        if (scope, name) in names.defined:
+            found = self._defined(names, scope, name)
+            if not before or before[0].line < names.symbols[found.position].end_line:
+                return found
+        for use in names.imported.get((scope, name), ()):
+            return self._imported(names.file, use)
+        return self._value(names, before or writes) or VARIABLE if writes else None
+
+    def _defined(self, names: FileNames, scope: int, name: str) -> Meaning:
+        positions = names.defined[scope, name]
+        best = [at for at in positions if names.symbols[at].kind not in VALUES] or positions
+        return Meaning("definition", names.file, best[0])
+
+    def _in_module(self, names: FileNames, name: str) -> Meaning | None:
+        """What a name means at the top of a file, which is also what an import of it from there means."""
+        defined = (TOP, name) in names.defined
+        imports = names.imported.get((TOP, name), ())
+        if defined:
+            found = self._defined(names, TOP, name)
+            symbol = self.symbol(found)
+            if not (imports and symbol is not None and symbol.kind in VALUES):
+                return found
+        for use in imports:
+            if (meaning := self._imported(names.file, use)) is not None:
+                return meaning
+        if imports:
+            return None
+        stars = names.imported.get((TOP, "*"), ())
+        for use in stars:
+            module = self._module(names.file, use.receiver)
+            if module is not None and module.file is not None and self._step():
+                found_there = self._in_module(self.names(module.file), name)
+                if found_there is not None and found_there.what != "outside":
+                    return found_there
+        return OUTSIDE if name in _BUILTINS else VARIABLE
+
+    def _step(self) -> bool:
+        self._steps += 1
+        return self._steps <= _MOST_STEPS
+
+    # --- imports --------------------------------------------------------------------------------------------
+
+    def _module(self, file: FileRow, module: str) -> Meaning | None:
+        found = self._modules.find(file, module)
+        if found == "outside":
+            return OUTSIDE
+        return None if found is None else Meaning("module", found)
+
+    def _imported(self, file: FileRow, use: Use) -> Meaning | None:
+        if not use.name:
+            whole = use.value.partition(".")[0] != use.receiver.partition(".")[0] or "." not in use.value
+            return self._module(file, use.receiver if whole else use.receiver.partition(".")[0])
+        module = self._module(file, use.receiver)
+        if module is None:  # a package without a file of its own
+            below = f"{use.receiver}{'' if use.receiver.endswith('.') else '.'}{use.name}"
+            found = self._module(file, below)
+            return found if found is not None and found.what == "module" else None
+        return self._member(module, use.name)
+
+    # --- members --------------------------------------------------------------------------------------------
+
+    def _member(self, owner: Meaning, name: str) -> Meaning | None:
+        if owner.file is None:
+            return OUTSIDE if owner.what == "outside" else None
+        if not self._step():
+            return None
+        if owner.what == "module":
+            return self._of_module(owner.file, name)
+        symbol = self.symbol(owner)
+        if symbol is None:
+            return None
+        if symbol.kind in TYPES:
+            return self._of_type(owner, name)
+        if symbol.kind in VALUES and owner.what == "definition":
+            names = self.names(owner.file)
+            value = self._value(names, names.written.get((names.parent(owner.position), "", symbol.name), []))
+            return None if value is None else self._member(value, name)
+        return None
+
+    def _of_module(self, file: FileRow, name: str) -> Meaning | None:
+        names = self.names(file)
+        found = self._in_module(names, name)
+        if found is not None and found.what not in ("outside", "variable"):
+            return found
+        submodule = self._modules.submodule(file, name)
+        if submodule is not None:
+            return Meaning("module", submodule)
+        return OUTSIDE if (TOP, name) in names.imported else None
+
+    def _of_type(self, owner: Meaning, name: str) -> Meaning | None:
+        """A member of a type or of what it inherits; None where it has none that is seen, `OUTSIDE` where it may be
+        inherited from outside of the project."""
+        closed = True
+        for at in self._lineage(owner):
+            if at is None:
+                closed = False
+                continue
+            if at.what == "outside":
+                return OUTSIDE if closed else None
+            assert at.file is not None
+            names = self.names(at.file)
+            if (at.position, name) in names.defined:
+                return self._defined(names, at.position, name)._replace(likely=owner.likely)
+            if writes := names.written_in_type.get((at.position, name)):
+                return self._value(names, writes)
+        return None
+
+    def overridden(self, file: FileRow, position: int) -> Iterator[Meaning]:
+        """The members of the same name in what a member's type inherits."""
+        names = self.names(file)
+        owner, name = names.parent(position), names.symbols[position].name
+        self._steps = 0
+        for at in self._lineage(Meaning("super", file, owner)) if names.is_type(owner) else ():
+            if at is not None and at.file is not None and (at.position, name) in self.names(at.file).defined:
+                yield self._defined(self.names(at.file), at.position, name)
+
+    def _lineage(self, owner: Meaning) -> Iterator[Meaning | None]:
+        """A type and what it inherits, depth first; None for a base that stays open, `OUTSIDE` last where one is from
+        outside and may have anything."""
+        waiting, outside = [(owner, owner.what != "super")], False
+        seen: set[tuple[str, int]] = set()
+        while waiting and len(seen) < _MOST_STEPS:
+            at, itself = waiting.pop(0)
+            assert at.file is not None
+            key = (at.file.path, at.position)
+            if key in seen:
+                continue
+            seen.add(key)
+            if itself:
+                yield at
+            names = self.names(at.file)
+            bases: list[tuple[Meaning, bool]] = []
+            for use in names.bases.get(at.position, ()):
+                scope = names.scope_of(use)
+                base = (
+                    self._evaluated(names, scope, f"{use.receiver}.{use.name}", use.line)
+                    if use.receiver
+                    else self._named(names, scope, use.name, use.line)
+                )
+                symbol = None if base is None else self.symbol(base)
+                if base is not None and base.what == "outside":
+                    outside = outside or use.name not in _TRANSPARENT
+                elif base is None or symbol is None or symbol.kind not in TYPES:
+                    yield None
+                else:
+                    bases.append((base, True))
+            waiting = bases + waiting
+        if outside:
+            yield OUTSIDE
+
+    # --- values and types -----------------------------------------------------------------------------------
+
+    def _evaluated(self, names: FileNames, scope: int, expression: str, line: int) -> Meaning | None:
+        """What a receiver means that is made of names, calls and subscripts."""
+        if not self._step():
+            return None
+        at: Meaning | None = None
+        first = True
+        for match in _STEP.finditer(expression):
+            name, call, subscript = match.groups()
+            if name:
+                at = self._first(names, scope, name, line) if first else self._value_of(at, name)
+            elif call:
+                at = self._called(at) if at is not None else None
+            elif subscript:
+                at = at if at is not None and at.what == "definition" else None
+            else:
+                continue
+            first = False
+            if at is None or at.what == "variable":
+                return None
+        return at
+
+    def _value_of(self, owner: Meaning | None, name: str) -> Meaning | None:
+        """What an attribute holds that something else is asked of: of a property what it gives."""
+        if owner is None:
+            return None
+        found = self._member(owner, name)
+        symbol = None if found is None else self.symbol(found)
+        if found is None or symbol is None or found.what != "definition" or found.file is None:
+            return found
+        names = self.names(found.file)
+        if symbol.kind == "method" and names.decorators.get(found.position, frozenset()) & _PROPERTIES:
+            return self._called(found)
+        return found
+
+    def _first(self, names: FileNames, scope: int, name: str, line: int) -> Meaning | None:
+        if name in ("self", "cls", "mcs"):
+            around = names.type_around(scope)
+            if around != TOP:
+                return Meaning("instance" if name == "self" else "definition", names.file, around)
+        if name == "super":
+            around = names.type_around(scope)
+            return Meaning("super", names.file, around) if around != TOP else None
+        return self._named(names, scope, name, line)
+
+    def _called(self, called: Meaning) -> Meaning | None:
+        """What a call gives."""
+        if called.what in ("outside", "super"):
+            return called
+        symbol = self.symbol(called)
+        if symbol is None or called.file is None or called.what != "definition":
+            return None
+        names = self.names(called.file)
+        if symbol.kind in TYPES:
+            return called._replace(what="instance", likely=called.likely or f"made by {symbol.name}()")
+        if symbol.kind in VALUES:
+            value = self._value(names, names.written.get((names.parent(called.position), "", symbol.name), []))
+            return None if value is None or not self._step() else self._called(value)
+        returned = names.returned.get(called.position)
+        if returned is None:
+            return None
+        around = names.type_around(called.position)
+        why = f"returned by {symbol.name}()"
+        if returned.strip("\"'").rpartition(".")[2] == "Self" and around != TOP:
+            return Meaning("instance", called.file, around, why)
+        return self._annotated(names, names.parent(called.position), returned, why)
+
+    def _value(self, names: FileNames, writes: list[Use]) -> Meaning | None:
+        """The type of what is written into a name; None where writes differ or say nothing."""
+        found: list[Meaning] = []
+        for use in writes:
+            if not use.value or not self._step():
+                continue
+            scope = names.scope(use.symbol)
+            if use.value.startswith(":"):
+                meaning = self._annotated(names, scope, use.value[1:], f"`{use.name}` is annotated")
+            elif use.value in ("None", use.name):
+                continue
+            else:
+                meaning = self._evaluated(names, scope, use.value, use.line - 1)
+            if meaning is not None and meaning.what == "definition" and not meaning.likely:
+                meaning = meaning._replace(likely=f"`{use.name}` is {use.value}")
+            if meaning is not None and meaning.what in ("instance", "definition", "outside"):
+                found.append(meaning)
+        return found[0] if found and len({each[:3] for each in found}) == 1 else None
+
+    def _annotated(self, names: FileNames, scope: int, annotation: str, why: str) -> Meaning | None:
+        """An instance of the type that an annotation names."""
+        written = annotation.strip().strip("\"'")
+        if match := _OPTIONAL.match(written):
+            written = match[1]
+        parts = [part for part in re.split(r"\|(?![^\[]*\])", written) if part.strip() not in ("None", "")]
+        if len(parts) != 1:
+            return None
+        written = parts[0].strip().strip("\"'")
+        itself = _TYPE_OF.match(written)
+        if itself:
+            written = itself[1].strip("\"'")
+        written = _GENERIC.sub("", written)
+        meaning = self._evaluated(names, scope, written, 0)
+        symbol = None if meaning is None else self.symbol(meaning)
+        if meaning is None or meaning.what == "outside":
+            return meaning
+        if symbol is None or symbol.kind not in TYPES:
+            return None
+        return meaning._replace(what="definition" if itself else "instance", likely=why)

@@ -1,0 +1,310 @@
+"""Who uses a definition and what it uses: the grades, and what stays open."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+
+from findling.engine import Engine
+from findling.model.errors import InvalidInput
+from findling.model.types import EdgeResult
+from findling.store import checksums
+
+Opened = Callable[[dict[str, str]], Engine]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Opened]:
+    """An engine over files, by path, with an index of all of them."""
+    opened: list[Engine] = []
+
+    def make(files: dict[str, str]) -> Engine:
+        root = tmp_path / "project"
+        for path, text in files.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(text)
+        opened.append(Engine.open(root=root))
+        opened[-1].index(embed=False)
+        return opened[-1]
+
+    yield make
+    for engine in opened:
+        engine.close()
+
+
+def edges(result: EdgeResult) -> list[tuple[str, int, str, str]]:
+    return [(edge.path, edge.line, edge.enclosing, edge.grade) for edge in result.edges]
+
+
+PACKAGE = {
+    "src/box/__init__.py": "from .core import Box as Chest, make\n",
+    "src/box/core.py": (
+        "from __future__ import annotations\n"
+        "class Box:\n"
+        "    def add(self, item):\n"
+        "        self.check(item)\n"
+        "        return self\n"
+        "    def check(self, item): ...\n"
+        "    @classmethod\n"
+        "    def empty(cls) -> Box:\n"
+        "        return cls()\n"
+        "class Big(Box):\n"
+        "    def add(self, item):\n"
+        "        super().add(item)\n"
+        "        self.check(item)\n"
+        "def make(number):\n"
+        "    return make(number - 1) if number else Box()\n"
+    ),
+    "src/box/use.py": (
+        "import box\n"
+        "from box import Chest, make as build\n"
+        "from .core import Big\n"
+        "def one():\n"
+        "    Chest.empty().check(1)\n"
+        "    return build(2)\n"
+        "def two(chest: Chest | None):\n"
+        "    chest.check(1)\n"
+        "    return box.make(3)\n"
+        "def three(anything):\n"
+        "    anything.check(1)\n"
+        "    big = Big()\n"
+        "    big.add(2)\n"
+    ),
+    "tests/test_box.py": "from box import make\ndef test_it():\n    assert make(1)\n",
+}
+
+
+def test_imports_and_reexports_are_followed(project: Opened) -> None:
+    found = project(PACKAGE).callers("make", tests=True)
+    assert edges(found) == [
+        ("src/box/core.py", 15, "make", "certain"),
+        ("src/box/use.py", 6, "one", "certain"),
+        ("src/box/use.py", 9, "two", "certain"),
+        ("tests/test_box.py", 3, "test_it", "certain"),
+    ]
+    assert found.edges[1].text == "return build(2)"
+
+
+def test_uses_in_tests_are_counted_and_shown_when_asked_for(project: Opened) -> None:
+    found = project(PACKAGE).callers("make")
+    assert (len(found.edges), found.in_tests, found.totals) == (3, 1, {"certain": 4, "likely": 0, "possible": 0})
+
+
+def test_self_bases_types_and_the_only_definition(project: Opened) -> None:
+    found = project(PACKAGE).callers("check")
+    assert {(edge.line, edge.grade, edge.why) for edge in found.edges} == {
+        (4, "certain", ""),
+        (13, "certain", ""),
+        (5, "likely", "returned by empty()"),
+        (8, "likely", "`chest` is annotated"),
+        (11, "likely", "no other definition of that name"),
+    }
+    assert [edge.grade for edge in found.edges] == ["certain"] * 2 + ["likely"] * 3
+
+
+def test_the_method_of_the_base_is_not_that_of_the_class(project: Opened) -> None:
+    engine = project(PACKAGE)
+    assert edges(engine.callers("Box.add")) == [("src/box/core.py", 12, "Big.add", "certain")]
+    assert edges(engine.callers("Big.add")) == [("src/box/use.py", 13, "three", "likely")]
+
+
+def test_what_is_meant_of_a_base_may_be_what_overrides_it(project: Opened) -> None:
+    engine = project(
+        {
+            "a.py": (
+                "class Base:\n    def run(self):\n        self.step()\n    def step(self): ...\n"
+                "class Own(Base):\n    def step(self):\n        super().step()\n"
+            )
+        }
+    )
+    found = engine.callers("Own.step")
+    assert [(edge.line, edge.grade, edge.why) for edge in found.edges] == [
+        (3, "possible", "overrides Base.step, which is meant here")
+    ]
+    assert [(edge.line, edge.grade) for edge in engine.callers("Base.step").edges] == [(3, "certain"), (7, "certain")]
+
+
+def test_the_uses_of_a_class(project: Opened) -> None:
+    found = project(PACKAGE).callers("Box")
+    assert [(edge.path, edge.line, edge.kind) for edge in found.edges] == [
+        ("src/box/core.py", 8, "type"),
+        ("src/box/core.py", 10, "inherit"),
+        ("src/box/core.py", 15, "instantiate"),
+        ("src/box/use.py", 5, "read"),
+        ("src/box/use.py", 7, "type"),
+    ]
+
+
+def test_what_a_function_uses(project: Opened) -> None:
+    found = project(PACKAGE).callees("three")
+    assert [(edge.grade, edge.target, edge.target_path, edge.line) for edge in found.edges] == [
+        ("certain", "Big", "src/box/core.py", 12),
+        ("likely", "Box.check", "src/box/core.py", 11),
+        ("likely", "Big.add", "src/box/core.py", 13),
+    ]
+
+
+def test_a_method_that_calls_one_of_the_same_name(project: Opened) -> None:
+    engine = project(
+        {
+            "mail/envelope.py": "class Envelope:\n    def set_label(self, text):\n        self.text = text\n",
+            "mail/mailbox.py": (
+                "from mail.envelope import Envelope\n"
+                "class Mailbox:\n"
+                "    def __init__(self):\n"
+                "        self.envelope = Envelope()\n"
+                "    def set_label(self, text):\n"
+                "        self.envelope.set_label(text)\n"
+            ),
+        }
+    )
+    assert edges(engine.callers("Envelope.set_label")) == [("mail/mailbox.py", 6, "Mailbox.set_label", "likely")]
+    assert engine.callers("Mailbox.set_label").edges == ()
+    assert [edge.target for edge in engine.callees("Mailbox.set_label").edges] == ["Envelope.set_label"]
+
+
+def test_two_classes_of_one_name_are_told_apart(project: Opened) -> None:
+    engine = project(
+        {
+            "a.py": "class Task:\n    def run(self): ...\n",
+            "b.py": "class Task:\n    def run(self): ...\n",
+            "c.py": "from a import Task\ndef go(thing):\n    Task().run()\n    thing.run()\n",
+        }
+    )
+    found = engine.callers("a.Task.run")
+    assert [(edge.line, edge.grade, edge.why) for edge in found.edges] == [
+        (3, "likely", "made by Task()"),
+        (4, "possible", "same name; 1 other definition"),
+    ]
+    assert [edge.grade for edge in engine.callers("b.Task.run").edges] == ["possible"]
+
+
+def test_another_number_of_arguments_is_not_possible(project: Opened) -> None:
+    engine = project(
+        {
+            "a.py": "class A:\n    def put(self, one): ...\nclass B:\n    def put(self, one, two): ...\n",
+            "b.py": "def go(x):\n    x.put(1)\n    x.put(1,  # one\n      2)\n    x.put(*x)\n    x.put(i for i in x)\n",
+        }
+    )
+    assert sorted(edge.line for edge in engine.callers("A.put").edges) == [2, 5, 6]
+    assert sorted(edge.line for edge in engine.callers("B.put").edges) == [3, 5]
+
+
+def test_local_names_and_names_from_elsewhere_are_no_uses(project: Opened) -> None:
+    engine = project(
+        {
+            "a.py": "def load(): ...\ndef dump(): ...\n",
+            "b.py": (
+                "import json\n"
+                "from json import load\n"
+                "def go(dump):\n"
+                "    dump()\n"
+                "    load()\n"
+                "    json.load()\n"
+                "    [].append(json.loads('').load())\n"
+            ),
+            "c.js": "function go() { load(); dump() }\n",
+        }
+    )
+    assert engine.callers("load").edges == ()
+    assert engine.callers("dump").edges == ()
+
+
+def test_a_common_name_is_never_likely_by_being_the_only_one(project: Opened) -> None:
+    engine = project({"a.py": "class A:\n    def append(self, x): ...\ndef go(x):\n    x.append(1)\n"})
+    assert [(edge.grade, edge.why) for edge in engine.callers("append").edges] == [("possible", "same name")]
+
+
+def test_a_syntax_error_in_the_middle(project: Opened) -> None:
+    engine = project({"a.py": "def f(): ...\ndef g():\n    f()\ndef broken(:\n    = =\ndef h():\n    f()\n"})
+    assert [edge.line for edge in engine.callers("f").edges] == [3, 7]
+
+
+def test_circles_of_imports_bases_and_values_end(project: Opened) -> None:
+    engine = project(
+        {
+            "a.py": "from b import *\nfrom b import f\nclass A(B):\n    def go(self):\n        self.f()\n",
+            "b.py": "from a import *\nfrom a import f\nclass B(A):\n    x = x.y\n    def go(self):\n        x.x.f()\n",
+        }
+    )
+    assert engine.callers("go").edges == ()
+    assert engine.callees("A.go").edges == ()
+
+
+def test_a_file_with_more_uses_than_are_kept_is_named(project: Opened) -> None:
+    engine = project({"a.py": "def f(): ...\n" + "f()\n" * 25_000})
+    found = engine.callers("f")
+    assert found.truncated
+    assert any("a.py has more uses of names than are kept" in note for note in found.notes)
+    assert any("2,000 uses" in note for note in found.notes)
+
+
+def test_of_very_many_definitions_one_has_to_be_chosen(project: Opened) -> None:
+    engine = project({f"m{number}.py": "def main(): ...\ndef go():\n    main()\n" for number in range(30)})
+    found = engine.callers("main")
+    assert (found.edges, found.total_definitions, len(found.definitions)) == ((), 30, 30)
+    assert found.notes == (
+        "30 definitions have this name; say which: by what encloses it (Outer.inner), "
+        "or by the folder or file that it is in.",
+    )
+    assert edges(engine.callers("m7.main")) == [("m7.py", 3, "go", "certain")]
+    with Engine.open(engine.root / "m8.py", root=engine.root) as one:
+        assert edges(one.callers("main")) == [("m8.py", 3, "go", "certain")]
+
+
+def test_a_name_that_nobody_defines_gives_the_nearest(project: Opened) -> None:
+    found = project(PACKAGE).callers("chec")
+    assert [hit.qualified_name for hit in found.definitions] == ["Box.check"]
+    assert (found.edges, found.notes) == ((), ("Nothing has just this name; the nearest are listed.",))
+
+
+def test_other_languages_are_said_not_to_be_followed(project: Opened) -> None:
+    found = project({"a.go": "package a\nfunc Load() {}\nfunc go() { Load() }\n"}).callers("Load")
+    assert found.edges == ()
+    assert found.notes == ("Uses are not followed in go; 'findling symbol --refs' lists uses of the name.",)
+
+
+def test_bad_names_are_refused(project: Opened) -> None:
+    engine = project(PACKAGE)
+    for name in ("", "..", "::"):
+        with pytest.raises(InvalidInput):
+            engine.callers(name)
+
+
+def test_a_saved_file_is_known_to_the_next_question(project: Opened) -> None:
+    engine = project(PACKAGE)
+    (engine.root / "src/box/new.py").write_text("from .core import make\nprint(make(9))\n")
+    assert ("src/box/new.py", 2, "", "certain") in edges(engine.callers("make"))
+
+
+def test_before_there_is_an_index_the_files_with_the_name_are_read(tmp_path: Path) -> None:
+    for path, text in PACKAGE.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    for number in range(300):
+        (tmp_path / f"other{number}.py").write_text(f"def other{number}():\n    return {number}\n")
+    with Engine.open(root=tmp_path) as engine:
+        found = engine.callers("make", wait_s=0.001)
+        assert edges(found)[:2] == [
+            ("src/box/core.py", 15, "make", "certain"),
+            ("src/box/use.py", 6, "one", "certain"),
+        ]
+        assert found.completeness == "partial"
+        engine.stop_jobs()
+
+
+def test_damaged_uses_are_noticed_and_built_anew(project: Opened) -> None:
+    engine = project(PACKAGE)
+    before = edges(engine.callers("make"))
+    engine.close()
+    connection = apsw.Connection(os.fspath(engine.store_dir / "index.db"), vfs=checksums.way())
+    connection.execute("UPDATE readings SET uses=substr(uses, 1, 11) WHERE uses<>x'90'")
+    connection.close()
+    with Engine.open(root=engine.root) as again:
+        found = again.callers("make", wait_s=None)
+        assert edges(found) == before
+        assert any("It is built anew." in note for note in found.notes)
