@@ -356,8 +356,9 @@ def test_without_a_free_byte_an_index_that_was_closed_answers(tiny_disk: Path) -
         file.seek(0)
         file.write(text.replace(b"RetryPolicy", b"RetryPalicy"))
     with Engine.open(root=root) as engine:
-        found = engine.search("RetryPolicy", mode="symbol")
-        assert places(found) == before[0]
+        found = engine.search("RetryPalicy", mode="symbol")
+        assert [hit.path for hit in found.hits] == [changed.relative_to(root).as_posix()]
+        assert not engine.search("RetryPolicy", mode="symbol").hits
         assert (found.freshness, found.stale_reason) == ("stale", "the disk that holds the index is full")
         with pytest.raises(errors.StorageFull):
             engine.sync()

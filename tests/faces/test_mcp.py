@@ -163,7 +163,7 @@ def test_files_arrive_verbatim_as_text(wire: Wire, project: Path) -> None:
     (project / "odd.txt").write_bytes(text.encode())
     wire.initialize()
     result = wire.ask("tools/call", name="get_file", arguments={"path": "odd.txt"})["result"]
-    assert result["content"] == [{"type": "text", "text": text}]
+    assert result["content"] == [{"type": "text", "text": text, "_meta": {"findling/untrusted": True}}]
     assert "structuredContent" not in result
 
 

@@ -337,7 +337,7 @@ def test_a_file_that_cannot_be_read_costs_only_itself() -> None:
 
 def test_uses_in_a_file_that_cannot_be_read_are_missing_and_it_is_named() -> None:
     source = FailingSource(dict.fromkeys(("gone", "locked", "sound"), b"needle\n"))
-    found = references(source, "needle", lambda *_: [(1, 0, "")], languages=("",), language=None, limit=9)
+    found = references(source, "needle", lambda *_: [(1, 0, "")], languages=("text",), language=None, limit=9)
     assert [use.path for use in found.found] == ["sound"]
     assert found.unread == ("locked",)
 
