@@ -373,8 +373,8 @@ def test_without_a_free_byte_an_index_that_was_closed_answers(tiny_disk: Path) -
         with (tiny_disk / "filling").open("wb", buffering=0) as filling, contextlib.suppress(OSError):
             while True:
                 filling.write(bytes(4096))
-        with pytest.raises(errors.FindlingError, match="Free some"):
-            engine.search("RetryPolicy")
+        first = engine.search("RetryPolicy")
+        assert first.hits and any("Free some" in note for note in first.notes)
 
 
 def test_a_limit_on_file_sizes_is_a_full_disk(tmp_path: Path) -> None:
