@@ -194,6 +194,19 @@ def test_another_number_of_arguments_is_not_possible(project: Opened) -> None:
     assert sorted(edge.line for edge in engine.callers("B.put").edges) == [3, 5]
 
 
+@pytest.mark.parametrize("rest", ['one, sep=","', "one, key=lambda a, b: a", "one: dict[str, int]"])
+@pytest.mark.parametrize("gives", ["", " -> Annotated[int, Gt(0)]"])
+def test_a_signature_is_read_as_python_reads_it(project: Opened, rest: str, gives: str) -> None:
+    engine = project(
+        {
+            "a.py": f"class A:\n    def put(self, {rest}){gives}: ...\nclass B:\n    def put(self, a, b, c, d): ...\n",
+            "b.py": "def go(x):\n    x.put(1)\n    x.put(1, 2, 3, 4)\n",
+        }
+    )
+    assert [edge.line for edge in engine.callers("A.put").edges] == [2]
+    assert [edge.line for edge in engine.callers("B.put").edges] == [3]
+
+
 def test_local_names_and_names_from_elsewhere_are_no_uses(project: Opened) -> None:
     engine = project(
         {

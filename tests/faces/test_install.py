@@ -117,10 +117,17 @@ def test_those_that_are_there_are_found(home: Path, capsys: pytest.CaptureFixtur
 
 def test_what_cannot_be_read_is_left_alone_and_named(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     broken = {"cursor": b'{"mcpServers": ', "kiro": b'{"mcpServers": []}', "junie": b"\xff\xfe", "codex": b"[a\n"}
+    broken["zed"] = b'{"a":' * 99_999
+        "zed": b'{"a":' * 99_999,
+        "cursor": b'{"mcpServers": ',
+        "kiro": b'{"mcpServers": []}',
+        "junie": b"\xff\xfe",
+        "codex": b"[a\n",
+    }
     for name, data in broken.items():
         file = AGENTS[name].file(None)
         assert file is not None
-        file.parent.mkdir(parents=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(data)
     (home / ".copilot").mkdir()
     assert main(["install", "--yes"]) == 2
@@ -183,7 +190,7 @@ def test_a_file_that_was_changed_meanwhile_is_not_written(home: Path) -> None:
     assert (home / ".cursor" / "mcp.json").read_text() == '{"mine": 1}'
 
 
-@pytest.mark.parametrize("text", [None, "", "# Rules\n\nBe kind.\n", "no end of a line"])
+@pytest.mark.parametrize("text", [None, "", "\n\n# Led in\n", "# Rules\n\nBe kind.\n", "no end of a line"])
 def test_the_hint_stands_between_marks(text: str | None, home: Path) -> None:
     project = home / "project"
     (project / ".git").mkdir(parents=True)
@@ -194,6 +201,7 @@ def test_the_hint_stands_between_marks(text: str | None, home: Path) -> None:
     assert main(["install", "--yes", "--project", "--agent", "cursor", "--hint", str(project)]) == 0
     assert "findling search" in page.read_text() and "findling search" in (project / "CLAUDE.md").read_text()
     assert page.read_text().startswith((text or "").rstrip())
+    assert main(["install", "--yes", "--project", "--agent", "cursor", "--hint", str(project)]) == 0
     assert main(["uninstall", "--yes", "--project", str(project)]) == 0
     assert (page.read_text() if page.exists() else None) == text
     assert (project / "CLAUDE.md").read_text() == "Mine.\n"

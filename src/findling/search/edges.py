@@ -7,7 +7,7 @@ arguments fits, and ``why`` says how many other definitions that is true of as w
 
 from __future__ import annotations
 
-import re
+import ast
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -43,8 +43,6 @@ _COMMON = frozenset(
 ) | frozenset("open close read write seek readline readlines flush run start join send recv wait group match".split())
 """Members of built-in types, and the commonest of the standard library: a single definition of such a name says little
 about a use."""
-
-_PARAMETERS = re.compile(r"\((.*)\)", re.DOTALL)
 
 
 class Definition(NamedTuple):
@@ -268,26 +266,13 @@ def _fits(use: Use, definition: Definition) -> bool:
 
 def _arguments(signature: str) -> tuple[int, float]:
     """How many arguments a method takes, without the object itself."""
-    match = _PARAMETERS.search(signature)
-    if match is None or signature.endswith("…"):
+    try:
+        found = ast.parse(f"{signature.rstrip(':')}: ...").body[0]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # it was cut, or is no Python
         return 0, float("inf")
-    parameters = [part for part in _split(match[1]) if part not in ("*", "/")]
-    own = [part for part in parameters if part.partition(":")[0].strip() not in ("self", "cls")]
-    if any(part.startswith("*") for part in own):
+    if not isinstance(found, ast.FunctionDef | ast.AsyncFunctionDef) or found.args.vararg or found.args.kwarg:
         return 0, float("inf")
-    return sum("=" not in part for part in own), len(own)
-
-
-def _split(parameters: str) -> Iterable[str]:
-    """Parameters apart, commas inside brackets left alone."""
-    depth, start = 0, 0
-    for at, character in enumerate(parameters):
-        if character in "([{":
-            depth += 1
-        elif character in ")]}":
-            depth -= 1
-        elif character == "," and not depth:
-            yield parameters[start:at].strip()
-            start = at + 1
-    if parameters[start:].strip():
-        yield parameters[start:].strip()
+    every = [*found.args.posonlyargs, *found.args.args, *found.args.kwonlyargs]
+    most = len(every) - (every[:1] != [] and every[0].arg in ("self", "cls"))
+    optional = len(found.args.defaults) + sum(default is not None for default in found.args.kw_defaults)
+    return most - optional, most

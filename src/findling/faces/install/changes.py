@@ -93,12 +93,13 @@ def _change(
         before = _read(file)
         text = (before or b"").decode()
         with_it, without_it = put(text), take(text)
+        after = with_it.encode()
     except (OSError, ValueError) as error:
         said = error.strerror if isinstance(error, OSError) else str(error)
         return Change(name, file, "left_alone", why=f"it cannot be read ({said})")
     if not remove:
         state: State = "there" if before is not None and with_it == text else "add" if without_it == text else "update"
-        return Change(name, file, state, before, with_it.encode(), put("").strip())
+        return Change(name, file, state, before, after, put("").strip())
     if before is None or without_it == text:
         return Change(name, file, "absent", before, before)
     with suppress(OSError, ValueError):  # a backup that is gone, or that nothing can be put into any more
@@ -109,7 +110,7 @@ def _change(
 
 
 def carry_out(change: Change) -> None:
-    """Write it. Raises `FileAccess`, and then nothing is written."""
+    """Write it. Raises `FileAccess`, and then the file is as it was."""
     assert change.file is not None
     file, backup = change.file.resolve(), _backup(change.file)
     try:

@@ -15,7 +15,7 @@ HINT_BEGIN: Final = "<!-- findling: begin -->"
 HINT_END: Final = "<!-- findling: end -->"
 HINT: Final = f"""{HINT_BEGIN}
 Before grep, ask findling where something is done: `search_code`, or `findling search "a question"` in a shell.
-`findling symbol NAME` shows a whole definition, `findling grep REGEX` every occurrence with exact counts.
+`findling symbol NAME` shows a whole definition, `findling callers NAME` who uses it, `findling grep` every occurrence.
 Its answers say how sure they are, and what they do not cover.
 {HINT_END}
 """
@@ -39,6 +39,8 @@ def with_hint(text: str) -> str:
 
 
 def without_hint(text: str) -> str:
+    if HINT_BEGIN not in text:
+        return text
     return re.sub(rf"\n*{re.escape(HINT_BEGIN)}.*?{re.escape(HINT_END)}\n?", "\n", text, flags=re.DOTALL).lstrip("\n")
 
 
@@ -75,6 +77,7 @@ def _toml_without(text: str, keys: Sequence[str]) -> str:
     at: Any = document
     for key in keys[:-1]:
         at = at.get(key, {})
+        _must_be_object(at, key)
     if keys[-1] not in at:
         return text
     del at[keys[-1]]
@@ -158,7 +161,11 @@ def _plain(text: str) -> str:
 
 
 def _object_at(plain: str) -> int:
-    if not isinstance(json.loads(plain), dict):
+    try:
+        value = json.loads(plain)
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
+    if not isinstance(value, dict):
         raise ValueError("it is no JSON object")
     return plain.index("{")
 

@@ -20,6 +20,9 @@ from findling.faces.mcp.wire import INTERNAL_ERROR, INVALID_REQUEST, Refused
 MAX_CONNECTIONS = 1200
 """Beyond it a connection has to leave for each that comes; each session holds one or two."""
 
+LEAST_CONNECTIONS = 32
+"""Where a process may have few files open."""
+
 OTHER_FILES = 300
 """Descriptors that are kept for the index and its processes."""
 
@@ -104,7 +107,7 @@ class Connection(H11Protocol):
         """Have another connection leave if there are too many; if none may, requests on this one get a 503."""
         others = [other for other in self.connections if isinstance(other, Connection) and other is not self]
         staying = [other for other in others if not other.transport.is_closing()]
-        if len(staying) < min(MAX_CONNECTIONS, _descriptors() - OTHER_FILES):
+        if len(staying) < min(MAX_CONNECTIONS, max(LEAST_CONNECTIONS, _descriptors() - OTHER_FILES)):
             return
         leaving = min((other for other in staying if other._may_leave), key=Connection._rank, default=None)
         if leaving is None:
