@@ -118,12 +118,6 @@ def test_those_that_are_there_are_found(home: Path, capsys: pytest.CaptureFixtur
 def test_what_cannot_be_read_is_left_alone_and_named(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     broken = {"cursor": b'{"mcpServers": ', "kiro": b'{"mcpServers": []}', "junie": b"\xff\xfe", "codex": b"[a\n"}
     broken["zed"] = b'{"a":' * 99_999
-        "zed": b'{"a":' * 99_999,
-        "cursor": b'{"mcpServers": ',
-        "kiro": b'{"mcpServers": []}',
-        "junie": b"\xff\xfe",
-        "codex": b"[a\n",
-    }
     for name, data in broken.items():
         file = AGENTS[name].file(None)
         assert file is not None
