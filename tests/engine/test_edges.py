@@ -269,6 +269,11 @@ def test_of_very_many_definitions_one_has_to_be_chosen(project: Opened) -> None:
         assert edges(one.callers("main")) == [("m8.py", 3, "go", "certain")]
 
 
+def test_a_name_that_does_not_occur_is_told_as_absent(project: Opened) -> None:
+    found = project({"a.py": "def load_all(): ...\n"}).callers("lode_all")
+    assert [(each.text, each.nearest[0].text) for each in found.absent] == [("lode_all", "load_all")]
+
+
 def test_a_name_that_nobody_defines_gives_the_nearest(project: Opened) -> None:
     found = project(PACKAGE).callers("chec")
     assert [hit.qualified_name for hit in found.definitions] == ["Box.check"]

@@ -626,7 +626,7 @@ class Engine:
         started = time.monotonic()
         asked = Question(name, embed=False, text_only=True, within=may_be_asked("", language=language))
         freshness, why = freshen(self._store, wait_s, progress, asked)
-        return parts.edges.edges(
+        found = parts.edges.edges(
             self._answers.searched,
             direction,
             name,
@@ -637,6 +637,9 @@ class Engine:
             stale_reason=why,
             started=started,
         )
+        if found.definitions:
+            return found
+        return replace(found, absent=self.symbols(name, language=language, limit=1, wait_s=wait_s).absent)
 
     def status(self, *, ref: str | None = None, unlisted: bool = False) -> Status:
         """The state of the index, looked at without changing it.

@@ -190,8 +190,8 @@ class Edge(Struct, frozen=True):
 
 class EdgeResult(Struct, frozen=True):
     """Who uses a definition, or what it uses, surest first. ``definitions``: those that were asked about, or the
-    nearest where nothing has the name. ``totals``: by grade, how many edges there are; ``in_tests``: how many of these
-    stand in tests and are not listed."""
+    nearest where nothing has the name; ``absent`` where it does not even occur. ``totals``: by grade, how many edges
+    there are; ``in_tests``: how many of these stand in tests and are not listed."""
 
     name: str
     direction: Literal["callers", "callees"]
@@ -207,3 +207,4 @@ class EdgeResult(Struct, frozen=True):
     took_ms: float
     notes: tuple[str, ...] = ()
     stale_reason: str = ""
+    absent: tuple[Absent, ...] = ()

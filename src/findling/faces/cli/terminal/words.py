@@ -181,7 +181,9 @@ def symbol_notes(result: SymbolResult, *, references_asked: bool, nothing: str =
 
 
 def edge_notes(result: EdgeResult, *, nothing: str = NOTHING_FOUND) -> list[str]:
-    notes = [] if result.edges or result.notes else [nothing if not result.definitions else NO_USE]
+    notes = [nothing if not result.definitions else NO_USE]
+    if result.edges or result.notes or result.absent:
+        notes = []
     notes += list(result.notes)
     total = sum(result.totals.values()) - result.in_tests
     if len(result.edges) < total:
@@ -190,7 +192,7 @@ def edge_notes(result: EdgeResult, *, nothing: str = NOTHING_FOUND) -> list[str]
         notes.append(f"{count(result.in_tests, 'use')} in tests not listed; --tests lists them")
     if result.coverage.unfinished:
         notes.append("the index is partial; 'findling index' finishes it")
-    return notes + _freshness(result)
+    return notes + _freshness(result) + absent_notes(result.absent, result.coverage)
 
 
 def match_of(found: SymbolHit, asked: str) -> str:
