@@ -6,7 +6,7 @@ Names come from elsewhere, of files, branches and repositories: here it says wha
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct, convert
@@ -38,6 +38,10 @@ class FileRequest(Struct, frozen=True, tag_field="type", tag="fetch_file"):
     index: bool = True
 
     @property
+    def type(self) -> Literal["fetch_file"]:
+        return "fetch_file"
+
+    @property
     def name(self) -> str:
         return self.filename
 
@@ -51,6 +55,10 @@ class RepoRequest(Struct, frozen=True, tag_field="type", tag="fetch_repo"):
     exclude: tuple[str, ...] = ()
     remove_comments: bool = False
     line_numbers: bool = True
+
+    @property
+    def type(self) -> Literal["fetch_repo"]:
+        return "fetch_repo"
 
     @property
     def name(self) -> str:

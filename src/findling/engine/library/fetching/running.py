@@ -40,7 +40,7 @@ def start(library: Library, request: Request) -> Job:
         fetch_file.already_there(library.directory, request)
     if len(library.jobs.active()) >= MAX_JOBS:
         raise IndexBusy(f"{MAX_JOBS} jobs are running already.", remedy="Ask again when one has ended.")
-    job = library.jobs.queue("fetch", "fetch_file" if isinstance(request, FileRequest) else "fetch_repo", request.name)
+    job = library.jobs.queue("fetch", request.type, request.name)
     try:
         with library.jobs.path(job.id, ERRORS).open("wb") as errors:
             process = start_process(
