@@ -64,7 +64,7 @@ BACKGROUND = (
     with Engine.open(root=root) as engine:
         directory = str(engine.store_dir)
     while True:
-        goes_on(lambda: background_process.main(root, directory))
+        goes_on(lambda: background_process.main(root, directory, "live"))
 """
 )
 
