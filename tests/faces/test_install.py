@@ -172,6 +172,15 @@ def test_nothing_is_written_unasked(home: Path, capsys: pytest.CaptureFixture[st
     assert "Known are claude-code" in capsys.readouterr().err
 
 
+def test_a_file_that_cannot_be_written_does_not_keep_the_others_out(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / ".cursor").write_text("no folder")
+    assert main(["install", "--yes", "--agent", "cursor", "--agent", "kiro"]) == 2
+    assert (home / ".kiro" / "settings" / "mcp.json").exists()
+    assert "Cursor" in capsys.readouterr().out and (home / ".cursor").read_text() == "no folder"
+
+
 def test_a_file_that_was_changed_meanwhile_is_not_written(home: Path) -> None:
     (home / ".cursor").mkdir()
     from findling.faces import install

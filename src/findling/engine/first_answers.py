@@ -101,9 +101,10 @@ class FirstAnswer(Struct):
         left = f" ({self.scan.left:,} were not: there was no time)" if self.scan.left else ""
         meaning = "by meaning " if self.embedder is not None else ""
         closest = f"searched {meaning}among the {len(self.states):,} closest"
-        index = "the index is being made in the background" if self.goes_on else "'findling index' makes an index"
-        if self.indexed is not None and not self.goes_on:
-            index = "the rest is as it was indexed"
+        if self.goes_on:
+            index = "the index is being made in the background"
+        else:
+            index = "'findling index' makes an index" if self.indexed is None else "the rest is as it was indexed"
         return f"Went through {count(self.scan.files, 'file')}{left}; {closest}; {index}."
 
     @property

@@ -132,8 +132,7 @@ def _go_through_waiting(store: OpenStore, asked: Question) -> None:
     """Let the question be answered also from files that there was no time, or no turn, to take in."""
     if store.first_answer is not None or not asked.asks or not store.waiting or nothing_indexed(store):
         return
-    known = _indexed_states(store)
-    if left := [file for file in store.waiting if known.get(file[0]) != (file[1], file[2])]:
+    if left := _lacking(store, store.waiting):
         _answer_first(store, left, asked, time.monotonic())
 
 
@@ -388,7 +387,7 @@ def _first_run(
     if lacks is not None:
         _note(store, lacks.notes)
         tell(Progress("indexing", 0, len(lacks.files)))
-        first = _answer_first(store, lacks.files, asked, began)
+        first = _answer_first(store, _lacking(store, lacks.files), asked, began)
         first.goes_on = indexing.index_jobs.start(store)
         return "syncing", "the index is not ready"
     if report is None:
@@ -399,11 +398,15 @@ def _first_run(
 
 def _answer_first(store: OpenStore, found: list[Found], asked: Question, began: float) -> FirstAnswer:
     """Read for a question what is likeliest among what is not indexed: some of ``found``."""
-    known = _indexed_states(store)
-    waiting = [file for file in found if known.get(file[0]) != (file[1], file[2])]
-    wanted = [file for file in waiting if asked.within(file[0]) or file[0] in asked.files]
+    wanted = [file for file in found if asked.within(file[0]) or file[0] in asked.files]
     first = store.first_answer = indexing.first_answers.first_answer(store, asked, wanted, began)
     return first
+
+
+def _lacking(store: OpenStore, found: Iterable[Found]) -> list[Found]:
+    """Those that the index does not have as they are now."""
+    known = _indexed_states(store)
+    return [file for file in found if known.get(file[0]) != (file[1], file[2])]
 
 
 class _Lacks(NamedTuple):

@@ -13,7 +13,7 @@ from findling.config import find_root
 from findling.config.roots import Root
 from findling.faces import install as agents
 from findling.faces.cli.terminal.safe import is_terminal, write_line
-from findling.model.errors import InvalidInput, RootError
+from findling.model.errors import FileAccess, InvalidInput, RootError
 from findling.model.plurals import count
 from findling.model.typed_paths import as_path
 
@@ -79,16 +79,21 @@ def _change(args: Namespace, session: Session, chosen: Sequence[Agent], *, remov
         with session.printing():
             for change in changes:
                 _print(change)
-    alone = [change for change in changes if change.state == "left_alone"]
+    failed = any(change.state == "left_alone" for change in changes)
     agreed = bool(wanted) and not args.dry_run and (args.yes or _agreed(wanted))
-    if agreed:
-        for change in wanted:
+    written = 0
+    for change in wanted if agreed else ():
+        try:
             agents.carry_out(change)
+            written += 1
+        except FileAccess as error:  # the others are no worse for it
+            failed = True
+            session.notes([str(error)])
     if wanted:
-        session.notes([_done(wanted, remove=remove) if agreed else "nothing was written"])
+        session.notes([_done(written, remove=remove) if written else "nothing was written"])
     if args.json:
-        session.view(here).records([], {"changes": [_facts(change) for change in changes], "written": agreed})
-    return ERROR if alone else FOUND if changes else NOTHING
+        session.view(here).records([], {"changes": [_facts(change) for change in changes], "written": written > 0})
+    return ERROR if failed else FOUND if changes else NOTHING
 
 
 def _project(args: Namespace, *, wanted: bool) -> Root:
@@ -134,6 +139,6 @@ def _agreed(wanted: Sequence[Change]) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def _done(wanted: Sequence[Change], *, remove: bool) -> str:
+def _done(written: int, *, remove: bool) -> str:
     what = "findling was taken out" if remove else "start the agent anew to see findling's tools"
-    return f"{count(len(wanted), 'file')} written; {what}"
+    return f"{count(written, 'file')} written; {what}"
