@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from findling.model.rows import FileRow
 from findling.search.answer import TYPICAL_COSINE, judge
-from findling.search.ranking import RankedFile
-from findling.search.ranking.ranked_file import FileCosines
+from findling.search.ranking.ranked_file import FileCosines, RankedFile
 
 FILE = FileRow(1, 1, "a.py", "python", "code", 10, 1, False, 3, 1)
 VECTORS = FileCosines(np.ones(1, np.float32), np.ones(1, np.float32))

@@ -13,8 +13,9 @@ from findling.model.types import MODES, Intent, Mode
 from findling.search.intent import classify
 from findling.search.keyword import KeywordHits
 from findling.search.planner import literal_part, plan
-from findling.search.ranking import Evidence, formula
+from findling.search.ranking import formula
 from findling.search.ranking.ranked_file import FileCosines
+from findling.search.ranking.ranker import Evidence
 
 WITHOUT = Evidence(KeywordHits({}, {}), {}, None)
 NONE_YET = Evidence(KeywordHits({}, {}), {}, {})

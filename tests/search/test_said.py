@@ -19,8 +19,8 @@ from findling.model.rows import FileRow
 from findling.model.tokenizer import words
 from findling.search import places
 from findling.search.analysis import analyse
-from findling.search.ranking import RankedFile, ranker
-from findling.search.ranking.ranked_file import FileCosines
+from findling.search.ranking import ranker
+from findling.search.ranking.ranked_file import FileCosines, RankedFile
 from findling.search.readings import Nearness, Reading, Said
 
 QUESTION = "how do we refuse a stale Token"

@@ -25,7 +25,9 @@ from findling.model.types import MODES, Query, SearchResult
 from findling.search import keyword, symbol
 from findling.search.analysis import analyse
 from findling.search.pattern_syntax import MAX_PATTERN_CHARS
-from findling.search.ranking import Evidence, RankedFile, formula, rank
+from findling.search.ranking import formula
+from findling.search.ranking.ranked_file import RankedFile
+from findling.search.ranking.ranker import Evidence, rank
 from findling.search.searcher import Searcher
 from findling.search.semantic import SemanticChannel
 from findling.store.memory import MemoryIndex

@@ -102,6 +102,8 @@ def question(given: Arguments, config: Config) -> Query:
         given["query"],
         limit,
         language=known_language(given.get("language")),
+        path_globs=path_globs(given),
+        kind=given.get("group"),
         wait_s=WAIT_S,
         look_at_all=given["freshness_policy"] == "strict",
         gate=decide.gate(mode, given.get("semantic_ratio"), cap, semantic.lexical_short_circuit_threshold),
@@ -233,6 +235,11 @@ def _warnings(answer: Answer) -> list[str]:
     if meaning.skipped == "mismatch" and meaning.problem is not None:
         warnings.append(f"{meaning.problem.message} Run reindex_vectors with force: true.")
     return warnings
+
+
+def path_globs(given: Arguments) -> tuple[str, ...]:
+    """The globs of the argument ``path``."""
+    return (given["path"],) if "path" in given else ()
 
 
 def known_language(name: str | None) -> str | None:

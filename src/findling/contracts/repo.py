@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from findling import search
 from findling.contracts import budget, index_state
+from findling.contracts.code_search import known_language, path_globs
 from findling.contracts.files import Lines, clipped, line_range, read_document, read_text
 from findling.contracts.model import Arguments, Call, Reply
 from findling.contracts.symbols import definition, definitions, file_symbols, kinds_of
@@ -121,6 +122,9 @@ def mixed(given: Arguments, config: Config) -> Query:
         given["query"],
         given["top_k"],
         "hybrid",
+        language=known_language(given.get("language")),
+        path_globs=path_globs(given),
+        kind=given.get("group"),
         wait_s=WAIT_S,
         weights={
             "keyword": weighted.keyword_weight,

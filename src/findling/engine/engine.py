@@ -448,7 +448,7 @@ class Engine:
 
     @_rebuilds
     def _ask(self, query: Query, *, ref: str | None, wait_s: float | None = 1.5, progress: OnProgress | None) -> Answer:
-        query = search.validate(query)
+        query = search.taken_from_text(search.validate(query))
         if query.language is not None:
             query = replace(query, language=language_id(query.language))
         started = time.monotonic()

@@ -50,7 +50,7 @@ class Engines:
 
     def ask(self, query: Query, *, progress: OnProgress | None = None) -> Answer:
         """As `Engine.ask`; the query's time is for all together."""
-        query = search.validate(query)
+        query = search.taken_from_text(search.validate(query))
         if query.language is not None:
             query = replace(query, language=language_id(query.language))
         started = time.monotonic()

@@ -15,7 +15,7 @@ from findling.engine.store import OpenStore
 from findling.model import errors
 from findling.model.languages import language_of
 from findling.model.types import SkippedFile
-from findling.search.scope import glob_matcher, lies_in
+from findling.search.scope import glob_matcher, is_of_kind, lies_in
 
 if TYPE_CHECKING:
     from findling.model.rows import FileRow
@@ -118,7 +118,7 @@ def may_be_asked(
         if wanted is None and kind is None:
             return True
         found = language_of(path)
-        return wanted in (None, found.id) and (kind is None or (found.kind == "docs") == (kind == "docs"))
+        return wanted in (None, found.id) and is_of_kind(kind, found.kind, path)
 
     return may
 
@@ -132,7 +132,7 @@ def in_scope(
         files = sum(
             lies_in(file.path, folder)
             and (language is None or file.language == language)
-            and (kind is None or (file.kind == "docs") == (kind == "docs"))
+            and is_of_kind(kind, file.kind, file.path)
             and matches(file.path)
             for file in reader.all_files()
         )

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from findling.search.body import Body, lines_of
     from findling.search.edges import Definition, Edge, Edges, callees, callers
     from findling.search.exact import FileRef, Grep, GrepRequest, Scope
+    from findling.search.filters import taken_from_text
     from findling.search.gate import needs_vectors
     from findling.search.indexed_files import IndexedFiles, indexed_text
     from findling.search.names import Definitions, FileSymbols, References, definitions, references
@@ -29,6 +30,7 @@ else:
             "body": "Body lines_of",
             "edges": "Definition Edge Edges callees callers",
             "exact": "FileRef Grep GrepRequest Scope",
+            "filters": "taken_from_text",
             "gate": "needs_vectors",
             "indexed_files": "IndexedFiles indexed_text",
             "names": "Definitions FileSymbols References definitions references",
@@ -69,5 +71,6 @@ __all__ = [
     "references",
     "resolve",
     "split_target",
+    "taken_from_text",
     "validate",
 ]

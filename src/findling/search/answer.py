@@ -23,7 +23,7 @@ from findling.model.types import (
 )
 from findling.search.body import LINES, Body
 from findling.search.query import WITHOUT_VECTORS
-from findling.search.ranking import RankedFile
+from findling.search.ranking.ranked_file import RankedFile
 from findling.search.searcher import Found
 from findling.search.snippet import CHARS_PER_TOKEN, LINE_CHARS
 

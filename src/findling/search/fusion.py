@@ -15,7 +15,7 @@ from findling.model.rows import SymbolRow
 from findling.model.types import Channel
 from findling.search import places
 from findling.search.analysis import QueryTerms
-from findling.search.ranking import RankedFile
+from findling.search.ranking.ranked_file import RankedFile
 from findling.search.readings import Reading
 from findling.search.scope import Scope
 from findling.store.protocols import Index, OnlyThese

@@ -10,7 +10,8 @@ from findling.search import lexical, places
 from findling.search.analysis import STOP_WORDS, QueryTerms
 from findling.search.intent import classify
 from findling.search.query import WITHOUT_VECTORS
-from findling.search.ranking import RankedFile, formula
+from findling.search.ranking import formula
+from findling.search.ranking.ranked_file import RankedFile
 from findling.store.protocols import Index
 
 FADE_FROM = 0.55

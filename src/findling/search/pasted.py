@@ -16,9 +16,9 @@ from findling.model import tokenizer
 from findling.model.rows import FileRow
 from findling.search import messages
 from findling.search.intent import is_extension
-from findling.search.ranking import RankedFile, formula
+from findling.search.ranking import formula
 from findling.search.ranking.priors import OF_PLACES, path_flags
-from findling.search.ranking.ranked_file import put_in_order
+from findling.search.ranking.ranked_file import RankedFile, put_in_order
 from findling.search.scope import Scope
 from findling.store.protocols import Index, OnlyThese
 

@@ -10,7 +10,8 @@ from findling.model.rows import FileRow, SymbolRow
 from findling.model.types import Channel, Hit, Query, Span
 from findling.search.analysis import QueryTerms
 from findling.search.body import LINES, NOTHING, Body, make_body, whole
-from findling.search.ranking import RankedFile, formula, ranked_file, sides
+from findling.search.ranking import formula, ranked_file, sides
+from findling.search.ranking.ranked_file import RankedFile
 from findling.search.readings import Reading
 from findling.search.snippet import Snippet, make_snippet
 from findling.store.protocols import Index

@@ -6,7 +6,8 @@ import re
 from typing import NamedTuple
 
 from findling.model.types import Channel, Intent, Mode
-from findling.search.ranking import Evidence, formula
+from findling.search.ranking import formula
+from findling.search.ranking.ranker import Evidence
 
 _ALL: frozenset[Channel] = frozenset(("keyword", "symbol", "semantic"))
 _CHANNELS: dict[Mode, frozenset[Channel]] = {

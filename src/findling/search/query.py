@@ -7,7 +7,7 @@ import re
 from msgspec.structs import replace
 
 from findling.model.errors import InvalidInput
-from findling.model.types import MODES, Query
+from findling.model.types import KIND_FILTERS, MODES, Query
 
 WITHOUT_VECTORS = frozenset(("keyword", "symbol", "exact"))
 """Modes that ask no vectors."""
@@ -38,8 +38,8 @@ def validate(query: Query) -> Query:
         raise InvalidInput(f"limit must be between 1 and {MAX_LIMIT}, not {query.limit}.")
     if query.mode not in MODES:
         raise InvalidInput(f"mode must be one of {', '.join(MODES)}, not {query.mode!r}.")
-    if query.kind not in (None, "code", "docs"):
-        raise InvalidInput(f"kind must be code or docs, not {query.kind!r}.")
+    if query.kind not in (None, *KIND_FILTERS):
+        raise InvalidInput(f"kind must be one of {', '.join(KIND_FILTERS)}, not {query.kind!r}.")
     if query.max_tokens is not None and query.max_tokens < 1:
         raise InvalidInput(f"max_tokens must be at least 1, not {query.max_tokens}.")
     return replace(query, text=text, notes=(*query.notes, cut)) if cut else query

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from findling.model import tokenizer
 from findling.model.rows import FileRow
 from findling.search.analysis import STOP_WORDS, QueryTerms
-from findling.search.ranking import RankedFile, ranker
-from findling.search.ranking.ranked_file import put_in_order
+from findling.search.ranking import ranker
+from findling.search.ranking.ranked_file import RankedFile, put_in_order
 from findling.store.protocols import Index
 
 NEAR = 2

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from findling.model.rows import FileRow
 from findling.model.types import Query
+from findling.search.ranking.priors import path_flags
 from findling.store.protocols import Index
 
 FEW = 3000
@@ -82,7 +83,14 @@ def resolve(reader: Index, query: Query, scope_path: str) -> Scope:
 def _allows(file: FileRow, query: Query) -> bool:
     if query.language and file.language != query.language:
         return False
-    return not query.kind or (file.kind == "docs") == (query.kind == "docs")
+    return is_of_kind(query.kind, file.kind, file.path)
+
+
+def is_of_kind(wanted: str | None, kind: str, path: str) -> bool:
+    """Whether a file of a ``kind`` (of its content) is of those that a question is restricted to."""
+    if wanted == "tests":
+        return "test" in path_flags(path)
+    return wanted is None or (kind == "docs") == (wanted == "docs")
 
 
 def glob_matcher(globs: Iterable[str]):  # type: ignore[no-untyped-def]

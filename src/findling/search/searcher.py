@@ -31,7 +31,9 @@ from findling.search.intent import IntentGuess, classify
 from findling.search.pasted import PROSE_FILES, Led, Pasted, frames, frames_in, is_pasted, lookup, take_apart
 from findling.search.planner import Plan, plan
 from findling.search.query import without_form
-from findling.search.ranking import Evidence, RankedFile, formula, rank, sides
+from findling.search.ranking import formula, sides
+from findling.search.ranking.ranked_file import RankedFile
+from findling.search.ranking.ranker import Evidence, rank
 from findling.search.readings import Nearness
 from findling.search.scope import Scope, resolve
 from findling.search.snippet import make_snippet

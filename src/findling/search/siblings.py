@@ -12,7 +12,7 @@ from typing import NamedTuple
 from findling.model import term_rows
 from findling.model.rows import FileRow
 from findling.search.analysis import QueryTerms
-from findling.search.ranking import RankedFile
+from findling.search.ranking.ranked_file import RankedFile
 from findling.search.scope import Scope
 from findling.store.protocols import Index
 

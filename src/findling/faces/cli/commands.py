@@ -21,6 +21,7 @@ from findling.faces.cli.terminal import words
 from findling.model.errors import EmbedderUnavailable, FindlingError, InvalidInput, NotFound, RootError
 from findling.model.typed_paths import as_path, inside, nearest_folder, split_target
 from findling.model.types import Query
+from findling.search.filters import taken_from_text
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -55,7 +56,7 @@ def search(args: Namespace, session: Session) -> int:
         engine = opened.at(args.ref)
         view = session.view(engine)
         with session.progress() as progress:
-            asked = Query(
+            written = Query(
                 query,
                 args.limit,
                 args.mode,
@@ -67,9 +68,10 @@ def search(args: Namespace, session: Session) -> int:
                 screen_lines=session.screen_lines,
                 usual_chars=session.most_chars,
             )
+            asked = taken_from_text(written)
             result = engine.ask(asked, progress=progress).result
         told = result.total or result.is_absent
-        nothing = words.NOTHING_FOUND if told else _nothing(args, session, engine, kind=args.kind)
+        nothing = words.NOTHING_FOUND if told else _nothing(args, session, engine, asked)
         if args.json and nothing != words.NOTHING_FOUND:
             result = replace(result, notes=(*result.notes, nothing))
         if args.max_tokens:
@@ -81,19 +83,19 @@ def search(args: Namespace, session: Session) -> int:
         return FOUND if result.total and not result.is_absent else NOTHING
 
 
-def _nothing(args: Namespace, session: Session, engine: Engine, *, kind: str | None = None) -> str:
+def _nothing(args: Namespace, session: Session, engine: Engine, query: Query | None = None) -> str:
     """Why nothing was found: there may be no file that PATH and the filters allow."""
-    globs = tuple(getattr(args, "path_globs", ()))
+    globs, language, kind = (query.path_globs, query.language, query.kind) if query else ((), args.language, None)
     path = getattr(args, "path", None)
-    asked = words.asked([path] if path else [], globs, [args.language] if args.language else [], kind)
+    asked = words.asked([path] if path else [], globs, [language] if language else [], kind)
     if not asked:
         return words.NOTHING_FOUND
-    files, left_out = engine.in_scope(path_globs=globs, language=args.language, kind=kind)
+    files, left_out = engine.in_scope(path_globs=globs, language=language, kind=kind)
     if files:
         return words.NOTHING_FOUND
     told = words.nothing_in_scope(asked, left_out if path or globs else (), session.places(engine).shown)
     deeper = tuple(f"{glob}*" for glob in globs if glob.endswith("/*"))
-    if deeper and engine.in_scope(path_globs=deeper, language=args.language, kind=kind)[0]:
+    if deeper and engine.in_scope(path_globs=deeper, language=language, kind=kind)[0]:
         told += f"; {' and '.join(deeper)} would take folders below"
     return told
 

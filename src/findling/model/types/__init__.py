@@ -23,8 +23,9 @@ else:
             "SearchResult Skip Span Status"
         ),
         "basic": (
-            "GRADES Grade LOW_CONFIDENCE MODES SYMBOL_KINDS UNREAD Channel Chunk Completeness FileState "
-            "Freshness Group IndexReport IndexingStatus Intent Kind Mode Progress SkippedFile Symbol TreeState"
+            "GRADES Grade KIND_FILTERS KindFilter LOW_CONFIDENCE MODES SYMBOL_KINDS UNREAD Channel Chunk Completeness "
+            "FileState Freshness Group IndexReport IndexingStatus Intent Kind Mode Progress SkippedFile Symbol "
+            "TreeState"
         ),
         "matches": (
             "Edge EdgeResult FileMatches GrepOptions GrepResult GrepStream LineMatch Reference SymbolHit SymbolResult"

@@ -17,6 +17,7 @@ from findling.model.types.basic import (
     Group,
     IndexingStatus,
     Intent,
+    KindFilter,
     Mode,
     SkippedFile,
 )
@@ -57,7 +58,7 @@ class Query(Struct, frozen=True):
     mode: Mode = "auto"
     language: str | None = None
     path_globs: tuple[str, ...] = ()
-    kind: Literal["code", "docs"] | None = None
+    kind: KindFilter | None = None
     max_tokens: int | None = None
     explain: bool = False
     wait_s: float | None = 1.5

@@ -11,6 +11,7 @@ Mode = Literal["auto", "keyword", "symbol", "semantic", "exact", "hybrid"]
 Intent = Literal["symbol", "path", "error", "natural_language"]
 Channel = Literal["keyword", "symbol", "exact", "semantic"]
 Group = Literal["code", "docs"]
+KindFilter = Literal["code", "docs", "tests"]
 Freshness = Literal["fresh", "stale", "syncing"]
 Completeness = Literal["complete", "partial", "truncated"]
 IndexingStatus = Literal["not_indexed", "indexing", "ready", "failed"]
@@ -20,6 +21,9 @@ Grade = Literal["certain", "likely", "possible"]
 GRADES: tuple[Grade, ...] = ("certain", "likely", "possible")
 """How sure it is that a use means a definition: imports or scopes name it; its type says so, or there is no other of
 the name; the name is the same."""
+
+KIND_FILTERS: tuple[KindFilter, ...] = ("code", "docs", "tests")
+"""Files that a question may be restricted to: no documents, documents alone, tests alone."""
 
 MODES: tuple[Mode, ...] = ("auto", "keyword", "symbol", "semantic", "exact", "hybrid")
 

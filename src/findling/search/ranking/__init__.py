@@ -2,8 +2,3 @@
 
 Useful for: one list from what the channels proposed. Not useful for: finding candidates, reading files.
 """
-
-from findling.search.ranking.ranked_file import RankedFile
-from findling.search.ranking.ranker import Evidence, rank
-
-__all__ = ["Evidence", "RankedFile", "rank"]
