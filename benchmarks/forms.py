@@ -1,16 +1,21 @@
 """The same questions in forms that mean the same: what each form's answers are worth, and how they differ.
 
-    forms.py CORPORA --queries QUERIES.jsonl [--cache] [--repos NAME ...]
+    forms.py CORPORA --queries QUERIES.jsonl [--cache] [--repos NAME ...] [--translations FILE.jsonl]
 
 By form, over the repositories in equal parts: NDCG@10 of files (one result a file), the share of queries whose first
 file is right, the share flagged as unsure; and beside the query as it is written the mean absolute difference of a
 query's NDCG@10 and the share with the same first file. Queries without a target count for the flag alone.
+
+``--translations``: the forms are other languages; lines of ``query_id``, ``in`` and ``query``. Only queries that have a
+translation are asked.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
 
@@ -54,6 +59,15 @@ def ask(engine: Engine, query: Judged) -> Row:
     return Row(query.repo, bool(query.targets), ndcg, right, paths[0] if paths else "", line["low_confidence"])
 
 
+def translations(path: Path) -> dict[str, dict[str, str]]:
+    """By language, what each query is in it."""
+    found: dict[str, dict[str, str]] = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        found.setdefault(row["in"], {})[row["query_id"]] = row["query"]
+    return found
+
+
 def by_repository(rows: Sequence[Row], value: Callable[[Row], float]) -> float:
     """The mean of the repositories' means."""
     groups: dict[str, list[float]] = {}
@@ -63,15 +77,24 @@ def by_repository(rows: Sequence[Row], value: Callable[[Row], float]) -> float:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = asked.parser(__doc__).parse_args(arguments)
+    parser = asked.parser(__doc__)
+    parser.add_argument("--translations", type=Path)
+    options = parser.parse_args(arguments)
     queries = asked.queries(options)
-    rows: dict[str, list[Row]] = {form: [] for form in FORMS}
+    forms: Mapping[str, Callable[[Judged], str]]
+    forms = {form: lambda query, change=change: change(query.text) for form, change in FORMS.items()}
+    if options.translations:
+        said = translations(options.translations)
+        queries = [query for query in queries if all(query.id in texts for texts in said.values())]
+        forms = {"as written": lambda query: query.text}
+        forms |= {language: lambda query, texts=texts: texts[query.id] for language, texts in said.items()}
+    rows: dict[str, list[Row]] = {form: [] for form in forms}
     for corpus in corpora(options.corpora, queries):
         print(corpus.name, file=sys.stderr)
         with nothing_above(corpus.root), Engine.open(root=corpus.root, cache=options.cache) as engine:
             engine.index()
-            for form, change in FORMS.items():
-                rows[form] += [ask(engine, replace(query, text=change(query.text))) for query in corpus.queries]
+            for form, text in forms.items():
+                rows[form] += [ask(engine, replace(query, text=text(query))) for query in corpus.queries]
     print("| form | NDCG@10 | first file right | unsure | difference | same first file |")
     print("|---|--:|--:|--:|--:|--:|")
     written = rows["as written"]

@@ -99,8 +99,9 @@ def test_adjacent_words_may_be_one_name() -> None:
         ("where do we retry failed requests?", set()),
         ("where do we put our keys so that I can log in", {"advice"}),
         ("如何配置服务器", {"advice"}),
-        ("服务器在哪里？", {"advice"}),
-        ("ログはどこに保存されますか", {"advice"}),
+        ("wie wird ein Fehler behandelt", set()),
+        ("服务器在哪里？", set()),
+        ("ログはどこに保存されますか", set()),
         ("サーバーを止めるには。", {"advice"}),
         ("サーバーの設定", set()),
         ("服务器配置", set()),
@@ -160,7 +161,7 @@ def test_white_space_around_a_query_changes_nothing_but_its_text(text: str) -> N
 def test_a_question_in_another_language_has_english_words(text: str, terms: set[str]) -> None:
     found = analyse(text)
     wanted = {tokenizer.stem(term) for term in terms}
-    assert wanted <= {term for term, weight in found.terms.items() if weight == TRANSLATED_WEIGHT}
+    assert wanted <= {term for term, weight in found.terms.items() if weight in (TRANSLATED_WEIGHT, WEAK_WEIGHT)}
     assert found.meant.startswith(found.text)
     assert all(term in found.meant for term in terms)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from findling.search import vocabulary
 from findling.search.vocabulary import in_english
 
 ENGLISH = """comment parse error
@@ -68,8 +69,30 @@ def test_an_english_question_is_taken_as_english(question: str) -> None:
         ("onde o arquivo é criado pelo usuário", {"file", "user"}),
         ("como alterar a senha do servidor", {"password", "server"}),
         ("如何配置服务器", {"configuration", "server"}),
+        ("Wo werden Datenbankverbindungen geöffnet", {"database", "connection", "open"}),
+        ("Konfiguration der Umgebung für Prüfungen", {"configuration", "environment", "test"}),
+        ("où sont analysés les paramètres de la requête", {"parse", "parameter", "request"}),
+        ("cómo se cierran las conexiones inactivas", {"close", "connection"}),
+        ("接続プールを閉じる", {"connection", "pool", "close"}),
+        ("命令行参数在哪里解析", {"command", "line", "parse"}),
         ("ファイルを削除する", {"file", "delete"}),
     ],
 )
 def test_a_question_in_another_language_is_put_into_english(question: str, words: set[str]) -> None:
     assert words <= set(in_english(question))
+
+
+@pytest.mark.parametrize("question", ["¿Cómo?", "wie", "le la les", "der die das", "über", "行動する"])
+def test_what_says_nothing_of_software_stays(question: str) -> None:
+    assert in_english(question) == ()
+
+
+def test_a_long_english_text_with_a_few_foreign_words_is_english() -> None:
+    text = "The file los datos.csv is not read. " + "When the reader starts it says that the path is wrong. " * 5
+    assert in_english(text) == ()
+
+
+def test_every_row_of_the_table_has_all_columns() -> None:
+    english, columns = vocabulary._columns()
+    assert len(english) > 400 and all(len(column) > 400 for column in columns)
+    assert all(word.islower() or not word.isascii() for column in columns for word in column)

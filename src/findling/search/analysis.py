@@ -66,10 +66,10 @@ def _words(text: str) -> frozenset[str]:
 
 
 _ADVICE = re.compile(
-    r"\b(?:i|my|me|we|our|you|your)\b|如何|怎么|怎样|什么|哪|吗|どう|どこ|なぜ|(?:か|には|たい)[。\s]*$",
+    r"\b(?:i|my|me|we|our|you|your)\b|(?:^|[后时中里])\s*(?:如何|怎么|怎样)|我|吗|必须|(?:には|たい|方法|べきか)[。？?\s]*$",
     re.IGNORECASE,
 )
-"""Who speaks of himself, or asks in the words of a question in Chinese or Japanese, wants to be told what to do:
+"""Who speaks of himself, or begins by asking how in Chinese, or ends so in Japanese, wants to be told what to do:
 documentation, before code."""
 
 _OF_OUR_CODE = re.compile(r"\s*where\b(?!.*\b(?:i|my|me|you|your)\b).*\b(?:we|our)\b", re.IGNORECASE | re.DOTALL)
@@ -78,9 +78,12 @@ _OF_OUR_CODE = re.compile(r"\s*where\b(?!.*\b(?:i|my|me|you|your)\b).*\b(?:we|ou
 _VERSION = re.compile(r"[vV]\d+")
 
 _FOREIGN_QUESTION = re.compile(
-    r"\b(?:wie|wo|wohin|warum|wieso|weshalb|c[oó]mo|d[oó]nde|por qu[eé]|qu[eé]|comment|où|pourquoi)\b", re.IGNORECASE
+    r"\b(?:(?:ich|meine?[rnms]?|man|wir|puedo|debo|mis?|je|mon|mes|nous)\b|j'|c[oó]mo (?:se |\w+o\b)|"
+    r"comment \w+(?:er|ir|re)\b)",
+    re.IGNORECASE,
 )
-"""Likewise in German, Spanish or French, of a text that is in such a language."""
+"""Likewise in German, Spanish or French, of a text that is in such a language: who asks how something is done asks of
+the code."""
 
 MAX_QUESTION = 500
 """Characters of what may be a question; in longer texts, which are pasted, everybody says "I"."""
@@ -171,7 +174,7 @@ def analyse(text: str) -> QueryTerms:
     words = tokenizer.words(text)
     content = [word for word in words if word.lower() not in STOP_WORDS] or words
     weighted: dict[str, float] = {}
-    english = in_english(text)
+    english = tuple(word for word in in_english(text) if word not in STOP_WORDS)
     for word in content:
         weight = WEAK_WEIGHT if word.lower() in WEAK_WORDS else 1.0
         if english and not (word.isascii() and _SAME_EVERYWHERE.search(word)):
@@ -179,8 +182,9 @@ def analyse(text: str) -> QueryTerms:
         for term in tokenizer.terms_of(word):
             weighted[term] = max(weighted.get(term, 0.0), weight)
     for word in english:
+        weight = WEAK_WEIGHT if word in WEAK_WORDS else TRANSLATED_WEIGHT
         for term in tokenizer.terms_of(word):
-            weighted[term] = max(weighted.get(term, 0.0), TRANSLATED_WEIGHT)
+            weighted[term] = max(weighted.get(term, 0.0), weight)
     compounds = _compounds(content)
     lower = {part for word in words for part in (word.lower(), *tokenizer.parts(word))}
     wants = frozenset(kind for kind, markers in _WANTS.items() if lower & markers)

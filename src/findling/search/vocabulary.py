@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -37,56 +37,142 @@ def synonyms(stem: str) -> tuple[str, ...]:
     return _synonyms().get(stem, ())
 
 
-@cache
-def _english() -> dict[str, tuple[str, ...]]:
-    """Word -> what it is in English."""
-    found: dict[str, tuple[str, ...]] = {}
-    for line in _lines("other_languages.txt"):
-        words, english = line.split(": ")
-        for word in words.split():
-            found[word] = (*found.get(word, ()), *english.split())
-    return found
+SPACED = ("spanish", "german", "french")
+"""The first columns of the table, by the name of the stemmer; Portuguese stands with Spanish. The others are of scripts
+without spaces."""
 
+CHINESE, JAPANESE = 3, 4
 
-@cache
-def _unspaced() -> re.Pattern[str]:
-    """The words of scripts that have no spaces. Made when it is needed: that takes 3 ms."""
-    signs = re.compile("[\u3040-\u30ff\u4e00-\u9fff]")
-    words = sorted((word for word in _english() if signs.match(word)), key=len, reverse=True)
-    return re.compile("|".join(map(re.escape, words)))
+_SIGNS = {
+    "spanish": re.compile(
+        r"[¿¡]|\b(?:como|que|donde|cual|cuando|los|las|una|puedo|hacer|cada|desde|hasta|esta|estan|sobre|segun|quien|hace|"
+        r"por|nao|voce|onde|uma|quais|posso)\b"
+    ),
+    "german": re.compile(
+        r"\b(?:wie|warum|wieso|weshalb|welche[rsnm]?|wird|werden|wurden?|nicht|und|oder|eine[rnms]?|ein|kann|ich|wenn|ist|"
+        r"sind|wo|woher|wodurch|fur|zum|zur|auf|durch|nach|jede[rsn]?|diese[rsnm]?)\b"
+    ),
+    "french": re.compile(
+        r"\b(?:[dlj]|qu)['’](?=\w{3})|\b(?:pourquoi|quels?|quelles?|est-ce|avec|une|peut|quand|faire|sont|cette|lorsque|"
+        r"lors|chaque|apres|sans|aux|ou est|ou sont)\b"
+    ),
+}
+"""Signs of a language, in lower case without accents, that are neither English words nor code. So are the words of the
+table, if they are not English as well."""
 
-
-_SIGNS = 2
+_SURE = 2
 """Different signs of another language in a question: a single foreign word may be a name."""
 
-_SPOKEN = re.compile(
-    r"[¿¡]|\b(?:[dlj]|qu)['’](?=\w{3})|\b(?:como|que|donde|cual|cuando|los|las|una|puedo|hacer|"
-    r"nao|voce|onde|uma|quais|posso|"
-    r"wie|warum|welche[rsn]?|wird|werden|nicht|und|eine[rnms]?|kann|ich|wenn|"
-    r"pourquoi|quels?|quelles?|est-ce|avec|une|peut|quand|faire)\b"
-)
-"""Signs, in lower case without accents, that are neither English words nor code; so are the words of the table, where
-an accent stands only if the word is English without."""
+_SURE_ALONE = 3
+"""Where none of the frequent words of the language stands there."""
 
-_ALSO_ENGLISH = frozenset("comment para les dans le la un el de der die das des du em os".split())
+_SHARE = 0.15
+"""Of the words of a text, which may be long, that have to be such signs."""
+
+_ALSO_ENGLISH = {
+    "spanish": frozenset("para de la el em os".split()),
+    "german": frozenset("der die das des".split()),
+    "french": frozenset("comment les dans le la un de des du".split()),
+}
 """Frequent words that prove nothing by themselves, as they are English words or code too."""
+
+
+@cache
+def _columns() -> tuple[frozenset[str], tuple[dict[str, tuple[str, ...]], ...]]:
+    """The stems of the English words of the table, and for each language: word -> what it is in English."""
+    columns: tuple[dict[str, tuple[str, ...]], ...] = tuple({} for _ in range(5))
+    headwords: set[str] = set()
+    for line in _lines("other_languages.txt"):
+        english, others = line.split(": ", 1)
+        meant = tuple(english.split())
+        headwords.update(map(tokenizer.stem, meant))
+        for column, words in zip(columns, others.split("|"), strict=True):
+            for word in words.split():
+                column[word] = tuple(dict.fromkeys((*column.get(word, ()), *meant)))
+    return frozenset(headwords), columns
+
+
+@cache
+def _stems(language: str) -> tuple[Callable[[str], str], dict[str, tuple[str, ...]]]:
+    """How a language's words lose their endings, and its column by what is left of them, without accents."""
+    import Stemmer
+
+    stemmer = Stemmer.Stemmer(language)
+    found: dict[str, tuple[str, ...]] = {}
+    for word, english in _columns()[1][SPACED.index(language)].items():
+        for stem in {_plain(stemmer.stemWord(word)), _plain(stemmer.stemWord(_plain(word)))}:
+            found[stem] = tuple(dict.fromkeys((*found.get(stem, ()), *english)))
+    return stemmer.stemWord, found
+
+
+def _cut(text: str, script: int) -> Iterator[str]:
+    """The words of a script that has no spaces: at each place the longest; in Japanese a single Chinese character is a
+    word only where none stands beside it."""
+    column = _columns()[1][script]
+    longest = max(map(len, column))
+    at = 0
+    while at < len(text):
+        word = next((text[at : at + size] for size in range(longest, 0, -1) if text[at : at + size] in column), "")
+        around = text[max(0, at - 1) : at] + text[at + 1 : at + 2]
+        if word and (len(word) > 1 or script == CHINESE or not _HAN.search(around)):
+            yield word
+        at += len(word) or 1
+
+
+_HAN = re.compile("[\u4e00-\u9fff]")
+_CHINESE_OR_JAPANESE = re.compile("[\u3040-\u30ff\u4e00-\u9fff]")
+_KANA = re.compile("[\u3040-\u30ff]")
 
 
 def in_english(text: str) -> tuple[str, ...]:
     """English words for what a text in another language says; () for English. Takes time linear in the text."""
-    table = _english()
     found: dict[str, None] = {}
-    if not text.isascii():
-        for match in _unspaced().findall(text):
-            found.update(dict.fromkeys(table[match]))
-    words = [(word, _plain(word)) for word in re.findall(r"\w+", unicodedata.normalize("NFC", text.lower()))]
-    known = {word if word in table else plain: None for word, plain in words if word in table or plain in table}
-    spoken = set(_SPOKEN.findall(_plain(text)))
-    unsure = any(plain in _ALSO_ENGLISH for _, plain in words)
-    if known and ((spoken and len(spoken | known.keys()) >= _SIGNS) or (unsure and len(known) >= _SIGNS)):
-        for key in known:
-            found.update(dict.fromkeys(table[key]))
+    if not text.isascii() and _CHINESE_OR_JAPANESE.search(text):
+        script = JAPANESE if _KANA.search(text) else CHINESE
+        for word in _cut(text, script):
+            found.update(dict.fromkeys(_columns()[1][script][word]))
+        return tuple(found)
+    plain = _plain(text)
+    words = re.findall(r"\w+", unicodedata.normalize("NFC", text.lower()))
+    best: tuple[int, dict[str, tuple[str, ...]]] = (0, {})
+    for language in SPACED:
+        signs = set(_SIGNS[language].findall(plain))
+        frequent = signs or not _ALSO_ENGLISH[language].isdisjoint(words)
+        if not frequent and text.isascii():
+            continue
+        said = {word for word in words if _plain(word) not in signs and word not in _ALSO_ENGLISH[language]}
+        known = {word: english for word in words if word in said and (english := _meant(word, language))}
+        evidence = {word for word in known if tokenizer.stem(word) not in _columns()[0]} | signs
+        wanted = max(_SURE if frequent else _SURE_ALONE, len(words) * _SHARE)
+        if known and len(evidence) > best[0] and len(evidence) >= wanted:
+            best = len(evidence), known
+    for english in best[1].values():
+        found.update(dict.fromkeys(english))
     return tuple(found)
+
+
+_LEAST_WORD = 3
+"""Letters; shorter ones are articles and the like, which look like what is left of other words."""
+
+_LEAST_PART = 4
+"""Letters of a part of a compound."""
+
+
+def _meant(word: str, language: str) -> tuple[str, ...]:
+    """What a word is in English; of a German compound each part."""
+    stem, column = _stems(language)
+    if len(word) < _LEAST_WORD:
+        return ()
+    for each in (stem(word), stem(_plain(word))):
+        if _plain(each) in column:
+            return column[_plain(each)]
+    if language == "german":
+        for end in range(len(word) - _LEAST_PART, _LEAST_PART - 1, -1):
+            first, last = word[:end], word[end:]
+            begins = column.get(_plain(stem(first))) or column.get(_plain(stem(first.removesuffix("s"))))
+            if begins and (ends := column.get(_plain(stem(last)))):
+                return (*begins, *ends)
+    return ()
 
 
 def _plain(text: str) -> str:
