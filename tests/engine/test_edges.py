@@ -269,6 +269,50 @@ def test_of_very_many_definitions_one_has_to_be_chosen(project: Opened) -> None:
         assert edges(one.callers("main")) == [("m8.py", 3, "go", "certain")]
 
 
+CHAIN = {
+    "a.py": "def read(path): ...\ndef load(path):\n    return read(path)\n",
+    "b.py": (
+        "from a import load\nclass Store:\n    def open(self):\n        return load(1)\n"
+        "def again():\n    again()\n    load(2)\n"
+    ),
+    "c.py": "from b import Store\ndef main():\n    store = Store()\n    store.open()\n",
+    "tests/test_c.py": "from b import Store\ndef test_open():\n    Store().open()\ndef helper():\n    test_open()\n",
+}
+
+
+def steps(result: EdgeResult) -> list[tuple[int, str, str, str]]:
+    return [(edge.step, edge.path, edge.enclosing, edge.target) for edge in result.edges]
+
+
+def test_impact_follows_callers_step_by_step_and_tells_from_where(project: Opened) -> None:
+    engine = project(CHAIN)
+    reached = engine.impact("read")
+    assert steps(reached) == [
+        (1, "a.py", "load", "read"),
+        (2, "b.py", "Store.open", "load"),
+        (2, "b.py", "again", "load"),
+        (3, "b.py", "again", "again"),
+        (3, "c.py", "main", "Store.open"),
+    ]
+    assert reached.in_tests == 1 and sum(reached.totals.values()) == 6
+    assert (3, "tests/test_c.py", "test_open", "Store.open") in steps(engine.impact("read", tests=True))
+    assert steps(engine.impact("read", steps=1)) == steps(engine.callers("read"))
+
+
+def test_impact_goes_neither_through_tests_nor_through_what_is_only_possible(project: Opened) -> None:
+    other = "class Other:\n    def open(self): ...\ndef maybe(thing):\n    thing.open()\ndef user():\n    maybe(1)\n"
+    engine = project({**CHAIN, "d.py": other})
+    reached = steps(engine.impact("load", steps=4, tests=True))
+    assert "maybe" in {where for _, _, where, _ in reached}
+    assert not {"user", "helper"} & {where for _, _, where, _ in reached}
+
+
+@pytest.mark.parametrize("wrong", [0, 11, -1])
+def test_impact_refuses_steps_that_are_none(project: Opened, wrong: int) -> None:
+    with pytest.raises(InvalidInput, match="between 1 and 10"):
+        project(CHAIN).impact("read", steps=wrong)
+
+
 def test_a_name_that_does_not_occur_is_told_as_absent(project: Opened) -> None:
     found = project({"a.py": "def load_all(): ...\n"}).callers("lode_all")
     assert [(each.text, each.nearest[0].text) for each in found.absent] == [("lode_all", "load_all")]

@@ -92,6 +92,13 @@ def test_a_long_english_text_with_a_few_foreign_words_is_english() -> None:
     assert in_english(text) == ()
 
 
+@pytest.mark.parametrize(
+    "text", ["wie wird " + "datei" * 50_000, "wie wird nicht " + "unbekanntes " * 9_000, "文" * 90_000]
+)
+def test_long_texts_take_no_longer(text: str) -> None:
+    assert len(in_english(text)) < 10
+
+
 def test_every_row_of_the_table_has_all_columns() -> None:
     english, columns = vocabulary._columns()
     assert len(english) > 400 and all(len(column) > 400 for column in columns)

@@ -36,11 +36,13 @@ def edges(
     language: str | None,
     tests: bool,
     limit: int,
+    steps: int,
     freshness: Freshness,
     stale_reason: str,
     started: float,
 ) -> EdgeResult:
-    """``tests``: uses in tests are listed too, not only counted. ``language`` is an id."""
+    """``tests``: uses in tests are listed too, not only counted. ``language`` is an id. ``steps``: how far callers are
+    followed."""
     index = searched.index
     with index.snapshot():
         named = search.definitions(index, name, kind=None, language=language, folder=searched.folder, limit=LISTED)
@@ -49,7 +51,7 @@ def edges(
         few = len({each.key for each in asked}) <= MOST_DEFINITIONS and named.total <= LISTED
         found = search.Edges([])
         if asked and few:
-            found = (search.callers if direction == "callers" else search.callees)(index, asked)
+            found = search.callers(index, asked, steps) if direction == "callers" else search.callees(index, asked)
         distinct = _distinct(found.found, direction)
         in_tests = all("test" in path_flags(each.file.path) for each in asked)
         listed = [each for each in distinct if tests or in_tests or "test" not in path_flags(each.file.path)]
@@ -112,6 +114,7 @@ def _shown(searched: Searched, found: Sequence[search.Edge]) -> Iterator[Edge]:
                 target_path=edge.target.file.path,
                 target_line=target.name_line,
                 target_signature=target.signature or target.name,
+                step=edge.step,
             )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property, partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypedDict, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypedDict, TypeVar, Unpack, cast
 
 from msgspec.structs import replace
 
@@ -91,8 +91,12 @@ class SymbolOptions(TypedDict, total=False):
     progress: OnProgress | None
 
 
+MOST_STEPS: Final = 10
+"""From a definition, along its callers."""
+
+
 class EdgeOptions(TypedDict, total=False):
-    """What `Engine.callers` and `Engine.callees` can be asked besides a name."""
+    """What `Engine.callers`, `Engine.callees` and `Engine.impact` can be asked besides a name."""
 
     tests: bool
     language: str | None
@@ -610,6 +614,13 @@ class Engine:
         """What a definition uses of the project; as `callers`."""
         return self._edges("callees", name, **options)
 
+    def impact(self, name: str, *, steps: int = 3, **options: Unpack[EdgeOptions]) -> EdgeResult:
+        """What a change of a definition can reach: its callers, theirs, and so on for 1 to 10 ``steps``, the nearest
+        first. Uses that are only possible, and tests, are not followed further. Raises `InvalidInput`."""
+        if not 1 <= steps <= MOST_STEPS:
+            raise errors.InvalidInput(f"steps must be between 1 and {MOST_STEPS}, not {steps}.")
+        return self._edges("callers", name, steps=steps, **options)
+
     @_rebuilds
     def _edges(
         self,
@@ -619,6 +630,7 @@ class Engine:
         tests: bool = False,
         language: str | None = None,
         limit: int = 50,
+        steps: int = 1,
         ref: str | None = None,
         wait_s: float | None = 1.5,
         progress: OnProgress | None = None,
@@ -633,6 +645,7 @@ class Engine:
             language=language_id(language),
             tests=tests,
             limit=limit,
+            steps=steps,
             freshness=freshness,
             stale_reason=why,
             started=started,

@@ -67,7 +67,7 @@ class _Wanted(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """A use in ``file``, in the definition ``enclosing`` (None: in none), of ``target``."""
+    """A use in ``file``, in the definition ``enclosing`` (None: in none), of ``target``; ``step`` as in `Edges`."""
 
     file: FileRow
     use: Use
@@ -76,11 +76,13 @@ class Edge(NamedTuple):
     kind: str
     grade: Grade
     why: str
+    step: int = 1
 
 
 class Edges(Struct):
     """``cut``: there may be more. ``crowded``: paths of files with more uses than the index keeps. ``outside``: uses of
-    what the project does not define, among callees."""
+    what the project does not define, among callees. An edge's ``step`` is 1 where what was asked about is used, 2 where
+    what uses that is, and so on."""
 
     found: list[Edge]
     cut: bool = False
@@ -88,12 +90,13 @@ class Edges(Struct):
     outside: int = 0
 
     def sort(self) -> None:
-        self.found.sort(key=lambda edge: (GRADES.index(edge.grade), edge.file.path, edge.use.line))
+        self.found.sort(key=lambda edge: (edge.step, GRADES.index(edge.grade), edge.file.path, edge.use.line))
 
 
-def callers(index: Index, wanted: Sequence[Definition]) -> Edges:
-    """Where any of some definitions of one name is used."""
-    return _Question(index).callers(wanted)
+def callers(index: Index, wanted: Sequence[Definition], steps: int = 1) -> Edges:
+    """Where any of some definitions of one name is used; with more ``steps`` also where what uses it is used, which is
+    followed from uses that are certain or likely, and not from tests."""
+    return _Question(index).reaching(wanted, steps)
 
 
 def callees(index: Index, wanted: Sequence[Definition]) -> Edges:
@@ -115,6 +118,31 @@ class _Question:
         return here
 
     # --- callers --------------------------------------------------------------------------------------------
+
+    def reaching(self, wanted: Sequence[Definition], steps: int) -> Edges:
+        edges = self.callers(wanted)
+        seen, last = {each.key for each in wanted}, edges.found
+        for step in range(2, steps + 1):
+            users = {
+                user.key: user
+                for edge in last
+                if edge.enclosing is not None and edge.grade != "possible" and "test" not in path_flags(edge.file.path)
+                if (user := Definition(edge.file, edge.enclosing)).key not in seen
+            }
+            seen |= users.keys()
+            last = []
+            for user in users.values():
+                if edges.cut:
+                    break
+                found = self.callers([user])
+                room = MOST_EDGES - len(edges.found)
+                new = [edge._replace(step=step) for edge in found.found[:room]]
+                last += new
+                edges.found += new
+                edges.crowded = tuple(dict.fromkeys((*edges.crowded, *found.crowded)))
+                edges.cut = found.cut or len(found.found) > room
+        edges.sort()
+        return edges
 
     def callers(self, wanted: Sequence[Definition]) -> Edges:
         keys = {each.key: _Wanted(each) for each in wanted}

@@ -63,6 +63,9 @@ table, if they are not English as well."""
 _SURE = 2
 """Different signs of another language in a question: a single foreign word may be a name."""
 
+_LOOKED_AT = 2_000
+"""Characters of a text: a question is shorter, and what is pasted goes on as it begins."""
+
 _SURE_ALONE = 3
 """Where none of the frequent words of the language stands there."""
 
@@ -125,7 +128,8 @@ _KANA = re.compile("[\u3040-\u30ff]")
 
 
 def in_english(text: str) -> tuple[str, ...]:
-    """English words for what a text in another language says; () for English. Takes time linear in the text."""
+    """English words for what the beginning of a text in another language says; () for English."""
+    text = text[:_LOOKED_AT]
     found: dict[str, None] = {}
     if not text.isascii() and _CHINESE_OR_JAPANESE.search(text):
         script = JAPANESE if _KANA.search(text) else CHINESE
@@ -154,8 +158,8 @@ def in_english(text: str) -> tuple[str, ...]:
 _LEAST_WORD = 3
 """Letters; shorter ones are articles and the like, which look like what is left of other words."""
 
-_LEAST_PART = 4
-"""Letters of a part of a compound."""
+_LEAST_PART, _LONGEST_COMPOUND = 4, 40
+"""Letters of a part of a compound, and of a whole one."""
 
 
 def _meant(word: str, language: str) -> tuple[str, ...]:
@@ -166,7 +170,7 @@ def _meant(word: str, language: str) -> tuple[str, ...]:
     for each in (stem(word), stem(_plain(word))):
         if _plain(each) in column:
             return column[_plain(each)]
-    if language == "german":
+    if language == "german" and len(word) <= _LONGEST_COMPOUND:
         for end in range(len(word) - _LEAST_PART, _LEAST_PART - 1, -1):
             first, last = word[:end], word[end:]
             begins = column.get(_plain(stem(first))) or column.get(_plain(stem(first.removesuffix("s"))))

@@ -142,6 +142,12 @@ def callees(args: Namespace, session: Session) -> int:
     return _edges(args, session, lambda engine, **asked: engine.callees(args.name, **asked))
 
 
+def impact(args: Namespace, session: Session) -> int:
+    return _edges(
+        args, session, lambda engine, **asked: engine.impact(args.name, steps=args.steps, tests=args.tests, **asked)
+    )
+
+
 def _edges(args: Namespace, session: Session, ask: Callable[..., EdgeResult]) -> int:
     with session.open(args.path) as opened:
         engine = opened.at(args.ref)

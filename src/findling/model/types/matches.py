@@ -173,7 +173,7 @@ class SymbolResult(Struct, frozen=True):
 class Edge(Struct, frozen=True):
     """A use of a definition: where it stands (``text`` is its line, ``enclosing`` the definition around it) and what it
     means (``target``). ``kind`` is call, instantiate, inherit, decorate, type or read; ``why`` says what the grade
-    rests on, '' where imports and scopes alone do."""
+    rests on, '' where imports and scopes alone do. ``step``: 1 where what was asked about is used, 2 where that is."""
 
     path: str
     line: int
@@ -186,6 +186,7 @@ class Edge(Struct, frozen=True):
     target_path: str
     target_line: int
     target_signature: str
+    step: int = 1
 
 
 class EdgeResult(Struct, frozen=True):

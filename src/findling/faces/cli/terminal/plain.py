@@ -112,7 +112,8 @@ class PlainView:
             where = f"{self._path(found.path)}:{words.span(found.start_line, found.end_line)}"
             self._fields(where, found.kind, found.qualified_name or found.name, found.signature)
         for edge in result.edges:
-            why = (f"[{edge.why}]",) if edge.why else ()
+            why = [f"[{edge.why}]"] if edge.why else []
+            why += [f"[step {edge.step}: uses {edge.target}]"] if edge.step > 1 else []
             if result.direction == "callers":
                 where = f"{self._path(edge.path)}:{edge.line}"
                 self._fields(where, edge.grade, edge.kind, edge.enclosing, edge.text, *why)

@@ -107,6 +107,7 @@ class PrettyView(PlainView):
             text = self._link(path, str(line))
             text.append(f"  {visible(edge.enclosing if callers else edge.target)}", _NAME)
             text.append(f"  {edge.grade}{f': {visible(edge.why)}' if edge.why else ''}", _QUIET)
+            text.append(f"  step {edge.step}: uses {visible(edge.target)}" if edge.step > 1 else "", _QUIET)
             self._print(text)
             self._print(self._cut(Text(f"    {'' if callers else f'{edge.line}  '}{visible(edge.text)}")))
 
