@@ -18,6 +18,7 @@ from msgspec import Struct
 from findling.model import tokenizer
 from findling.model.plurals import count
 from findling.model.reading import MOST_ARGUMENTS, MOST_USES, Use
+from findling.model.remembered import remembered
 from findling.model.rows import FileRow, SymbolRow
 from findling.model.types import GRADES, Grade
 from findling.search.graph.file_names import TOP, VALUES, FileNames
@@ -177,7 +178,7 @@ class _Question:
     def _in_file(
         self, here: FileNames, name: str, keys: dict[tuple[str, str], _Wanted], names: list[str]
     ) -> Iterator[Edge]:
-        for use in here.uses:
+        for use in here.naming.get(name, ()):
             if use.kind == "import":
                 is_new = use.name == name and use.value not in names and len(names) < MOST_NAMES
                 if is_new and self._is_wanted(self._resolver.meaning_of_import(here.file, use), keys):
@@ -292,6 +293,7 @@ def _fits(use: Use, definition: Definition) -> bool:
     return least <= use.arguments <= most
 
 
+@remembered(10_000)
 def _arguments(signature: str) -> tuple[int, float]:
     """How many arguments a method takes, without the object itself."""
     try:

@@ -58,6 +58,15 @@ class FileNames:
         return found
 
     @cached_property
+    def naming(self) -> dict[str, list[Use]]:
+        """Uses by their name, and by the last part of what stands before it."""
+        found: dict[str, list[Use]] = {}
+        for use in self.uses:
+            for name in {use.name, use.receiver.rpartition(".")[2]} - {""}:
+                found.setdefault(name, []).append(use)
+        return found
+
+    @cached_property
     def imported(self) -> dict[tuple[int, str], list[Use]]:
         """Imports by scope and name in this file, of ``import a.b`` the name ``a``."""
         found: dict[tuple[int, str], list[Use]] = {}
