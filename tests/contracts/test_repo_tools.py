@@ -291,3 +291,26 @@ def test_hybrid_search_asks_all_backends_at_once(workspace: Workspace, monkeypat
     found = facts(call("hybrid_search", {"query": "retry a failed request with retry_failed"}, workspace))
     assert len(asked) == 1
     assert {source for result in found["results"] for source in result["sources"]} == {"keyword", "symbol", "semantic"}
+
+
+# --- filters ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tool", ["search_code", "hybrid_search", "search_semantic", "search_keyword"])
+def test_filters_hold_for_every_result_and_what_they_leave_out_is_not_counted(workspace: Workspace, tool: str) -> None:
+    """S2-7: path and language, as arguments and in the question."""
+    whole = facts(call(tool, {"query": "request"}, workspace))
+    inside = facts(call(tool, {"query": "request", "path": "src/http", "language": "python"}, workspace))
+    paths = {result["path"] for result in inside["results"]}
+    assert paths and all(path.startswith("src/http/") and path.endswith(".py") for path in paths)
+    assert paths < {result["path"] for result in whole["results"]}
+    assert facts(call(tool, {"query": "request", "path": "no/such/folder"}, workspace))["results"] == []
+    refused = call(tool, {"query": "request", "language": "pyton"}, workspace)
+    assert refused.is_error and "python" in str(refused.text_blocks)
+    if tool == "search_keyword":
+        assert inside["total_matches"] < whole["total_matches"]
+        return
+    written = facts(call(tool, {"query": "request path:src/http lang:python"}, workspace))
+    assert [result["path"] for result in written["results"]] == [result["path"] for result in inside["results"]]
+    documents = facts(call(tool, {"query": "request", "group": "docs"}, workspace))["results"]
+    assert documents and all(result["path"].endswith((".md", ".ipynb", ".txt")) for result in documents)

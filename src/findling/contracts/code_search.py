@@ -101,9 +101,7 @@ def question(given: Arguments, config: Config) -> Query:
     return Query(
         given["query"],
         limit,
-        language=known_language(given.get("language")),
-        path_globs=path_globs(given),
-        kind=given.get("group"),
+        **filters(given),
         wait_s=WAIT_S,
         look_at_all=given["freshness_policy"] == "strict",
         gate=decide.gate(mode, given.get("semantic_ratio"), cap, semantic.lexical_short_circuit_threshold),
@@ -237,9 +235,10 @@ def _warnings(answer: Answer) -> list[str]:
     return warnings
 
 
-def path_globs(given: Arguments) -> tuple[str, ...]:
-    """The globs of the argument ``path``."""
-    return (given["path"],) if "path" in given else ()
+def filters(given: Arguments) -> dict[str, Any]:
+    """The fields of a query that restrict it to some files. Raises `Refusal` for a language that is none."""
+    globs = (given["path"],) if "path" in given else ()
+    return {"language": known_language(given.get("language")), "path_globs": globs, "kind": given.get("group")}
 
 
 def known_language(name: str | None) -> str | None:

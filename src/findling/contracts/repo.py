@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from findling import search
 from findling.contracts import budget, index_state
-from findling.contracts.code_search import known_language, path_globs
+from findling.contracts.code_search import filters, known_language
 from findling.contracts.files import Lines, clipped, line_range, read_document, read_text
 from findling.contracts.model import Arguments, Call, Reply
 from findling.contracts.symbols import definition, definitions, file_symbols, kinds_of
@@ -80,6 +80,7 @@ def nearest(given: Arguments) -> Query:
         given["query"],
         given["top_k"],
         "semantic",
+        **filters(given),
         wait_s=WAIT_S,
         weights={"semantic": 1.0},
         place_lines=PLACE_LINES,
@@ -122,9 +123,7 @@ def mixed(given: Arguments, config: Config) -> Query:
         given["query"],
         given["top_k"],
         "hybrid",
-        language=known_language(given.get("language")),
-        path_globs=path_globs(given),
-        kind=given.get("group"),
+        **filters(given),
         wait_s=WAIT_S,
         weights={
             "keyword": weighted.keyword_weight,
@@ -163,7 +162,8 @@ def search_keyword(call: Call, given: Arguments) -> Reply:
     engine = call.workspace.engine
     query: str = given["query"]
     literal = not _is_expression(query)
-    result = engine.grep(query, literal=literal, limit=KEYWORD_LINES)
+    language, globs = known_language(given.get("language")), [given["path"]] if "path" in given else []
+    result = engine.grep(query, literal=literal, limit=KEYWORD_LINES, language=language, path_globs=globs)
     places = [(_matched_share(line), file.path, line) for file in result.files for line in file.lines]
     places.sort(key=lambda place: (-place[0], place[1], place[2].line))
     shown = places[: given["top_k"]]
