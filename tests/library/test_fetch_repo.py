@@ -404,6 +404,7 @@ def test_what_a_killed_fetch_left_is_cleared_up(library: Library, url: str, repo
     commit(repo, {"README.md": "# Guide\n\nNow about coffee beans.\n"})
     objects = packs.parent.parent
     left = [objects / "shallow.lock", objects / "refs" / "findling" / "fetched.lock", packs / "pack-x.keep"]
+    left += [home / "bundle.json.7.tmp", home / ".guide.md.7.tmp"]
     for path in left:
         path.touch()
     assert result(library, RepoRequest(url))["filesChanged"] == 1, "its locks hold nobody up"

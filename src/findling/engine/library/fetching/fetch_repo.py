@@ -335,13 +335,14 @@ def home_of(directory: Path, request: RepoRequest) -> Path:
 
 
 def take(roles: ExitStack, home: Path, job: RunningJob) -> None:
-    """Be the only one that fetches this repository, and go on from what an interrupted fetch left whole: a git that
-    was killed leaves its locks, too, which the next one would respect for ever."""
+    """Be the only one that fetches this repository, and go on from what an interrupted fetch left whole: one that was
+    killed leaves files half-written, and its git locks, too, which the next one would respect for ever."""
     roles.enter_context(Turns(home, 1).taken(job.waits))
     objects = home / OBJECTS
     packs = objects / "objects" / "pack"
     locks = (*objects.glob("*.lock"), *(objects / "refs").rglob("*.lock"), objects / "gc.pid", *packs.glob("*.keep"))
-    for path in (*packs.glob("tmp_*"), *packs.glob(".tmp-*"), *locks):
+    half = (*home.glob("*.tmp"), *packs.glob("tmp_*"), *packs.glob(".tmp-*"))
+    for path in (*half, *locks):
         path.unlink(missing_ok=True)
 
 

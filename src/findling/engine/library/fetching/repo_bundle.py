@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
-from glob import escape
 from pathlib import Path
 from typing import Final
 
@@ -60,8 +59,7 @@ def write_bundle(
     except OSError as error:
         raise failure(error, target) from error
     finally:
-        for left in target.parent.glob(f".{escape(target.name)}.*.tmp"):  # one that was killed has left its own
-            left.unlink(missing_ok=True)
+        partial.unlink(missing_ok=True)
     return kept
 
 
