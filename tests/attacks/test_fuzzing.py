@@ -18,6 +18,8 @@ sys.path.insert(0, {folder!r})
 import fuzzing
 from findling.model.errors import InvalidInput
 
+fuzzing.MEMORY_MB = 400
+
 class Surface:
     inputs = 1
 
@@ -31,6 +33,8 @@ class Surface:
             os.abort()
         if {name!r} == "refuses":
             raise InvalidInput("No.")
+        if {name!r} == "holds":
+            self.held = bytearray(b"x") * 500_000_000
 
 given = argparse.ArgumentParser()
 for name, kind in dict(child=str, seed=int, first=int, seconds=float, folder=Path, told=Path).items():
@@ -69,3 +73,10 @@ def test_a_refusal_is_no_failure(name: str, answered: bool, tmp_path: Path) -> N
     assert not found.failures
     assert bool(found.counts.answered) == answered and bool(found.counts.refused) != answered
     assert f"| {name} |" in fuzzing.table({name: found})
+
+
+def test_memory_is_counted_of_the_process_that_is_attacked_and_not_of_who_began_it(tmp_path: Path) -> None:
+    held = bytearray(b"x") * 500_000_000
+    assert not attacked("answers", tmp_path).failures
+    del held
+    assert list(attacked("holds", tmp_path).failures) == ["memory"]
