@@ -288,8 +288,8 @@ def test_an_answer_that_is_not_whole_says_so() -> None:
 @pytest.mark.parametrize(
     ("meaning", "expected"),
     [
-        (Meaning(skipped="none", problem=NOBODY), {"available": False, "results": []}),
-        (Meaning(skipped="down", failure="No answer."), {"available": False, "results": []}),
+        (Meaning(skipped="none", problem=NOBODY), {"available": False, "results": [], "error": NOBODY.message}),
+        (Meaning(skipped="down", failure="No answer."), {"available": False, "results": [], "error": "No answer."}),
         (
             Meaning(skipped="mismatch", problem=EmbedderProblem("mismatch", "Other vectors.")),
             {"available": False, "results": [], "error": "Other vectors. Run reindex_vectors with force: true."},

@@ -132,6 +132,12 @@ def test_names_paths_and_messages_are_not(workspace: Workspace, query: str, inte
     assert {result["provenance"] for result in found["results"]} == {"lexical"}
 
 
+def test_a_path_is_answered_with_the_file_and_not_with_what_stands_in_it(workspace: Workspace) -> None:
+    first = search(workspace, "src/http/client.py")["results"][0]
+    assert (first["result_type"], first["kind"], first["line_start"]) == ("file", "file", 1)
+    assert (first["name"], first["qualified_name"]) == ("client.py", "src/http/client.py")
+
+
 def test_a_definition_is_the_first_result_for_its_name(workspace: Workspace) -> None:
     first = search(workspace, "Client.retry_failed")["results"][0]
     assert (first["kind"], first["name"], first["qualified_name"]) == ("method", "retry_failed", "Client.retry_failed")

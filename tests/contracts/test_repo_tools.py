@@ -52,7 +52,7 @@ def test_search_semantic_top_k_is_the_head_of_the_whole_list(workspace: Workspac
 
 
 def test_search_semantic_without_an_embedder_is_unavailable(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """S4-28, S4-45: no embedder, no error."""
+    """S4-28, S4-45: no embedder is no failed call; the reason is told."""
     from findling import embedding
     from findling.model import errors
 
@@ -61,7 +61,8 @@ def test_search_semantic_without_an_embedder_is_unavailable(indexed: Path, monke
 
     monkeypatch.setattr(embedding, "open_embedder", none)
     with Workspace(indexed, root=indexed) as workspace:
-        assert facts(call("search_semantic", {"query": "tax"}, workspace)) == {"available": False, "results": []}
+        found = facts(call("search_semantic", {"query": "tax"}, workspace))
+        assert found == {"available": False, "results": [], "error": "The model's files are not there."}
         hybrid = facts(call("hybrid_search", {"query": "retry"}, workspace))
         assert hybrid["results"]
         assert all("semantic" not in result["sources"] for result in hybrid["results"])
@@ -70,7 +71,9 @@ def test_search_semantic_without_an_embedder_is_unavailable(indexed: Path, monke
 
 def test_semantic_search_can_be_switched_off(indexed: Path) -> None:
     with Workspace(indexed, root=indexed, config=Config(semantic=Semantic(enabled=False))) as workspace:
-        assert facts(call("search_semantic", {"query": "tax"}, workspace)) == {"available": False, "results": []}
+        found = facts(call("search_semantic", {"query": "tax"}, workspace))
+        assert (found["available"], found["results"]) == (False, [])
+        assert "semantic.enabled is false" in found["error"]
 
 
 def test_the_first_question_indexes(project: Path) -> None:

@@ -88,7 +88,9 @@ def lexical(a: Answer, url: str) -> bool:
 
 
 def not_available(a: Answer, url: str) -> bool:
-    return not a.is_error and a.facts == {"available": False, "results": []}
+    """With the reason, in a sentence."""
+    told = dict(a.facts)
+    return not a.is_error and told.pop("error", "")[-1:] in (".", "?") and told == {"available": False, "results": []}
 
 
 def no_meaning(a: Answer, url: str) -> bool:

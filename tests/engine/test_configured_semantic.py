@@ -89,7 +89,8 @@ def test_switched_on_again_the_vectors_come_with_the_next_question(root: Path) -
 def test_switched_off_the_tools_do_without(root: Path) -> None:
     with Workspace(root=root, config=OFF) as workspace:
         found = call("search_semantic", {"query": "retry"}, workspace).structured
-        assert found == {"available": False, "results": []}
+        why = "Searching by meaning is off: semantic.enabled is false."
+        assert found == {"available": False, "results": [], "error": why}
         hybrid = call("hybrid_search", {"query": "RetryPolicy"}, workspace).structured
         assert hybrid is not None
         assert {source for result in hybrid["results"] for source in result["sources"]} == {"keyword", "symbol"}
@@ -226,7 +227,8 @@ def test_an_index_keeps_its_model_when_the_configuration_goes(root: Path) -> Non
         assert found.hits
         assert "Is Ollama running?" in found.notes[0]
     with Workspace(root=root) as workspace:
-        assert call("search_semantic", {"query": "retry"}, workspace).structured == {"available": False, "results": []}
+        told = call("search_semantic", {"query": "retry"}, workspace).structured
+        assert told is not None and not told["available"] and "Is Ollama running?" in told["error"]
     with Engine.open(root=root, config=Config(embedding=Embedding(provider="local"))) as engine:
         found = engine.search(QUESTION, mode="semantic", wait_s=None)
         assert not found.hits and "doesn't match stored embeddings" in found.notes[0]

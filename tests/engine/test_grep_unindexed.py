@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from gits import git
-from indexes import make, write
+from indexes import make, of_yesterday, write
 from msgspec.structs import replace
 
 from findling import Engine
@@ -42,6 +42,7 @@ def root(tmp_path: Path) -> Path:
     root = make(tmp_path / "project", FILES)
     (root / "src/wide.txt").write_text("alpha weit\n", encoding="utf-16")
     (root / "src/western.txt").write_bytes("größe alpha\n".encode("cp1252"))
+    of_yesterday(root / "src/wide.txt", root / "src/western.txt")
     git(root, "init", "-q")
     return root
 

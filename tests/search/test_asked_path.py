@@ -106,6 +106,12 @@ def test_a_path_leads_to_its_file(engine: Engine, path: str, mode: str) -> None:
     assert not any(hit.path == path for hit in engine.search(path, mode=mode, path_globs=("docs/*.txt",)).hits)
 
 
+def test_a_file_that_is_asked_for_is_shown_from_its_beginning(engine: Engine) -> None:
+    hit = engine.search("api/security/utils.py").hits[0]
+    assert (hit.path, hit.start_line, hit.kind, hit.name) == ("api/security/utils.py", 1, "file", "")
+    assert hit.body.lstrip().startswith("1  ") and hit.snippet_start_line == 1
+
+
 def test_a_line_leads_to_its_place(engine: Engine) -> None:
     hit = engine.search("api/security/utils.py:63").hits[0]
     assert hit.path == "api/security/utils.py"

@@ -199,6 +199,8 @@ def health_check(call: Call, given: Arguments) -> Reply:
             "model": fingerprint.model,
             "dimensions": fingerprint.dimensions,
         }
+    else:
+        embedder["error"] = engine.model_problem
     indexing = active is not None or status.indexing_status == "indexing"
     facts: dict[str, Any] = {
         "status": "error"

@@ -26,6 +26,8 @@ from findling.search.searcher import chunks_at
 from findling.search.text_matches import Matches
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from findling.engine.documents import DocumentText, OpenDocuments
     from findling.model.reading import ChunkRow
     from findling.model.rows import FileRow
@@ -54,8 +56,7 @@ def semantic_search(call: Call, given: Arguments) -> Reply:
     def look(opened: OpenDocuments) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         if opened.channel is None:  # not possible, or no vectors yet: words then
             by_text = passages.by_text(opened.reader, analyse(query), opened.files, limit=given["limit"])
-            results = _results(opened, [(passage, passage.text) for passage in by_text])
-            return results, {"used_semantic": False}
+            return _results(opened, query, None, by_text), {"used_semantic": False}
         calibration = opened.channel.calibration
         near = passages.near(
             opened.reader,
@@ -66,10 +67,10 @@ def semantic_search(call: Call, given: Arguments) -> Reply:
             least=calibration.least_cosine(threshold),
         )
         found = [(passage, calibration.similarity(passage.cosine)) for passage in near.passages]
-        if opened.by_words:  # a share of the best is no similarity, so this comes after what meaning found
-            others = passages.by_text(opened.reader, analyse(query), opened.by_words, limit=given["limit"])
-            found += [(passage, passage.text) for passage in others]
-        results = _results(opened, found[: given["limit"]])
+        others = []
+        if opened.by_words and (room := given["limit"] - len(found)):
+            others = passages.by_text(opened.reader, analyse(query), opened.by_words, limit=room)
+        results = _results(opened, query, found, others)
         return results, _nearness(near, calibration.similarity(near.best))
 
     scope = scope_of(call, given)
@@ -93,18 +94,26 @@ def _nearness(near: Near, best: float) -> dict[str, Any]:
     }
 
 
-def _results(opened: OpenDocuments, found: list[tuple[Passage, float]]) -> list[dict[str, Any]]:
-    results = []
-    for passage, similarity in found:
+def _results(
+    opened: OpenDocuments, query: str, near: Sequence[tuple[Passage, float]] | None, by_words: Sequence[Passage]
+) -> list[dict[str, Any]]:
+    """What is ``near``, with its similarity, and after it what only words could find, with what these say for it, which
+    is marked. None: nothing was asked by meaning."""
+    results: list[dict[str, Any]] = []
+    least = 1.0
+    found = [*(near or ()), *((passage, None) for passage in by_words)]
+    for rank, (passage, similarity) in enumerate(found, 1 - len(near or ())):
         document = opened.texts.of(passage.file)
         if document is None:
             continue  # it is gone since it was indexed
         chunk = passage.chunk
-        result: dict[str, Any] = {
-            "docPath": passage.file.path,
-            "chunkText": document.chunk(chunk),
-            "similarity": round(similarity, 6),
-        }
+        text = document.chunk(chunk)
+        if similarity is None:
+            similarity = passages.words_score(query, rank, passage.file.path, text)
+        least = min(least, similarity)
+        result: dict[str, Any] = {"docPath": passage.file.path, "chunkText": text, "similarity": round(least, 6)}
+        if near is not None and rank > 0:
+            result["used_semantic"] = False
         if header := header_of(chunk):
             result["header"] = header
         result["lineRange"] = [chunk.start_line, chunk.end_line]

@@ -46,11 +46,11 @@ def search_documents(call: Call, given: Arguments) -> Reply:
         wait_s=WAIT_S,
         progress=call.progress,
     )
-    for root, source in () if result.complete else roots.items():
+    for root, source in roots.items() if result.unfinished else ():
         if source.left:
             root.finish_in_background()
-    facts = result_facts(result, options)
-    if notes := [*call.notes, *problems, *facts.get("notes", ())]:
+    facts = result_facts(result, options, problems)
+    if notes := [*call.notes, *facts.get("notes", ())]:
         facts["notes"] = notes
     room = budget.allowed_chars(given.get("max_tokens")) - SUMMARY_CHARS - len(facts["query"])
     facts = budget.cut_to(marked(facts), "results", max(0, room))
@@ -158,10 +158,10 @@ STEP_PLACES = 2
 """Decimals of a suggested minScore."""
 
 
-def passage_facts(passage: Passage, *, score: bool, metadata: bool) -> dict[str, Any]:
+def passage_facts(passage: Passage, *, score: bool, metadata: bool, by_meaning: bool = False) -> dict[str, Any]:
     """The fields of a result, or without ``score`` of a chunk. ``headings`` also name the page or the like; ``masked``
     has the lines of the content in which a secret is masked. What was fetched is ``untrusted``: whoever wrote it may
-    want something of its readers."""
+    want something of its readers. What only words found among what was searched ``by_meaning`` says so."""
     facts: dict[str, Any] = {
         "id": passage.id,
         "filePath": passage.file_path,
@@ -170,6 +170,8 @@ def passage_facts(passage: Passage, *, score: bool, metadata: bool) -> dict[str,
     }
     if score:
         facts["score"] = round(passage.score, 6)
+    if passage.by_words and by_meaning:
+        facts["usedSemantic"] = False
     if metadata:
         facts["metadata"] = {
             "fileSize": passage.file_size,
@@ -187,15 +189,16 @@ def passage_facts(passage: Passage, *, score: bool, metadata: bool) -> dict[str,
     return facts
 
 
-def result_facts(result: LibraryResult, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The whole result object; ``options`` are those that were in effect."""
+def result_facts(result: LibraryResult, options: Mapping[str, Any], problems: Sequence[str] = ()) -> dict[str, Any]:
+    """The whole result object; ``options`` are those that were in effect, ``problems`` why a root is not in it."""
     meta: dict[str, Any] = {"below_threshold_count": result.below_threshold}
     if result.best_similarity is not None:
         meta = {"best_similarity": round(result.best_similarity, 6), **meta}
     facts: dict[str, Any] = {
         "query": clipped(result.query, MAX_REPEATED),
         "results": [
-            passage_facts(passage, score=True, metadata=options["includeMetadata"]) for passage in result.passages
+            passage_facts(passage, score=True, metadata=options["includeMetadata"], by_meaning=result.used_semantic)
+            for passage in result.passages
         ],
         "totalResults": result.total,
         "searchTime": round(result.took_ms),
@@ -206,10 +209,10 @@ def result_facts(result: LibraryResult, options: Mapping[str, Any]) -> dict[str,
     }
     if not result.total_exact:
         facts["totalIsLowerBound"] = True
-    if not result.complete:
+    if problems or not result.complete:
         facts["result_completeness"] = "partial"
-    if result.notes:
-        facts["notes"] = list(result.notes)
+    if notes := [*problems, *result.notes]:
+        facts["notes"] = notes
     return facts
 
 
@@ -231,7 +234,7 @@ def chunk_line(passage: Passage) -> str:
 def next_steps(result: LibraryResult) -> list[str]:
     """Sentences, the likeliest first; each follows from this answer."""
     steps = _after_results(result) if result.passages else _after_nothing(result)
-    if not result.complete:
+    if result.unfinished:
         steps.append("Ask again in a moment: not everything is indexed yet.")
     return steps
 

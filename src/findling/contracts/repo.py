@@ -91,10 +91,10 @@ def semantic_facts(answer: Answer) -> dict[str, Any]:
     """What search_semantic says of an answer."""
     meaning = answer.meaning
     if meaning.failure or (meaning.problem is not None and not meaning.ran):
-        facts: dict[str, Any] = {"available": False, "results": []}
+        error = meaning.failure or (meaning.problem.message if meaning.problem else "")
         if meaning.problem is not None and meaning.problem.kind == "mismatch":
-            facts["error"] = f"{meaning.problem.message} {REEMBED}"
-        return facts
+            error = f"{error} {REEMBED}"
+        return {"available": False, "results": [], "error": error}
     results = [
         {
             "path": hit.path,

@@ -40,8 +40,8 @@ class OpenDocuments(Struct, frozen=True):
     """Documents within one snapshot of the index, of one collection or several.
 
     ``channel`` is None where nothing can be asked by meaning; ``without_vectors`` counts those that should have vectors
-    and have none, ``pending`` the files that are not indexed yet. ``by_words``: documents of collections that are to be
-    asked by meaning and cannot be, while others can.
+    and have none, ``pending`` the files that are not indexed yet. ``by_words``: documents of collections that cannot be
+    asked by meaning, while others can.
     """
 
     reader: Index
@@ -123,8 +123,8 @@ def opened(
         files = scope.of_files(documents_below(index, searched.folder), texts.tags)
         channel = searched.channel(documents=True) if by_meaning else None
         without = _without_vectors(searched, None if code_too else files) if by_meaning else 0
-        wish = {at for at in searched.by_words if searched.stores[at].semantics.enabled}
-        by_words = [file for file in files if searched.collection_of(file.entry_id) in wish] if wish else []
+        silent = searched.by_words
+        by_words = [file for file in files if searched.collection_of(file.entry_id) in silent] if silent else []
         pending = manifest.pending
         if any(store.first_answer for store in searched.stores):
             pending = searched.coverage().pending_files

@@ -753,6 +753,11 @@ class Engine:
         embedder = self._store.semantics.embedder()
         return embedder.fingerprint if embedder is not None else None
 
+    @property
+    def model_problem(self) -> str:
+        """Why no embedder answers where one is wanted; '' otherwise, and before one was asked for."""
+        return self._store.semantics.problem
+
     def coverage(self) -> Coverage:
         """What a question would be searched in, as the index is."""
         if not self._store.searchable:

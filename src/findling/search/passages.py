@@ -20,8 +20,10 @@ from findling.model.errors import InvalidInput
 from findling.model.reading import ChunkRow
 from findling.model.remembered import remembered
 from findling.model.rows import FileRow
-from findling.search import keyword
+from findling.search import keyword, lexical
+from findling.search.analysis import STOP_WORDS
 from findling.search.front_matter import normal_tag
+from findling.search.query import without_form
 from findling.search.ranking.priors import path_flags
 from findling.search.scope import Scope, lies_in
 from findling.store.protocols import Index
@@ -210,7 +212,8 @@ def near(
 def by_text(
     reader: Index, terms: QueryTerms, files: Sequence[FileRow], *, limit: int = TEXT_CANDIDATES
 ) -> list[Passage]:
-    """Chunks of these files that have the query's words, best first; ``value`` is the share of the best one's BM25."""
+    """Chunks of these files that have the query's words, best first; ``value`` is the share of the best one's BM25,
+    which says nothing about any other question (`words_score` does)."""
     by_entry = {file.entry_id: file for file in files}
     scope = Scope(frozenset(by_entry))
     found = keyword.search(reader, terms, chunk_limit=limit, file_limit=0, scope=scope)
@@ -228,6 +231,21 @@ def by_text(
             passages.append(Passage(by_entry[entry], ordinal, chunks[ordinal], score / best, text=score / best))
     passages.sort(key=lambda passage: passage.order)
     return passages[:limit]
+
+
+def words_score(query: str, rank: int, path: str, text: str) -> float:
+    """How far a passage answers a question by its words alone, in [0, 1): the lexical score (`lexical.evidence`) of
+    what text search has at this rank, from 1. It is no similarity, and no threshold of one is for it."""
+    rank_part = lexical.LIST_WEIGHTS["natural_language"]["keyword"] / (lexical.RRF_K + rank)
+    return lexical.evidence(
+        without_form(query),
+        rank=rank_part,
+        name="",
+        qualified_name="",
+        path=path,
+        text=f"{path} {text}",
+        ignore=STOP_WORDS,
+    ).score
 
 
 def blended(

@@ -44,9 +44,10 @@ def hits(
 
 
 class Place(NamedTuple):
-    """The place of a file that is shown: one of its chunks, or the definition in it that was asked for. ``named`` is
-    that definition, else what encloses the chunk; ``others`` are further good places, ``parts`` what is worth showing
-    of the file beside it, where no line of it is what was asked for."""
+    """The place of a file that is shown: one of its chunks, or the definition in it that was asked for, or its
+    beginning where the file itself was (``is_file``). ``named`` is that definition, else what encloses the chunk;
+    ``others`` are further good places, ``parts`` what is worth showing of the file beside it, where no line of it is
+    what was asked for."""
 
     start_line: int
     end_line: int
@@ -55,14 +56,19 @@ class Place(NamedTuple):
     named: SymbolRow | None
     others: tuple[Span, ...]
     parts: tuple[tuple[int, int], ...]
+    is_file: bool = False
 
     @property
     def name(self) -> str:
-        """Its own, or the nearest heading."""
+        """Its own, or the nearest heading; '' for a file."""
+        if self.is_file:
+            return ""
         return self.named.name if self.named else (self.chunk.headings[-1] if self.chunk.headings else "")
 
     @property
     def qualified_name(self) -> str:
+        if self.is_file:
+            return ""
         return self.named.qualified_name if self.named else " > ".join(self.chunk.headings)
 
 
@@ -72,10 +78,13 @@ _NOTHING_READ: Mapping[int, Reading] = {}
 def choose(reader: Index, terms: QueryTerms, item: RankedFile, read: Mapping[int, Reading] = _NOTHING_READ) -> Place:
     """The best place of a ranked file; ``read``: what was read of some of its chunks, by ordinal. Reads no file."""
     chunks = reader.chunks(item.file.blob_id)
+    if item.values.get("asked_path") and not item.exact_line:
+        first = chunks[0] if chunks else _of_no_chunk(item)
+        return Place(1, max(1, min(item.file.lines, LINES)), first, None, None, (), (), is_file=True)
     symbols = reader.symbols(item.file.blob_id)
     values = chunk_values(item, chunks, symbols, tests_wanted="test" in terms.wants)
     best = next(iter(_in_order(values, read)), 0)
-    chunk = chunks[best] if chunks else ChunkRow(1, max(1, item.file.lines), 0, 0, "fixed", -1, ())
+    chunk = chunks[best] if chunks else _of_no_chunk(item)
     definition = _definition_in(item, chunk)
     start, end = whole(symbols, chunk.start_line, chunk.end_line)
     if definition is not None:
@@ -87,6 +96,10 @@ def choose(reader: Index, terms: QueryTerms, item: RankedFile, read: Mapping[int
     parts = [] if item.exact_line or item.asked_line else further[:MAX_PARTS]
     beside = tuple(whole(symbols, chunks[at].start_line, chunks[at].end_line) for at in parts)
     return Place(start, end, chunk, definition, definition or _enclosing(symbols, chunk), others, beside)
+
+
+def _of_no_chunk(item: RankedFile) -> ChunkRow:
+    return ChunkRow(1, max(1, item.file.lines), 0, 0, "fixed", -1, ())
 
 
 def _hit(
@@ -106,7 +119,7 @@ def _hit(
     body = NOTHING
     signature = (named.signature or named.name) if named else ""
     if lines is not None:
-        anchor = place.definition.name_line if place.definition is not None else None
+        anchor = 1 if place.is_file else None if place.definition is None else place.definition.name_line
         if start <= item.exact_line <= end:
             anchor = item.exact_line
         snippet = make_snippet(lines, start, end, terms.terms.keys(), anchor_line=anchor)
@@ -117,7 +130,7 @@ def _hit(
         end_line=end,
         score=formula.exposed(item.rank_value, item.use),
         rank_value=item.rank_value,
-        kind=named.kind if named else ("section" if file.kind == "docs" else place.chunk.kind),
+        kind=_kind(place, file),
         language=file.language,
         group=sides.group(item),
         translations=item.translations,
@@ -133,6 +146,12 @@ def _hit(
         reasons=item.reasons if query.explain else (),
     )
     return hit, body
+
+
+def _kind(place: Place, file: FileRow) -> str:
+    if place.is_file:
+        return "file"
+    return place.named.kind if place.named else "section" if file.kind == "docs" else place.chunk.kind
 
 
 def text_of(lines: Sequence[str] | None, start: int, end: int, most: int) -> str:

@@ -73,7 +73,8 @@ class Removed(Struct, frozen=True):
 
 
 class Passage(Struct, frozen=True):
-    """One result. ``file_path`` is absolute; ``score`` in [0, 1]; ``modified`` in seconds since 1970. ``fetched``: from
+    """One result. ``file_path`` is absolute; ``score`` in [0, 1], of its words alone where it was found ``by_words``;
+    ``modified`` in seconds since 1970. ``fetched``: from
     elsewhere, so not the user's own words."""
 
     collection: str
@@ -87,6 +88,7 @@ class Passage(Struct, frozen=True):
     token_count: int
     headings: tuple[str, ...] = ()
     fetched: bool = False
+    by_words: bool = False
 
     @property
     def id(self) -> str:

@@ -11,13 +11,14 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from findling.engine.engines import shares
 from findling.engine.library.results import Passage
 from findling.engine.searched import Searched
 from findling.model.errors import Cancelled, EmbedderUnavailable, FindlingError
 from findling.search.analysis import analyse
-from findling.search.passages import TEXT_CANDIDATES, by_text, near
+from findling.search.passages import TEXT_CANDIDATES, by_text, near, words_score
 from findling.search.scope import FEW
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class LibraryResult(Struct, frozen=True):
     there may be more. ``best_similarity`` is of any passage, None when none was compared; ``below_threshold`` counts
     the others. ``used_semantic`` is False when words decided, then ``min_score`` was not applied; where it is True,
     what a source that could not be asked by meaning has by its words comes after, and a note names the source.
+    ``complete``: all of every source was searched; ``unfinished``: indexing would make it so.
     """
 
     query: str
@@ -48,17 +50,20 @@ class LibraryResult(Struct, frozen=True):
     below_threshold: int
     used_semantic: bool
     complete: bool
+    unfinished: bool
     sources: int
     notes: tuple[str, ...] = ()
 
 
 class _Place(Struct, frozen=True):
-    """A passage of a source, by its file's path in it and its place in the file."""
+    """A passage of a source, by its file's path in it and its place in the file. ``similarity``: None where only words
+    were compared; then ``rank`` is its place among those, from 1."""
 
     source: Source
     path: str
     index: int
-    score: float
+    similarity: float | None
+    rank: int
 
 
 class _Found(Struct, frozen=True):
@@ -94,7 +99,8 @@ def search(
     known = {f"{source.name}: {why}." for source, why in found.lacking}  # said in one sentence, not in two
     notes = [note for note in notes if note not in known]
     notes += [f"{source.name}: not searched by meaning: {why.rstrip('.')}." for source, why in found.lacking]
-    shown, unread = _read(found.places, limit)
+    unfinished = any(source.left for source in ready)
+    shown, unread = _read(query, found.places, limit)
     notes += [f"{path} changed or vanished while it was searched." for path in unread]
     return LibraryResult(
         query=query,
@@ -105,7 +111,8 @@ def search(
         best_similarity=found.best,
         below_threshold=found.below,
         used_semantic=found.used_semantic,
-        complete=not any(source.left for source in ready) and not found.lacking,
+        complete=not (unfinished or found.lacking) and len(ready) == len(sources),
+        unfinished=unfinished,
         sources=len(ready),
         notes=tuple(notes),
     )
@@ -166,8 +173,8 @@ class _Asked:
         of_each = Counter(file.collection for file in files)
         similarity = channel.calibration.similarity
         return _Found(
-            [*self._places(nearest.passages, lambda passage: similarity(passage.cosine)), *by_words.places],
-            nearest.above,
+            [*self._places(nearest.passages, similarity), *by_words.places],
+            nearest.above + by_words.reached,
             nearest.compared - nearest.above,
             similarity(nearest.best) if nearest.compared else None,
             not lacking and all(number <= FEW for number in of_each.values()),
@@ -194,19 +201,20 @@ class _Asked:
         return self._searched.by_words.get(at) or self._sources[at].pending() or "it has no vectors"
 
     def _by_words(self, query: str, limit: int, files: Sequence[FileRow]) -> _Found:
-        """What the text search finds, one passage for each file; scores are shares of the best."""
+        """What the text search finds, one passage for each file."""
         found = by_text(self._searched.index, analyse(query), files)
         best: dict[int, Chunk] = {}
         for passage in found:
             best.setdefault(passage.file.entry_id, passage)
-        places = self._places(list(best.values())[: limit + SPARE], lambda passage: passage.text)
+        places = self._places(list(best.values())[: limit + SPARE])
         return _Found(places, len(best), every=len(found) < TEXT_CANDIDATES)
 
-    def _places(self, found: Sequence[Chunk], score: Callable[[Chunk], float]) -> list[_Place]:
+    def _places(self, found: Sequence[Chunk], similarity: Callable[[float], float] | None = None) -> list[_Place]:
         places = []
-        for passage in found:
+        for rank, passage in enumerate(found, 1):
             at, own = self._searched.owner(passage.file)
-            places.append(_Place(self._sources[at], own.path, passage.ordinal, score(passage)))
+            near = similarity(passage.cosine) if similarity else None
+            places.append(_Place(self._sources[at], own.path, passage.ordinal, near, rank))
         return places
 
 
@@ -226,15 +234,20 @@ def _near(
 # --- what they say ---------------------------------------------------------------------------------------------
 
 
-def _read(places: Sequence[_Place], limit: int) -> tuple[list[Passage], list[str]]:
-    """The first ``limit`` that can be read, and the files that could not be."""
+def _read(query: str, places: Sequence[_Place], limit: int) -> tuple[list[Passage], list[str]]:
+    """The first ``limit`` that can be read, with their scores, and the files that could not be."""
     shown: list[Passage] = []
     unread: list[str] = []
+    least = 1.0
     for place in places:
         if len(shown) == limit:
             break
-        if found := place.source.passages(place.path, [place.index], place.score):
-            shown += found
+        if found := place.source.passages(place.path, [place.index]):
+            score = place.similarity
+            if score is None:
+                score = words_score(query, place.rank, place.path, found[0].content)
+            least = min(least, score)
+            shown.append(replace(found[0], score=least, by_words=place.similarity is None))
         elif (path := place.source.absolute(place.path)) not in unread:
             unread.append(path)
     return shown, unread

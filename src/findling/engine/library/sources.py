@@ -122,7 +122,7 @@ class Source(Struct):
         with index.snapshot():
             return len(index.chunks(file.blob_id))
 
-    def passages(self, path: str, indexes: Iterable[int], score: float = 0.0) -> list[Passage] | None:
+    def passages(self, path: str, indexes: Iterable[int]) -> list[Passage] | None:
         """What these passages of a file say, in the order asked for, those that it does not have left out; read from
         the file as it is now.
 
@@ -153,7 +153,7 @@ class Source(Struct):
                     file_path=self.absolute(path),
                     chunk_index=index,
                     content=content,
-                    score=score,
+                    score=0.0,
                     file_size=now.status.st_size,
                     modified=now.status.st_mtime_ns / 1e9 if committed is None else committed,
                     chunk_offset=len(raw[: chunk.start_byte].decode("utf-8", "replace")),
