@@ -36,7 +36,9 @@ def test_a_name_that_is_too_long(name: str, path: str, workspace: Workspace) -> 
 
 @pytest.mark.parametrize("name", OF_ONE_FILE)
 def test_what_is_no_file(name: str, project: Path, workspace: Workspace) -> None:
-    assert said(name, {"path": "src/main.py/x"}, workspace) == "file not found: src/main.py/x"
+    assert (
+        said(name, {"path": "src/main.py/x"}, workspace) == "file not found: src/main.py/x. Did you mean src/main.py?"
+    )
     assert said(name, {"path": "none.pdf"}, workspace) == "file not found: none.pdf"
     assert said(name, {"path": "src"}, workspace) == "path is a directory: src"
     assert "NUL" in said(name, {"path": "a\0b"}, workspace)

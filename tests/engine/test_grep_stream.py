@@ -81,16 +81,3 @@ def test_only_what_the_question_covers_is_said_to_be_left_out(root: Path, engine
     with Engine.open(root / "src") as inside:
         assert inside.root == root
         assert left_out(inside.grep("alpha").skipped) == {"src/deep/.env"}
-
-
-def test_what_lies_in_scope(root: Path, engine: Engine) -> None:
-    assert engine.in_scope()[0] == 3
-    assert engine.in_scope(path_globs=("*.py",), language="python", kind="code")[0] == 2
-    assert engine.in_scope(kind="docs")[0] == 1
-    files, skipped = engine.in_scope(path_globs=("*.png",))
-    assert files == 0 and left_out(skipped) == {"web/picture.png"}
-    with Engine.open(root / "build") as inside:
-        files, skipped = inside.in_scope()
-    assert files == 0 and left_out(skipped) == {"build"} and "build/" in skipped[0].detail
-    with Engine.open(root / "src/a.py") as inside:
-        assert inside.in_scope() == (1, ())

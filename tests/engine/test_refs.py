@@ -98,11 +98,10 @@ def test_what_is_asked_of_a_commit_s_files_is_not_answered_from_disk(repo: Path)
             assert (at.why(path).indexed, at.why(path).reason) == (False, "not_found")
         assert at.why("..").reason == "outside_root"
         assert at.changed(["src/cache.py", "only_on_disk.md"]) == ([], {"only_on_disk.md"})
-        assert at.in_scope(path_globs=["src/*"]) == (2, ())
     write(repo, "ignored/x.py", "")
     write(repo, ".gitignore", "ignored/\n")
     with Engine.open(repo / "ignored", root=repo) as engine:
-        assert engine.at("v1").in_scope() == (0, ())
+        assert engine.at("v1").search("cache").notes == ("No indexed file lies in ignored.",)
 
 
 @pytest.mark.parametrize("ref", ["feature", "v1", "refs/heads/feature", "feature~1"])

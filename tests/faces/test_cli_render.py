@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
 import re
@@ -225,7 +224,7 @@ class GivenAnswers:
         self.calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
         self.opened: tuple[Path | None, Path | None, bool] | None = None
         self.closed = False
-        self.scope: tuple[int, tuple[SkippedFile, ...]] = (1, ())
+        self.scope = ""
 
     def __call__(self, path: Path | None, *, root: Path | None, cache: bool) -> Self:
         self.opened = (path, root, cache)
@@ -261,9 +260,6 @@ class GivenAnswers:
 
     def grep_stream(self, pattern: str, **options: Any) -> GivenMatches:
         return GivenMatches(self._next("grep", pattern, **options))
-
-    def in_scope(self, **options: Any) -> tuple[int, tuple[SkippedFile, ...]]:
-        return self.scope
 
     def symbols_of(self, names: Sequence[str], **options: Any) -> list[SymbolResult]:
         found = self._next("symbols_of", names, **options)
@@ -645,31 +641,6 @@ def test_places_that_fit_no_budget_are_not_nothing(piped: Callable[..., Ran]) ->
     ran = piped("search", "x", "--max-tokens", "1", answers=[replace(ANSWER, hits=(), notes=())])
     assert (ran.status, ran.out) == (0, "")
     assert "nothing found" not in ran.err and "7 files matched, but no place fits" in ran.err
-
-
-def test_a_scope_without_files_is_said(tmp_path: Path) -> None:
-    answer = replace(ANSWER, hits=(), total=0)
-
-    def told(*options: str, scope: tuple[int, tuple[SkippedFile, ...]]) -> str:
-        engine = GivenAnswers(tmp_path, answer)
-        engine.scope = scope
-        with contextlib.redirect_stderr(io.StringIO()) as err:
-            assert cli.main(("search", "x", *options), open_engine=engine) == 1
-        return err.getvalue().splitlines()[0]
-
-    rule = SkippedFile("build", "ignored", ".gitignore:1:build/")
-    assert told("build", scope=(3, (rule,))) == "note: nothing found"
-    assert told(scope=(0, ())) == "note: nothing found"
-    assert told("build", scope=(0, ())) == "note: nothing found: no indexed file lies in build"
-    assert told("-l", "go", scope=(0, (rule,))) == "note: nothing found: no indexed file is go"
-    engine = GivenAnswers(tmp_path, replace(answer, notes=("another",)))
-    engine.scope = (0, ())
-    with contextlib.redirect_stdout(io.StringIO()) as out:
-        assert cli.main(("search", "x", "build", "--json"), open_engine=engine) == 1
-        assert json.loads(out.getvalue())["notes"] == ["another", "nothing found: no indexed file lies in build"]
-    text = told("build", "--path", "*.c", scope=(0, (rule, rule)))
-    assert text.startswith("note: nothing found: no indexed file lies in build and matches *.c; left out: ")
-    assert text.endswith("build, ignored (.gitignore:1:build/) and 1 other")
 
 
 def test_a_scope_without_files_to_search_is_said(piped: Callable[..., Ran]) -> None:

@@ -20,6 +20,7 @@ from findling.embedding import BUNDLED
 from findling.model.errors import EmbedderUnavailable
 from findling.model.languages import language_of
 from findling.outbound import events
+from findling.search.nearest import nearest_paths, with_folders
 from findling.search.passages import DocumentScope
 from findling.search.scope import lies_in
 
@@ -76,6 +77,7 @@ def ask(
         with engine.documents(scope, by_meaning=by_meaning, code_too=code_too) as found:
             if found is None:
                 pending = engine.never_indexed().pending_files
+                call.workspace.finish_in_background()
                 return None, index_state.state(freshness, partial=True, pending_files=pending)
             lacking = "files_without_vectors" if code_too else "documents_without_vectors"
             state = index_state.state(
@@ -84,15 +86,23 @@ def ask(
                 pending_files=found.pending,
                 **{lacking: found.without_vectors},
             )
-            return question(found), state
+            if state:
+                call.workspace.finish_in_background()
+            return question(found), state | _no_document(found, scope)
 
     try:
-        answer, state = asked(by_meaning)
+        return asked(by_meaning)
     except EmbedderUnavailable:  # it went away since it was last heard of; words are there
-        answer, state = asked(False)
-    if state:
-        call.workspace.finish_in_background()
-    return answer, state
+        return asked(False)
+
+
+def _no_document(found: OpenDocuments, scope: DocumentScope) -> dict[str, Any]:
+    """That no document's path begins with what is asked for, and which ones are like it, where that is so."""
+    known = [file.path for file in found.reader.listing() if file.kind == "docs"]
+    if not scope.prefix or found.files or any(path.startswith(scope.prefix) for path in known):
+        return {}
+    near = ", ".join(path for _, path in nearest_paths(scope.prefix, with_folders(known)))
+    return {"notes": [f"No indexed document lies in {scope.prefix}{near and f'; nearest: {near}'}."]}
 
 
 def _may_be_asked(workspace: Workspace, scope: DocumentScope, code_too: bool, path: str) -> bool:

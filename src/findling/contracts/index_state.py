@@ -61,9 +61,11 @@ def of_answer(answer: Answer) -> dict[str, Any]:
     return state(seen.freshness, partial=partial, **not_searched(coverage, vectors_wanted=vectors_wanted))
 
 
-def by_words(answer: Answer) -> dict[str, Any]:
-    """What is noted of roots that were searched by words alone while others were by meaning."""
-    return {"notes": list(answer.meaning.by_words)} if answer.meaning.by_words else {}
+def notes(answer: Answer) -> dict[str, Any]:
+    """What is noted of roots that were searched by words alone while others were by meaning, and of filters that no
+    file passes."""
+    noted = [*answer.meaning.by_words, *([answer.no_file] if answer.no_file else ())]
+    return {"notes": noted} if noted else {}
 
 
 def is_unfinished(answer: Answer) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -21,6 +21,9 @@ from findling.model import errors
 from findling.model.errors import FindlingError
 from findling.model.types import Progress
 from findling.search.query import shortened
+
+if TYPE_CHECKING:
+    from findling.engine import Engine
 
 _log = logging.getLogger(__name__)
 
@@ -45,11 +48,24 @@ def call(
         given, notes = _shortened(given)
         reply = _noted(several.handle(tool, Call(workspace, progress, notes), given), notes)
     except (Refusal, FindlingError) as error:
-        return refused(tool, refusal_of(error, tool.family), workspace, ref)
+        refusal = refusal_of(error, tool.family)
+        if refusal.code in _NO_FILE and len(workspace.roots) == 1:
+            refusal.message = _with_nearest(refusal.message, workspace.engine, given)
+        return refused(tool, refusal, workspace, ref)
     except Exception as error:  # noqa: BLE001 - a defect, too, is an answer: raising would end the caller's session
         _log.exception("tool %s failed", name)
         return refused(tool, Refusal("internal_error", f"Unexpected {type(error).__name__} in {name}."), workspace, ref)
     return _finished(reply, given.get("max_tokens"))
+
+
+_NO_FILE = frozenset(("file_not_found", "not_found"))
+
+
+def _with_nearest(message: str, engine: Engine, given: Arguments) -> str:
+    """A sentence on a file that is none, with the indexed ones that were probably meant."""
+    path = given.get("path") or given.get("docPath") or ""
+    near = engine.paths_like(path) if path else []
+    return f"{message.rstrip('.')}. Did you mean {' or '.join(near)}?" if near else message
 
 
 def _shortened(given: Arguments) -> tuple[Arguments, tuple[str, ...]]:

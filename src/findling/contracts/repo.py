@@ -9,6 +9,8 @@ import re
 import time
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from findling import search
 from findling.contracts import budget, index_state
 from findling.contracts.code_search import filters, known_language
@@ -23,11 +25,9 @@ from findling.model.types import Answer, LineMatch, Query
 from findling.outbound import events
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from findling.config import Config
     from findling.engine import Engine
-    from findling.model.types import Absent, GrepResult
+    from findling.model.types import GrepResult
 
 PLACE_LINES = 50
 """Lines of a place that its snippet may show."""
@@ -105,7 +105,7 @@ def semantic_facts(answer: Answer) -> dict[str, Any]:
         }
         for hit, grounds in answer.places
     ]
-    return {"available": True, "results": results, **index_state.of_answer(answer), **index_state.by_words(answer)}
+    return {"available": True, "results": results, **index_state.of_answer(answer), **index_state.notes(answer)}
 
 
 # --- all together ----------------------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ def hybrid_facts(answer: Answer) -> dict[str, Any]:
         "results": results,
         **index_state.absent_fields(answer.absent),
         **index_state.of_answer(answer),
-        **index_state.by_words(answer),
+        **index_state.notes(answer),
     }
 
 
@@ -188,18 +188,19 @@ def search_keyword(call: Call, given: Arguments) -> Reply:
     if len(result.skipped) > len(skipped):
         facts["skipped_total"] = len(result.skipped)
     if literal or re.escape(query) == query:
-        facts |= index_state.absent_fields(() if result.total_files else _absent(engine, query, result))
+        facts |= {} if result.total_files else _absent(engine, Query(query, mode="exact", **filters(given)), result)
     return Reply(facts | index_state.of_text(call, result), "results")
 
 
-def _absent(engine: Engine, query: str, result: GrepResult) -> Sequence[Absent]:
-    """That a text which was looked for in all files is in none of them, and what is like it; nothing where there is no
-    index and none may be made."""
+def _absent(engine: Engine, query: Query, result: GrepResult) -> dict[str, Any]:
+    """That a text which was looked for in all files is in none of them, and what is like it, or that no file passes the
+    filters; nothing where there is no index and none may be made."""
     wait_s = WAIT_S if result.unindexed else 0.0  # the whole disk was just looked at
     try:
-        return engine.ask(Query(query, mode="exact", wait_s=wait_s)).absent
+        answer = engine.ask(replace(query, wait_s=wait_s))
     except IndexNotReady:
-        return ()
+        return {}
+    return index_state.absent_fields(answer.absent) | index_state.notes(answer)
 
 
 def _is_expression(query: str) -> bool:

@@ -21,6 +21,7 @@ from findling.engine.refs import RefStore
 from findling.engine.searched import OpenCollection, Searched, joined_coverage
 from findling.engine.state import coverage, coverage_of
 from findling.engine.store import OpenStore
+from findling.engine.unmatched import no_file_fits
 from findling.model import errors, types
 from findling.model.format_names import format_of
 from findling.model.plurals import count
@@ -28,6 +29,7 @@ from findling.model.text_encodings import as_utf8
 from findling.model.types import Answer, Coverage, Freshness, Meaning, Mode, Query, SearchResult, Skip, SkippedFile
 from findling.outbound.files import NotRead
 from findling.search.query import WITHOUT_VECTORS
+from findling.search.scope import lies_in
 
 if TYPE_CHECKING:
     from findling.model.types import EmbedderProblem
@@ -50,9 +52,12 @@ class Answers:
         with self.searched.answer():
             unread = self._unread(freshness, query.wait_s)
             found = self._open_searcher().search(query, unread=unread, scope_path=self.searched.folder)
+            no_file = "" if found.hits else no_file_fits(self.searched, query)
         meaning = self._meaning(query, found)
         confidence = search.judge(found.ranked)
         result = self._result(query, found, confidence.value, freshness, stale_reason, started, meaning)
+        if no_file:
+            result = replace(result, notes=(*result.notes, no_file))
         return Answer(
             query=query,
             result=result,
@@ -63,6 +68,7 @@ class Answers:
             meaning=meaning,
             confidence=confidence,
             text_confidence=found.text_confidence,
+            no_file=no_file,
             timings_ms={"freshness": (fresh - started) * 1000, "search": (time.monotonic() - fresh) * 1000},
         )
 
@@ -198,8 +204,12 @@ class Answers:
                     source, name, reading.syntax.references, languages=with_uses, language=language, limit=limit
                 )
             absent: tuple[types.Absent, ...] = ()
+            no_file = ""
             if not definitions.total and not uses.total:
                 absent = self._absent_name(name, language, unread)
+            no_file = (
+                "" if definitions.total or uses.total else no_file_fits(self.searched, Query(name, language=language))
+            )
             every = [coverage_of_names(each) for each in self.searched.collections]
             covered = joined_coverage(every)
             if uses.unread:  # files that could not be read when they were asked for the name
@@ -211,7 +221,7 @@ class Answers:
         total = definitions.total
         if definitions.cut:
             notes += (f"Only the first {total:,} definitions of names like {name!r} were looked at; there are more.",)
-        notes += uses.notes
+        notes += (*uses.notes, *([no_file] if no_file else ()))
         return types.SymbolResult(
             name=name,
             definitions=tuple(found),
@@ -275,7 +285,7 @@ def coverage_of_names(searched: OpenCollection) -> Coverage:
         return store.first_answer.coverage(vectors_wanted=False)
     covered = replace(coverage_of(store, None), vectors_wanted=False)
     if folder and store.reader.manifest is not None:
-        left_out = Counter(file.reason for file in scopes.left_out(store, folder, ()))
+        left_out = Counter(reason for path, reason, _ in store.reader.skipped() if lies_in(path, folder))
         covered = replace(covered, skipped=dict(left_out.most_common()))
     return covered
 

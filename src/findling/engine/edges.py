@@ -10,8 +10,9 @@ from typing import Literal
 from findling import search
 from findling.engine.answers import coverage_of_names, not_searched
 from findling.engine.searched import Searched, joined_coverage
+from findling.engine.unmatched import no_file_fits
 from findling.model.plurals import count
-from findling.model.types import GRADES, Edge, EdgeResult, Freshness, Grade, SymbolHit
+from findling.model.types import GRADES, Edge, EdgeResult, Freshness, Grade, Query, SymbolHit
 from findling.search.edges import EDGES_S, MOST_EDGES
 from findling.search.graph.resolution import LANGUAGES
 from findling.search.ranking.priors import path_flags
@@ -57,8 +58,10 @@ def edges(
         listed = [each for each in distinct if tests or in_tests or "test" not in path_flags(each.file.path)]
         shown = list(_shown(searched, listed[:limit]))
         every = [coverage_of_names(each) for each in searched.collections]
+        no_file = "" if named.found else no_file_fits(searched, Query(name, language=language))
     covered = joined_coverage(every)
     notes = [*searched.take_notes(), *not_searched(searched, every), *_notes(named, exact, found, few=few)]
+    notes += [no_file] if no_file else []
     totals: Counter[Grade] = Counter(each.grade for each in distinct)
     return EdgeResult(
         name=name,

@@ -22,9 +22,10 @@ from findling.engine import indexing, parts
 from findling.engine.freshness import Question, freshen
 from findling.engine.refs import Ref, RefStore, check_scope, committed_at, find_ref
 from findling.engine.runs import build_anew, paths_below, reembed, run
-from findling.engine.scope import in_scope, language_id, may_be_asked, paths_from, relative
+from findling.engine.scope import language_id, may_be_asked, paths_from, relative
 from findling.engine.semantics import fetch_chosen
 from findling.engine.store import WRITER_WAIT_S, OpenStore
+from findling.engine.unmatched import paths_like
 from findling.model import errors, types
 from findling.model.types import Progress
 from findling.store.schema import IndexDamaged, TextIndexLost
@@ -52,7 +53,6 @@ if TYPE_CHECKING:
         Mode,
         Query,
         SearchResult,
-        SkippedFile,
         Status,
         SymbolResult,
     )
@@ -555,12 +555,6 @@ class Engine:
         request = replace(exact.request_of(at._store, self.scope, pattern, options), limit=limit)
         return exact.opened(at._store, request, by_time=options.get("sort") == "modified", show_secrets=show_secrets)
 
-    def in_scope(
-        self, *, path_globs: Sequence[str] = (), language: str | None = None, kind: str | None = None
-    ) -> tuple[int, tuple[SkippedFile, ...]]:
-        """How many indexed files a question with these filters may look at, and which in its folder are left out."""
-        return in_scope(self._store, self.scope, path_globs=path_globs, language=language, kind=kind)
-
     def symbols(self, name: str, **options: Unpack[SymbolOptions]) -> SymbolResult:
         """Definitions of a name; where there is none, of those that begin with it, then of those that contain it.
 
@@ -678,6 +672,10 @@ class Engine:
         """End the runs that go on over what is searched here, of whichever process, and wait until they have ended, for
         some seconds; their number. What was taken in stays."""
         return indexing.index_jobs.stop(self._store)
+
+    def paths_like(self, path: str) -> list[str]:
+        """The indexed files nearest to a path that is none, from the root, the best first."""
+        return paths_like(self._store, path)
 
     def never_indexed(self) -> Coverage:
         """The coverage of an answer where nothing of what is searched is indexed yet."""

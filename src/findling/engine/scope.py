@@ -8,13 +8,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from findling import model, sources
+from findling import model
 from findling.config import roots
 from findling.engine.refs import RefStore
 from findling.engine.store import OpenStore
 from findling.model import errors
 from findling.model.languages import language_of
-from findling.model.types import SkippedFile
 from findling.search.scope import glob_matcher, is_of_kind, lies_in
 
 if TYPE_CHECKING:
@@ -96,16 +95,6 @@ def file_at(store: OpenStore, path: str) -> FileRow | None:
     return next((file for file in found if file is not None), None)
 
 
-def left_out(store: OpenStore, folder: str, path_globs: Sequence[str]) -> tuple[SkippedFile, ...]:
-    """The files in a folder and globs that are not indexed, and why. Within the reader's snapshot."""
-    matches = glob_matcher(path_globs)
-    return tuple(
-        SkippedFile(path, reason, detail)
-        for path, reason, detail in store.reader.skipped()
-        if lies_in(path, folder) and matches(path.rstrip("/"))
-    )
-
-
 def may_be_asked(
     folder: str, *, path_globs: Sequence[str] = (), language: str | None = None, kind: str | None = None
 ) -> Callable[[str], bool]:
@@ -121,22 +110,3 @@ def may_be_asked(
         return wanted in (None, found.id) and is_of_kind(kind, found.kind, path)
 
     return may
-
-
-def in_scope(
-    store: OpenStore, folder: str, *, path_globs: Sequence[str], language: str | None, kind: str | None
-) -> tuple[int, tuple[SkippedFile, ...]]:
-    """How many indexed files these filters leave, and which in the folder are left out."""
-    reader, matches, language = store.reader, glob_matcher(path_globs), language_id(language)
-    with reader.snapshot():
-        files = sum(
-            lies_in(file.path, folder)
-            and (language is None or file.language == language)
-            and is_of_kind(kind, file.kind, file.path)
-            and matches(file.path)
-            for file in reader.all_files()
-        )
-        skipped = left_out(store, folder, path_globs)
-    if not files and not skipped and folder and not isinstance(store, RefStore):
-        skipped = tuple(sources.look_at(store.root, [folder], None, store.configuration.wanted).skipped)
-    return files, skipped

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from findling.search.gate import needs_vectors
     from findling.search.indexed_files import IndexedFiles, indexed_text
     from findling.search.names import Definitions, FileSymbols, References, definitions, references
+    from findling.search.nearest import AS_GOOD, NEAREST, nearest_paths, with_folders
     from findling.search.patterns import compile_pattern
     from findling.search.query import split_target, validate
     from findling.search.scope import resolve
@@ -34,6 +35,7 @@ else:
             "gate": "needs_vectors",
             "indexed_files": "IndexedFiles indexed_text",
             "names": "Definitions FileSymbols References definitions references",
+            "nearest": "AS_GOOD NEAREST nearest_paths with_folders",
             "patterns": "compile_pattern",
             "query": "split_target validate",
             "scope": "resolve",
@@ -43,7 +45,9 @@ else:
     )
 
 __all__ = [
+    "AS_GOOD",
     "CHARS_PER_TOKEN",
+    "NEAREST",
     "Absence",
     "Body",
     "Definition",
@@ -67,10 +71,12 @@ __all__ = [
     "judge",
     "lines_of",
     "make_result",
+    "nearest_paths",
     "needs_vectors",
     "references",
     "resolve",
     "split_target",
     "taken_from_text",
     "validate",
+    "with_folders",
 ]

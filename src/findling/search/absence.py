@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from difflib import SequenceMatcher, get_close_matches
-from heapq import nsmallest
 from typing import Literal, NamedTuple, Protocol
 
 from msgspec import Struct
@@ -26,6 +24,7 @@ from findling.search.exact import ExactSource
 from findling.search.exact import Scope as Anywhere
 from findling.search.intent import ends_located, is_quoted, name_confidence
 from findling.search.keyword import CHUNK_FIELDS, FILE_FIELDS
+from findling.search.nearest import AS_GOOD, NEAREST, most_alike, nearest_paths
 from findling.search.planner import LABEL, PLACEHOLDER, QUOTED
 from findling.search.ranking.priors import OF_PLACES, path_flags
 from findling.search.scope import Scope
@@ -141,24 +140,11 @@ def _in_sentence(text: str) -> list[Claim]:
 LOOK_S = 3.0
 """For looking through files; what takes longer is not known to be absent."""
 
-NEAREST = 3
-"""Names, paths or lines that are shown beside what does not occur."""
-
-ALIKE, AS_GOOD = 0.7, 0.85
-"""How much of their letters two names, paths or messages share at least: names and paths to be shown; all three to be
-taken for a slip of the pen."""
-
 MORE_ALIKE = 0.1
 """A message that so much more is like a text which it does not fit than like one which it does is a changed one."""
 
-_COMPARED = 400
-"""Names or paths that are compared letter by letter; the others have other letters or lengths."""
-
 _PROPOSED = 50
 """Passages that have most of a message's words."""
-
-_SHOWN_FROM = 3 * NEAREST
-"""Names of which those are shown that stand in the scope."""
 
 _DEFINITIONS = 50
 """Of a near name, among which the one that is shown is chosen."""
@@ -277,7 +263,10 @@ class Absence:
         if claim.kind == "symbol" or (not like and missing.isidentifier()):
             nearest = self._nearest_names(missing)
         elif claim.kind == "path":
-            nearest = self._nearest_paths(missing)
+            nearest = [
+                (likeness, Near(path, path, 1))
+                for likeness, path in nearest_paths(missing, [file.path for file in self._reader.listing()])
+            ]
         else:
             nearest = [(each.likeness, Near(each.text, each.path, each.line)) for each in like[:NEAREST]]
         return Absent(
@@ -391,7 +380,7 @@ class Absence:
         return messages.alike(self._reader, self._read_lines, text, self._scope, proposed)
 
     def _nearest_names(self, name: str) -> list[tuple[float, Near]]:
-        alike = _most_alike(tokenizer.squash(name), self._reader.names(), str)
+        alike = most_alike(tokenizer.squash(name), self._reader.names(), str)
         return [(likeness, near) for likeness, key in alike if (near := self._place_of(key)) is not None][:NEAREST]
 
     def _place_of(self, squashed: str) -> Near | None:
@@ -408,23 +397,6 @@ class Absence:
         _, _, path, symbol = min(places, key=lambda place: (*place[:3], place[3].name_line))
         return Near(symbol.name, path, symbol.name_line)
 
-    def _nearest_paths(self, path: str) -> list[tuple[float, Near]]:
-        asked = path.lower().strip("/")
-        parts = asked.count("/") + 1
-        known = [file.path for file in self._reader.listing()]
-
-        def end(path: str) -> str:
-            """As many parts of a path as were asked for."""
-            return "/".join(path.lower().split("/")[-parts:])
-
-        name = f"/{asked.rpartition('/')[2]}"
-        same = sorted(path for path in known if f"/{path.lower()}".endswith(name))
-        alike = dict.fromkeys(same, AS_GOOD if len(same) == 1 else ALIKE)
-        for likeness, near in _most_alike(asked, known, end):
-            alike[near] = max(likeness, alike.get(near, 0.0))
-        first = nsmallest(NEAREST, alike, key=lambda near: (-alike[near], near))
-        return [(alike[near], Near(near, near, 1)) for near in first]
-
 
 def _like_a_known_path(path: str, known: Collection[str]) -> bool:
     """Whether a path is a folder, or one without its ending, or differs in case alone."""
@@ -438,20 +410,3 @@ def _like_a_known_path(path: str, known: Collection[str]) -> bool:
         if lowered.rpartition(".")[0].endswith(f"/{rest}"):
             return True
     return False
-
-
-def _most_alike(asked: str, known: Collection[str], shown: Callable[[str], str]) -> list[tuple[float, str]]:
-    """(likeness, which) of those that share most letters with what was asked for, the best first. ``shown``: what of
-    each is compared."""
-    letters = set(asked)
-    likely = nsmallest(
-        _COMPARED,
-        (
-            (len(letters.symmetric_difference(text)) + abs(len(text) - len(asked)), text, each)
-            for each in known
-            if (text := shown(each))
-        ),
-    )
-    by_text = {text: each for _, text, each in reversed(likely)}
-    near = get_close_matches(asked, list(by_text), _SHOWN_FROM, ALIKE)
-    return [(SequenceMatcher(a=text, b=asked, autojunk=False).ratio(), by_text[text]) for text in near]

@@ -11,8 +11,6 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from msgspec.structs import replace
-
 from findling import config, contracts, engine, outbound
 from findling.faces import mcp
 from findling.faces.cli import terminal
@@ -70,34 +68,13 @@ def search(args: Namespace, session: Session) -> int:
             )
             asked = taken_from_text(written)
             result = engine.ask(asked, progress=progress).result
-        told = result.total or result.is_absent
-        nothing = words.NOTHING_FOUND if told else _nothing(args, session, engine, asked)
-        if args.json and nothing != words.NOTHING_FOUND:
-            result = replace(result, notes=(*result.notes, nothing))
         if args.max_tokens:
             result = within(result, args.max_tokens, lambda some: view.length(some, explain=args.explain))
         with session.printing():
             view.search(result, explain=args.explain)
         how_to_finish = "finish it with 'findling index' or --wait all"
-        session.notes(words.search_notes(result, how_to_finish=how_to_finish, nothing=nothing, doubted=True))
+        session.notes(words.search_notes(result, how_to_finish=how_to_finish, doubted=True))
         return FOUND if result.total and not result.is_absent else NOTHING
-
-
-def _nothing(args: Namespace, session: Session, engine: Engine, query: Query | None = None) -> str:
-    """Why nothing was found: there may be no file that PATH and the filters allow."""
-    globs, language, kind = (query.path_globs, query.language, query.kind) if query else ((), args.language, None)
-    path = getattr(args, "path", None)
-    asked = words.asked([path] if path else [], globs, [language] if language else [], kind)
-    if not asked:
-        return words.NOTHING_FOUND
-    files, left_out = engine.in_scope(path_globs=globs, language=language, kind=kind)
-    if files:
-        return words.NOTHING_FOUND
-    told = words.nothing_in_scope(asked, left_out if path or globs else (), session.places(engine).shown)
-    deeper = tuple(f"{glob}*" for glob in globs if glob.endswith("/*"))
-    if deeper and engine.in_scope(path_globs=deeper, language=language, kind=kind)[0]:
-        told += f"; {' and '.join(deeper)} would take folders below"
-    return told
 
 
 def symbol(args: Namespace, session: Session) -> int:
@@ -119,14 +96,8 @@ def symbol(args: Namespace, session: Session) -> int:
                 progress=progress,
             )
         notes = []
-        for place, result in enumerate(results):
-            nothing = words.NOTHING_FOUND
-            if not (result.definitions or result.references or result.absent):
-                nothing = _nothing(args, session, engine)
-            if args.json and nothing != words.NOTHING_FOUND:
-                results[place] = replace(result, notes=(*result.notes, nothing))
-            if len(names) > 1:
-                nothing = f"{result.name}: {nothing}"
+        for result in results:
+            nothing = f"{result.name}: {words.NOTHING_FOUND}" if len(names) > 1 else words.NOTHING_FOUND
             notes += words.symbol_notes(result, references_asked=args.refs, nothing=nothing)
         with session.printing():
             session.view(engine).symbols(results)
@@ -153,10 +124,9 @@ def _edges(args: Namespace, session: Session, ask: Callable[..., EdgeResult]) ->
         engine = opened.at(args.ref)
         with session.progress() as progress:
             result = ask(engine, language=args.language, limit=args.limit, progress=progress)
-        nothing = words.NOTHING_FOUND if result.definitions else _nothing(args, session, engine)
         with session.printing():
             session.view(engine).edges(result)
-        session.notes(words.edge_notes(result, nothing=nothing))
+        session.notes(words.edge_notes(result))
         return FOUND if result.edges else NOTHING
 
 

@@ -82,7 +82,7 @@ def _grep(
         asked = words.asked(paths, args.path_globs, args.languages)
         if asked and not (totals.files_searched or totals.total_files or args.json):
             skipped = totals.skipped if paths or args.path_globs else ()
-            nothing = words.nothing_in_scope(asked, skipped, session.places(engine).shown, what="file")
+            nothing = words.nothing_in_scope(asked, skipped, session.places(engine).shown)
             deeper = [f"{glob}*" for glob in args.path_globs if glob.endswith("/*")]
             if deeper and search(path_globs=_from_here(engine.root, deeper)).totals.files_searched:
                 nothing += f"; {' and '.join(deeper)} would take folders below"

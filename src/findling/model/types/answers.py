@@ -320,6 +320,7 @@ class Answer(Struct, frozen=True):
 
     ``grounds`` has one entry for each of the result's hits, in order. ``ran``: the channels that were asked.
     ``text_confidence``: how sure text was where the query has a gate. ``intent_hint``: how to ask better.
+    ``no_file``: that no file passes the question's filters, and what is nearest to them; '' where one does.
     ``timings_ms``: what bringing the index up to date and searching took.
     """
 
@@ -332,6 +333,7 @@ class Answer(Struct, frozen=True):
     meaning: Meaning = Meaning()
     confidence: Confidence = Confidence()
     text_confidence: float = 0.0
+    no_file: str = ""
     timings_ms: Mapping[str, float] = {}
 
     @property

@@ -80,6 +80,10 @@ class SkippedFile(Struct, frozen=True):
     reason: str
     detail: str = ""
 
+    @property
+    def rule(self) -> str:
+        return f"{self.reason} ({self.detail})" if self.detail else self.reason
+
 
 class Symbol(Struct, frozen=True):
     """One definition inside one file.

@@ -48,27 +48,22 @@ _MATCHES: Mapping[str, str] = {"exact": "", "prefix": "begins with", "part": "co
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
-def asked(paths: Sequence[str], globs: Sequence[str], languages: Sequence[str], kind: str | None = None) -> list[str]:
+def asked(paths: Sequence[str], globs: Sequence[str], languages: Sequence[str]) -> list[str]:
     """What a file has to do to be searched."""
     what = [f"lies in {' or '.join(paths)}"] if paths else []
     what += [f"matches {' or '.join(globs)}"] if globs else []
     wanted = [name for name in languages if not name.startswith("!")]
     what += [f"is {' or '.join(wanted)}"] if wanted else []
-    what += [f"is not {name.removeprefix('!')}" for name in languages if name.startswith("!")]
-    return what + ([f"counts as {kind}"] if kind else [])
+    return what + [f"is not {name.removeprefix('!')}" for name in languages if name.startswith("!")]
 
 
-def nothing_in_scope(
-    asked: Sequence[str], left_out: Sequence[SkippedFile], shown: Callable[[str], str], *, what: str = "indexed file"
-) -> str:
+def nothing_in_scope(asked: Sequence[str], left_out: Sequence[SkippedFile], shown: Callable[[str], str]) -> str:
     """``asked``: what a file would have to do, such as "lies in docs". The rule is that of the first file left out."""
-    text = f"{NOTHING_FOUND}: no {what} {' and '.join(asked)}"
+    text = f"{NOTHING_FOUND}: no file {' and '.join(asked)}"
     if not left_out:
         return text
-    first = left_out[0]
     more = f" and {count(len(left_out) - 1, 'other')}" if len(left_out) > 1 else ""
-    rule = f"{first.reason}{f' ({first.detail})' if first.detail else ''}"
-    return f"{text}; left out: {shown(first.path)}, {rule}{more}"
+    return f"{text}; left out: {shown(left_out[0].path)}, {left_out[0].rule}{more}"
 
 
 def heading(group: str) -> str:
@@ -86,15 +81,13 @@ def siblings(hit: Hit) -> str:
 UNSURE = "nothing here looks like an answer"
 
 
-def search_notes(
-    result: SearchResult, *, how_to_finish: str = "", nothing: str = NOTHING_FOUND, doubted: bool = False
-) -> list[str]:
-    """``nothing``: the sentence for an answer without any place. ``doubted``: whether an unsure answer is called so.
+def search_notes(result: SearchResult, *, how_to_finish: str = "", doubted: bool = False) -> list[str]:
+    """``doubted``: whether an unsure answer is called so.
     What is known to be absent, and that, are the last notes, which is what a terminal still shows."""
     notes = []
     if not result.hits and not result.is_absent:
         matched = f"{count(result.total, 'file')} matched, but no place fits into --max-tokens"
-        notes.append(matched if result.total else nothing)
+        notes.append(matched if result.total else NOTHING_FOUND)
     notes += list(result.notes)
     if any(MASK in f"{hit.snippet}{hit.body}{hit.signature}" for hit in result.hits):
         notes.append(WHAT_MASKS_ARE)
@@ -180,8 +173,8 @@ def symbol_notes(result: SymbolResult, *, references_asked: bool, nothing: str =
     return notes + absent_notes(result.absent, result.coverage)
 
 
-def edge_notes(result: EdgeResult, *, nothing: str = NOTHING_FOUND) -> list[str]:
-    notes = [nothing if not result.definitions else NO_USE]
+def edge_notes(result: EdgeResult) -> list[str]:
+    notes = [NOTHING_FOUND if not result.definitions else NO_USE]
     if result.edges or result.notes or result.absent:
         notes = []
     notes += list(result.notes)
