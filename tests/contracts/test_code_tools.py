@@ -301,7 +301,7 @@ def test_another_ref(workspace: Workspace) -> None:
 def test_long_answers_say_that_they_were_cut(workspace: Workspace) -> None:
     found = search(workspace, "request", detail_level="context", max_tokens=700)
     assert found["metadata"]["result_completeness"] == "truncated"
-    assert "left out" in found["metadata"]["warnings"][-1]
+    assert "left out" in found["metadata"]["warnings"][-1].lower()
 
 
 # --- states ----------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
-from findling.contracts import Workspace, call
+from findling.contracts import Workspace, budget, call
 from findling.engine.library import Library
 
 DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
@@ -155,8 +155,8 @@ def test_a_long_answer_is_cut_by_whole_results_and_says_so(opened: Workspace, da
     for tokens in (None, 1500):
         given = {"query": "kettle", "options": {"limit": 1000, "minScore": 0}}
         line, text = blocks(opened, "search_documents", **given, **({"max_tokens": tokens} if tokens else {}))
-        assert len(line) + len(text) <= (tokens * 4 if tokens else 30_000)
         found = json.loads(text)
+        assert len(budget.dumps(found["results"]) if tokens else line + text) <= (tokens * 4 if tokens else 30_000)
         assert line.startswith(f"Found {len(found['results'])} results for ")
         assert found["truncated"] is True
         assert found["totalResults"] == len(found["results"]) + found["omitted"] >= 60

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import json
 import math
 from typing import Any
@@ -17,6 +18,14 @@ CHARS_PER_TOKEN = 4
 CODE_MAX_BYTES = 65_536
 """No answer of the code family is longer."""
 
+NOTICE = 300
+"""Characters for saying that an answer was cut."""
+
+TEXTS = ("body", "chunkText", "content", "snippet", "preview")
+"""Fields of results that are texts, which may be cut; the others are facts."""
+
+CUT = "..."
+
 
 def dumps(facts: Any) -> str:
     """The one JSON spelling of an answer: compact, characters as they are but for those that nobody sees."""
@@ -31,24 +40,46 @@ def tokens(text: str) -> int:
     return math.ceil(len(text) / CHARS_PER_TOKEN)
 
 
-def cut_to(facts: dict[str, Any], items: str, chars: int) -> dict[str, Any]:
-    """``facts`` with as many of ``facts[items]`` as fit into ``chars`` characters of JSON; the same when all do.
+def cut_to(facts: dict[str, Any], items: str, max_tokens: int | None) -> dict[str, Any]:
+    """``facts`` with as many of ``facts[items]`` as fit into ``max_tokens``, what stands beside them comes on top;
+    without a number all is to fit into `DEFAULT_CHARS`. The same when they do.
 
-    The first one always stays: an answer that is too long is better than none. One that was cut says so, of the code
+    The first one always stays, its text cut where even that is too long. An answer that was cut says so, of the code
     family in its metadata, of others in ``truncated`` and ``omitted``.
     """
-    most = chars if "metadata" not in facts else min(chars, CODE_MAX_BYTES)
-    if not items or _size(facts) <= most:
+    if not items or not facts[items]:
         return facts
     every = facts[items]
-    low, high = min(1, len(every)), len(every)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if _size(_with(facts, items, middle)) <= most:
-            low = middle
-        else:
-            high = middle - 1
-    return _with(facts, items, low)
+    beside = {**facts, items: []}
+    room = DEFAULT_CHARS - len(dumps(beside)) if max_tokens is None else max_tokens * CHARS_PER_TOKEN
+    bytes_left = CODE_MAX_BYTES - len(dumps(beside).encode()) - NOTICE if "metadata" in facts else None
+
+    def fits(count: int) -> bool:
+        text = dumps(every[:count])
+        return len(text) <= room and (bytes_left is None or len(text.encode()) <= bytes_left)
+
+    fitting = bisect.bisect_left(range(1, len(every) + 1), True, key=lambda count: not fits(count))
+    if fitting:
+        return _with(facts, items, fitting)
+    kept = _with(facts, items, 1)
+    return {**kept, items: [_shortened(every[0], room)]}
+
+
+def _shortened(item: Any, room: int) -> Any:
+    """An item with its longest texts cut, at the end of a line where there is one, until it fits or has none."""
+    while isinstance(item, dict) and len(dumps([item])) > room:
+        texts = {key: item[key] for key in TEXTS if len(item.get(key, "")) > len(CUT)}
+        if not texts:
+            break
+        longest = max(texts, key=lambda key: len(texts[key]))
+        text = texts[longest]
+
+        def too_long(chars: int, item: dict[str, Any] = item, longest: str = longest, text: str = text) -> bool:
+            return len(dumps([{**item, longest: text[:chars] + CUT}])) > room
+
+        kept = text[: max(0, bisect.bisect_left(range(len(text)), True, key=too_long) - 1)]
+        item = {**item, longest: (kept.rpartition("\n")[0] or kept) + CUT}
+    return item
 
 
 def _with(facts: dict[str, Any], items: str, count: int) -> dict[str, Any]:
@@ -68,8 +99,3 @@ def _with(facts: dict[str, Any], items: str, count: int) -> dict[str, Any]:
         "warnings": [*metadata.get("warnings", ()), warning],
     }
     return kept
-
-
-def _size(facts: dict[str, Any]) -> int:
-    text = dumps(facts)
-    return len(text.encode()) if "metadata" in facts else len(text)

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from findling import __version__, reading, store
+from findling.contracts import budget, code_metadata, index_state
 from findling.contracts import code_decisions as decide
-from findling.contracts import code_metadata, index_state
 from findling.contracts.code_search import known_language, symbol_id
 from findling.contracts.model import Arguments, Call, Refusal, Reply
 from findling.contracts.symbols import file_symbols, outline
@@ -41,7 +41,7 @@ def locate_symbol(call: Call, given: Arguments) -> Reply:
         kind=given.get("kind"),
         language=known_language(given.get("language")),
         limit=given["limit"],
-        body_chars=BODY_CHARS[given["detail_level"]],
+        body_chars=min(BODY_CHARS[given["detail_level"]], budget.allowed_chars(given.get("max_tokens"))),
         wait_s=call.workspace.wait_for_text(WAIT_S, call.progress),
         progress=call.progress,
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from findling.contracts import budget
 from findling.contracts.docs_scope import READY, ask, report, scope_of, semantic_state
 from findling.contracts.model import Arguments, Call, Reply
 from findling.model.tokenizer import path_terms, term_key, terms
@@ -61,12 +62,18 @@ def query_docs(call: Call, given: Arguments) -> Reply:
     call.workspace.note_latency(latency)
     events.semantic_search(query=query, result_count=len(excerpts), latency_ms=latency, used_semantic=used)
     answer = "\n\n".join(excerpt.text for excerpt in excerpts)
+    sources = [_source(excerpt) for excerpt in excerpts]
+    room: int | None = given.get("max_tokens")
+    if room is not None:
+        chars = room * budget.CHARS_PER_TOKEN
+        answer = cut_between_words(answer, max(chars - len(budget.dumps(sources[:1])), chars // 2))
+        room -= budget.tokens(answer)
     facts = {
         "answer": answer or f'No results found for query: "{cut_between_words(query, SNIPPET_CHARS)}"',
-        "sources": [_source(excerpt) for excerpt in excerpts],
+        "sources": sources,
         "meta": meta,
     }
-    return Reply(facts, "sources")
+    return Reply(budget.cut_to(facts, "sources", room))
 
 
 class _Answer(Struct, frozen=True):

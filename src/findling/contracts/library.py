@@ -52,8 +52,7 @@ def search_documents(call: Call, given: Arguments) -> Reply:
     facts = result_facts(result, options, problems)
     if notes := [*call.notes, *facts.get("notes", ())]:
         facts["notes"] = notes
-    room = budget.allowed_chars(given.get("max_tokens")) - SUMMARY_CHARS - len(facts["query"])
-    facts = budget.cut_to(marked(facts), "results", max(0, room))
+    facts = budget.cut_to(marked(facts), "results", given.get("max_tokens"))
     line = found_line(len(facts["results"]), result, len(library.jobs.active()))
     return Reply(None, text=[line, UntrustedText(budget.dumps(facts))])
 

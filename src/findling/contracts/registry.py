@@ -91,7 +91,7 @@ def _finished(reply: Reply, max_tokens: int | None) -> ToolResult:
     facts = reply.facts and marked(reply.facts)
     if reply.text is not None or facts is None:
         return ToolResult(facts, reply.text or [], reply.is_error)
-    facts = budget.cut_to(facts, reply.items, budget.allowed_chars(max_tokens))
+    facts = budget.cut_to(facts, reply.items, max_tokens)
     return ToolResult(facts, [budget.dumps(facts)], reply.is_error)
 
 
