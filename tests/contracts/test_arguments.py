@@ -14,7 +14,7 @@ from findling.contracts.model import Refusal
 from findling.contracts.registry import CODE_CODES
 from findling.contracts.schema import validate
 from findling.contracts.symbols import kinds_of
-from findling.contracts.tools import object_schema
+from findling.contracts.tools import Tool, object_schema
 from findling.engine.library.fetching.fetch_requests import (
     DEFAULT_FILE_MB,
     INCLUDED,
@@ -123,8 +123,18 @@ def test_published_schemas_have_bounds_and_refuse_what_they_do_not_know(name: st
             assert "enum" in wanted or (wanted["minLength"] == 1 and cut != ("maxLength" in wanted)), key
         if wanted["type"] in ("integer", "number"):
             assert "minimum" in wanted, key
-        assert wanted["description"] or key == "ref", key
-    json.dumps(schema)
+    shown = json.dumps(TOOLS[name].published_schema)
+    assert "Length" not in shown and shown.count('"additionalProperties": false') == shown.count('"object"')
+
+
+def cost(tool: Tool) -> float:
+    """Tokens that a client pays for knowing a tool: four characters each."""
+    return len(tool.summary + json.dumps(tool.published_schema, separators=(",", ":"))) / 4
+
+
+def test_what_clients_pay_for_knowing_the_tools() -> None:
+    assert sum(map(cost, TOOLS.values())) <= 3_500
+    assert sum(cost(tool) for tool in TOOLS.values() if tool.family == "code") <= 1_100
 
 
 def bad_arguments(name: str) -> list[dict[str, Any]]:

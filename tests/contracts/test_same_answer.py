@@ -91,7 +91,7 @@ async def over_mcp(root: Path, calls: Mapping[str, Any], mode: str) -> dict[str,
         served = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert list(served) == LISTED
         for name, arguments in calls.items():
-            assert served[name].input_schema == TOOLS[name].schema
+            assert served[name].input_schema == TOOLS[name].published_schema
             result = await client.call_tool(name, dict(arguments))
             blocks = [block.model_dump(by_alias=True, exclude_none=True) for block in result.content]
             texts = [block["text"] for block in blocks]

@@ -279,10 +279,16 @@ def test_a_cancelled_call_stops_and_the_next_one_is_answered(project: Path) -> N
 
 def test_unknown_tools_are_an_error_of_the_protocol(project: Path) -> None:
     async def ask() -> None:
-        server = StdioServerParameters(command=COMMAND[0], args=[*COMMAND[1:], str(project)])
+        server = StdioServerParameters(command=COMMAND[0], args=[*COMMAND[1:], str(project), "--tools", "repo"])
         async with Client(server, mode="2026-07-28") as client:
-            with pytest.raises(MCPError, match="Unknown tool: nothing"):
-                await client.call_tool("nothing", {})
+            for name, said in (
+                ("nothing", "no tool called 'nothing'"),
+                ("find_symbl", "Did you mean 'find_symbol'"),
+                ("query_docs", "query_docs is not served here. It is of the family docs: .* --tools docs."),
+                ("flush_all", "--tools library --allow-delete."),
+            ):
+                with pytest.raises(MCPError, match=said):
+                    await client.call_tool(name, {})
 
     asyncio.run(ask())
 

@@ -11,16 +11,16 @@ from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
     from findling.contracts.registry import call
-    from findling.contracts.tools import TOOLS, select
+    from findling.contracts.tools import TOOLS, select, why_not_served
     from findling.contracts.workspaces import Workspace, check_roots, open_workspace
 else:
     __getattr__ = front_door(
         __name__,
         {
             "registry": "call",
-            "tools": "TOOLS select",
+            "tools": "TOOLS select why_not_served",
             "workspaces": "Workspace check_roots open_workspace",
         },
     )
 
-__all__ = ["TOOLS", "Workspace", "call", "check_roots", "open_workspace", "select"]
+__all__ = ["TOOLS", "Workspace", "call", "check_roots", "open_workspace", "select", "why_not_served"]

@@ -45,6 +45,12 @@ class Tool(Struct, frozen=True):
     open_world: bool = False
     first: bool = False
 
+    @property
+    def published_schema(self) -> Schema:
+        """As clients see it, who pay for each character: without the lengths of texts and lists. They are checked all
+        the same, and told."""
+        return _published(self.schema)
+
     def handler(self, call: Call, given: Arguments) -> Reply:
         module, _, function = self.run.partition(":")
         return cast("Handler", getattr(import_module(f"findling.contracts.{module}"), function))(call, given)
@@ -57,6 +63,15 @@ def find(name: str) -> Tool:
     return TOOLS[name]
 
 
+def why_not_served(name: str, served: Iterable[str]) -> str:
+    """What there is to say to who calls a tool that is not among those that a server serves."""
+    tool = TOOLS.get(name)
+    if tool is None:
+        return str(_unknown("tool", name, served, f"The tools are {', '.join(served)}."))
+    how = f"--tools {tool.family}{' --allow-delete' if tool.destructive else ''}"
+    return f"{name} is not served here. It is of the family {tool.family}: start the server with {how}."
+
+
 def select(names: Iterable[str] | None, *, allow_delete: bool = False) -> list[Tool]:
     """The tools of these families or by these names, in the table's order; all for None.
 
@@ -67,6 +82,21 @@ def select(names: Iterable[str] | None, *, allow_delete: bool = False) -> list[T
         raise _unknown("tool or family", name, (*FAMILIES, *TOOLS), f"The families are {', '.join(FAMILIES)}.")
     chosen = [tool for tool in TOOLS.values() if tool.family in wanted or tool.name in wanted]
     return [tool for tool in chosen if allow_delete or not tool.destructive]
+
+
+_LENGTHS = frozenset(("minLength", "maxLength", "minItems", "maxItems"))
+
+
+def _published(schema: Schema) -> Schema:
+    shown: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key == "properties":
+            shown[key] = {name: _published(each) for name, each in value.items()}
+        elif key == "items":
+            shown[key] = _published(value)
+        elif key not in _LENGTHS and (key != "required" or value):
+            shown[key] = value
+    return shown
 
 
 def _unknown(what: str, name: str, known: Iterable[str], all_of_them: str) -> InvalidInput:

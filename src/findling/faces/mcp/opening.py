@@ -54,7 +54,7 @@ def listed(tool: Tool) -> Message:
         "name": tool.name,
         "title": tool.name.replace("_", " ").capitalize(),
         "description": tool.summary,
-        "inputSchema": tool.schema,
+        "inputSchema": tool.published_schema,
         "annotations": {
             "readOnlyHint": not tool.writes,
             "destructiveHint": tool.destructive,
