@@ -65,6 +65,7 @@ def search(args: Namespace, session: Session) -> int:
                 wait_s=wait_s,
                 screen_lines=session.screen_lines,
                 usual_chars=session.most_chars,
+                offset=(args.page - 1) * args.limit,
             )
             asked = taken_from_text(written)
             result = engine.ask(asked, progress=progress).result
