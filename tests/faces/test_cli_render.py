@@ -879,6 +879,9 @@ def test_a_terminal_gets_colours_links_and_highlights(shown: Callable[..., Ran],
     assert "src/http/client.py:9-11  Client.retry  [keyword,semantic]\n   9  def retry(self):\n" in text
     assert "also 120-130 Client.send, 200-210" in text
     assert "2 of 7 files, 3 ms" in text
+    second = shown("search", "retry", "--page", "2", "-n", "2", answers=[replace(ANSWER, offset=2)])
+    assert second.engine.calls[0][1][0].offset == 2
+    assert "3 to 4 of 7 files, 3 ms" in unstyled(second.out)
 
 
 @pytest.mark.parametrize(("name", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])

@@ -71,6 +71,7 @@ def make_result(
         absent=found.absent,
         groups=found.groups if {hit.group for hit in hits} >= set(found.groups) else (),
         further=() if cut else further,
+        offset=query.offset,
     )
 
 

@@ -68,6 +68,7 @@ def search(args: Namespace, session: Session) -> int:
                 wait_s,
                 screen_lines=session.screen_lines,
                 place_chars=JSON_PLACE_CHARS if args.json else 0,
+                offset=(args.page - 1) * args.limit,
             )
             result = engine.ask(taken_from_text(written), progress=progress).result
         with session.printing():

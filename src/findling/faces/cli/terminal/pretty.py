@@ -55,7 +55,10 @@ class PrettyView(PlainView):
         super().search(result, explain=explain)
         if result.hits:
             self._line("")
-            shown = f"{len(result.hits)} of {words.count(result.total, 'file')}, {words.seconds(result.took_ms)}"
+            places = str(len(result.hits))
+            if result.offset:
+                places = f"{result.offset + 1} to {result.offset + len(result.hits)}"
+            shown = f"{places} of {words.count(result.total, 'file')}, {words.seconds(result.took_ms)}"
             self._print(Text(shown, _QUIET))
 
     def grep(self, found: GrepStream, *, shape: str, groups: bool) -> None:
