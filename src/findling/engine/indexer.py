@@ -287,7 +287,6 @@ class Indexer:
                 if tree is not None and not left:
                     writer.note_tree(manifest, tree)
                 run.files = writer.file_count(manifest)
-                writer.flush_trigrams(_MIN_SEGMENT)
                 if paths is None and len(found) >= _LARGE_RUN and not left:
                     writer.settle()
                 if (run.changed or run.removed or roots_gone) and not left:  # what is left may find its vectors here
@@ -427,7 +426,6 @@ class Indexer:
                 if begins:
                     writer.finish(manifest, complete=False, pending=len(found) - run.seen)
                 writer.commit()
-                writer.flush_trigrams(_FULL_SEGMENT)
                 run.batch_bytes = run.batch_files = 0
                 run.commit_at = time.monotonic() + _COMMIT_S
         run.stop_if_interrupted()
@@ -548,9 +546,3 @@ def _said_of_pages(pages: int) -> Iterator[str]:
     if pages:
         what = count(pages, "page") + " of documentation made of sources"
         yield f"{what}: indexed by the first passages; patterns are looked for in all of the text."
-
-
-_MIN_SEGMENT = 256
-"""At the end of a run this many uncovered files are worth a segment; fewer are simply read by each exact search."""
-
-_FULL_SEGMENT = 4096
