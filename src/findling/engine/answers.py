@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from findling import reading, search, sources
 from findling.engine import scope as scopes
+from findling.engine.freshness import Freshened
 from findling.engine.refs import RefStore
 from findling.engine.searched import OpenCollection, Searched, joined_coverage
 from findling.engine.state import coverage, coverage_of
@@ -26,7 +27,7 @@ from findling.model import errors, types
 from findling.model.format_names import format_of
 from findling.model.plurals import count
 from findling.model.text_encodings import as_utf8
-from findling.model.types import Answer, Coverage, Freshness, Meaning, Mode, Query, SearchResult, Skip, SkippedFile
+from findling.model.types import Answer, Coverage, Meaning, Mode, Query, SearchResult, Skip, SkippedFile
 from findling.outbound.files import NotRead
 from findling.search.query import WITHOUT_VECTORS
 from findling.search.scope import lies_in
@@ -46,16 +47,16 @@ class Answers:
         self.searched = searched
         self._searcher: Searcher | None = None
 
-    def ask(self, query: Query, freshness: Freshness, stale_reason: str, started: float) -> Answer:
-        """The answer to a validated query. ``started``: when it was asked, on the monotonic clock."""
-        fresh = time.monotonic()
+    def ask(self, query: Query, fresh: Freshened) -> Answer:
+        """The answer to a validated query."""
+        begun = time.monotonic()
         with self.searched.answer():
-            unread = self._unread(freshness, query.wait_s)
+            unread = self._unread(fresh)
             found = self._open_searcher().search(query, unread=unread, scope_path=self.searched.folder)
             no_file = "" if found.hits else no_file_fits(self.searched, query)
         meaning = self._meaning(query, found)
         confidence = search.judge(found.ranked)
-        result = self._result(query, found, confidence.value, freshness, stale_reason, started, meaning)
+        result = self._result(query, found, confidence.value, fresh, meaning)
         if no_file:
             result = replace(result, notes=(*result.notes, no_file))
         return Answer(
@@ -69,12 +70,12 @@ class Answers:
             confidence=confidence,
             text_confidence=found.text_confidence,
             no_file=no_file,
-            timings_ms={"freshness": (fresh - started) * 1000, "search": (time.monotonic() - fresh) * 1000},
+            timings_ms={"freshness": (begun - fresh.started) * 1000, "search": (time.monotonic() - begun) * 1000},
         )
 
-    def _unread(self, freshness: Freshness, wait_s: float | None) -> UnreadOfAll:
+    def _unread(self, fresh: Freshened) -> UnreadOfAll:
         """What an answer's index lacks. A question that is not to look at the disk takes a whole index as it is."""
-        looks = wait_s != 0
+        looks = fresh.wait_s != 0
         found = []
         for each in self.searched.collections:
             store = each.store
@@ -82,7 +83,7 @@ class Answers:
                 manifest = store.index.manifest
                 whole = manifest is not None and manifest.complete and not manifest.pending
             whole = whole and store.first_answer is None
-            current = whole and (freshness == "fresh" or not looks)
+            current = whole and (fresh.freshness == "fresh" or not looks)
             found.append((each, UnreadFiles(store, current=current, may_list=looks)))
         return UnreadOfAll(found)
 
@@ -107,9 +108,7 @@ class Answers:
             failure=found.failed.message if found.failed is not None else "",
         )
 
-    def similar(
-        self, query: Query, target: str, freshness: Freshness, stale_reason: str, started: float
-    ) -> SearchResult:
+    def similar(self, query: Query, target: str, fresh: Freshened) -> SearchResult:
         """What is like ``FILE`` or ``FILE:LINE``, of one collection. Raises `NotFound`, and `EmbedderUnavailable` where
         nothing can be."""
         (store,) = self.searched.stores
@@ -131,17 +130,10 @@ class Answers:
         if not found.hits and store.semantics.problem:
             store.semantics.required()
         meaning, confidence = self._meaning(query, found), search.judge(found.ranked).value
-        return self._result(query, found, confidence, freshness, stale_reason, started, meaning)
+        return self._result(query, found, confidence, fresh, meaning)
 
     def _result(
-        self,
-        query: Query,
-        found: Found,
-        confidence: float,
-        freshness: Freshness,
-        stale_reason: str,
-        started: float,
-        meaning: Meaning,
+        self, query: Query, found: Found, confidence: float, fresh: Freshened, meaning: Meaning
     ) -> SearchResult:
         notes = [
             *query.notes,
@@ -152,9 +144,16 @@ class Answers:
         ]
         every = [coverage(store) for store in self.searched.stores]
         notes += not_searched(self.searched, every)
-        covered = joined_coverage(every)
         return search.make_result(
-            query, found, confidence, covered, freshness, stale_reason, notes, started, self.searched.stale
+            query,
+            found,
+            confidence,
+            joined_coverage(every),
+            fresh.freshness,
+            fresh.stale_reason,
+            notes,
+            fresh.started,
+            self.searched.stale,
         )
 
     def file_symbols(self, path: str) -> search.FileSymbols | None:
@@ -173,19 +172,16 @@ class Answers:
     def symbols(
         self,
         name: str,
+        fresh: Freshened,
         *,
         references: bool,
         kind: str | None,
         language: str | None,
         limit: int,
-        freshness: Freshness,
-        stale_reason: str,
-        started: float,
-        wait_s: float | None,
         body_chars: int = 0,
     ) -> types.SymbolResult:
-        """Definitions of a name, and its uses. ``language`` is an id, ``wait_s`` the question's."""
-        reader, unread = self.searched.index, self._unread(freshness, wait_s)
+        """Definitions of a name, and its uses. ``language`` is an id."""
+        reader, unread = self.searched.index, self._unread(fresh)
         with reader.snapshot():
             definitions = search.definitions(
                 reader,
@@ -207,9 +203,7 @@ class Answers:
             no_file = ""
             if not definitions.total and not uses.total:
                 absent = self._absent_name(name, language, unread)
-            no_file = (
-                "" if definitions.total or uses.total else no_file_fits(self.searched, Query(name, language=language))
-            )
+                no_file = no_file_fits(self.searched, Query(name, language=language))
             every = [coverage_of_names(each) for each in self.searched.collections]
             covered = joined_coverage(every)
             if uses.unread:  # files that could not be read when they were asked for the name
@@ -229,12 +223,12 @@ class Answers:
             total_definitions=total,
             total_references=uses.total,
             truncated=definitions.cut or total > len(found) or uses.total > len(uses.found) or uses.cut,
-            freshness=freshness,
+            freshness=fresh.freshness,
             completeness="partial" if covered.unfinished or covered.unread else "complete",
             coverage=covered,
-            took_ms=(time.monotonic() - started) * 1000,
+            took_ms=(time.monotonic() - fresh.started) * 1000,
             notes=notes,
-            stale_reason=stale_reason,
+            stale_reason=fresh.stale_reason,
             absent=absent,
         )
 
@@ -253,8 +247,13 @@ class Answers:
                 told.append(replace(hit, body=text))
         return told
 
-    def _absent_name(self, name: str, language: str | None, unread: UnreadOfAll) -> tuple[types.Absent, ...]:
+    def absent_name(self, name: str, language: str | None, fresh: Freshened) -> tuple[types.Absent, ...]:
         """That a name which nothing is defined as occurs nowhere either, where that is so."""
+        unread = self._unread(fresh)
+        with self.searched.index.snapshot():
+            return self._absent_name(name, language, unread)
+
+    def _absent_name(self, name: str, language: str | None, unread: UnreadOfAll) -> tuple[types.Absent, ...]:
         searched = self.searched
         with searched.answer():
             scope = search.resolve(searched.index, Query(name, language=language), searched.folder)

@@ -100,6 +100,16 @@ class Question(Struct, frozen=True):
         return bool(self.query or self.files)
 
 
+class Freshened(NamedTuple):
+    """How fresh what is searched is, and why not fresher; when the question came (monotonic seconds), and how long it
+    may wait (None: as long as it takes)."""
+
+    freshness: Freshness
+    stale_reason: str
+    started: float
+    wait_s: float | None
+
+
 def freshen(
     store: OpenStore, wait_s: float | None, progress: OnProgress | None, asked: Question
 ) -> tuple[Freshness, str]:

@@ -10,7 +10,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from findling import search, sources
 from findling.config import roots
@@ -21,7 +21,7 @@ from findling.outbound.files import RootFiles
 from findling.store import layout, rebuilding, soundness
 from findling.store.layout import DATABASE
 from findling.store.reader import IndexReader
-from findling.store.schema import MASKED_OTHERWISE
+from findling.store.schema import MASKED_OTHERWISE, IndexDamaged, TextIndexLost
 
 if TYPE_CHECKING:
     from findling.config import Config
@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 
 WRITER_WAIT_S = 30.0
 """How long a command that was asked to index waits for another process that does."""
+
+REPLACED_AGAIN = 3
+"""How often work is done anew that meets an index whose place another is just taking."""
+
+_Result = TypeVar("_Result")
 
 _MEGABYTE = 1_000_000
 
@@ -234,6 +239,31 @@ class OpenStore:
             raise errors.IndexNotReady(f"{self.root} is not indexed.", remedy=_INDEX_IT)
         if problem := self.damage or soundness.problem(self.directory):
             raise self.unusable(problem)
+
+    def mending(self, work: Callable[[], _Result], may_begin_anew: Callable[[], bool] = lambda: True) -> _Result:
+        """The result of ``work``. When it comes upon damage in the index, the index is removed, with a note, and the
+        work done again; `IndexUnavailable` says so where it is a question that may not begin the index anew.
+
+        ``work`` that met an index whose place another is just taking is done again with that one.
+        """
+        error: errors.IndexUnavailable | None = None
+        for _ in range(REPLACED_AGAIN + 1):
+            if error is not None:
+                self.close()
+            try:
+                return work()
+            except errors.IndexUnavailable as met:
+                error = met
+            if not self.replaced:
+                break
+        assert error is not None
+        if not isinstance(error, IndexDamaged):
+            raise error from error.__cause__
+        if not may_begin_anew():
+            self.damage = error.message
+            raise self.unusable(error.message) from error
+        self.start_over_from(error.message, seen=isinstance(error, TextIndexLost))
+        return work()
 
     def may_begin_anew(self, wait_s: object) -> bool:
         """Whether a question that waits so long (seconds or None) for indexing may build a damaged index anew."""
