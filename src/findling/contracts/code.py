@@ -34,8 +34,7 @@ REFERENCE_SCORE = 0.4
 
 
 def locate_symbol(call: Call, given: Arguments) -> Reply:
-    engine = call.workspace.engine
-    found = engine.symbols(
+    found = call.workspace.asked.symbols(
         given["name"],
         references=given["include_references"],
         kind=given.get("kind"),
@@ -123,7 +122,7 @@ def index_status(call: Call, given: Arguments) -> Reply:
         raise gone
     status = engine.status()
     schema = schema_status(engine.store_dir, indexed=status.indexing_status != "not_indexed")
-    active = code_metadata.active_job(workspace)
+    active = code_metadata.active_job(workspace.root)
     coverage = status.coverage
     facts: dict[str, Any] = {
         "project_id": code_metadata.project_id(str(engine.root)),
@@ -133,15 +132,15 @@ def index_status(call: Call, given: Arguments) -> Reply:
         "required_schema_version": required_version(),
         "ref": workspace.ref_name,
         "file_count": coverage.files,
-        "pending_count": code_metadata.pending_files(workspace, coverage),
+        "pending_count": code_metadata.pending_files(workspace.root, coverage),
         "symbol_count": status.symbols,
         "chunk_count": coverage.chunks,
         "embedded_count": coverage.embedded_chunks,
         "active_job": active,
         "recent_jobs": [code_metadata.job_facts(job) for job in workspace.jobs.recent()],
     }
-    if workspace.watched is not None:
-        facts["watching"] = workspace.watched._asdict()
+    if workspace.root.watched is not None:
+        facts["watching"] = workspace.root.watched._asdict()
     if schema == "compatible":
         facts["current_schema_version"] = status.schema_version
     if status.last_indexed_at:
@@ -149,7 +148,7 @@ def index_status(call: Call, given: Arguments) -> Reply:
     latency = workspace.latency_ms()
     if workspace.config.semantic.profile_advisor_mode == "suggest" and latency is not None and coverage.files:
         facts["advisor"] = _advice(status.languages, coverage.files, latency)
-    return Reply({**facts, "metadata": code_metadata.of_status(workspace, status)}, "recent_jobs")
+    return Reply({**facts, "metadata": code_metadata.of_status(workspace.root, status)}, "recent_jobs")
 
 
 def _advice(languages: Any, files: int, latency_ms: float) -> dict[str, Any]:
@@ -195,7 +194,7 @@ def health_check(call: Call, given: Arguments) -> Reply:
     sqlite_problem, fulltext_problem = store_problem(engine.store_dir)
     fingerprint = engine.fingerprint
     available, missing = grammars()
-    active = code_metadata.active_job(workspace)
+    active = code_metadata.active_job(workspace.root)
     failed = bool(gone or sqlite_problem or fulltext_problem) or status.indexing_status == "failed"
     embedder: dict[str, Any] = {"available": fingerprint is not None}
     if fingerprint is not None:
@@ -216,7 +215,7 @@ def health_check(call: Call, given: Arguments) -> Reply:
         if status.indexing_status == "not_indexed"
         else "ready",
         "version": __version__,
-        "uptime_seconds": round(time.monotonic() - workspace.started, 3),
+        "uptime_seconds": round(time.monotonic() - workspace.root.started, 3),
         "sqlite_ok": not sqlite_problem,
         "fts_ok": not fulltext_problem,
         "grammars": {"available": available, "missing": missing},
@@ -233,7 +232,7 @@ def health_check(call: Call, given: Arguments) -> Reply:
     }
     if problem := str(gone or "") or sqlite_problem or fulltext_problem:
         facts["problem"] = problem
-    return Reply({**facts, "metadata": code_metadata.of_status(workspace, status)}, "projects")
+    return Reply({**facts, "metadata": code_metadata.of_status(workspace.root, status)}, "projects")
 
 
 def get_file_outline(call: Call, given: Arguments) -> Reply:
@@ -247,7 +246,7 @@ def get_file_outline(call: Call, given: Arguments) -> Reply:
     if freshness != "fresh":
         call.workspace.finish_in_background()
     facts = {
-        "file_path": found.path,
+        "file_path": call.told(found.path),
         "language": found.language,
         "symbols": outline(found, nested=given["depth"] == "all"),
         "metadata": metadata,

@@ -71,7 +71,7 @@ def search_code(call: Call, given: Arguments) -> Reply:
     started = time.monotonic()
     workspace = call.workspace
     config = workspace.config
-    answer = workspace.engine.ask(question(given, config, call.offset), progress=call.progress)
+    answer = workspace.asked.ask(question(given, config, call.offset), progress=call.progress)
     if given["freshness_policy"] == "strict" and answer.result.freshness != "fresh":
         raise _stale(answer, workspace.ref_name)
     mode = mode_of(answer, config)

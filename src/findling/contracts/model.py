@@ -75,13 +75,19 @@ class Call(Struct, frozen=True):
     """One call: where it looks, and how it tells how far it is.
 
     ``progress`` may raise `errors.Cancelled` to stop the work. ``notes``: what its answer has to say of the question.
-    ``offset``: how many items of the list come before the page that is asked for.
+    ``offset``: how many items of the list come before the page that is asked for. ``root``: the name of the only root
+    that it is about, '' where paths are told as that root has them.
     """
 
     workspace: Workspace
     progress: Callable[[Progress], None] | None = None
     notes: tuple[str, ...] = ()
     offset: int = 0
+    root: str = ""
+
+    def told(self, path: str) -> str:
+        """A path of the root as the answer has it."""
+        return f"{self.root}/{path}" if self.root else path
 
 
 Handler = Callable[[Call, Arguments], Reply]

@@ -52,7 +52,7 @@ def call(
             paging.check(page, reply.listing)
     except (Refusal, FindlingError) as error:
         refusal = refusal_of(error, tool.family)
-        if refusal.code in _NO_FILE and len(workspace.roots) == 1:
+        if refusal.code in _NO_FILE and not workspace.several:
             refusal.message = _with_nearest(refusal.message, workspace.engine, given)
         return refused(tool, refusal, workspace, ref)
     except Exception as error:  # noqa: BLE001 - a defect, too, is an answer: raising would end the caller's session

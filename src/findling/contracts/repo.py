@@ -26,7 +26,7 @@ from findling.outbound import events
 
 if TYPE_CHECKING:
     from findling.config import Config
-    from findling.engine import Engine
+    from findling.engine import Engine, Engines
     from findling.model.types import GrepResult
 
 PLACE_LINES = 50
@@ -64,7 +64,7 @@ def _asked(operation: str, call: Call, given: Arguments, query: Query) -> Answer
     """The engine's answer. What the index lacks goes on in the background; the log hears what meaning did."""
     started = time.monotonic()
     workspace = call.workspace
-    answer = workspace.engine.ask(query, progress=call.progress)
+    answer = workspace.asked.ask(query, progress=call.progress)
     if index_state.is_unfinished(answer):
         workspace.finish_in_background()
     meaning = answer.meaning
@@ -167,7 +167,7 @@ def hybrid_facts(answer: Answer) -> dict[str, Any]:
 
 
 def search_keyword(call: Call, given: Arguments) -> Reply:
-    engine = call.workspace.engine
+    engine = call.workspace.asked
     query: str = given["query"]
     literal = not _is_expression(query)
     language, globs = known_language(given.get("language")), [given["path"]] if "path" in given else []
@@ -202,7 +202,7 @@ def search_keyword(call: Call, given: Arguments) -> Reply:
     return Reply(facts | index_state.of_text(call, result), "results", listing=listing)
 
 
-def _absent(engine: Engine, query: Query, result: GrepResult) -> dict[str, Any]:
+def _absent(engine: Engine | Engines, query: Query, result: GrepResult) -> dict[str, Any]:
     """That a text which was looked for in all files is in none of them, and what is like it, or that no file passes the
     filters; nothing where there is no index and none may be made."""
     wait_s = WAIT_S if result.unindexed else 0.0  # the whole disk was just looked at
@@ -236,7 +236,7 @@ def _matched_share(line: LineMatch) -> float:
 
 
 def find_symbol(call: Call, given: Arguments) -> Reply:
-    engine = call.workspace.engine
+    engine = call.workspace.asked
     wanted = kinds_of(given["kind"]) if "kind" in given else None
     found = engine.symbols(
         given["name"],
@@ -258,7 +258,8 @@ def find_symbol(call: Call, given: Arguments) -> Reply:
 def list_defs_in_file(call: Call, given: Arguments) -> Reply:
     engine = call.workspace.engine
     found, freshness = file_symbols(call, given["path"])
-    facts = {"path": found.path, "symbols": definitions(found, Lines(engine))}
+    symbols = [{**each, "path": call.told(found.path)} for each in definitions(found, Lines(engine))]
+    facts = {"path": call.told(found.path), "symbols": symbols}
     if freshness != "fresh":
         if any(engine.changed(found.path)):  # how it is with other files does not matter here
             facts |= index_state.state(freshness, partial=False)
@@ -285,7 +286,7 @@ def get_file(call: Call, given: Arguments) -> Reply:
     content = "".join(lines[:kept])
     if not kept and lines:  # a single line that is longer than an answer may be
         content = lines[0][:room]
-    facts: dict[str, Any] = {"path": text.path, "content": content}
+    facts: dict[str, Any] = {"path": call.told(text.path), "content": content}
     blocks: list[str] = [UntrustedText(content)]
     if kept < len(lines):
         last = start + kept - 1
