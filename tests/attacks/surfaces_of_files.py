@@ -324,7 +324,6 @@ class IndexFiles:
     def __init__(self, folder: Path) -> None:
         indexer.WorkerPool = InlinePool  # type: ignore[assignment,misc]  # what is in the files is no question here
         self._root, self._kept, self._other = folder / "p", folder / "kept", folder / "other"
-        indexer._MIN_SEGMENT = 1
         make(self._root)
         with Engine.open(root=self._root) as engine:
             engine.index()

@@ -25,10 +25,10 @@ from findling.model.marks import classify
 from findling.model.reports import NOT_YET, Explanation
 from findling.model.types import SkippedFile
 from findling.sources.discovery import walked_instead
-from findling.sources.git_listing import listing_problem
 from findling.sources.looking import read_file
 from findling.sources.named_paths import look_at
 from findling.sources.selection import DiscoveryOptions, Found, Selection, is_text, shown
+from findling.sources.tracked import listing_problem
 from findling.store import soundness
 from findling.store.schema import IndexDamaged
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Set
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import apsw
 
@@ -19,10 +19,7 @@ from findling.model.rows import FileRow, ManifestRow
 from findling.model.text_encodings import UTF8
 from findling.model.types import TreeState
 from findling.store import connections, fulltext, fulltext_files, layout, manifests, parts, schema
-from findling.store.schema import DATABASE, FULLTEXT, TRIGRAMS
-
-if TYPE_CHECKING:
-    from findling.store.trigrams import TrigramIndex
+from findling.store.schema import DATABASE, FULLTEXT
 
 _BATCH = 500
 """Ids per statement."""
@@ -63,7 +60,6 @@ class ManifestReader:
         self.identity = schema.identity(self._db)
         self._inode = before or layout.file_id(directory / DATABASE)
         self._text: fulltext.FulltextReader | None = None
-        self._trigrams: TrigramIndex | None = None
         self.generation = -1
         self._contents = -1
         """As ``generation``, but the same after writing only vectors."""
@@ -119,8 +115,6 @@ class ManifestReader:
         """Forget what may be other when vectors were written, and look at the derived indexes anew."""
         if self._text is not None:
             self._text.reload()
-        if self._trigrams is not None:
-            self._trigrams.refresh()
 
     @property
     def chunking(self) -> str | None:
@@ -133,9 +127,7 @@ class ManifestReader:
 
     def close(self) -> None:
         self._db.close()
-        if self._trigrams is not None:
-            self._trigrams.close()
-        self._trigrams = self._text = None
+        self._text = None
 
     @property
     def replaced(self) -> bool:
@@ -151,14 +143,6 @@ class ManifestReader:
                 raise schema.TextIndexLost(f"The text index at {directory} is missing or damaged.")
             self._text = fulltext.FulltextReader(directory)
         return self._text
-
-    @property
-    def trigrams(self) -> TrigramIndex:
-        if self._trigrams is None:
-            from findling.store.trigrams import TrigramIndex
-
-            self._trigrams = TrigramIndex(self._directory / TRIGRAMS, self.identity)
-        return self._trigrams
 
     @property
     def directory(self) -> Path:

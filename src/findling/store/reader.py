@@ -65,8 +65,6 @@ class IndexReader(VectorReader):
         self._symbols: dict[int, list[SymbolRow]] = {}
         self._uses: dict[int, list[Use]] = {}
         self._counts: dict[int, int] = {}
-        self._uncovered: list[int] | None = None
-        self._uncovered_by: frozenset[int] | None = None
         self._only_ours: bool | None = None
         self._dense: dict[int, tuple[DenseIndex, int]] = {}
         """By model its sign bits, and the generation that they are of."""
@@ -90,7 +88,7 @@ class IndexReader(VectorReader):
         if len(self.derived) > _DERIVED:
             self.derived.clear()
         self._counts.clear()
-        self._only_ours = self._uncovered = None
+        self._only_ours = None
 
     # --- proposals of the derived indexes -------------------------------------------------------------------
 
@@ -141,21 +139,8 @@ class IndexReader(VectorReader):
         return index
 
     def containing(self, plan: TrigramPlan) -> Collection[int]:
-        """Contents that can hold what a plan asks for, of those that the exact-text index knows."""
-        return self.trigrams.candidates(plan)
-
-    @property
-    def covered(self) -> int:
-        """How many contents the exact-text index knows."""
-        return len(self.trigrams.covered)
-
-    def uncovered_blobs(self) -> list[int]:
-        """Contents that the exact-text index says nothing about, ascending."""
-        if self._uncovered is None or self._uncovered_by is not self.trigrams.covered:
-            everything = [row[0] for row in self._db.execute("SELECT blob_id FROM blobs")]
-            self._uncovered = self.trigrams.uncovered(everything)
-            self._uncovered_by = self.trigrams.covered
-        return self._uncovered
+        """See `Patterns.containing`."""
+        return self.own(self.fulltext.containing(plan))
 
     # --- contents -------------------------------------------------------------------------------------------
 

@@ -37,7 +37,6 @@ from findling.model import errors, secrets
 from findling.store import checksums
 from findling.store.layout import DATABASE as DATABASE
 from findling.store.layout import FULLTEXT as FULLTEXT
-from findling.store.layout import TRIGRAMS as TRIGRAMS
 
 
 class IndexDamaged(errors.IndexUnavailable):
@@ -60,7 +59,7 @@ MASKED_OTHERWISE = "masked otherwise"
 """In place of the sizes that files were cut by: they are to be read again in any case."""
 
 
-FORMAT_VERSION = 6
+FORMAT_VERSION = 7
 """An index of another format is built anew."""
 
 
