@@ -41,7 +41,7 @@ def locate_symbol(call: Call, given: Arguments) -> Reply:
         language=known_language(given.get("language")),
         limit=call.offset + given["limit"],
         body_chars=min(BODY_CHARS[given["detail_level"]], budget.allowed_chars(given.get("max_tokens"))),
-        wait_s=call.workspace.wait_for_text(WAIT_S, call.progress),
+        wait_s=WAIT_S,
         progress=call.progress,
     )
     results = [

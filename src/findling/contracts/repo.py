@@ -241,7 +241,7 @@ def find_symbol(call: Call, given: Arguments) -> Reply:
     found = engine.symbols(
         given["name"],
         limit=ALL_DEFINITIONS if wanted else call.offset + given["limit"],
-        wait_s=call.workspace.wait_for_text(WAIT_S, call.progress),
+        wait_s=WAIT_S,
         progress=call.progress,
     )
     hits = [hit for hit in found.definitions if wanted is None or hit.kind in wanted]

@@ -7,7 +7,7 @@ import os
 import statistics
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,14 +26,10 @@ if TYPE_CHECKING:
     from findling.engine.library.sources import Source
     from findling.engine.watching import Watch, Watcher
     from findling.model.typed_paths import StrPath
-    from findling.model.types import Progress
 
 
 WAIT_S = 2.0
 """How long a question may index before it answers with what is there."""
-
-ASK_S = 0.5
-"""What a question that waited for a job keeps of its time, to look at the disk and for what changed since."""
 
 _log = logging.getLogger(__name__)
 
@@ -146,17 +142,6 @@ class Root:
             return
         if not self._looked_lately():
             self.jobs.start("incremental", force=False, ref=self.ref_name, asked_for=False)
-
-    def wait_for_text(self, wait_s: float | None, progress: Callable[[Progress], None] | None = None) -> float | None:
-        """Before a question that text and names answer: wait for those that a job takes in just now, at most so long.
-
-        What is left of the time, for the question. ``progress`` as for `contracts.model.Call`.
-        """
-        if self._jobs is None or wait_s is None:
-            return wait_s
-        started = time.monotonic()
-        self._jobs.wait_for_text(max(0.0, wait_s - ASK_S), progress)
-        return max(ASK_S, started + wait_s - time.monotonic())
 
     def _looked_lately(self) -> bool:
         """Whether nothing is known to be left, and all was looked at too short a time ago to be worth it again."""
@@ -376,12 +361,6 @@ class Workspace:
     def latency_ms(self) -> float | None:
         """The usual time of the searches made here, None when there were none."""
         return statistics.median(self._shared.latencies) if self._shared.latencies else None
-
-    def wait_for_text(self, wait_s: float | None, progress: Callable[[Progress], None] | None = None) -> float | None:
-        """As `Root.wait_for_text`, one root after the other."""
-        for root in self.opened.values():
-            wait_s = root.wait_for_text(wait_s, progress)
-        return wait_s
 
     def finish_in_background(self) -> None:
         """As `Root.finish_in_background`."""

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from findling import search, sources, store
 from findling.config import roots
-from findling.engine import indexing, parts
+from findling.engine import parts
 from findling.engine.freshness import Freshened, Question, freshen
 from findling.engine.questions import OnProgress, Questions, Waiting
 from findling.engine.refs import Ref, RefStore, check_scope, committed_at, find_ref
@@ -299,7 +299,7 @@ class Engine(Questions):
 
     def job(self, progress: OnProgress | None = None) -> AbstractContextManager[RunningJob]:
         """One job for several calls, which take it as their ``progress``."""
-        return indexing.index_jobs.running_job(self._store, progress, kind="embed", whole=True)
+        return parts.index_jobs.running_job(self._store, progress, kind="embed", whole=True)
 
     def check_model(self) -> list[str]:
         """What there is to say of the embedding model before the first question.
@@ -426,7 +426,7 @@ class Engine(Questions):
         """The run that goes on over what is searched here, of this process or of another, and how far it is.
 
         None in its first second, which most runs do not outlast. Looks, and changes nothing."""
-        return indexing.index_jobs.active_job(self._store)
+        return parts.index_jobs.active_job(self._store)
 
     @property
     def goes_on(self) -> bool:
@@ -436,7 +436,7 @@ class Engine(Questions):
     def stop_jobs(self) -> int:
         """End the runs that go on over what is searched here, of whichever process, and wait until they have ended, for
         some seconds; their number. What was taken in stays."""
-        return indexing.index_jobs.stop(self._store)
+        return parts.index_jobs.stop(self._store)
 
     def paths_like(self, path: str) -> list[str]:
         """The indexed files nearest to a path that is none, from the root, the best first."""

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from findling import sources
 from findling import store as stored
-from findling.engine import indexing
+from findling.engine import parts
 from findling.engine.refs import RefStore, up_to_date
 from findling.engine.runs import OnProgress, add_vectors, run
 from findling.engine.store import WRITER_WAIT_S, OpenStore
@@ -398,18 +398,18 @@ def _first_run(
         _note(store, lacks.notes)
         tell(Progress("indexing", 0, len(lacks.files)))
         first = _answer_first(store, _lacking(store, lacks.files), asked, began)
-        first.goes_on = indexing.index_jobs.start(store)
+        first.goes_on = parts.index_jobs.start(store)
         return "syncing", "the index is not ready"
     if report is None:
         return BUSY
-    indexing.index_jobs.start(store)
+    parts.index_jobs.start(store)
     return "stale", "not all files are indexed yet"
 
 
 def _answer_first(store: OpenStore, found: list[Found], asked: Question, began: float) -> FirstAnswer:
     """Read for a question what is likeliest among what is not indexed: some of ``found``."""
     wanted = [file for file in found if asked.within(file[0]) or file[0] in asked.files]
-    first = store.first_answer = indexing.first_answers.first_answer(store, asked, wanted, began)
+    first = store.first_answer = parts.first_answers.first_answer(store, asked, wanted, began)
     return first
 
 
@@ -469,7 +469,7 @@ def fill_in_vectors(store: OpenStore, progress: OnProgress | None, deadline: flo
         if manifest is None or (whole and not apart):
             return
     try:
-        with indexing.index_jobs.running_job(store, progress, kind="embed", whole=True) as job:
+        with parts.index_jobs.running_job(store, progress, kind="embed", whole=True) as job:
             add_vectors(store, job, 0.0, deadline)
     except errors.IndexBusy:
         return  # the answer's coverage says how many chunks have vectors

@@ -34,9 +34,6 @@ REMEMBERED = 20
 
 _RECORD_BYTES = 100_000
 
-_AFTER_TEXT = "embedding"
-"""The stage of a run in which text and names are committed, and vectors are made."""
-
 _STOP_S = 10.0
 """Within which a job comes to its next step."""
 
@@ -155,20 +152,6 @@ class IndexJobs:
         thread = self._thread
         if thread is not None:
             thread.join(timeout_s)
-
-    def wait_for_text(self, wait_s: float | None, on_progress: OnProgress | None = None) -> None:
-        """Wait, at most so long, until text and names of what the active job takes in are there.
-
-        ``on_progress`` is told how far it is meanwhile, and may raise `errors.Cancelled`.
-        """
-        deadline = None if wait_s is None else time.monotonic() + wait_s
-        while (job := self.active) is not None and (deadline is None or time.monotonic() < deadline):
-            if job.stage == _AFTER_TEXT:
-                return
-            if job.stage and on_progress is not None:
-                on_progress(Progress(job.stage, job.done, job.total))
-            left = _LOOK_S if deadline is None else deadline - time.monotonic()
-            self.wait(max(0.0, min(_LOOK_S, left)))
 
     def stop(self) -> None:
         """End the active job at its next step; what it has taken in stays."""

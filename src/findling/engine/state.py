@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec.structs import replace
 
 from findling import sources
-from findling.engine import indexing
+from findling.engine import parts
 from findling.engine.freshness import to_look_at
 from findling.engine.refs import RefStore, unlistable, up_to_date
 from findling.engine.store import OpenStore
@@ -51,7 +51,7 @@ def never_indexed(store: OpenStore, *, vectors_wanted: bool = False) -> Coverage
     if isinstance(store, RefStore):
         pending = store.file_count
     else:
-        job = indexing.index_jobs.active_job(store)
+        job = parts.index_jobs.active_job(store)
         pending = job.pending if job else 0
     return Coverage(pending_files=pending, vectors_wanted=vectors_wanted)
 
@@ -65,7 +65,7 @@ def status(store: OpenStore, *, unlisted: bool = False) -> Status:
 
     ``unlisted``: with what git never mentions among what is left out.
     """
-    store.notes += indexing.index_jobs.told(store)
+    store.notes += parts.index_jobs.told(store)
     if not store.exists:
         return _not_indexed(store)
     try:
