@@ -17,7 +17,7 @@ from findling.contracts import index_state
 from findling.contracts.model import Arguments, Call
 from findling.contracts.workspaces import WAIT_S
 from findling.embedding import BUNDLED
-from findling.model.errors import EmbedderUnavailable
+from findling.engine.freshness import Question
 from findling.model.languages import language_of
 from findling.outbound import events
 from findling.search.nearest import nearest_paths, with_folders
@@ -60,37 +60,30 @@ def ask(
     ``code_too`` those of all files. What is left undone goes on in the background where there is one.
     """
     engine = call.workspace.asked
-    freshness, _ = engine.refresh(
-        query=query,
-        embed=by_meaning,
-        within=partial(_may_be_asked, engine.scope, scope, code_too),
-        files=files,
-        line=line,
+    within = partial(_may_be_asked, engine.scope, scope, code_too)
+    found, freshness = engine.ask_documents(
+        Question(query, embed=by_meaning, within=within, files=files, line=line),
+        scope,
+        lambda opened: (question(opened), opened.pending, opened.without_vectors, _no_document(opened, scope)),
+        by_meaning=by_meaning,
+        code_too=code_too,
         wait_s=WAIT_S,
         progress=call.progress,
     )
-
-    def asked(by_meaning: bool) -> tuple[_Answer | None, dict[str, Any]]:
-        with engine.documents(scope, by_meaning=by_meaning, code_too=code_too) as found:
-            if found is None:
-                pending = engine.never_indexed().pending_files
-                call.workspace.finish_in_background()
-                return None, index_state.state(freshness, partial=True, pending_files=pending)
-            lacking = "files_without_vectors" if code_too else "documents_without_vectors"
-            state = index_state.state(
-                freshness,
-                partial=freshness != "fresh" or found.pending > 0 or found.without_vectors > 0,
-                pending_files=found.pending,
-                **{lacking: found.without_vectors},
-            )
-            if state:
-                call.workspace.finish_in_background()
-            return question(found), state | _no_document(found, scope)
-
-    try:
-        return asked(by_meaning)
-    except EmbedderUnavailable:  # it went away since it was last heard of; words are there
-        return asked(False)
+    if found is None:
+        answer, notes = None, dict[str, Any]()
+        pending, without = engine.never_indexed().pending_files, 0
+    else:
+        answer, pending, without, notes = found
+    state = index_state.state(
+        freshness,
+        partial=found is None or freshness != "fresh" or pending > 0 or without > 0,
+        pending_files=pending,
+        **{"files_without_vectors" if code_too else "documents_without_vectors": without},
+    )
+    if state:
+        call.workspace.finish_in_background()
+    return answer, state | notes
 
 
 def _no_document(found: OpenDocuments, scope: DocumentScope) -> dict[str, Any]:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from findling.engine.documents import DocumentModel, DocumentText
     from findling.engine.jobs import Job, RunningJob
     from findling.engine.runs import VectorReport
-    from findling.engine.searched import OpenCollection, Searched
+    from findling.engine.searched import OpenCollection
     from findling.model.reports import Explanation
     from findling.model.typed_paths import StrPath
     from findling.model.types import (
@@ -522,10 +522,6 @@ class Engine(Questions):
         return parts.state.coverage(self._store)
 
     # --- parts ----------------------------------------------------------------------------------------------
-
-    @property
-    def searched(self) -> Searched:
-        return self._answers.searched
 
     @cached_property
     def _answers(self) -> Answers:

@@ -22,7 +22,6 @@ from findling.model.types import GrepResult
 if TYPE_CHECKING:
     from findling.engine.answers import Answers
     from findling.engine.engine import Engine
-    from findling.engine.searched import Searched
     from findling.model.types import Coverage, Freshness, GrepOptions
 
 _Asked = TypeVar("_Asked")
@@ -84,7 +83,11 @@ class Engines(Questions):
         time_s = shares(wait_s, len(self.engines))
 
         def freshen(name: str) -> tuple[Freshness, str]:
-            return self.engines[name].freshen(_of_one(asked, name), next(time_s), progress)
+            engine = self.engines[name]
+            found = engine.freshen(_of_one(asked, name), next(time_s), progress)
+            if not engine.collection.store.searchable:
+                raise IndexNotReady(f"{engine.root} is not indexed yet.", remedy="Ask again in a moment.")
+            return found
 
         return of_each({name: name for name in self.engines}, freshen, self.problems)
 
@@ -113,12 +116,6 @@ class Engines(Questions):
             notes=tuple(f"{name}: {note}" for name, answer in found.items() for note in answer.notes),
             counts_exact=all(answer.counts_exact for answer in every),
         )
-
-    @property
-    def searched(self) -> Searched:
-        """Those that the last question could make fresh and that can be read. Raises what the first says where none
-        can be."""
-        return self._of(of_each(dict(self._searchable()), _check_readable, self.problems)).searched
 
     @property
     def by_words(self) -> Mapping[str, str]:
@@ -167,16 +164,6 @@ def of_each(
         raise next(iter(failed.values()))
     problems.update(failed)
     return found
-
-
-def _check_readable(engine: Engine) -> None:
-    """Raises the index's errors."""
-    store = engine.collection.store
-    if not store.searchable:
-        raise IndexNotReady(f"{engine.root} is not indexed yet.", remedy="Ask again in a moment.")
-    store.close_if_replaced()
-    with store.index.snapshot():
-        pass
 
 
 def shares(wait_s: float | None, count: int) -> Iterator[float | None]:

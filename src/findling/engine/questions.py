@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Final, TypedDict, TypeVar, Unpack, cast
 
 from msgspec.structs import replace
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from findling.engine.answers import Answers
     from findling.engine.documents import OpenDocuments
     from findling.engine.edges import Direction
-    from findling.engine.searched import Searched
     from findling.model.types import Answer, EdgeResult, Freshness, Mode, Query, SearchResult, SymbolResult
     from findling.search.passages import DocumentScope
 
@@ -72,11 +70,6 @@ class Questions(ABC):
     @abstractmethod
     def at(self, ref: str | None) -> Questions:
         """What a branch, tag or commit holds. Raises `RefNotIndexed`."""
-
-    @property
-    @abstractmethod
-    def searched(self) -> Searched:
-        """What is searched, as one index and one set of files."""
 
     @abstractmethod
     def freshen(self, asked: Question, wait_s: float | None, progress: OnProgress | None) -> tuple[Freshness, str]:
@@ -213,12 +206,31 @@ class Questions(ABC):
         asked = _by_names(" ".join(names), may_be_asked(self.scope, language=language))
         return self._asked(asked, answer, **waiting)
 
-    def documents(
-        self, scope: DocumentScope, *, by_meaning: bool, code_too: bool = False
-    ) -> AbstractContextManager[OpenDocuments | None]:
-        """The documents of a scope within one state of the index, as it is, for one question; None where nothing is
-        indexed. ``by_meaning``: with their vectors; ``code_too``: it is said of all files which have none."""
-        return parts.documents.opened(self.searched, scope, by_meaning=by_meaning, code_too=code_too)
+    def ask_documents(
+        self,
+        asked: Question,
+        scope: DocumentScope,
+        question: Callable[[OpenDocuments], _Answer],
+        *,
+        by_meaning: bool,
+        code_too: bool = False,
+        **waiting: Unpack[Waiting],
+    ) -> tuple[_Answer | None, Freshness]:
+        """What ``question`` makes of the documents of a scope, None where nothing is indexed; and how fresh the index
+        is. ``by_meaning``: with their vectors; ``code_too``: it is said of all files which have none."""
+
+        def answer(answers: Answers, fresh: Freshened) -> tuple[_Answer | None, Freshness]:
+            def found(by_meaning: bool) -> _Answer | None:
+                opened = parts.documents.opened(answers.searched, scope, by_meaning=by_meaning, code_too=code_too)
+                with opened as documents:
+                    return None if documents is None else question(documents)
+
+            try:
+                return found(by_meaning), fresh.freshness
+            except errors.EmbedderUnavailable:  # it went away since it was last heard of; words are there
+                return found(False), fresh.freshness
+
+        return self._asked(asked, answer, **waiting)
 
     def callers(self, name: str, **options: Unpack[EdgeOptions]) -> EdgeResult:
         """Where a definition is used: calls, types, bases, decorators and reads of it, each with how sure it is that
