@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from findling import __version__, reading, store
+from findling import __version__, reading
 from findling.contracts import budget, code_metadata, index_state
 from findling.contracts import code_decisions as decide
 from findling.contracts.code_search import known_language, symbol_id
@@ -14,7 +13,6 @@ from findling.contracts.model import Arguments, Call, Listing, Refusal, Reply
 from findling.contracts.symbols import file_symbols, outline
 from findling.contracts.workspaces import WAIT_S
 from findling.engine.index_jobs import RunMode
-from findling.model import errors
 from findling.model.languages import LANGUAGES
 from findling.model.types import Reference, SymbolHit
 from findling.search.lexical import core_name
@@ -118,10 +116,11 @@ def _reference(use: Reference, name: str, detail: str) -> dict[str, Any]:
 def index_status(call: Call, given: Arguments) -> Reply:
     workspace = call.workspace
     engine = workspace.engine
-    if (gone := missing_folder(engine.root)) is not None:
-        raise gone
+    health = engine.health()
+    if health.no_folder is not None:
+        raise health.no_folder
     status = engine.status()
-    schema = schema_status(engine.store_dir, indexed=status.indexing_status != "not_indexed")
+    schema = "not_indexed" if health.readable and status.indexing_status == "not_indexed" else health.schema
     active = code_metadata.active_job(workspace.root)
     coverage = status.coverage
     facts: dict[str, Any] = {
@@ -129,7 +128,7 @@ def index_status(call: Call, given: Arguments) -> Reply:
         "repo_root": str(engine.root),
         "index_status": "indexing" if active else status.indexing_status,
         "schema_status": schema,
-        "required_schema_version": required_version(),
+        "required_schema_version": health.format_version,
         "ref": workspace.ref_name,
         "file_count": coverage.files,
         "pending_count": code_metadata.pending_files(workspace.root, coverage),
@@ -190,12 +189,11 @@ def health_check(call: Call, given: Arguments) -> Reply:
     workspace = call.workspace
     engine = workspace.engine
     status = engine.status()
-    gone = missing_folder(engine.root)
-    sqlite_problem, fulltext_problem = store_problem(engine.store_dir)
+    health = engine.health()
     fingerprint = engine.fingerprint
     available, missing = grammars()
     active = code_metadata.active_job(workspace.root)
-    failed = bool(gone or sqlite_problem or fulltext_problem) or status.indexing_status == "failed"
+    failed = bool(health.problem) or status.indexing_status == "failed"
     embedder: dict[str, Any] = {"available": fingerprint is not None}
     if fingerprint is not None:
         embedder |= {
@@ -216,8 +214,8 @@ def health_check(call: Call, given: Arguments) -> Reply:
         else "ready",
         "version": __version__,
         "uptime_seconds": round(time.monotonic() - workspace.root.started, 3),
-        "sqlite_ok": not sqlite_problem,
-        "fts_ok": not fulltext_problem,
+        "sqlite_ok": not health.tables,
+        "fts_ok": not health.text_index,
         "grammars": {"available": available, "missing": missing},
         "embedder": embedder,
         "active_job": active,
@@ -230,8 +228,8 @@ def health_check(call: Call, given: Arguments) -> Reply:
             }
         ],
     }
-    if problem := str(gone or "") or sqlite_problem or fulltext_problem:
-        facts["problem"] = problem
+    if health.problem:
+        facts["problem"] = health.problem
     return Reply({**facts, "metadata": code_metadata.of_status(workspace.root, status)}, "projects")
 
 
@@ -254,47 +252,7 @@ def get_file_outline(call: Call, given: Arguments) -> Reply:
     return Reply(facts, "symbols")
 
 
-# --- whether what the index rests on works ---------------------------------------------------------------------------
-
-
-SchemaStatus = Literal["compatible", "not_indexed", "reindex_required", "corrupt_manifest"]
-
-_OLDER = "older format"
-"""How the store's own message speaks of an index that an earlier version wrote."""
-
-
-def schema_status(store_dir: Path, *, indexed: bool) -> SchemaStatus:
-    """Whether this version can read the index as it stands."""
-    try:
-        problem = store.soundness.problem(store_dir)
-    except errors.IndexNewer:
-        return "reindex_required"
-    except errors.IndexUnavailable:
-        return "corrupt_manifest"
-    if problem:
-        return "reindex_required" if _OLDER in problem else "corrupt_manifest"
-    return "compatible" if indexed else "not_indexed"
-
-
-def required_version() -> int:
-    """The format of the index that this version reads and writes."""
-    return store.FORMAT_VERSION
-
-
-def store_problem(store_dir: Path) -> tuple[str, str]:
-    """What is wrong with the tables and what with the text index, '' for nothing."""
-    try:
-        problem = store.soundness.problem(store_dir)
-    except errors.FindlingError as error:
-        return str(error), ""
-    return ("", problem) if problem.startswith("The text index") else (problem, "")
-
-
-def missing_folder(root: Path) -> errors.RootError | None:
-    """What is wrong where the folder that is searched is not there any more."""
-    if root.is_dir():
-        return None
-    return errors.RootError(f"There is no folder {str(root)!r} any more.", remedy="Check the path.")
+# --- grammars --------------------------------------------------------------------------------------------------------
 
 
 def grammars() -> tuple[list[str], list[str]]:

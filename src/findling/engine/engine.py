@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from findling.engine.jobs import Job, RunningJob
     from findling.engine.runs import VectorReport
     from findling.engine.searched import OpenCollection
+    from findling.engine.state import Health
     from findling.model.reports import Explanation
     from findling.model.typed_paths import StrPath
     from findling.model.types import (
@@ -420,6 +421,10 @@ class Engine(Questions):
         no run lists; in a tree of 70,000 files that takes half a second.
         """
         return parts.state.status(self._store if ref is None else self.at(ref)._store, unlisted=unlisted)
+
+    def health(self) -> Health:
+        """Whether what answers rest on is there and can be read."""
+        return parts.state.health(self._store)
 
     @property
     def active_job(self) -> Job | None:
