@@ -229,9 +229,7 @@ def test_what_a_question_has_no_time_for_goes_on_after_it(
             assert again["total_matches"] == LATER
 
 
-def test_a_question_of_text_waits_for_the_text_of_a_job_but_not_for_vectors(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_question_of_text_does_not_wait_for_vectors(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     release = threading.Event()
 
     def embed(*_: object, on_progress: Any, **__: object) -> int:
