@@ -35,6 +35,8 @@ class Engines(Questions):
         self.engines = engines
         self.problems: dict[str, FindlingError] = {}
         """By name what the last question could not search, and why."""
+        self.fresh: dict[str, tuple[Freshness, str]] = {}
+        """By name how fresh the last question found what it could search, and why not fresher."""
         self._answers: dict[tuple[str, ...], Answers] = {}
 
     def at(self, ref: str | None) -> Engines:
@@ -89,7 +91,8 @@ class Engines(Questions):
                 raise IndexNotReady(f"{engine.root} is not indexed yet.", remedy="Ask again in a moment.")
             return found
 
-        return of_each({name: name for name in self.engines}, freshen, self.problems)
+        self.fresh = of_each({name: name for name in self.engines}, freshen, self.problems)
+        return self.fresh
 
     def grep(self, pattern: str, *, limit: int = GREP_LINES, **options: Unpack[GrepOptions]) -> GrepResult:
         """As `Engine.grep`, of each by itself: nothing is put in order; at most ``limit`` lines of each."""
