@@ -138,17 +138,8 @@ class Root:
 
         Where a question takes nothing in, this does not either.
         """
-        if not (self.background and self.engine.auto_index) or self.engine.goes_on:
-            return
-        if not self._looked_lately():
+        if self.background and self.engine.auto_index and not self.engine.goes_on:
             self.jobs.start("incremental", force=False, ref=self.ref_name, asked_for=False)
-
-    def _looked_lately(self) -> bool:
-        """Whether nothing is known to be left, and all was looked at too short a time ago to be worth it again."""
-        if not self.engine.only_unlooked:
-            return False
-        looks = [look for look in (self.engine.last_whole_look, self.jobs.last_run) if look is not None]
-        return any(time.monotonic() - ended < engine.freshness.CHECK_PAUSE * cost for ended, cost in looks)
 
     def watch(self) -> None:
         """Take in files as they are saved, unless that is not wanted. What is wrong is each call's to say."""

@@ -451,16 +451,6 @@ class Engine(Questions):
         """The coverage of an answer where nothing of what is searched is indexed yet."""
         return parts.state.never_indexed(self._store)
 
-    @property
-    def only_unlooked(self) -> bool:
-        """Whether nothing is known to have changed that the last question did not take in: not all was looked at."""
-        return self._store.only_unlooked
-
-    @property
-    def last_whole_look(self) -> tuple[float, float] | None:
-        """When a question last compared all files with the disk (monotonic seconds), and the seconds it took."""
-        return self._store.last_whole_look
-
     def listed(self) -> tuple[set[str], set[str]]:
         """Every file that is listed in the index, those among them whose contents are left out; and every folder in
         which files would be listed, the root ('') among them."""

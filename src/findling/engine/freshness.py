@@ -130,8 +130,6 @@ def freshen(
                 store.notes.append(str(error))
                 _answer_first(store, _not_indexed(store).files, asked, time.monotonic())
             found = "stale", DISK_FULL
-        if wait_s != 0:
-            store.only_unlooked = found is NOT_CHECKED
         if found is not LOOK_AGAIN:
             break
     _go_through_waiting(store, asked)
@@ -341,8 +339,6 @@ def _look(
     if budget != CHECK_S:
         now = time.monotonic()
         store.last_look = (now, now - started)
-        if changes.complete:
-            store.last_whole_look = store.last_look
     paths = to_look_at(store.root, changes, known)
     tried = _tried_lately(store, set(paths).difference(changes.removed), known)
     return changes, [path for path in paths if path not in tried] if tried else paths

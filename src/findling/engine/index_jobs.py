@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from findling.config import roots
+from findling.engine import freshness
 from findling.engine.jobs import Job, Records, RunningJob, start_process
 from findling.engine.memory import give_back
 from findling.model.errors import FindlingError
@@ -128,8 +129,8 @@ class IndexJobs:
         self._lock = threading.Lock()
         self._job: RunningJob | None = None
         self._thread: threading.Thread | None = None
-        self.last_run: tuple[float, float] | None = None
-        """When a job last took everything in (monotonic seconds), and how many seconds that took."""
+        self._rests_until = 0.0
+        """Until then (monotonic seconds) no job begins that nobody asked for: the last one found nothing to do."""
 
     @property
     def active(self) -> Job | None:
@@ -138,9 +139,9 @@ class IndexJobs:
 
     def start(self, mode: RunMode, *, force: bool, ref: str, asked_for: bool = True) -> Job | None:
         """The job that was begun; None when one is running already. One that nobody ``asked_for`` is told of
-        afterwards only where it had something to do."""
+        afterwards only where it had something to do, and does not begin a short time after one that had nothing."""
         with self._lock:
-            if self._job is not None:
+            if self._job is not None or (not asked_for and time.monotonic() < self._rests_until):
                 return None
             self._job = job = self._records.start("index", mode, self._place, ref=ref, seldom=True)
             arguments = (job, force, asked_for)
@@ -172,10 +173,11 @@ class IndexJobs:
                     report = engine.index(force=force, progress=job)
                 else:
                     report = engine.sync(progress=job)
-            now = time.monotonic()
-            self.last_run = (now, now - started)
             changed = report.changed + report.removed
-            job.kept = asked_for or bool(changed or report.embedded)
+            found_work = bool(changed or report.embedded)
+            now = time.monotonic()
+            self._rests_until = now if found_work else now + freshness.CHECK_PAUSE * (now - started)
+            job.kept = asked_for or found_work
             return {"changed_files": changed}
 
         with suppress(Exception):  # it is in the record

@@ -79,8 +79,6 @@ class OpenStore:
         self.last_look = (time.monotonic(), FIRST_LOOK_S)
         """When a question last had the time to compare all files with the disk (monotonic seconds), and how long it
         took."""
-        self.last_whole_look: tuple[float, float] | None = None
-        """The same of one that came to its end."""
         self.unchanged: Mapping[str, tuple[int, int]] | None = None
         """What was known when the last look found it all as it was."""
         self.listens = False
@@ -88,8 +86,6 @@ class OpenStore:
         self._events: sources.watching.FolderEvents | None = None
         self.unread_until: dict[str, float] = {}
         """Files that could not be read, and when (monotonic seconds) a question may try again."""
-        self.only_unlooked = False
-        """Whether nothing is known to have changed that the last question did not take in: not all was looked at."""
         self.begins_anew = False
         """Whether the old index was removed, and no run has been over all files since."""
         self.first_answer: FirstAnswer | None = None
