@@ -64,7 +64,7 @@ def handle(tool: Tool, call: Call, given: Arguments) -> Reply:
 
 
 def _of_one(tool: Tool, call: Call, given: Arguments, argument: str) -> Reply:
-    """By the root that a path names; it is given the rest of the path, and writes paths as `Call.told` has them."""
+    """The answer of the root that a path names. It is given the rest of the path; `Call.told` adds the name."""
     workspace = call.workspace
     name, rest = split(workspace.folders, given[argument])
     if not rest:
@@ -88,7 +88,7 @@ def _as_asked(error: Refusal | FindlingError, told: str, asked: str) -> Refusal 
 
 
 class Answer(Struct, frozen=True):
-    """What one root says."""
+    """The answer of one root."""
 
     name: str
     facts: Facts
@@ -117,7 +117,7 @@ def _of_each(tool: Tool, call: Call, given: Arguments) -> tuple[list[Answer], di
 
 
 def _told(tool: Tool, reply: Reply, workspace: Workspace, problems: Mapping[str, str]) -> Reply:
-    """A joint answer, with what is said of the roots that do not have the ref, and of those that could not answer."""
+    """A joint answer with a note on each root that lacks the ref or could not answer."""
     facts = dict(reply.facts or {})
     if problems and tool.family == "code":
         for key, worst in (("index_status", "failed"), ("status", "error")):

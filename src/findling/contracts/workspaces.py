@@ -241,7 +241,7 @@ class Workspace:
         self.by_name: Mapping[str, Root] = named
         """The roots that a call works on; '' is the name of one that is alone."""
         self.absent: Mapping[str, FindlingError] = {}
-        """By name the roots without the ref that was asked for, and what is said of them."""
+        """The roots that lack the ref of this call, by name, each with its error."""
         self._unopened: dict[str, FindlingError] = {}
         self._shared = _Shared()
 
@@ -256,7 +256,7 @@ class Workspace:
         return found
 
     def some(self, names: Collection[str]) -> Workspace:
-        """Those of the roots that have these names."""
+        """The roots with these names."""
         return self._of({name: root for name, root in self.by_name.items() if name in names})
 
     def alone(self, root: Root) -> Workspace:

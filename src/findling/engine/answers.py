@@ -1,4 +1,4 @@
-"""Answering from the index as it is: the parts of the search put together, once freshness has been settled.
+"""Answers from the index as it is, once it was made fresh.
 
 What must not be called absent is looked for in the files that the index lacks, too. Must not write, and not decide when
 to.
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from findling.search.searcher import Found, Searcher
 
 _FAILURES: Mapping[str, Skip] = {"timeout": "slow", "unreachable": "down"}
-"""What is called so of an embedder that failed at a question."""
+"""The reason that an answer gives when the embedder fails, by the reason of the failure."""
 
 
 SORTED_USES = 10_000
@@ -45,7 +45,7 @@ SORTED_USES = 10_000
 
 
 class Answers:
-    """Of what is searched, whether that is one collection or several."""
+    """Answers from one collection or several."""
 
     def __init__(self, searched: Searched) -> None:
         self.searched = searched
@@ -114,8 +114,8 @@ class Answers:
         )
 
     def similar(self, query: Query, target: str, fresh: Freshened) -> SearchResult:
-        """What is like ``FILE`` or ``FILE:LINE``, of one collection. Raises `NotFound`, and `EmbedderUnavailable` where
-        nothing can be."""
+        """The places of one collection that are like ``FILE`` or ``FILE:LINE``. Raises `NotFound`, and
+        `EmbedderUnavailable` where nothing can be compared."""
         (store,) = self.searched.stores
         path, line = search.split_target(target)
         with store.index.snapshot():
@@ -240,7 +240,7 @@ class Answers:
         )
 
     def _with_bodies(self, found: Sequence[types.SymbolHit], most: int) -> list[types.SymbolHit]:
-        """The same definitions, exact ones with their text while there is room for at least its first line."""
+        """The same definitions; exact ones get their text as long as a first line fits."""
         told: list[types.SymbolHit] = []
         with self.searched.answer():
             for hit in found:
@@ -255,7 +255,7 @@ class Answers:
         return told
 
     def absent_name(self, name: str, language: str | None, fresh: Freshened) -> tuple[types.Absent, ...]:
-        """That a name which nothing is defined as occurs nowhere either, where that is so."""
+        """Says that a name occurs in no file; nothing where it does, or where nobody can tell."""
         unread = self._unread(fresh)
         with self.searched.index.snapshot():
             return self._absent_name(name, language, unread)
@@ -279,13 +279,13 @@ class Answers:
 
 
 def not_searched(searched: Searched, every: Sequence[Coverage]) -> list[str]:
-    """What there is to say of files that should have been searched and were not."""
+    """Notes on files that should have been searched and were not."""
     pairs = zip(searched.collections, every, strict=True)
     return [each.said(note) for each, covered in pairs for note in _not_searched(each.store, covered)]
 
 
 def coverage_of_names(searched: OpenCollection) -> Coverage:
-    """Of an answer from names. Within the reader's snapshot."""
+    """The coverage of an answer from names. Within the reader's snapshot."""
     store, folder = searched.store, searched.folder
     if store.first_answer is not None:
         return store.first_answer.coverage(vectors_wanted=False)
@@ -297,7 +297,7 @@ def coverage_of_names(searched: OpenCollection) -> Coverage:
 
 
 def _note_of(problem: EmbedderProblem | None, mode: Mode) -> str:
-    """What an answer says of its embedder, '' where there is nothing to say."""
+    """The note on a problem with the embedder, '' for none."""
     if problem is None:
         return ""
     said = f"{problem.message} Run 'findling embed'." if problem.kind == "mismatch" else problem.message
@@ -305,7 +305,7 @@ def _note_of(problem: EmbedderProblem | None, mode: Mode) -> str:
 
 
 def _not_searched(store: OpenStore, covered: Coverage) -> list[str]:
-    """The same of one collection."""
+    """As `not_searched`, for one collection."""
     at_ref = isinstance(store, RefStore)
     if nothing := scopes.nothing_here(store, covered.files):
         return nothing
@@ -318,14 +318,14 @@ def _not_searched(store: OpenStore, covered: Coverage) -> list[str]:
 
 
 _PRESENT = frozenset(("not_found", "outside_root", "no_files"))
-"""Reasons of what is not there at all."""
+"""Reasons that mean: there is no such file."""
 
 
 # --- what the index lacks -------------------------------------------------------------------------------------------
 
 
 class UnreadFiles:
-    """Of one store, for one question, within its index's snapshot. ``current``: the index has every file as it is."""
+    """The files that one store's index lacks, for one question, within the index's snapshot. ``current``: none."""
 
     def __init__(self, store: OpenStore, *, current: bool, may_list: bool) -> None:
         """``may_list``: whether the folder may be listed."""
@@ -335,7 +335,7 @@ class UnreadFiles:
 
     @cached_property
     def _paths(self) -> list[str] | None:
-        """The files that the index does not have as they are; None where nobody can tell."""
+        """New and changed files; None where nobody can tell."""
         if self._current:
             return []
         if not self._may_list:
@@ -353,7 +353,7 @@ class UnreadFiles:
 
     @cached_property
     def _known(self) -> Mapping[str, tuple[int, int]]:
-        """(size, `files.stamp_of`) of what the index on disk has, by path."""
+        """(size, `files.stamp_of`) of each file in the index on disk, by path."""
         return self._store.reader.known_files() if self._store.exists else {}
 
     def files(self) -> int | None:
@@ -385,7 +385,7 @@ class UnreadFiles:
         return False
 
     def left_out(self, path: str) -> SkippedFile | None:
-        """Why a path is there and not searched; None where that is not so."""
+        """Why a file that exists is not searched; None for any other path."""
         end = f"/{path.lstrip('/')}"
         for known, reason, detail in self._store.reader.skipped() if self._store.exists else ():
             if f"/{known.rstrip('/')}".endswith(end):
@@ -397,7 +397,7 @@ class UnreadFiles:
 
 
 class UnreadOfAll:
-    """The same of several collections, whose names stand before their paths."""
+    """As `UnreadFiles`, for several collections, whose names stand before their paths."""
 
     def __init__(self, collections: Sequence[tuple[OpenCollection, UnreadFiles]]) -> None:
         self._collections = collections
