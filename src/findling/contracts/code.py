@@ -57,8 +57,6 @@ def locate_symbol(call: Call, given: Arguments) -> Reply:
     )
     if found.notes:
         metadata["warnings"] = list(found.notes)
-    if found.freshness != "fresh":
-        call.workspace.finish_in_background()
     total = found.total_definitions + found.total_references
     facts = {
         "results": results,
@@ -66,7 +64,8 @@ def locate_symbol(call: Call, given: Arguments) -> Reply:
         **index_state.absent_fields(found.absent),
         "metadata": metadata,
     }
-    return Reply(facts, "results", listing=Listing(total, found.generation))
+    unfinished = found.freshness != "fresh"
+    return Reply(facts, "results", listing=Listing(total, found.generation), unfinished=unfinished)
 
 
 def _definition(hit: SymbolHit, asked: str, detail: str) -> dict[str, Any]:
@@ -241,15 +240,13 @@ def get_file_outline(call: Call, given: Arguments) -> Reply:
         coverage=call.workspace.engine.coverage(),
         job_active=call.workspace.job_active,
     )
-    if freshness != "fresh":
-        call.workspace.finish_in_background()
     facts = {
         "file_path": call.told(found.path),
         "language": found.language,
         "symbols": outline(found, nested=given["depth"] == "all"),
         "metadata": metadata,
     }
-    return Reply(facts, "symbols")
+    return Reply(facts, "symbols", unfinished=freshness != "fresh")
 
 
 # --- grammars --------------------------------------------------------------------------------------------------------

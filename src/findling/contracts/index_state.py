@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from findling.contracts.model import Call
 from findling.model.types import UNREAD, Freshness
 
 if TYPE_CHECKING:
@@ -79,19 +78,14 @@ def _vectors_wanted(answer: Answer) -> bool:
     return answer.meaning.problem is None
 
 
-def of_names(call: Call, seen: SymbolResult) -> dict[str, Any]:
-    """Of an answer from names, as the engine gave it. What is left goes on in the background."""
-    if seen.freshness != "fresh":
-        call.workspace.finish_in_background()
+def of_names(seen: SymbolResult) -> dict[str, Any]:
+    """The fields of an answer from names."""
     partial = seen.completeness == "partial" or seen.freshness == "syncing"
     return state(seen.freshness, partial=partial, **not_searched(seen.coverage, vectors_wanted=False))
 
 
-def of_text(call: Call, seen: GrepResult) -> dict[str, Any]:
-    """Of an answer from text, which is of the files as they are, and names those that are left out by itself. What is
-    not indexed yet is, in the background."""
-    if seen.unindexed:
-        call.workspace.finish_in_background()
+def of_text(seen: GrepResult) -> dict[str, Any]:
+    """The fields of an answer from text, which is of the files as they are and names those that are left out."""
     return state("fresh", partial=not seen.counts_exact or any(file.reason in UNREAD for file in seen.skipped))
 
 

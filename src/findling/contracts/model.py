@@ -53,13 +53,15 @@ class Reply(Struct, frozen=True):
     ``items`` is the key of the list that loses its tail when the answer is too long, '' when nothing may be cut.
     ``listing``: what that list is a page of, where there may be more pages.
     ``text``: text blocks where they are not simply the facts as JSON; with None for facts they are all there is.
-    ``is_error`` marks facts that are a refusal.
+    ``is_error`` marks facts that are a refusal. ``unfinished``: indexing would make the answer better, so it goes on in
+    the background.
     """
 
     facts: dict[str, Any] | None
     items: str = ""
     text: list[str] | None = None
     is_error: bool = False
+    unfinished: bool = False
     listing: Listing | None = None
 
 

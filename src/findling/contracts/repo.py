@@ -53,20 +53,19 @@ ALL_DEFINITIONS = 10_000
 
 def search_semantic(call: Call, given: Arguments) -> Reply:
     answer = _asked("search_semantic", call, given, nearest(given, call.offset))
-    return Reply(semantic_facts(answer), "results", listing=_listing(answer))
+    return _reply(semantic_facts(answer), answer)
 
 
-def _listing(answer: Answer) -> Listing:
-    return Listing(0 if answer.result.is_absent else answer.result.total, answer.generation)
+def _reply(facts: dict[str, Any], answer: Answer) -> Reply:
+    listing = Listing(0 if answer.result.is_absent else answer.result.total, answer.generation)
+    return Reply(facts, "results", listing=listing, unfinished=index_state.is_unfinished(answer))
 
 
 def _asked(operation: str, call: Call, given: Arguments, query: Query) -> Answer:
-    """The engine's answer. What the index lacks goes on in the background; the log hears what meaning did."""
+    """The engine's answer. What became of the search by meaning is logged."""
     started = time.monotonic()
     workspace = call.workspace
     answer = workspace.asked.ask(query, progress=call.progress)
-    if index_state.is_unfinished(answer):
-        workspace.finish_in_background()
     meaning = answer.meaning
     if meaning.failure:
         events.semantic_error(operation=operation, error_type=meaning.skipped or "failed", message=meaning.failure)
@@ -120,7 +119,7 @@ def semantic_facts(answer: Answer) -> dict[str, Any]:
 def hybrid_search(call: Call, given: Arguments) -> Reply:
     """Keyword, symbol and semantic lists of places, their scores mixed by fixed weights."""
     answer = _asked("hybrid_search", call, given, mixed(given, call.workspace.config, call.offset))
-    return Reply(hybrid_facts(answer), "results", listing=_listing(answer))
+    return _reply(hybrid_facts(answer), answer)
 
 
 def mixed(given: Arguments, config: Config, offset: int = 0) -> Query:
@@ -199,7 +198,8 @@ def search_keyword(call: Call, given: Arguments) -> Reply:
         facts |= {} if result.total_files else _absent(engine, Query(query, mode="exact", **filters(given)), result)
     made_from = " ".join(f"{path}:{line.line}:{score}" for score, path, line in places)  # no index, but the disk
     listing = Listing(len(places), made_from)
-    return Reply(facts | index_state.of_text(call, result), "results", listing=listing)
+    unfinished = result.unindexed > 0
+    return Reply(facts | index_state.of_text(result), "results", listing=listing, unfinished=unfinished)
 
 
 def _absent(engine: Engine | Engines, query: Query, result: GrepResult) -> dict[str, Any]:
@@ -251,8 +251,9 @@ def find_symbol(call: Call, given: Arguments) -> Reply:
     total = len(hits) if wanted else found.total_definitions
     if total > len(facts["symbols"]):
         facts["total"] = total
-    facts |= index_state.absent_fields(found.absent) | index_state.of_names(call, found)
-    return Reply(facts, "symbols", listing=Listing(total, found.generation))
+    facts |= index_state.absent_fields(found.absent) | index_state.of_names(found)
+    unfinished = found.freshness != "fresh"
+    return Reply(facts, "symbols", listing=Listing(total, found.generation), unfinished=unfinished)
 
 
 def list_defs_in_file(call: Call, given: Arguments) -> Reply:
@@ -260,11 +261,10 @@ def list_defs_in_file(call: Call, given: Arguments) -> Reply:
     found, freshness = file_symbols(call, given["path"])
     symbols = [{**each, "path": call.told(found.path)} for each in definitions(found, Lines(engine))]
     facts = {"path": call.told(found.path), "symbols": symbols}
-    if freshness != "fresh":
-        if any(engine.changed(found.path)):  # how it is with other files does not matter here
-            facts |= index_state.state(freshness, partial=False)
-        call.workspace.finish_in_background()
-    return Reply(facts, "symbols")
+    unfinished = freshness != "fresh"
+    if unfinished and any(engine.changed(found.path)):  # whether other files are fresh does not matter here
+        facts |= index_state.state(freshness, partial=False)
+    return Reply(facts, "symbols", unfinished=unfinished)
 
 
 # --- files -----------------------------------------------------------------------------------------------------

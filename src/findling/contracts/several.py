@@ -41,7 +41,7 @@ def handle(tool: Tool, call: Call, given: Arguments) -> Reply:
         workspace = workspace.at(ref)
         call = replace(call, workspace=workspace)
     if not workspace.several or tool.family == "library":
-        return tool.handler(call, given)
+        return _handled(tool, call, given)
     if tool.family == "docs":
         names, rest = _by_prefix(workspace, given)
         if names is not None:
@@ -53,11 +53,18 @@ def handle(tool: Tool, call: Call, given: Arguments) -> Reply:
         answers, problems = _of_each(tool, call, given)
         reply = _JOINED[tool.name](answers)
     else:
-        reply = tool.handler(call, given)
+        reply = _handled(tool, call, given)
         problems = {name: str(error) for name, error in workspace.problems.items()}
         if tool.family == "docs":
             problems = {**workspace.by_words, **problems}
     return _told(tool, reply, workspace, problems)
+
+
+def _handled(tool: Tool, call: Call, given: Arguments) -> Reply:
+    reply = tool.handler(call, given)
+    if reply.unfinished:
+        call.workspace.finish_in_background()
+    return reply
 
 
 # --- one root --------------------------------------------------------------------------------------------------
@@ -71,7 +78,7 @@ def _of_one(tool: Tool, call: Call, given: Arguments, argument: str) -> Reply:
         raise Refusal("invalid_input", f"path is a directory: {given[argument]}")
     root = workspace.by_name[name].at(given["ref"]) if given.get("ref") else workspace.by_name[name]
     try:
-        return tool.handler(replace(call, workspace=workspace.alone(root), root=name), {**given, argument: rest})
+        return _handled(tool, replace(call, workspace=workspace.alone(root), root=name), {**given, argument: rest})
     except (Refusal, FindlingError) as error:
         raise _as_asked(error, rest, given[argument]) from error
 
