@@ -285,9 +285,9 @@ def test_what_is_not_searched_is_counted(workspace: Workspace) -> None:
 
 def test_a_server_watches_unless_it_is_told_not_to(workspace: Workspace) -> None:
     """D13, S0-24."""
-    assert workspace.watched is None
+    assert workspace.root.watched is None
     workspace.watch()
-    assert isinstance(workspace.watched, watching.Watch)
+    assert isinstance(workspace.root.watched, watching.Watch)
     assert facts("index_status", workspace)["watching"]["state"] in ("waiting", "standby", "watching")
     for option in ("watch", "autoIndex"):
         (workspace.engine.root / "findling.toml").write_text(f"[semantic]\n{option} = false\n")

@@ -148,7 +148,7 @@ def test_so_many_watched_folders_are_taken_in_at_once(tmp_path: Path) -> None:
             workspace.watch()
         with watching._turns(1):
             for workspace in (waiting, watching_too):
-                until(lambda workspace=workspace: workspace.watched.state == "watching")  # type: ignore[misc]
+                until(lambda workspace=workspace: workspace.root.watched.state == "watching")  # type: ignore[misc]
             before = waiting._watcher.taken_in  # type: ignore[union-attr]
             write(first, {"b.py": "def two():\n    return 2\n"})
             seen = watching_too._watcher.taken_in  # type: ignore[union-attr]
