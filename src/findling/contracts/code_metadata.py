@@ -43,11 +43,11 @@ _WORST: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("indexing_status", ("failed", "indexing", "not_indexed", "ready")),
     ("result_completeness", ("partial", "truncated", "complete")),
 )
-"""Of several roots the state that comes first here is the state of all."""
+"""Several roots together have the state that comes first here."""
 
 
 def joined(states: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The fields of several roots together: never better than the worst of them."""
+    """The fields of several roots together: the worst state of any of them."""
     found = dict(states[0])
     for key, order in _WORST:
         found[key] = min((state[key] for state in states), key=order.index)
@@ -75,7 +75,7 @@ def of_answer(
 
 
 def of_status(root: Root, status: Status) -> dict[str, Any]:
-    """The fields of an answer that tells the index's status."""
+    """The fields of an answer about the status of the index."""
     state = protocol_state(
         indexed=status.indexing_status != "not_indexed",
         job_active=active_job(root) is not None,
@@ -173,12 +173,12 @@ def active_job(root: Root) -> dict[str, Any] | None:
 
 
 def _latest(root: Root) -> Job | None:
-    """The job that last got on: where one of this process waits for another's run, that is the other one."""
+    """The job with the latest progress: a job of this process may be waiting for one of another process."""
     found = [job for job in (root.jobs.active, root.engine.active_job) if job is not None]
     return max(found, key=lambda job: job.updated, default=None)
 
 
 def pending_files(root: Root, coverage: Coverage) -> int:
-    """Files that are not taken in yet: as the run that goes on has got, else as the index knew when it was written."""
+    """Files that are not indexed yet: by the progress of a running job, else by the index itself."""
     latest = _latest(root)
     return latest.pending if latest is not None and latest.stage == "indexing" else coverage.pending_files

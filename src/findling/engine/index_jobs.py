@@ -50,7 +50,8 @@ def records_of(store_dir: Path) -> Records:
 def running_job(
     store: OpenStore, progress: OnProgress | None, *, kind: Literal["index", "embed"] = "index", whole: bool
 ) -> Iterator[RunningJob]:
-    """What a run calls instead of ``progress``; a run within a job is that job. Nobody is told of it afterwards."""
+    """The job of a run, to call instead of ``progress``; a run within a job belongs to that job. It is not kept when it
+    has ended."""
     if isinstance(progress, RunningJob):
         yield progress
         return
@@ -65,7 +66,7 @@ def running_job(
 
 
 def active_job(store: OpenStore) -> Job | None:
-    """The job that goes on over what the store shows, None where none is told of; of several the one that last got on.
+    """The running job over the same files as the store, None without one; of several the one with the latest progress.
     Changes nothing."""
     place = _place_of(*store.manifest_key)
     found = [job for job in records_of(store.directory).active() if job.place == place]
@@ -90,7 +91,7 @@ def stop(store: OpenStore) -> int:
 
 
 def told(store: OpenStore) -> Iterator[str]:
-    """What a status says of the jobs over what the store shows: one that goes on, and the last one's failure."""
+    """Notes for a status: a job that is running over the same files, or the failure of the last one."""
     place = _place_of(*store.manifest_key)
     jobs = [job for job in records_of(store.directory).all() if job.place == place]
     if active := next((job for job in jobs if job.is_active), None):
@@ -101,7 +102,7 @@ def told(store: OpenStore) -> Iterator[str]:
 
 
 def _place_of(root: str, ref: str) -> str:
-    """What of a store a job works on: its folder on disk, or a commit."""
+    """The name of what a job works on: a folder on disk, or a commit of it."""
     return root if ref == roots.LIVE else f"{root}@{ref}"
 
 
@@ -188,7 +189,7 @@ class IndexJobs:
 
 
 def words(error: BaseException) -> str:
-    """What a record says of a failure."""
+    """A failure in the words of a job's record."""
     return str(error) if isinstance(error, FindlingError) else f"unexpected {type(error).__name__}: {error}"
 
 

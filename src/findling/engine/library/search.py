@@ -1,4 +1,4 @@
-"""The recipe of a library search: each source brought up to date by itself, then all of them one index and one order.
+"""A search of the library: the passages of all its sources, asked as one index, in one order.
 
 A small collection is not crowded out by a large one: of each that has few files all passages are compared.
 """
