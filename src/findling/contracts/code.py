@@ -14,7 +14,7 @@ from findling.contracts.symbols import file_symbols, outline
 from findling.contracts.workspaces import WAIT_S
 from findling.engine.index_jobs import RunMode
 from findling.model.languages import LANGUAGES
-from findling.model.types import Reference, SymbolHit
+from findling.model.types import Reference, SymbolHit, SymbolResult
 from findling.search.lexical import core_name
 
 MATCH_SCORES = {"exact": 1.0, "prefix": 0.8, "part": 0.5}
@@ -42,27 +42,28 @@ def locate_symbol(call: Call, given: Arguments) -> Reply:
         wait_s=WAIT_S,
         progress=call.progress,
     )
-    results = [
-        _definition(hit, given["name"], given["detail_level"])
-        for hit in found.definitions[call.offset : call.offset + given["limit"]]
-    ]
-    first = max(0, call.offset - found.total_definitions)
-    uses = found.references[first : first + given["limit"] - len(results)]
-    results += [_reference(use, given["name"], given["detail_level"]) for use in uses]
     metadata = code_metadata.of_answer(
         call.workspace.ref_name,
         freshness=found.freshness,
         coverage=found.coverage,
         job_active=call.workspace.job_active,
     )
-    if found.notes:
-        metadata["warnings"] = list(found.notes)
+    return located(found, given, metadata, call.offset)
+
+
+def located(found: SymbolResult, given: Arguments, metadata: dict[str, Any], offset: int = 0) -> Reply:
+    """The reply of locate_symbol, from the place ``offset`` of its list on: definitions, and after them uses."""
+    name, detail, limit = given["name"], given["detail_level"], given["limit"]
+    results = [_definition(hit, name, detail) for hit in found.definitions[offset : offset + limit]]
+    first = max(0, offset - found.total_definitions)
+    uses = found.references[first : first + limit - len(results)]
+    results += [_reference(use, name, detail) for use in uses]
     total = found.total_definitions + found.total_references
     facts = {
         "results": results,
         "total_candidates": total,
         **index_state.absent_fields(found.absent),
-        "metadata": metadata,
+        "metadata": {**metadata, "warnings": list(found.notes)} if found.notes else metadata,
     }
     unfinished = found.freshness != "fresh"
     return Reply(facts, "results", listing=Listing(total, found.generation), unfinished=unfinished)
