@@ -46,12 +46,12 @@ KILLS = 10
 """In a round, one after the other, before anything is put right."""
 
 MOMENTS_S: Mapping[str, float] = {
-    "index": 0.8,
-    "embed": 1.2,
-    "watch": 1.5,
-    "fetch": 1.0,
-    "serve": 1.5,
-    "background": 1.2,
+    "index": 0.5,
+    "embed": 0.6,
+    "watch": 1.2,
+    "fetch": 0.6,
+    "serve": 0.8,
+    "background": 0.6,
 }
 """Within how long after it began working a process is killed: somewhat longer than its work takes."""
 
