@@ -24,10 +24,10 @@ COMMAND = [sys.executable, "-m", "findling"]
 OF_THE_MOMENT = frozenset(
     (
         *("uptime_seconds", "job_id", "last_indexed_at", "recent_jobs", "active_job"),
-        *("query_latency_ms", "latency_ms"),
+        *("query_latency_ms", "latency_ms", "next_cursor"),
     )
 )
-"""Fields that tell the time or number a run: two calls cannot agree on them."""
+"""Fields that tell the time or number a run or a state of the index: two calls cannot agree on them."""
 
 LISTED = [name for name, tool in TOOLS.items() if not tool.destructive]
 SERVED = [name for name in LISTED if not TOOLS[name].open_world]

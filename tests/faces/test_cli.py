@@ -243,6 +243,18 @@ def test_search_json(run: Run, project: Path) -> None:
     assert sum(reason["value"] for reason in first["reasons"]) == pytest.approx(first["rank_value"])
 
 
+def test_search_shows_further_pages(run: Run) -> None:
+    whole = [hit["path"] for hit in json.loads(run("search", "request", "--json").stdout)["hits"]]
+    paged = [
+        hit["path"]
+        for page in range(1, len(whole) + 1)
+        for hit in json.loads(run("search", "request", "--json", "-n", "1", "--page", str(page)).stdout)["hits"]
+    ]
+    assert len(whole) > 1 and paged == whole
+    beyond = run("search", "request", "--page", "99")
+    assert beyond.stdout == "" and f"{len(whole)} files matched, there is no such page" in beyond.stderr
+
+
 def test_a_token_budget_is_kept_and_said(run: Run) -> None:
     whole, packed = (
         json.loads(run("search", "request", "--json", *more).stdout) for more in ((), ("--max-tokens", "60"))

@@ -10,7 +10,7 @@ from findling import __version__, reading, store
 from findling.contracts import budget, code_metadata, index_state
 from findling.contracts import code_decisions as decide
 from findling.contracts.code_search import known_language, symbol_id
-from findling.contracts.model import Arguments, Call, Refusal, Reply
+from findling.contracts.model import Arguments, Call, Listing, Refusal, Reply
 from findling.contracts.symbols import file_symbols, outline
 from findling.contracts.workspaces import WAIT_S
 from findling.engine.index_jobs import RunMode
@@ -40,14 +40,18 @@ def locate_symbol(call: Call, given: Arguments) -> Reply:
         references=given["include_references"],
         kind=given.get("kind"),
         language=known_language(given.get("language")),
-        limit=given["limit"],
+        limit=call.offset + given["limit"],
         body_chars=min(BODY_CHARS[given["detail_level"]], budget.allowed_chars(given.get("max_tokens"))),
         wait_s=call.workspace.wait_for_text(WAIT_S, call.progress),
         progress=call.progress,
     )
-    results = [_definition(hit, given["name"], given["detail_level"]) for hit in found.definitions]
-    room = max(0, given["limit"] - len(results))
-    results += [_reference(use, given["name"], given["detail_level"]) for use in found.references[:room]]
+    results = [
+        _definition(hit, given["name"], given["detail_level"])
+        for hit in found.definitions[call.offset : call.offset + given["limit"]]
+    ]
+    first = max(0, call.offset - found.total_definitions)
+    uses = found.references[first : first + given["limit"] - len(results)]
+    results += [_reference(use, given["name"], given["detail_level"]) for use in uses]
     metadata = code_metadata.of_answer(
         call.workspace.ref_name,
         freshness=found.freshness,
@@ -58,13 +62,14 @@ def locate_symbol(call: Call, given: Arguments) -> Reply:
         metadata["warnings"] = list(found.notes)
     if found.freshness != "fresh":
         call.workspace.finish_in_background()
+    total = found.total_definitions + found.total_references
     facts = {
         "results": results,
-        "total_candidates": found.total_definitions + found.total_references,
+        "total_candidates": total,
         **index_state.absent_fields(found.absent),
         "metadata": metadata,
     }
-    return Reply(facts, "results")
+    return Reply(facts, "results", listing=Listing(total, found.generation))
 
 
 def _definition(hit: SymbolHit, asked: str, detail: str) -> dict[str, Any]:

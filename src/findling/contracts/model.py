@@ -51,6 +51,7 @@ class Reply(Struct, frozen=True):
     """What a handler gives back: facts, and where they may be cut.
 
     ``items`` is the key of the list that loses its tail when the answer is too long, '' when nothing may be cut.
+    ``listing``: what that list is a page of, where there may be more pages.
     ``text``: text blocks where they are not simply the facts as JSON; with None for facts they are all there is.
     ``is_error`` marks facts that are a refusal.
     """
@@ -59,17 +60,28 @@ class Reply(Struct, frozen=True):
     items: str = ""
     text: list[str] | None = None
     is_error: bool = False
+    listing: Listing | None = None
+
+
+class Listing(Struct, frozen=True):
+    """The whole list that an answer shows a page of: how many items it has, and a name of what it was made from, which
+    is another one when the list may be in another order."""
+
+    total: int
+    made_from: str
 
 
 class Call(Struct, frozen=True):
     """One call: where it looks, and how it tells how far it is.
 
     ``progress`` may raise `errors.Cancelled` to stop the work. ``notes``: what its answer has to say of the question.
+    ``offset``: how many items of the list come before the page that is asked for.
     """
 
     workspace: Workspace
     progress: Callable[[Progress], None] | None = None
     notes: tuple[str, ...] = ()
+    offset: int = 0
 
 
 Handler = Callable[[Call, Arguments], Reply]

@@ -15,7 +15,7 @@ from findling import search
 from findling.contracts import budget, index_state
 from findling.contracts.code_search import filters, known_language
 from findling.contracts.files import Lines, clipped, line_range, read_document, read_text
-from findling.contracts.model import Arguments, Call, Reply
+from findling.contracts.model import Arguments, Call, Listing, Reply
 from findling.contracts.symbols import definition, definitions, file_symbols, kinds_of
 from findling.contracts.untrusted import UntrustedText
 from findling.contracts.workspaces import WAIT_S
@@ -52,7 +52,12 @@ ALL_DEFINITIONS = 10_000
 
 
 def search_semantic(call: Call, given: Arguments) -> Reply:
-    return Reply(semantic_facts(_asked("search_semantic", call, given, nearest(given))), "results")
+    answer = _asked("search_semantic", call, given, nearest(given, call.offset))
+    return Reply(semantic_facts(answer), "results", listing=_listing(answer))
+
+
+def _listing(answer: Answer) -> Listing:
+    return Listing(0 if answer.result.is_absent else answer.result.total, answer.generation)
 
 
 def _asked(operation: str, call: Call, given: Arguments, query: Query) -> Answer:
@@ -74,7 +79,7 @@ def _asked(operation: str, call: Call, given: Arguments, query: Query) -> Answer
     return answer
 
 
-def nearest(given: Arguments) -> Query:
+def nearest(given: Arguments, offset: int = 0) -> Query:
     """What search_semantic asks: the passages nearest to a text, by their cosines."""
     return Query(
         given["query"],
@@ -84,6 +89,7 @@ def nearest(given: Arguments) -> Query:
         wait_s=WAIT_S,
         weights={"semantic": 1.0},
         place_lines=PLACE_LINES,
+        offset=offset,
     )
 
 
@@ -113,10 +119,11 @@ def semantic_facts(answer: Answer) -> dict[str, Any]:
 
 def hybrid_search(call: Call, given: Arguments) -> Reply:
     """Keyword, symbol and semantic lists of places, their scores mixed by fixed weights."""
-    return Reply(hybrid_facts(_asked("hybrid_search", call, given, mixed(given, call.workspace.config))), "results")
+    answer = _asked("hybrid_search", call, given, mixed(given, call.workspace.config, call.offset))
+    return Reply(hybrid_facts(answer), "results", listing=_listing(answer))
 
 
-def mixed(given: Arguments, config: Config) -> Query:
+def mixed(given: Arguments, config: Config, offset: int = 0) -> Query:
     """What the arguments ask."""
     weighted = config.hybrid
     return Query(
@@ -131,6 +138,7 @@ def mixed(given: Arguments, config: Config) -> Query:
             "semantic": weighted.semantic_weight,
         },
         place_lines=PLACE_LINES,
+        offset=offset,
     )
 
 
@@ -166,7 +174,7 @@ def search_keyword(call: Call, given: Arguments) -> Reply:
     result = engine.grep(query, literal=literal, limit=KEYWORD_LINES, language=language, path_globs=globs)
     places = [(_matched_share(line), file.path, line) for file in result.files for line in file.lines]
     places.sort(key=lambda place: (-place[0], place[1], place[2].line))
-    shown = places[: given["top_k"]]
+    shown = places[call.offset : call.offset + given["top_k"]]
     results = [
         {
             "path": path,
@@ -182,14 +190,16 @@ def search_keyword(call: Call, given: Arguments) -> Reply:
         "results": results,
         "total_matches": result.total_occurrences,
         "total_files": result.total_files,
-        "truncated": result.total_lines > len(results) or result.truncated,
+        "truncated": result.total_lines > call.offset + len(results) or result.truncated,
         "skipped": skipped,
     }
     if len(result.skipped) > len(skipped):
         facts["skipped_total"] = len(result.skipped)
     if literal or re.escape(query) == query:
         facts |= {} if result.total_files else _absent(engine, Query(query, mode="exact", **filters(given)), result)
-    return Reply(facts | index_state.of_text(call, result), "results")
+    made_from = " ".join(f"{path}:{line.line}:{score}" for score, path, line in places)  # no index, but the disk
+    listing = Listing(len(places), made_from)
+    return Reply(facts | index_state.of_text(call, result), "results", listing=listing)
 
 
 def _absent(engine: Engine, query: Query, result: GrepResult) -> dict[str, Any]:
@@ -230,17 +240,19 @@ def find_symbol(call: Call, given: Arguments) -> Reply:
     wanted = kinds_of(given["kind"]) if "kind" in given else None
     found = engine.symbols(
         given["name"],
-        limit=ALL_DEFINITIONS if wanted else given["limit"],
+        limit=ALL_DEFINITIONS if wanted else call.offset + given["limit"],
         wait_s=call.workspace.wait_for_text(WAIT_S, call.progress),
         progress=call.progress,
     )
     hits = [hit for hit in found.definitions if wanted is None or hit.kind in wanted]
     lines = Lines(engine)
-    facts: dict[str, Any] = {"symbols": [definition(hit, lines) for hit in hits[: given["limit"]]]}
+    shown = hits[call.offset : call.offset + given["limit"]]
+    facts: dict[str, Any] = {"symbols": [definition(hit, lines) for hit in shown]}
     total = len(hits) if wanted else found.total_definitions
     if total > len(facts["symbols"]):
         facts["total"] = total
-    return Reply(facts | index_state.absent_fields(found.absent) | index_state.of_names(call, found), "symbols")
+    facts |= index_state.absent_fields(found.absent) | index_state.of_names(call, found)
+    return Reply(facts, "symbols", listing=Listing(total, found.generation))
 
 
 def list_defs_in_file(call: Call, given: Arguments) -> Reply:

@@ -39,6 +39,10 @@ _FAILURES: Mapping[str, Skip] = {"timeout": "slow", "unreachable": "down"}
 """What is called so of an embedder that failed at a question."""
 
 
+SORTED_USES = 10_000
+"""Uses of a name that are put in order before the first ones are answered: pages of them then fit together."""
+
+
 class Answers:
     """Of what is searched, whether that is one collection or several."""
 
@@ -70,6 +74,7 @@ class Answers:
             text_confidence=found.text_confidence,
             no_file=no_file,
             timings_ms={"freshness": (fresh - started) * 1000, "search": (time.monotonic() - fresh) * 1000},
+            generation=self.searched.generation,
         )
 
     def _unread(self, freshness: Freshness, wait_s: float | None) -> UnreadOfAll:
@@ -200,8 +205,9 @@ class Answers:
             if references:
                 source = self.searched.every_file()
                 with_uses = frozenset((*reading.syntax.supported_languages(), reading.syntax.NOTEBOOK))
+                most = max(limit, SORTED_USES)
                 uses = search.references(
-                    source, name, reading.syntax.references, languages=with_uses, language=language, limit=limit
+                    source, name, reading.syntax.references, languages=with_uses, language=language, limit=most
                 )
             absent: tuple[types.Absent, ...] = ()
             no_file = ""
@@ -225,10 +231,10 @@ class Answers:
         return types.SymbolResult(
             name=name,
             definitions=tuple(found),
-            references=tuple(sorted(uses.found, key=lambda use: (use.path, use.line))),
+            references=tuple(sorted(uses.found, key=lambda use: (use.path, use.line))[:limit]),
             total_definitions=total,
             total_references=uses.total,
-            truncated=definitions.cut or total > len(found) or uses.total > len(uses.found) or uses.cut,
+            truncated=definitions.cut or total > len(found) or uses.total > limit or uses.cut,
             freshness=freshness,
             completeness="partial" if covered.unfinished or covered.unread else "complete",
             coverage=covered,
@@ -236,6 +242,7 @@ class Answers:
             notes=notes,
             stale_reason=stale_reason,
             absent=absent,
+            generation=self.searched.generation,
         )
 
     def _with_bodies(self, found: Sequence[types.SymbolHit], most: int) -> list[types.SymbolHit]:

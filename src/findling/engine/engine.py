@@ -471,6 +471,7 @@ class Engine:
         text: str,
         *,
         limit: int = 10,
+        offset: int = 0,
         mode: str = "auto",
         language: str | None = None,
         path_globs: Sequence[str] = (),
@@ -482,7 +483,8 @@ class Engine:
         look_at_all: bool = False,
         progress: OnProgress | None = None,
     ) -> SearchResult:
-        """The places that answer ``text``, best first. Raises `InvalidInput` and the index's errors.
+        """The places that answer ``text``, best first, without the first ``offset``. Raises `InvalidInput` and the
+        index's errors.
 
         Of a text of more than 100,000 characters the beginning is searched for, which a note says.
 
@@ -502,6 +504,7 @@ class Engine:
             explain,
             wait_s,
             look_at_all,
+            offset=offset,
         )
         return self.ask(query, ref=ref, progress=progress).result
 

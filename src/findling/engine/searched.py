@@ -137,6 +137,11 @@ class Searched:
 
     # --- state ----------------------------------------------------------------------------------------------
 
+    @property
+    def generation(self) -> str:
+        """Names what was searched last: each index, the commit of it that was read, and what was read beside it."""
+        return " ".join(f"{each.name}={each.store.generation}" for each in self.collections)
+
     def coverage(self) -> Coverage:
         return joined_coverage(coverage(store) for store in self.stores)
 

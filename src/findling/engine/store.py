@@ -109,6 +109,16 @@ class OpenStore:
         return self.first_answer.index if self.first_answer else self.reader
 
     @property
+    def generation(self) -> str:
+        """Names what a question is answered from: the index, the commit of it that was read last, the ref, and the
+        files that were read beside it. Another name wherever one of them is another."""
+        first = self.first_answer
+        reader = first.indexed if first else self.reader
+        indexed = f"{reader.identity.hex()}:{reader.generation}" if reader else ""
+        beside = sorted(first.states.items()) if first else ""
+        return f"{indexed}:{self.manifest_key[1]}:{beside}"
+
+    @property
     def searchable(self) -> bool:
         """Whether there is anything to answer from."""
         return self.exists or self.first_answer is not None

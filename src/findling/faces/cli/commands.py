@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final
 from findling import config, contracts, engine, outbound
 from findling.faces import mcp
 from findling.faces.cli import terminal
-from findling.faces.cli.session import within
 from findling.faces.cli.terminal import words
 from findling.model.errors import EmbedderUnavailable, FindlingError, InvalidInput, NotFound, RootError
 from findling.model.typed_paths import as_path, inside, nearest_folder, split_target
@@ -39,6 +38,9 @@ ERROR: Final = 2
 
 LEAST_WAIT_S: Final = 0.001
 
+JSON_PLACE_CHARS: Final = 900
+"""What the fields of a place take in JSON beside its text, about."""
+
 BODY_CHARS: Final = 6_000
 """How much of the text of definitions is printed."""
 
@@ -61,15 +63,14 @@ def search(args: Namespace, session: Session) -> int:
                 args.language,
                 tuple(args.path_globs),
                 args.kind,
-                explain=args.explain,
-                wait_s=wait_s,
+                args.max_tokens,
+                args.explain,
+                wait_s,
                 screen_lines=session.screen_lines,
-                usual_chars=session.most_chars,
+                place_chars=JSON_PLACE_CHARS if args.json else 0,
+                offset=(args.page - 1) * args.limit,
             )
-            asked = taken_from_text(written)
-            result = engine.ask(asked, progress=progress).result
-        if args.max_tokens:
-            result = within(result, args.max_tokens, lambda some: view.length(some, explain=args.explain))
+            result = engine.ask(taken_from_text(written), progress=progress).result
         with session.printing():
             view.search(result, explain=args.explain)
         how_to_finish = "finish it with 'findling index' or --wait all"

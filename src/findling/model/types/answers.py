@@ -39,7 +39,8 @@ class Gate(Struct, frozen=True):
 
 
 class Query(Struct, frozen=True):
-    """What is asked. ``limit`` counts places in the answer (1 to 1000).
+    """What is asked. ``limit`` counts places in the answer (1 to 1000), ``offset`` those before them: the next page of
+    the same list.
 
     ``wait_s`` bounds the indexing that may go before (0: none, None: all of it); with ``look_at_all`` every file is
     looked at before, however many there are. ``gate``: when meaning is asked, for modes that ask it; always without
@@ -71,6 +72,7 @@ class Query(Struct, frozen=True):
     usual_chars: int | None = None
     place_chars: int = 0
     screen_lines: int | None = None
+    offset: int = 0
 
 
 class Span(Struct, frozen=True):
@@ -199,7 +201,8 @@ _SHOWN_CHARS = 120
 class SearchResult(Struct, frozen=True):
     """An answer: hits in order, and what it is worth.
 
-    ``total`` counts distinct files that matched before the cut to ``limit``. ``confidence`` is in [0, 1];
+    ``total`` counts distinct files that matched before the cut to ``limit``, ``offset`` those before the first hit.
+    ``confidence`` is in [0, 1];
     ``notes`` are sentences for people: what was cut, what was skipped, what a channel could not do. ``absent``: what of
     the question is known not to occur. Where that is all of it (`is_absent`), the hits are of what was meant instead,
     and there are none where nothing is near enough. ``groups``: where both code and documents may be meant, these two,
@@ -222,6 +225,7 @@ class SearchResult(Struct, frozen=True):
     absent: tuple[Absent, ...] = ()
     further: tuple[Hit, ...] = ()
     groups: tuple[Group, ...] = ()
+    offset: int = 0
 
     def in_groups(self) -> Iterator[tuple[Group | None, tuple[Hit, ...]]]:
         """The hits by their groups, in the order of these; all of them under None where there are none."""
@@ -321,7 +325,8 @@ class Answer(Struct, frozen=True):
     ``grounds`` has one entry for each of the result's hits, in order. ``ran``: the channels that were asked.
     ``text_confidence``: how sure text was where the query has a gate. ``intent_hint``: how to ask better.
     ``no_file``: that no file passes the question's filters, and what is nearest to them; '' where one does.
-    ``timings_ms``: what bringing the index up to date and searching took.
+    ``timings_ms``: what bringing the index up to date and searching took. ``generation``: changes with whatever the
+    order of places is made from, so that pages of two generations do not fit together.
     """
 
     query: Query
@@ -335,6 +340,7 @@ class Answer(Struct, frozen=True):
     text_confidence: float = 0.0
     no_file: str = ""
     timings_ms: Mapping[str, float] = {}
+    generation: str = ""
 
     @property
     def absent(self) -> tuple[Absent, ...]:

@@ -153,7 +153,7 @@ class Reference(Struct, frozen=True):
 
 class SymbolResult(Struct, frozen=True):
     """Definitions and uses of a name. ``coverage``: of the asked folder what was left out, and no vectors. ``absent``:
-    that the name occurs nowhere, where that is known."""
+    that the name occurs nowhere, where that is known. ``generation``: as an `Answer`'s."""
 
     name: str
     definitions: tuple[SymbolHit, ...]
@@ -168,6 +168,7 @@ class SymbolResult(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     stale_reason: str = ""
     absent: tuple[Absent, ...] = ()
+    generation: str = ""
 
 
 class Edge(Struct, frozen=True):

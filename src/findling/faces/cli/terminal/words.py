@@ -86,8 +86,8 @@ def search_notes(result: SearchResult, *, how_to_finish: str = "", doubted: bool
     What is known to be absent, and that, are the last notes, which is what a terminal still shows."""
     notes = []
     if not result.hits and not result.is_absent:
-        matched = f"{count(result.total, 'file')} matched, but no place fits into --max-tokens"
-        notes.append(matched if result.total else NOTHING_FOUND)
+        no_page = f"{count(result.total, 'file')} matched, there is no such page"
+        notes.append(no_page if result.offset and result.total else NOTHING_FOUND)
     notes += list(result.notes)
     if any(MASK in f"{hit.snippet}{hit.body}{hit.signature}" for hit in result.hits):
         notes.append(WHAT_MASKS_ARE)
