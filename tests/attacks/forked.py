@@ -23,7 +23,9 @@ IMPORTED = (
     "findling.engine.library.fetching.running",
     "findling.engine.watching",
     "findling.faces.cli.main",
-    "findling.faces.mcp.desk",
+    "findling.faces.mcp.serving",
+    "mcp.server.lowlevel",
+    "mcp.types",
     "findling.search.searcher",
     "findling.store.writer",
 )

@@ -42,7 +42,7 @@ from findling.engine.library.fetching.running import run_here
 from findling.store.lock import WriterLock
 
 GOALS: Mapping[str, int] = {"index": 400, "embed": 120, "watch": 120, "fetch": 120, "serve": 120, "background": 120}
-KILLS = 10
+KILLS = 20
 """In a round, one after the other, before anything is put right."""
 
 MOMENTS_S: Mapping[str, float] = {
