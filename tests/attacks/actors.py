@@ -21,7 +21,7 @@ _SMALL_BATCHES = """
     threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
     from findling import Engine; from findling.model import errors
     from findling.engine import indexer, embedding_pass
-    indexer._TASK_FILES, indexer._COMMIT_FILES, indexer._MIN_SEGMENT = 4, 8, 1
+    indexer._TASK_FILES, indexer._COMMIT_FILES = 4, 8
     embedding_pass._FILES_PER_BATCH = 10
     root, seed = sys.argv[1], int(sys.argv[2])
     chance = random.Random(seed)

@@ -25,8 +25,7 @@ from findling.engine import indexer
 from findling.model.errors import FindlingError
 from findling.model.languages import LANGUAGES, language_of
 from findling.model.reading import Embedded, Reading
-from findling.model.types import SkippedFile
-from findling.model.types.basic import Mode
+from findling.model.types import Mode, SkippedFile
 from findling.reading.limits import ChunkLimits, DocLimits
 from findling.reading.pool import Task, WorkerPool
 
@@ -330,7 +329,6 @@ class IndexFiles:
     def __init__(self, folder: Path) -> None:
         indexer.WorkerPool = InlinePool  # type: ignore[assignment,misc]  # what is in the files is no question here
         self._root, self._kept, self._other = folder / "p", folder / "kept", folder / "other"
-        indexer._MIN_SEGMENT = 1
         os.environ["PATH"] = ""  # no git, which the folder has no use for: starting it would take half of the time
         self._embedder = bundled.shared()  # each engine would open it anew
         make(self._root)

@@ -255,7 +255,7 @@ def test_what_cannot_be_done_is_said_before_anything_is(
     ran = evaluate([*BY_FILE, {**BY_FILE[0], "query_id": "x#0", "repo": "../corpora/shop"}])
     assert ran.returncode == 2 and "'../corpora/shop' is not the name of a folder" in ran.stderr
     ran = evaluate([BY_FILE[0], {**BY_FILE[1], "relevant": 3}])
-    assert ran.returncode == 2 and "queries.jsonl line 2: relevant is not a list" in ran.stderr
+    assert ran.returncode == 2 and "queries.jsonl line 2: Expected `array`, got `int`" in ran.stderr
     queries = lines(tmp_path / "q.jsonl", BY_FILE)
     for out, words in (
         (tmp_path / "none/run.jsonl", "cannot be written"),

@@ -1,26 +1,31 @@
-"""The text index: BM25 over chunks and files, derived from the tables. The only module that imports tantivy.
+"""The text index: words and trigrams, derived from the tables. The only module that imports tantivy.
 
 It *proposes* candidates; their order in an answer is decided by `findling.search.ranking`. A document is a chunk
-(``body`` and ``context``: its breadcrumb and the names it defines) or a file (``path``). Documents carry a unit id
-(`protocols.CHUNK_BITS`). Nothing is stored in it but that id; text comes from the files themselves.
+(``body`` and ``context``: its breadcrumb and the names it defines) or a file (``path``, and ``trigrams`` of its whole
+text). Documents carry a unit id (`protocols.CHUNK_BITS`). Nothing is stored in it but that id; text comes from the
+files themselves.
 """
 
 from __future__ import annotations
 
+import base64
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tantivy
 
 from findling.model import errors
 from findling.store import fulltext_files, layout, lengths
 from findling.store.proposals import rounded
-from findling.store.protocols import Frequencies
+from findling.store.protocols import CHUNK_BITS, Frequencies
 from findling.store.schema import IndexDamaged, full
+
+if TYPE_CHECKING:
+    from findling.model.trigram_plan import TrigramPlan
 
 _HEAP_BYTES = 64_000_000
 """Memory of the writer before it writes a segment; more makes fewer segments, this keeps a run under its budget."""
@@ -47,6 +52,7 @@ def _schema() -> tantivy.Schema:
     builder.add_unsigned_field("entry", stored=False, indexed=True, fast=False)
     for field in ("body", "context", "path"):
         builder.add_text_field(field, stored=False, tokenizer_name=_TOKENIZER, index_option="freq")
+    builder.add_text_field("trigrams", stored=False, tokenizer_name=_TOKENIZER, index_option="basic")
     return builder.build()
 
 
@@ -110,19 +116,25 @@ class FulltextWriter:
         self._identity = identity
         self._directory = directory
 
-    def add(self, entry_id: int, chunks: Iterable[tuple[int, str, str]], file_unit: int, path: str) -> None:
-        """The documents of an entry: ``chunks`` as (unit id, body, context), and the file by its path's terms."""
+    def add(
+        self, entry_id: int, chunks: Iterable[tuple[int, str, str]], file_unit: int, path: str, trigrams: bytes
+    ) -> None:
+        """The documents of an entry: ``chunks`` as (unit id, body, context), the file by its path's terms and its
+        trigrams (`Reading.trigrams`), and those that give all of them the mean lengths (`lengths.filler`)."""
         texts = [(unit_id, {"body": body, "context": context}) for unit_id, body, context in chunks]
         texts.append((file_unit, {"path": path}))
         totals = dict.fromkeys(lengths.MEANS, 0)
         with _typed(self._directory, self._identity), self._cause():
             for unit_id, fields in texts:
-                words = {field: len(text.split()) for field, text in fields.items() if text}
-                whole = {field: lengths.filled_up(length) for field, length in words.items()}
-                for field, length in whole.items():
-                    totals[field] += length
-                more = {field: whole[field] - length for field, length in words.items()}
-                self._add(unit_id, entry_id, {field: fields[field] + _filling(more[field]) for field in words})
+                whole = {}
+                for field, text in fields.items():
+                    length = len(text.split())
+                    wanted = lengths.filled_up(length)
+                    totals[field] += wanted
+                    whole[field] = text + _filling(wanted - length)
+                if unit_id == file_unit:
+                    whole["trigrams"] = _words_of(trigrams)
+                self._add(unit_id, entry_id, whole)
             for filler in lengths.filler(len(texts), totals):
                 self._add(file_unit, entry_id, {field: _filling(length) for field, length in filler.items()})
 
@@ -131,7 +143,8 @@ class FulltextWriter:
         document.add_unsigned("unit", unit_id)
         document.add_unsigned("entry", entry_id)
         for field, text in fields.items():
-            document.add_text(field, text)
+            if text:
+                document.add_text(field, text)
         self._writer.add_document(document)
 
     def delete(self, entry_ids: Iterable[int]) -> None:
@@ -251,6 +264,19 @@ class FulltextReader:
         ranked.sort(key=lambda pair: (-pair[1], pair[0]))
         return ranked
 
+    def containing(self, plan: TrigramPlan) -> set[int]:
+        """The entries whose text has the trigrams that a plan asks for, whatever manifest they are of."""
+        with _typed(self._directory):
+            wanted = tantivy.Query.all_query() if plan.admits_everything else self._with_trigrams(plan)
+            found: Any = self._searcher.search(wanted, max(1, self._searcher.num_docs), count=False).hits
+            units = self._searcher.fast_field_values("unit", [address for _, address in found]) if found else []
+        return {int(unit) >> CHUNK_BITS for unit in units if unit is not None}
+
+    def _with_trigrams(self, plan: TrigramPlan) -> tantivy.Query:
+        query, occur = tantivy.Query, tantivy.Occur.Must if plan.kind == "all" else tantivy.Occur.Should
+        terms = [query.term_query(self._schema, "trigrams", _word_of(code), "basic") for code in plan.codes]
+        return query.boolean_query([(occur, each) for each in (*terms, *map(self._with_trigrams, plan.parts))])
+
     def frequencies(
         self, wanted: Iterable[tuple[str, str]], units: int, beside: Callable[[], Sequence[int]]
     ) -> Frequencies:
@@ -312,6 +338,28 @@ class _Counts:
     def _count(self, wanted: tantivy.Query) -> int:
         found: Any = self._searcher.search(wanted, 1, count=True)
         return int(found.count)
+
+
+_WORD_CHARS = 4
+"""Of a trigram as a word: its three bytes in base64."""
+
+
+def _word_of(code: int) -> str:
+    return base64.b64encode(code.to_bytes(3, "big")).decode()
+
+
+def _words_of(trigrams: bytes) -> str:
+    """The words of packed codes (`file_trigrams`), as `_word_of` has each; made column by column, which takes a
+    twentieth of the time."""
+    count = len(trigrams) // 4
+    codes = bytearray(3 * count)
+    for byte in range(3):
+        codes[byte::3] = trigrams[2 - byte :: 4]
+    encoded = base64.b64encode(codes)
+    words = bytearray(b" ") * (count * (_WORD_CHARS + 1))
+    for char in range(_WORD_CHARS):
+        words[char :: _WORD_CHARS + 1] = encoded[char::_WORD_CHARS]
+    return words.decode()
 
 
 def _idf(documents: int, holding: int) -> float:

@@ -345,14 +345,8 @@ class MemoryIndex:
     # --- patterns -------------------------------------------------------------------------------------------
 
     def containing(self, plan: TrigramPlan) -> Collection[int]:
-        return [blob_id for blob_id, content in self._contents.items() if plan.holds(_trigrams(content))]
-
-    def uncovered_blobs(self) -> Sequence[int]:
-        return ()
-
-    @property
-    def covered(self) -> int:
-        return len(self._contents)
+        holding = (blob_id for blob_id, content in self._contents.items() if plan.holds(_trigrams(content)))
+        return [entry_id for blob_id in holding for entry_id in self._of_content.get(blob_id, ())]
 
 
 def _trigrams(content: _Content) -> frozenset[int]:
