@@ -237,11 +237,11 @@ def attack(seconds: float, tally: Tally, *, calls: bool) -> int:
     until = time.monotonic() + seconds
     before = tally.failures
     with _folder() as folder:
-        bench = Bench(folder)
+        bench = Bench(folder) if calls else None
         while time.monotonic() < until:
             _next_round(tally)
             tally.save()
-            if calls and time.monotonic() < until and (name := tally.next_calls()):
+            if bench and time.monotonic() < until and (name := tally.next_calls()):
                 _next_call(tally, name, bench)
                 tally.save()
     print(f"\nkill, {seconds:.0f} s, with what came before:\n\n{tally.table()}")
