@@ -293,7 +293,7 @@ def test_a_server_watches_unless_it_is_told_not_to(workspace: Workspace) -> None
         (workspace.engine.root / "findling.toml").write_text(f"[semantic]\n{option} = false\n")
         with Workspace(root=workspace.engine.root) as other:
             other.watch()
-            assert other.watched is None
+            assert other.root.watched is None
 
 
 def test_several_roots_open_the_library_once_for_every_ref(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -146,7 +146,7 @@ def test_a_source_that_cannot_be_asked_by_meaning_is_searched_by_words_and_named
             assert [note for note in answer.notes if note.startswith("tea: not searched by meaning: ")]
         empty = write(tmp_path.resolve() / "empty", {"findling.toml": "[semantic]\nenabled = false\n"})
         with Workspace(empty, root=empty) as other:
-            answer = library.search("water", min_score=0.0, also=[other.documents], wait_s=None)
+            answer = library.search("water", min_score=0.0, also=[other.root.documents], wait_s=None)
             assert (answer.complete, answer.notes) == (True, ()), "there is nothing that was left out"
 
 
