@@ -51,7 +51,7 @@ def test_a_comma_without_a_name_behind_it_belongs_to_the_value() -> None:
         ("semantic.embedding.provider=voyage", ConfigError, "may not be called"),
         ("semantic.ratio=0.5", InvalidInput, "does not change what 'findling search' answers"),
         ("library.use_gpu=true", InvalidInput, "no backend computes on a GPU"),
-        ("semantic.chunk_size=300,semantic.chunkSize=400", InvalidInput, "said twice"),
+        ("semantic.chunk_size=300,semantic.chunkSize=400", InvalidInput, "given twice"),
         ("mode=best", InvalidInput, "There is no mode 'best'"),
     ],
 )

@@ -48,7 +48,7 @@ def test_a_repository(
 
 def test_what_is_wrong(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for arguments, said in (
-        (["fetch"], "What to fetch is missing"),
+        (["fetch"], "Missing URL"),
         (["fetch", "file:///etc/passwd"], "Only http and https"),
         (["cancel"], "Which job to cancel"),
         (["cancel", "0" * 12], "Job not found"),
