@@ -1,8 +1,8 @@
 """The sources of settings: each gives options, the names they were written under, and the values as written.
 
 Values are not checked here; only the option that each key means is looked up. A file is bounded in size and must be a
-regular one; one of the project's must also lie in the root once links are followed. What cannot be read is an error where the
-user named the file, otherwise a warning.
+regular one; one of the project's must also lie in the root once links are followed. What cannot be read is an error
+where the user named the file, otherwise a warning.
 """
 
 from __future__ import annotations
