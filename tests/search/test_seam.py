@@ -89,7 +89,7 @@ class Same:
 
     def __init__(self, disk: IndexReader, memory: MemoryIndex, embedder: Embedder, root: Path) -> None:
         self.disk, self.memory, self.embedder, self.root = disk, memory, embedder, root
-        model_id = disk.model_id(embedder.fingerprint.id)
+        model_id = disk.models.id_of(embedder.fingerprint.id)
         assert model_id is not None
         self.models = {id(disk): model_id, id(memory): MODEL}
 

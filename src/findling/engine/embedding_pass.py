@@ -92,7 +92,7 @@ def embed(
     """
     with _Writing(open_writer, reader.identity, embedder.fingerprint) as writing:
         with reader.snapshot():
-            waiting = reader.unembedded(
+            waiting = reader.models.unembedded(
                 _NO_MODEL if anew else writing.model_id,
                 paths,
                 failed_too=failed_too,
@@ -284,7 +284,7 @@ class _Gathering:
 
     def _earlier(self, path: str, wanted: set[bytes]) -> Iterator[tuple[bytes, bytes]]:
         """Vectors of the same texts in whatever version of the file, those of one that was only begun among them."""
-        for hashes, data in self._reader.text_hashes(path, self._model_id):
+        for hashes, data in self._reader.models.text_hashes(path, self._model_id):
             count = len(hashes) // HASH_BYTES
             size = len(data) // count if count else 0
             for i in range(count):

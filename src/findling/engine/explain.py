@@ -25,10 +25,10 @@ from findling.model.marks import classify
 from findling.model.reports import NOT_YET, Explanation
 from findling.model.types import SkippedFile
 from findling.sources.discovery import walked_instead
-from findling.sources.git_listing import listing_problem
 from findling.sources.looking import read_file
 from findling.sources.named_paths import look_at
 from findling.sources.selection import DiscoveryOptions, Found, Selection, is_text, shown
+from findling.sources.tracked import listing_problem
 from findling.store import soundness
 from findling.store.schema import IndexDamaged
 
@@ -95,7 +95,7 @@ def explain(store: OpenStore, path: str) -> Explanation:
             if verdict.is_folder:
                 prefix = "" if verdict.path == "." else verdict.path
                 known = {file.path for file in reader.all_files(prefix=prefix)}
-                skipped = [SkippedFile(*row) for row in reader.skipped()]
+                skipped = [SkippedFile(*row) for row in reader.listed.skipped()]
                 found = _folder(verdict, known, skipped)
             else:
                 found = _file(store, verdict, reader)
@@ -115,7 +115,7 @@ def _in_commit(store: RefStore, path: str) -> Explanation:
             marks = set(classify(inside)) | ({"generated"} if file.generated else set())
             found = Explanation(inside, "file", True, True, language=file.language, marks=tuple(sorted(marks)), files=1)
             return _with_parts(found, reader, file)
-        skipped = [SkippedFile(*row) for row in reader.skipped()]
+        skipped = [SkippedFile(*row) for row in reader.listed.skipped()]
         if own := next((skip for skip in skipped if skip.path.rstrip("/") == inside), None):
             return _not_indexed(replace(own, path=inside))
         prefix = "" if inside == "." else inside
@@ -155,7 +155,7 @@ def _file(store: OpenStore, verdict: Verdict, reader: IndexReader | None) -> Exp
     known = reader.file_at(path) if reader is not None and not _unaskable(verdict) else None
     if verdict.refusal is None:
         _, size, stamp = verdict.found[0]
-        state = reader.state_of(path) if reader is not None else None
+        state = reader.listed.state_of(path) if reader is not None else None
         unchanged = is_as_indexed(state, size, stamp)
         refusal = None if unchanged else _refusal_of_content(store, path, reader)
         if refusal is None:
@@ -205,7 +205,7 @@ def _unaskable(verdict: Verdict) -> bool:
 def _refusal_of_content(store: OpenStore, path: str, reader: IndexReader | None) -> SkippedFile | None:
     """What reading the file brings up; for one whose worker died, what the index remembers."""
     if reader is not None:
-        for known, reason, detail in reader.skipped():
+        for known, reason, detail in reader.listed.skipped():
             if known == path and reason == "failed":
                 return SkippedFile(path, reason, detail)
     return content_refusal(store.root, path, store.configuration.wanted)

@@ -165,7 +165,7 @@ def first_answer(opened: OpenStore, question: Question, found: list[Found], bega
     if opened.exists:
         reader = opened.reader
         with reader.snapshot():
-            number = reader.model_id(embedder.fingerprint.id) if embedder else None
+            number = reader.models.id_of(embedder.fingerprint.id) if embedder else None
             indexed = None if reader.manifest is None else reader
         if indexed is not None:
             parts.insert(0, Part(reader, model_id=number))

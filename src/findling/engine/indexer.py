@@ -40,7 +40,7 @@ from findling.store.writer import IndexWriter
 if TYPE_CHECKING:
     from findling.embedding import Fingerprint
     from findling.reading.limits import ChunkLimits
-    from findling.sources.git_listing import GitListing
+    from findling.sources.tracked import TrackedListing
 
 _TASK_BYTES = 256_000
 """Source text per message to a worker: large enough that the pipe's cost vanishes, small enough to share evenly."""
@@ -343,7 +343,7 @@ class Indexer:
         self,
         known: dict[str, tuple[int, int]],
         paths: Sequence[str] | None,
-        begun: GitListing | None,
+        begun: TrackedListing | None,
         pool: WorkerPool,
     ) -> tuple[list[Found], list[str], list[SkippedFile], tuple[str, ...], TreeState | None]:
         """What to index, what is gone, what is left out and why, what there is to say about the listing, and what it

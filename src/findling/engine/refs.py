@@ -203,7 +203,7 @@ def up_to_date(store: RefStore) -> bool:
             and manifest.complete
             and manifest.wanted == store.configuration.wanted.id
             and not store.cut_otherwise
-            and not (reader.any_unread and _objects_came(store.root, manifest.synced_at))
+            and not (reader.listed.any_unread and _objects_came(store.root, manifest.synced_at))
         )
 
 

@@ -37,9 +37,9 @@ def coverage_of(store: OpenStore, model_id: int | None) -> Coverage:
     return Coverage(
         files=manifest.files,
         chunks=manifest.chunks,
-        embedded_chunks=reader.embedded_chunks(model_id),
+        embedded_chunks=reader.models.embedded_chunks(model_id),
         pending_files=manifest.pending,
-        skipped=reader.skipped_counts(),
+        skipped=reader.listed.skipped_counts(),
         complete=manifest.complete,
         vectors_wanted=wanted,
     )
@@ -88,13 +88,13 @@ def _read_status(store: OpenStore) -> Status:
         manifest = reader.manifest
         if manifest is None or (isinstance(store, RefStore) and not (manifest.complete or manifest.files)):
             return _not_indexed(store)
-        model_id = reader.model_id(embedder.fingerprint.id) if embedder else None
-        totals = reader.totals()
+        model_id = reader.models.id_of(embedder.fingerprint.id) if embedder else None
+        totals = reader.listed.totals()
         covered = coverage_of(store, model_id)
         cut_otherwise = store.cut_otherwise
-        known = reader.known_files()
-        skipped = tuple(SkippedFile(*row) for row in reader.skipped())
-        languages = reader.languages()
+        known = reader.listed.known_files()
+        skipped = tuple(SkippedFile(*row) for row in reader.listed.skipped())
+        languages = reader.listed.languages()
     if isinstance(store, RefStore):
         changed = int(not up_to_date(store))
         notes.append(f"This is {store.ref.name}: commit {store.ref.commit_id}.")
@@ -179,7 +179,7 @@ def with_left_out(
     """
     store.close_if_replaced()
     with store.reader.snapshot():
-        known = [SkippedFile(*row) for row in store.reader.skipped()]
+        known = [SkippedFile(*row) for row in store.reader.listed.skipped()]
     folders = paths is None or any((store.root / path).is_dir() for path in paths)
     if unlisted and folders and not isinstance(store, RefStore):
         known += unmentioned(store, known)

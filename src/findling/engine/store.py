@@ -128,7 +128,7 @@ class OpenStore:
         first = self.first_answer
         if first is not None and (path in first.states or not self.exists):
             return first.states.get(path)
-        return self.reader.state_of(path)
+        return self.reader.listed.state_of(path)
 
     @property
     def manifest_key(self) -> tuple[str, str]:

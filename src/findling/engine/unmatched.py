@@ -84,7 +84,7 @@ def _left_out(searched: Searched, path_globs: Sequence[str]) -> list[SkippedFile
     found: list[SkippedFile] = []
     for each in searched.collections:
         store = each.store
-        skipped = [SkippedFile(*row) for row in store.reader.skipped() if lies_in(row[0], each.folder)]
+        skipped = [SkippedFile(*row) for row in store.reader.listed.skipped() if lies_in(row[0], each.folder)]
         if not skipped and each.folder and not isinstance(store, RefStore):
             skipped = list(sources.look_at(store.root, [each.folder], None, store.configuration.wanted).skipped)
         found += [replace(file, path=each.path(file.path)) for file in skipped]

@@ -20,9 +20,9 @@ from findling.model import errors
 from findling.model.types import SkippedFile
 from findling.outbound.files import NotRead, read_regular_file
 from findling.outbound.git import GitDialogue, GitOutput, run_git
-from findling.sources.git_listing import why_it_failed
 from findling.sources.ignore_rules import OWN_IGNORE_FILES, IgnoreTree, RuleSet
-from findling.sources.selection import DiscoveryOptions, Found, Selection, find_git_top, wanted
+from findling.sources.selection import DiscoveryOptions, Found, Selection, find_git_top
+from findling.sources.tracked import why_it_failed
 
 LIST_TIMEOUT_S = 60.0
 """For the trees of a commit with a million files on a cold disk."""
@@ -217,16 +217,14 @@ def list_tree(root: Path, commit: str, options: DiscoveryOptions) -> Tree:
     listed = _listed(root, commit)
     selection = Selection(os.path.realpath(root), options)
     skipped: list[SkippedFile] = []
-    paths = list(listed)
     with RefFiles(root, commit) as own:
-        rules = _own_rules(root, own, paths)
-        kept = wanted(selection, paths, False, True, rules, skipped)
+        rules = _own_rules(root, own, listed)
+        places = {path: selection.tracked_place(path, rules) for path in listed}
         own.close()
     files: list[Found] = []
     git_ids: dict[str, bytes] = {}
-    for path in kept:
-        file = listed[path]
-        skip = _left_out(path, file, options.limit(path)) or selection.by_name(path)
+    for path, file in listed.items():
+        skip = places[path] or _left_out(path, file, options.limit(path)) or selection.by_name(path)
         if skip is not None:
             skipped.append(skip)
             continue

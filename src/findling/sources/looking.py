@@ -12,7 +12,7 @@ import hashlib
 import os
 import stat
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -124,7 +124,6 @@ def differing(
     selection: Selection,
     known: Mapping[str, tuple[int, int]],
     deadline: float | None,
-    on_change: Callable[[], None] = lambda: None,
 ) -> tuple[list[str], list[str], bool]:
     """Known files whose status is not as it was, those that are not there, and whether there was time for all."""
     prefix, limit = selection.prefix, selection.options.max_bytes
@@ -151,8 +150,6 @@ def differing(
             or (size > limit and size > selection.options.limit(path))
             or status.st_mode & _KIND_BITS != _REGULAR
         ):
-            if not differing:
-                on_change()
             differing.append(path)
     return differing, missing, True
 

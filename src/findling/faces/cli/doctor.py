@@ -22,7 +22,7 @@ from findling.model import errors
 from findling.model.reports import Check, Diagnosis
 from findling.model.typed_paths import as_path
 from findling.outbound.git import run_git
-from findling.sources.git_listing import listing_problem
+from findling.sources.tracked import listing_problem
 
 if TYPE_CHECKING:
     from argparse import Namespace
