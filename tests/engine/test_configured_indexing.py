@@ -21,7 +21,7 @@ FILES = {**SMALL, "docs/long.md": PROSE, "src/flat.sh": LINES}
 
 BY_HAND = Config(semantic=Semantic(auto_index=False))
 SMALLER = Config(semantic=Semantic(chunk_size=400, chunk_overlap=50, chunk_max_lines=20, chunk_overlap_lines=5))
-CHANGED = "The configured sizes of passages have changed. The index is being rebuilt."
+CHANGED = "The configured sizes of passages have changed. The index is rebuilt."
 
 
 @pytest.fixture(autouse=True)

@@ -252,7 +252,7 @@ def test_a_file_with_more_uses_than_are_kept_is_named(project: Opened) -> None:
     engine = project({"a.py": "def f(): ...\n" + "f()\n" * 25_000})
     found = engine.callers("f")
     assert found.truncated
-    assert any("a.py has more uses of names than are kept" in note for note in found.notes)
+    assert any("a.py has more uses than the limit per file" in note for note in found.notes)
     assert any("2,000 uses" in note for note in found.notes)
 
 

@@ -107,7 +107,7 @@ def test_any_other_question_builds_it_anew_and_says_so(unusable: tuple[Path, str
     with Engine.open(root=root) as engine:
         found = engine.search("RetryPolicy", mode="keyword", wait_s=None)
         assert found.hits[0].path == "src/retry.py"
-        said = "0.1.0; building a new one." if "0.1.0" in words else f"{words} It is being rebuilt."
+        said = "0.1.0; building a new one." if "0.1.0" in words else f"{words} It is rebuilt."
         assert [note.endswith(said) for note in found.notes] == [True]
         assert engine.status().indexing_status == "ready"
 

@@ -92,7 +92,7 @@ def test_what_is_gone_is_said(run: Run, bread: Path) -> None:
         (["add", ""], "Missing PATH."),
         (["add", "/no/such/folder"], "There is no file or folder '/no/such/folder'."),
         (["add", "/"], "does not index it as a whole"),
-        (["remove"], "Which collection to remove is missing."),
+        (["remove"], "Missing NAME."),
         (["remove", "nothing"], "There is no collection called 'nothing'."),
         (["refresh", "nothing"], "There is no collection called 'nothing'."),
         (["list", "bread"], "Unexpected argument 'bread'."),

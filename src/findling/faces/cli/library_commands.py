@@ -227,7 +227,7 @@ def _cancel(library: Library, args: Namespace, session: Session) -> Answer:
     if not args.subject:
         raise InvalidInput("Missing JOB.", remedy="`findling library jobs` lists them.")
     job = library.jobs.cancel(args.subject)
-    said = "asked to stop" if job.status == "running" else f"it is {job.status} already"
+    said = "asked to stop" if job.status == "running" else f"already {job.status}"
     return Answer([[(job.id, said)]], {"job": job_facts(job)})
 
 
