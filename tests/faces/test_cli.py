@@ -19,6 +19,7 @@ from typing import Any
 import apsw
 import pytest
 
+import forked
 from findling.store import checksums
 
 FILES: Mapping[str, str] = {
@@ -101,10 +102,7 @@ def environment(home: Path, **more: str) -> dict[str, str]:
 
 
 def findling(*arguments: str, cwd: Path, home: Path, **more: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "findling", *arguments]
-    return subprocess.run(
-        command, cwd=cwd, env=environment(home, **more), capture_output=True, text=True, timeout=120, check=False
-    )
+    return forked.findling(*arguments, cwd=cwd, env=environment(home, **more))
 
 
 @pytest.fixture(scope="module")
@@ -293,15 +291,7 @@ def test_of_a_slip_of_the_pen_what_was_meant_is_shown(run: Run) -> None:
 
 def test_a_pasted_text_from_stdin(project: Path, home: Path) -> None:
     text = "It fails\n\nSince today.\n\nsrc/http/client.py:5: in retry_failed\n" + "more words\n" * 20_000
-    ran = subprocess.run(
-        [sys.executable, "-m", "findling", "search", "-"],
-        cwd=project,
-        input=text,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "HOME": str(home)},
-    )
+    ran = forked.findling("search", "-", cwd=project, env=environment(home), stdin=text)
     assert ran.returncode == 0, ran.stderr
     assert re.search(r"^  by .*trace at line 5", ran.stdout, re.MULTILINE)
     assert "only the first 100,000 were searched for" in ran.stderr

@@ -1,7 +1,7 @@
-"""Bytes of a file to text, or why they are none or not searched. Pure: knows no disks, loads no grammar.
+"""Decodes a file's bytes to text, or says why it is not text or not searched. Pure.
 
-Order of trust: a byte-order mark, UTF-8, UTF-16 that shows itself by its zero bytes, an encoding that the file
-declares, and last Windows-1252 for what looks like Western text. Line ends stay as they are; secrets are masked.
+Tried in this order: a byte-order mark, UTF-8, UTF-16 that its zero bytes give away, an encoding that the file declares,
+and Windows-1252 for what looks like Western text. Line ends stay as they are. Secrets are masked.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _DECLARED_BYTES = 1024  # a declaration stands in the first lines
 def decode(data: bytes, *, show_secrets: bool = False) -> Decoded | SkipReason:
     """The text of a file's whole content, or why there is none. Never raises; an empty file is empty text.
 
-    ``show_secrets``: they are not masked, which is for the user's own eyes alone.
+    ``show_secrets``: secrets are not masked. Only for what is shown to the user himself.
     """
     decoded = _decode(data)
     if show_secrets or not isinstance(decoded, Decoded):
@@ -160,7 +160,7 @@ def _damaged_utf8(data: bytes) -> Decoded | None:
     return Decoded(text, "utf-8")
 
 
-# --- which contents are searched at all
+# --- which files are searched at all
 
 HEAD_BYTES = 4096
 """How much of a file language and content marks are judged by."""
@@ -180,7 +180,7 @@ def admit(path: str, data: bytes, *, show_secrets: bool = False) -> Decoded | Sk
 
 
 def _is_notebook(path: str, head: bytes, text: str) -> bool:
-    """Whether the long lines of a file are pictures between a notebook's cells, which are not read."""
+    """Whether a file is a notebook, whose long lines are pictures, which are not read."""
     from findling.model.languages import language_of  # its table takes 5 ms to build, and few files need it here
     from findling.reading.notebooks import notebook_cells
 
