@@ -1,4 +1,4 @@
-"""The bundled model's files, and what is told without opening it: fingerprint and similarities. Imports no numpy."""
+"""Describes the bundled model without opening it: its files, fingerprint and similarities. Imports no numpy."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ REMEDY = "Reinstall findling to restore its model files; searching by text and b
 
 
 class Described(NamedTuple):
-    """``words`` are those in the list; ``shared_rows`` of the table belong to none of them."""
+    """A model as its ``meta.json`` has it. ``words``: how many are in the list; ``shared_rows``: rows of no word."""
 
     words: int
     shared_rows: int
@@ -40,7 +40,7 @@ class Described(NamedTuple):
 
 
 def described(folder: Path, *, verify: bool) -> Described:
-    """The model in ``folder``, its files' sizes checked, with ``verify`` their checksums too.
+    """The description of the model in ``folder``, after its files' sizes are checked; with ``verify`` checksums too.
 
     Raises EmbedderUnavailable when a file is missing or damaged.
     """
@@ -74,7 +74,7 @@ def knows(text: str) -> bool:
 
 @contextmanager
 def reading(folder: Path) -> Iterator[None]:
-    """What goes wrong while a model's files are read leaves as EmbedderUnavailable."""
+    """Turn failures in the block, which reads a model's files, into EmbedderUnavailable."""
     try:
         yield
     except FileNotFoundError as error:
@@ -88,7 +88,7 @@ def reading(folder: Path) -> Iterator[None]:
 
 
 def _check(path: Path, expected: Mapping[str, Any], verify: bool) -> str:
-    """Compare the file with what ``meta.json`` says of it, and give back the checksum that it should have."""
+    """Compare a file with what ``meta.json`` says of it; returns the checksum from there."""
     size = path.stat().st_size
     if size != expected["bytes"]:
         raise ValueError(f"{path.name} has {size:,} bytes instead of {expected['bytes']:,}")

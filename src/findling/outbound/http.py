@@ -1,6 +1,6 @@
-"""A whole answer from a server of the user's choice: one bounded request, without proxies, redirects or cookies.
+"""Gets a whole answer from a server of the user's choice, without proxies, redirects or cookies.
 
-Who may be asked is the caller's decision, and so is what the answer means. Without that decision it is this machine.
+Only this machine is asked, unless the caller allows another (``elsewhere``).
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ BUSY_PAUSES_S: Final = (0.1, 0.2, 0.4)
 class HttpFailure(Exception):
     """There is no whole answer; the message says why, for people.
 
-    ``reason``: there is no connection; it took too long; the server broke off, or does not speak HTTP.
+    ``reason``: "unreachable", there is no connection; "timeout", it took too long; "broken", the server broke off or
+    does not speak HTTP.
     """
 
     def __init__(self, message: str, reason: Literal["unreachable", "timeout", "broken"] = "broken") -> None:

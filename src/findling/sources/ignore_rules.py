@@ -1,5 +1,5 @@
-"""Ignore rules as git understands them: which rule, if any, decides about a path; and the ignore files of a
-folder tree, read when a path asks for them.
+"""Applies ignore rules as git does: finds the rule, if any, that decides about a path. Ignore files are read when they
+are needed.
 
 Rules come from lines of a ``.gitignore``-like file, or from globs that a user gave. The meaning is git's own
 (`gitignore(5)` and its matcher), with one difference: ``?`` and ``[…]`` match one character, not one byte.

@@ -1,6 +1,7 @@
-"""Embedding models of external services: Voyage and OpenAI. Opened only behind both gates; no document is ever sent.
+"""Makes embedders of external services: Voyage and OpenAI. Opened only with the user's two permissions (gates). No
+document is sent.
 
-Nothing is asked before there is something to embed; a service says how long its vectors are by the first.
+A service whose number of dimensions is unknown is asked for one vector when it is opened; others only for texts.
 """
 
 from __future__ import annotations
@@ -22,14 +23,15 @@ if TYPE_CHECKING:
     from findling.config import Config, Secret
 
 BELIEVED_S: Final = 30.0
-"""How long a service that failed is not asked again."""
+"""How long a failure is believed; the service is not asked again before."""
 
 BATCH_FACTOR: Final = 6
-"""A batch may take so many times as long as one query."""
+"""A batch may take this many times as long as a query."""
 
 
 class Service(Struct, frozen=True):
-    """``input_types``: how the request says what a text is, for a document and a query; '' where it does not."""
+    """A service. ``model``: the one used without a choice. ``dimensions``: model -> its usual number, where known.
+    ``input_types``: how a request marks a document and a query; '' where it does not."""
 
     name: str
     url: str
