@@ -129,7 +129,7 @@ class BundledEmbedder:
 
     @property
     def problem(self) -> None:
-        """See Embedder. What is open works."""
+        """See Embedder. Never any: once it is open, the model works."""
 
     def embed_batch(self, texts: Sequence[str], *, deadline: float | None = None) -> Batch:
         """See Embedder. Quick enough to need no deadline."""
@@ -186,7 +186,7 @@ _opened: WeakValueDictionary[Path, BundledEmbedder] = WeakValueDictionary()
 
 
 def shared() -> BundledEmbedder:
-    """The bundled model, unverified: one for all who hold it, because each takes up to 17 MB and 8 ms."""
+    """The bundled model, unverified. All callers share one, because each takes up to 17 MB and 8 ms."""
     embedder = _opened.get(MODEL_DIR)
     if embedder is None:
         embedder = _opened[MODEL_DIR] = BundledEmbedder.open(verify=False)

@@ -47,7 +47,7 @@ def open_embedder(
 
 
 def _open_bundled(dimensions: int | None, verify: bool) -> Embedder:
-    from findling.embedding.bundled import BundledEmbedder, shared  # numpy, which no other provider's questions need
+    from findling.embedding.bundled import BundledEmbedder, shared  # imports numpy
 
     embedder = BundledEmbedder.open() if verify else shared()
     made = embedder.fingerprint.dimensions

@@ -37,7 +37,7 @@ def nearness(embedder: BundledEmbedder, words: Sequence[str], texts: Sequence[Co
 
 
 NAME_CHARS, NAME_ROWS = 64, 16
-"""The most characters and rows of a name that count. Longer ones are sentences or noise, whose beginning says enough."""
+"""The most characters and rows of a name that count. Longer names are sentences or noise."""
 
 NAMES_REMEMBERED = 10_000
 """Names whose rows and lengths are kept, some two megabytes: a repository's are asked about again and again."""

@@ -34,8 +34,12 @@ _NOT_OPEN: Final = tuple(
     map(
         ipaddress.ip_network,
         (
-            *("192.0.0.0/24", "2001::/23", "3fff::/20"),  # protocols, documentation; not every Python knows
-            *("192.88.99.0/24", "192.52.193.0/24"),  # the nearest relay of 6to4, of AMT: whoever says that it is one
+            *(
+                "192.0.0.0/24",
+                "2001::/23",
+                "3fff::/20",
+            ),  # protocols, documentation; older Pythons miss them
+            *("192.88.99.0/24", "192.52.193.0/24"),  # the nearest relay of 6to4 or AMT: any machine may claim to be it
             *("192.31.196.0/24", "192.175.48.0/24", "2620:4f:8000::/48"),  # AS112: answers for private addresses
             "168.63.129.16/32",  # Azure's host, as its virtual machines reach it, with what is meant for them alone
         ),

@@ -23,9 +23,9 @@ _FLAGS = (
     | getattr(os, "O_CLOEXEC", 0)
 )
 _BELOW = bool(getattr(os, "O_NOFOLLOW", 0)) and os.open in os.supports_dir_fd and os.stat in os.supports_dir_fd
-"""Whether the system opens a name in an open folder, which no link put in its way can divert."""
+"""Whether the system can open a name relative to an open folder, which no link can divert."""
 
-# A folder needs no permission to be listed for what lies in it to be opened: O_PATH and O_SEARCH ask for none.
+# Opening a file in a folder needs no permission to list the folder: O_PATH and O_SEARCH ask for none.
 _FOLDER_FLAGS = getattr(os, "O_PATH", getattr(os, "O_SEARCH", os.O_RDONLY)) | getattr(os, "O_DIRECTORY", 0)
 _FOLDER_FLAGS |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _ROOT_FLAGS = _FOLDER_FLAGS & ~getattr(os, "O_NOFOLLOW", 0)
@@ -247,7 +247,7 @@ def _reason(error: OSError | ValueError) -> NotRead:
 _NO_NAMES = frozenset(("", ".", ".."))
 
 _IS_LINK = (errno.ELOOP, getattr(errno, "EMLINK", errno.ELOOP), getattr(errno, "ENXIO", errno.ELOOP))
-"""What opening a link, or a pipe or socket that nobody serves, fails with; EMLINK on some BSDs."""
+"""The errors of opening a link, or a pipe or socket without another end; EMLINK on some BSDs."""
 
 _READ_MORE = 1 << 20
-"""Read at a time when a file has grown since its size was asked for."""
+"""Bytes that are read at a time when a file has grown since its size was asked for."""

@@ -33,7 +33,7 @@ class HttpFailure(Exception):
 
 
 class HttpAnswer(NamedTuple):
-    """``status`` as HTTP counts; ``body`` is whole."""
+    """A whole answer. ``status``: HTTP's number."""
 
     status: int
     body: bytes
@@ -59,7 +59,7 @@ def post_json(
 ) -> HttpAnswer:
     """Send a JSON value; otherwise as `get`. No header is ever part of a message."""
     sent = {"Content-Type": "application/json", **(headers or {})}
-    body = json.dumps(value).encode()  # ASCII: half a surrogate pair has no UTF-8, but an escape
+    body = json.dumps(value).encode()  # in ASCII, as half a surrogate pair cannot be written in UTF-8
     return _ask("POST", url, body, sent, timeout_s=timeout_s, max_bytes=max_bytes, elsewhere=elsewhere)
 
 

@@ -25,10 +25,10 @@ from findling.sources.selection import DiscoveryOptions, Found, Selection, find_
 from findling.sources.tracked import why_it_failed
 
 LIST_TIMEOUT_S = 60.0
-"""For the trees of a commit with a million files on a cold disk."""
+"""Enough for the trees of a commit with a million files on a cold disk."""
 
 _IGNORE_BYTES = 1 << 20
-"""Of an ignore file, as on disk."""
+"""The most bytes that are read of an ignore file, as on disk."""
 
 _FILE_MODES = (b"100644", b"100755", b"100664")
 _LINK, _SUBMODULE = b"120000", b"160000"
@@ -181,7 +181,7 @@ def _status(size: int) -> os.stat_result:
 def prefix(root: Path) -> str:
     """A folder's path from the top of its work tree, with a slash at its end; '' for the top."""
     if is_bare(root):
-        return ""  # it may lie in another one's work tree
+        return ""  # a bare repository may lie in the work tree of another one
     real = os.path.realpath(root)
     top = find_git_top(real)
     below = os.path.relpath(real, top) if top is not None else "."
@@ -199,7 +199,7 @@ def holds(root: Path, commit: str, path: str) -> bool:
 
 
 class Tree(NamedTuple):
-    """A commit's files that are to be indexed, what git calls their contents, and those that are left out."""
+    """A commit's files that are to be indexed, git's ids of their contents, and the files that are left out."""
 
     files: list[Found]
     git_ids: dict[str, bytes]
@@ -257,7 +257,7 @@ def _left_out(path: str, file: _Listed, max_bytes: int) -> SkippedFile | None:
 
 def _listed(root: Path, commit: str) -> dict[str, _Listed]:
     bare = git_arguments(root)
-    # In a partial clone the sizes of missing contents cannot be told: then without.
+    # A partial clone lacks contents, and git fails to give their sizes: then ask without sizes.
     for sizes in (["-l"], []):
         output = run_git([*bare, "ls-tree", "-r", "-z", *sizes, commit], cwd=root, timeout_s=LIST_TIMEOUT_S)
         if output.ok:

@@ -57,11 +57,11 @@ SERVICES: Final = {
         {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536},
     ),
 }
-"""Each with its own choice of model, and the models whose usual number of dimensions is known."""
+"""Provider -> its service."""
 
 
 def open_external(provider: str, model: str, config: Config, *, dimensions: int | None) -> ExternalEmbedder:
-    """Raises EmbedderUnavailable: a gate is closed, or there is no key."""
+    """The embedder of a service. Raises EmbedderUnavailable when a gate is closed or there is no key."""
     service = SERVICES[provider]
     if not config.semantic.gates_open:
         raise EmbedderUnavailable(
@@ -119,7 +119,7 @@ class ExternalEmbedder:
         return row
 
     def embed_batch(self, texts: Sequence[str], *, deadline: float | None = None) -> Batch:
-        """See Embedder. A request that has begun is waited for: it is paid for."""
+        """See Embedder. A request is waited for even beyond the deadline, because it is paid for."""
         rows = [np.zeros((0, self._fingerprint.dimensions), np.float32)]
         failed: dict[int, str] = {}
         for start in range(0, len(texts), self._batch_texts):

@@ -46,13 +46,13 @@ FAILED_IN_A_ROW: Final = 32
 """After this many failures without a single vector between them, the model is at fault, not the texts."""
 
 DETECT_TIMEOUT_S: Final = 1.0
-"""A server on this machine lists its models in milliseconds, unless it is just being started."""
+"""How long a server may take to list its models. One on this machine takes milliseconds, unless it just starts."""
 
 _MAX_LIST_BYTES: Final = 4 << 20
-"""Thousands of models, a kilobyte each."""
+"""The longest list of models: thousands, a kilobyte each."""
 
 _MAX_ANSWER_BYTES: Final = 64 << 20
-"""512 vectors of 8192 numbers, 16 characters each."""
+"""The longest answer: 512 vectors of 8192 numbers, 16 characters each."""
 
 _Answer = TypeVar("_Answer")
 
@@ -98,7 +98,7 @@ def models_at(
 ) -> dict[str, str]:
     """The models of the Ollama at ``url``, name to digest; the answer is believed for `SEEN_S`, except ``anew``.
 
-    Raises EmbedderUnavailable when nobody answers there, or somebody else does.
+    Raises EmbedderUnavailable when nothing answers there, or no Ollama does.
     """
     known = None if anew else _seen.get(url)
     if known is None or time.monotonic() - known.at >= SEEN_S:
@@ -116,7 +116,7 @@ def _look(url: str, elsewhere: bool, timeout_s: float) -> _Seen:
             raise ValueError(f"status {answer.status}")
         models = {str(model["name"]): str(model.get("digest", "")) for model in listed}
     except (HttpFailure, ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
-        return _Seen(time.monotonic(), None, str(error))  # nobody there, or somebody else
+        return _Seen(time.monotonic(), None, str(error))  # nothing answers there, or no Ollama does
     return _Seen(time.monotonic(), models)
 
 
@@ -236,7 +236,7 @@ class OllamaClient:
             found = self._counted(self._ask(texts, limit_s, deadline))
         except _TooSlow:
             if last_try or self._max_retries < SLOW_RETRIES:
-                if limit_s <= self._timeout_s:  # a query: nobody wants to know why it has no vector
+                if limit_s <= self._timeout_s:  # a query, which has no report of failed texts
                     raise EmbedderUnavailable(
                         f"Ollama at {self.url} takes longer than {limit_s:g} s to embed a text with {self.model}.",
                         remedy="Raise semantic.timeout_ms, or choose a smaller model.",

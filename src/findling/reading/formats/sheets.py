@@ -1,5 +1,5 @@
-"""Workbooks (``.xlsx``) to text: each block of rows a place such as ``Prices!A1:D20``, each row a line that begins
-with its number. Pure.
+"""Converts workbooks (``.xlsx``) to text. A block of rows begins with a place such as ``Prices!A1:D20``; each row is a
+line that begins with its number. Pure.
 
 What a cell shows is kept, formulas are not. Dates are told from numbers by the cell's format.
 """

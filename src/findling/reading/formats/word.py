@@ -1,4 +1,4 @@
-"""Word documents (``.docx``) to text: headings, lists and tables as in Markdown, notes at the end. Pure."""
+"""Converts Word documents (``.docx``) to text: headings, lists and tables as in Markdown, notes at the end. Pure."""
 
 from __future__ import annotations
 
