@@ -56,7 +56,10 @@ class Answers:
         with self.searched.answer():
             unread = self._unread(freshness, query.wait_s)
             found = self._open_searcher().search(query, unread=unread, scope_path=self.searched.folder)
-            no_file = "" if found.hits else no_file_fits(self.searched, query)
+            no_file = ""
+            if not found.hits:
+                with self.searched.index.snapshot():
+                    no_file = no_file_fits(self.searched, query)
         meaning = self._meaning(query, found)
         confidence = search.judge(found.ranked)
         result = self._result(query, found, confidence.value, freshness, stale_reason, started, meaning)

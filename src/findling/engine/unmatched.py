@@ -43,12 +43,15 @@ def no_file_fits(searched: Searched, query: Query) -> str:
     """Why nothing can be found with a question's filters, and what is nearest to them; '' where an indexed file passes
     them, where none is indexed, or where files are still to be read. Within the index's snapshot."""
     path_globs, language, kind = query.path_globs, query.language, query.kind
-    folder, files = searched.folder, searched.index.listing()
+    folder = searched.folder
     filters = [f"lies in {folder}"] if folder else []
     filters += [f"matches {' or '.join(path_globs)}"] if path_globs else []
     filters += [f"is {language}"] if language else []
     filters += [f"counts as {kind}"] if kind else []
-    if not filters or not files or any(store.first_answer for store in searched.stores):
+    if not filters or any(store.first_answer for store in searched.stores):
+        return ""
+    files = searched.index.listing()
+    if not files:
         return ""
 
     def fit(globs: Sequence[str]) -> bool:
