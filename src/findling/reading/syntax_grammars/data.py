@@ -1,6 +1,4 @@
-"""Languages of data, services, builds and deployments: SQL, Protocol Buffers, HCL, Solidity, Make, CMake, Dockerfile,
-just, Jsonnet; and Fortran.
-"""
+"""Finders for languages of data and builds: SQL, HCL, Solidity, Make, CMake, Jsonnet; and for Fortran."""
 
 from __future__ import annotations
 
@@ -42,9 +40,6 @@ def sql(kind: str) -> Finder:
 def sql_type(node: Node, text: bytes, place: int) -> Definitions:
     kind = "enum" if child_of_type(node, "enum_elements") is not None else "type_alias"
     yield from sql(kind)(node, text, place)
-
-
-# --- Protocol Buffers
 
 
 # --- HCL (Terraform): names as expressions refer to them
@@ -114,12 +109,6 @@ def cmake_command(node: Node, text: bytes, place: int) -> Definitions:
     kind = _CMAKE_TARGETS.get(text_of(word, text).lower()) if word is not None else None
     if kind is not None and at is not None and "$" not in text_of(at, text):
         yield from named(kind, at, text)
-
-
-# --- Dockerfile: stages, arguments and environment
-
-
-# --- just
 
 
 # --- Jsonnet

@@ -1,4 +1,4 @@
-"""Functional languages: Haskell, OCaml, Erlang, Elixir, Nix, Clojure, Scheme, Racket."""
+"""Finders for functional languages: Haskell, OCaml, Erlang, Elixir, Nix, Clojure, Scheme, Racket."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Languages with a runtime below them: Java, Kotlin, Scala, Groovy, C#, PowerShell, Dart.
+"""Finders for languages that run on a virtual machine: Kotlin, Scala, Groovy, C#, PowerShell, Dart.
 
 Packages and C#'s namespaces are neither symbols nor part of qualified names.
 """

@@ -1,4 +1,4 @@
-"""The words in which a language's grammar table is written: what to do with which kind of syntax node.
+"""The vocabulary of grammar tables: what to do with which type of syntax node.
 
 A table maps node types to actions; the walk (``findling.reading.syntax_walk``) interprets it. Tables know node and
 field names of one grammar; they must not know files, lines, signatures or comments' texts beyond their markers.
@@ -133,12 +133,12 @@ def is_constant_name(name: str) -> bool:
 
 
 def value_kind(name: str) -> str:
-    """What a name that holds a value is, by how it is written."""
+    """Whether a name that holds a value is a constant or a variable, by how it is written."""
     return "constant" if is_constant_name(name) else "variable"
 
 
 def place_inside(kind: str) -> int | None:
-    """What the inside of a definition of this kind is to what stands there."""
+    """What kind of place the body of a definition of this kind is; None for one that is not looked into."""
     if kind in TYPE_KINDS:
         return TYPE
     if kind == "module":
@@ -197,7 +197,7 @@ def named(
 
 
 def imports(value: Node, name: str, text: bytes, call: re.Pattern[bytes], member: str) -> bool:
-    """``require("x")``, and ``a.name`` under the same name: these bind what is defined elsewhere."""
+    """Whether a value only binds what is defined elsewhere: ``require("x")``, or ``a.name`` under the same name."""
     if call.match(text, value.start_byte):
         return True
     return value.type == member and text.endswith(b"." + name.encode(), value.start_byte, value.end_byte)

@@ -1,6 +1,6 @@
-"""Languages that compile to machine code: C, C++, Objective-C, Go, Rust, Swift, Zig.
+"""Finders for languages that compile to machine code: C, C++, Objective-C, Go, Rust, Swift, Zig.
 
-Namespaces of C++ qualify names; they are no symbols of their own (they are in every file).
+Namespaces of C++ qualify names. They are not symbols, because they stand in every file.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def cpp_namespace(node: Node, text: bytes, place: int) -> Definitions:
 
 
 def objc_container(kind: str) -> Finder:
-    """An empty ``kind`` makes no symbol: an implementation is of what an interface defines."""
+    """Finds a class or protocol. An empty ``kind`` makes no symbol, as for the implementation of an interface."""
 
     def find(node: Node, text: bytes, place: int) -> Definitions:
         yield from named(kind, child_of_type(node, "identifier"), text, body=node, place=TYPE)

@@ -1,4 +1,7 @@
-"""Languages of scripts: Python, Starlark, Ruby, Perl, Lua, Bash, batch files, Vim script, Julia, R."""
+"""Finders for scripting languages: Python, Starlark, Ruby, Perl, Lua, Bash, batch files, Vim script, Julia, R.
+
+The tables are in ``grammars.json``, here and in the other modules is what needs code.
+"""
 
 from __future__ import annotations
 
