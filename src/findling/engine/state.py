@@ -75,7 +75,7 @@ def status(store: OpenStore, *, unlisted: bool = False) -> Status:
         found = _read_status(store)
         return _with_unlisted(store, found) if unlisted and not isinstance(store, RefStore) else found
     except IndexDamaged as error:
-        return _no_status(store, "failed", [f"{error.message} {store.begun_anew_by} builds it anew."])
+        return _no_status(store, "failed", [f"{error.message} {store.begun_anew_by} rebuilds it."])
     except errors.IndexUnavailable as error:
         return _no_status(store, "failed", [str(error)])
 
@@ -106,7 +106,7 @@ def _read_status(store: OpenStore) -> Status:
         notes += _waiting(store, changed, sum(path not in known for path in paths))
     when = _by_whom(store)
     if cut_otherwise:
-        notes.append(f"{cut_otherwise}; {when} builds the index anew.")
+        notes.append(f"{cut_otherwise}; {when} rebuilds the index.")
     return Status(
         root=str(store.root),
         store=str(store.directory),
@@ -130,10 +130,10 @@ def _waiting(store: OpenStore, changed: int, new: int) -> Iterator[str]:
     if known := changed - new:
         them = "it" if known == 1 else "them"
         files = count(known, "file")
-        yield f"{files} changed since the index was brought up to date; {_by_whom(store)} takes {them} in."
+        yield f"{files} changed since the index was brought up to date; {_by_whom(store)} updates {them}."
     if new:
         are, them = ("is", "it") if new == 1 else ("are", "them")
-        yield f"{count(new, 'file')} {are} not indexed yet; {_by_whom(store)} takes {them} in."
+        yield f"{count(new, 'file')} {are} not indexed yet; {_by_whom(store)} indexes {them}."
 
 
 def _by_whom(store: OpenStore) -> str:
