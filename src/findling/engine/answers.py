@@ -56,7 +56,10 @@ class Answers:
         with self.searched.answer():
             unread = self._unread(freshness, query.wait_s)
             found = self._open_searcher().search(query, unread=unread, scope_path=self.searched.folder)
-            no_file = "" if found.hits else no_file_fits(self.searched, query)
+            no_file = ""
+            if not found.hits:
+                with self.searched.index.snapshot():
+                    no_file = no_file_fits(self.searched, query)
         meaning = self._meaning(query, found)
         confidence = search.judge(found.ranked)
         result = self._result(query, found, confidence.value, freshness, stale_reason, started, meaning)
@@ -292,7 +295,7 @@ def coverage_of_names(searched: OpenCollection) -> Coverage:
         return store.first_answer.coverage(vectors_wanted=False)
     covered = replace(coverage_of(store, None), vectors_wanted=False)
     if folder and store.reader.manifest is not None:
-        left_out = Counter(reason for path, reason, _ in store.reader.skipped() if lies_in(path, folder))
+        left_out = Counter(reason for path, reason, _ in store.reader.listed.skipped() if lies_in(path, folder))
         covered = replace(covered, skipped=dict(left_out.most_common()))
     return covered
 
@@ -355,7 +358,7 @@ class UnreadFiles:
     @cached_property
     def _known(self) -> Mapping[str, tuple[int, int]]:
         """(size, `files.stamp_of`) of what the index on disk has, by path."""
-        return self._store.reader.known_files() if self._store.exists else {}
+        return self._store.reader.listed.known_files() if self._store.exists else {}
 
     def files(self) -> int | None:
         """How many files the index lacks and does not count; None where nobody can tell."""
@@ -388,7 +391,7 @@ class UnreadFiles:
     def left_out(self, path: str) -> SkippedFile | None:
         """Why a path is there and not searched; None where that is not so."""
         end = f"/{path.lstrip('/')}"
-        for known, reason, detail in self._store.reader.skipped() if self._store.exists else ():
+        for known, reason, detail in self._store.reader.listed.skipped() if self._store.exists else ():
             if f"/{known.rstrip('/')}".endswith(end):
                 return SkippedFile(known, reason, detail)
         if isinstance(self._store, RefStore) or not self._may_list or path.startswith("/"):

@@ -123,7 +123,7 @@ def _shown(searched: Searched, found: Sequence[search.Edge]) -> Iterator[Edge]:
 
 def _notes(named: search.Definitions, exact: Sequence[SymbolHit], found: search.Edges, *, few: bool) -> Iterator[str]:
     if named.found and not exact:
-        yield "Nothing has just this name; the nearest are listed."
+        yield "Nothing has exactly this name; the nearest names are listed."
     elif not few:
         yield (
             f"{count(named.total, 'definition')} have this name; say which: by what encloses it (Outer.inner), "
@@ -136,6 +136,6 @@ def _notes(named: search.Definitions, exact: Sequence[SymbolHit], found: search.
         yield f"Stopped after {EDGES_S:.0f} s or {MOST_EDGES:,} uses: there may be more."
     if found.crowded:
         more = f" and {count(len(found.crowded) - 1, 'more file')}" if len(found.crowded) > 1 else ""
-        yield f"{found.crowded[0]}{more} has more uses of names than are kept: its last ones are missing."
+        yield f"{found.crowded[0]}{more} has more uses than the limit per file: the last ones are missing."
     if found.outside:
-        yield f"{count(found.outside, 'use')} of what this project does not define, or not visibly, left out."
+        yield f"{count(found.outside, 'use')} of names that this project does not visibly define left out."

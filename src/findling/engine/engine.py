@@ -698,7 +698,7 @@ class Engine:
         """Every file that is listed in the index, those among them whose contents are left out; and every folder in
         which files would be listed, the root ('') among them."""
         with self._store.reader.snapshot():
-            known, tree = set(self._store.reader.known_files()), self._store.reader.tree()
+            known, tree = set(self._store.reader.listed.known_files()), self._store.reader.listed.tree()
         return known, {*sources.folders_above(known), *(tree.folders if tree else ())}
 
     def changed(self, paths: StrPath | Sequence[StrPath]) -> tuple[list[str], set[str]]:
@@ -707,7 +707,7 @@ class Engine:
         names = _each(paths)
         with self._store.index.snapshot():
             if self.ref is not None:  # nothing changes in a commit
-                return [], {path for path in names if self._store.reader.state_of(path) is None}
+                return [], {path for path in names if self._store.reader.listed.state_of(path) is None}
             known = {path: state for path in names if (state := self._store.state_of(path)) is not None}
         looked = sources.look_at(self.root, names, known, self._store.configuration.wanted)
         refused = {skip.path for skip in looked.skipped if skip.reason != "not_found"}

@@ -285,13 +285,13 @@ def _known_files(store: OpenStore) -> tuple[dict[str, tuple[int, int]] | None, T
         manifest = reader.manifest
         if manifest is None or not manifest.complete or store.cut_otherwise:
             return None, None
-        return reader.known_files(), reader.tree()
+        return reader.listed.known_files(), reader.listed.tree()
 
 
 def _left_out(store: OpenStore) -> Set[tuple[str, str]]:
     """(path, reason) of what the last listing left out."""
     with store.reader.snapshot():
-        return store.reader.unlisted()
+        return store.reader.listed.unlisted()
 
 
 def _note_tree(store: OpenStore, tree: TreeState) -> None:
@@ -433,7 +433,7 @@ def _not_indexed(store: OpenStore) -> _Lacks:
     contents: Set[bytes] = set()
     if git_ids and store.exists:
         with store.reader.snapshot():
-            contents = store.reader.git_ids()
+            contents = store.reader.listed.git_ids()
     new = [size for path, size, _ in lacking if git_ids.get(path) not in contents]
     return _Lacks(lacking, len(new) <= FEW_FILES and sum(new) <= FEW_BYTES, notes)
 
@@ -443,7 +443,7 @@ def _indexed_states(store: OpenStore) -> Mapping[str, tuple[int, int]]:
     if not store.exists:
         return {}
     with store.reader.snapshot():
-        return store.reader.known_files()
+        return store.reader.listed.known_files()
 
 
 def fill_in_vectors(store: OpenStore, progress: OnProgress | None, deadline: float | None) -> None:
@@ -454,8 +454,10 @@ def fill_in_vectors(store: OpenStore, progress: OnProgress | None, deadline: flo
         return
     with reader.snapshot():
         manifest = reader.manifest
-        model_id = reader.model_id(embedder.fingerprint.id) if embedder else None
-        whole = manifest is not None and model_id is not None and reader.embedded_chunks(model_id) >= manifest.chunks
+        model_id = reader.models.id_of(embedder.fingerprint.id) if embedder else None
+        whole = (
+            manifest is not None and model_id is not None and reader.models.embedded_chunks(model_id) >= manifest.chunks
+        )
         if manifest is None or (whole and not apart):
             return
     try:

@@ -210,12 +210,12 @@ def _lacks_vectors(store: OpenStore, fingerprint: Fingerprint, paths: Sequence[s
     """Whether some of the files ``paths`` (None: of all) have no vectors of an embedder."""
     reader = store.reader
     with reader.snapshot():
-        model_id = reader.model_id(fingerprint.id)
+        model_id = reader.models.id_of(fingerprint.id)
         if model_id is None:
             return True
         if paths is None:
-            return reader.count_unembedded(model_id) > 0
-        return bool(reader.unembedded(model_id, paths, docs=takes_documents(fingerprint)))
+            return reader.models.count_unembedded(model_id) > 0
+        return bool(reader.models.unembedded(model_id, paths, docs=takes_documents(fingerprint)))
 
 
 def documents_to_embed(
@@ -225,9 +225,9 @@ def documents_to_embed(
     reader = store.reader
     with reader.snapshot():
         documents = {file.path for file in reader.listing() if file.kind == "docs"}
-        model_id = reader.model_id(embedder.fingerprint.id)
+        model_id = reader.models.id_of(embedder.fingerprint.id)
         if not anew and model_id is not None:
-            documents &= {path for _, _, path, _ in reader.unembedded(model_id, failed_too=failed_too)}
+            documents &= {path for _, _, path, _ in reader.models.unembedded(model_id, failed_too=failed_too)}
     return sorted(documents if paths is None else documents.intersection(paths))
 
 
@@ -286,8 +286,8 @@ def save_bits(store: OpenStore, fingerprint: Fingerprint, wait_s: float) -> None
     """Bring the file of sign bits up to date where that is worth while; whoever writes just now does it himself."""
     reader = store.reader
     with reader.snapshot():
-        model_id = reader.model_id(fingerprint.id)
-        if model_id is None or not stored.may_be_due(reader, model_id, fingerprint.dimensions):
+        model_id = reader.models.id_of(fingerprint.id)
+        if model_id is None or not stored.may_be_due(reader.models, model_id):
             return
     try:
         lock = WriterLock(store.directory, wait_s=wait_s)
@@ -295,7 +295,7 @@ def save_bits(store: OpenStore, fingerprint: Fingerprint, wait_s: float) -> None
         return
     try:
         with reader.snapshot():
-            stored.DenseIndex(reader, model_id, fingerprint.dimensions).save()
+            stored.DenseIndex(reader.models, model_id).save()
     finally:
         lock.release()
 

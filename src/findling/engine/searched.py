@@ -176,7 +176,7 @@ class Searched:
             elif embedder.fingerprint.id != asked_by.fingerprint.id:
                 numbers[at] = None
                 self._only_words(at, f"it has another embedding model, {embedder.fingerprint.model}")
-            elif numbers[at] is None and self.stores[at].reader.latest_model() is not None:
+            elif numbers[at] is None and self.stores[at].reader.models.latest() is not None:
                 self._only_words(at, "its vectors are another model's")
         index = self._several()
         index.use_models(numbers)
@@ -215,7 +215,7 @@ def _number(store: OpenStore, embedder: Embedder) -> int | None:
     """What a collection calls the model of an embedder, None without vectors of it."""
     if (first := store.first_answer) is not None:
         return None if first.embedder is None else 0  # each of its parts has its own number
-    return store.reader.model_id(embedder.fingerprint.id)
+    return store.reader.models.id_of(embedder.fingerprint.id)
 
 
 class _JoinedFiles:

@@ -116,14 +116,14 @@ def mismatch_of(config: Config | None, reader: IndexReader, fingerprint: Fingerp
     """Whether the index has vectors, none of which are of the embedder that somebody chose. Within a snapshot."""
     if config is None:
         return None
-    latest = reader.latest_model(docs=embedding.takes_documents(fingerprint))
-    stored = reader.model(latest) if latest is not None else None
-    if stored is None or stored[0] == fingerprint.id:
+    latest = reader.models.latest(docs=embedding.takes_documents(fingerprint))
+    stored = reader.models.get(latest) if latest is not None else None
+    if stored is None or stored.fingerprint == fingerprint.id:
         return None
-    choice = choose(config, stored[0])
-    if not choice.named or reader.embedded_chunks(reader.model_id(fingerprint.id)):
+    choice = choose(config, stored.fingerprint)
+    if not choice.named or reader.models.embedded_chunks(reader.models.id_of(fingerprint.id)):
         return None
-    return Mismatch(choice.model or fingerprint.model, fingerprint.dimensions, stored[1])
+    return Mismatch(choice.model or fingerprint.model, fingerprint.dimensions, stored.dimensions)
 
 
 class Semantics:
@@ -205,7 +205,7 @@ class Semantics:
         if not self.documents_apart or self._store.first_answer is not None:
             return self.channel()
         embedder, reader = self.for_documents(), self._store.reader
-        return self._document_channel.of(reader, embedder, reader.model_id) if embedder is not None else None
+        return self._document_channel.of(reader, embedder, reader.models.id_of) if embedder is not None else None
 
     def _open_for_documents(self, stored: str | None) -> Embedder:
         return open_chosen(self._store.configuration.config, stored, documents=True)
@@ -294,7 +294,7 @@ class Semantics:
         if (first := self._store.first_answer) is not None:
             return first.channel()
         reader = self._store.reader
-        return self._channel.of(reader, embedder, reader.model_id)
+        return self._channel.of(reader, embedder, reader.models.id_of)
 
     def model_of_vectors(self) -> int | None:
         """The model whose vectors count, within the reader's snapshot.
@@ -303,7 +303,7 @@ class Semantics:
         """
         reader = self._store.reader
         opened = self._lazy.opened
-        return reader.model_id(opened.fingerprint.id) if opened else reader.latest_model()
+        return reader.models.id_of(opened.fingerprint.id) if opened else reader.models.latest()
 
     def forget_opened(self) -> None:
         """What was made of a reader that is closed now, and what is quickly opened again."""

@@ -37,9 +37,9 @@ def coverage_of(store: OpenStore, model_id: int | None) -> Coverage:
     return Coverage(
         files=manifest.files,
         chunks=manifest.chunks,
-        embedded_chunks=reader.embedded_chunks(model_id),
+        embedded_chunks=reader.models.embedded_chunks(model_id),
         pending_files=manifest.pending,
-        skipped=reader.skipped_counts(),
+        skipped=reader.listed.skipped_counts(),
         complete=manifest.complete,
         vectors_wanted=wanted,
     )
@@ -75,7 +75,7 @@ def status(store: OpenStore, *, unlisted: bool = False) -> Status:
         found = _read_status(store)
         return _with_unlisted(store, found) if unlisted and not isinstance(store, RefStore) else found
     except IndexDamaged as error:
-        return _no_status(store, "failed", [f"{error.message} {store.begun_anew_by} builds it anew."])
+        return _no_status(store, "failed", [f"{error.message} {store.begun_anew_by} rebuilds it."])
     except errors.IndexUnavailable as error:
         return _no_status(store, "failed", [str(error)])
 
@@ -88,13 +88,13 @@ def _read_status(store: OpenStore) -> Status:
         manifest = reader.manifest
         if manifest is None or (isinstance(store, RefStore) and not (manifest.complete or manifest.files)):
             return _not_indexed(store)
-        model_id = reader.model_id(embedder.fingerprint.id) if embedder else None
-        totals = reader.totals()
+        model_id = reader.models.id_of(embedder.fingerprint.id) if embedder else None
+        totals = reader.listed.totals()
         covered = coverage_of(store, model_id)
         cut_otherwise = store.cut_otherwise
-        known = reader.known_files()
-        skipped = tuple(SkippedFile(*row) for row in reader.skipped())
-        languages = reader.languages()
+        known = reader.listed.known_files()
+        skipped = tuple(SkippedFile(*row) for row in reader.listed.skipped())
+        languages = reader.listed.languages()
     if isinstance(store, RefStore):
         changed = int(not up_to_date(store))
         notes.append(f"This is {store.ref.name}: commit {store.ref.commit_id}.")
@@ -106,7 +106,7 @@ def _read_status(store: OpenStore) -> Status:
         notes += _waiting(store, changed, sum(path not in known for path in paths))
     when = _by_whom(store)
     if cut_otherwise:
-        notes.append(f"{cut_otherwise}; {when} builds the index anew.")
+        notes.append(f"{cut_otherwise}; {when} rebuilds the index.")
     return Status(
         root=str(store.root),
         store=str(store.directory),
@@ -130,10 +130,10 @@ def _waiting(store: OpenStore, changed: int, new: int) -> Iterator[str]:
     if known := changed - new:
         them = "it" if known == 1 else "them"
         files = count(known, "file")
-        yield f"{files} changed since the index was brought up to date; {_by_whom(store)} takes {them} in."
+        yield f"{files} changed since the index was brought up to date; {_by_whom(store)} updates {them}."
     if new:
         are, them = ("is", "it") if new == 1 else ("are", "them")
-        yield f"{count(new, 'file')} {are} not indexed yet; {_by_whom(store)} takes {them} in."
+        yield f"{count(new, 'file')} {are} not indexed yet; {_by_whom(store)} indexes {them}."
 
 
 def _by_whom(store: OpenStore) -> str:
@@ -179,7 +179,7 @@ def with_left_out(
     """
     store.close_if_replaced()
     with store.reader.snapshot():
-        known = [SkippedFile(*row) for row in store.reader.skipped()]
+        known = [SkippedFile(*row) for row in store.reader.listed.skipped()]
     folders = paths is None or any((store.root / path).is_dir() for path in paths)
     if unlisted and folders and not isinstance(store, RefStore):
         known += unmentioned(store, known)

@@ -128,7 +128,7 @@ class OpenStore:
         first = self.first_answer
         if first is not None and (path in first.states or not self.exists):
             return first.states.get(path)
-        return self.reader.state_of(path)
+        return self.reader.listed.state_of(path)
 
     @property
     def manifest_key(self) -> tuple[str, str]:
@@ -168,10 +168,10 @@ class OpenStore:
         if chunking in (None, self.configuration.chunking):
             return ""
         if chunking == MASKED_OTHERWISE:
-            return "The rules of what is masked in files were changed"
+            return "The rules for masking secrets have changed"
         # Perhaps another process has read a newer configuration; two that disagree would cut all files by turns.
         self.configuration.read_again()
-        return "" if chunking == self.configuration.chunking else "The sizes by which files are cut were changed"
+        return "" if chunking == self.configuration.chunking else "The configured sizes of passages have changed"
 
     @property
     def replaced(self) -> bool:
@@ -256,7 +256,7 @@ class OpenStore:
 
     def unusable(self, problem: str) -> errors.IndexUnavailable:
         """The error of a question that may not build the index anew, which ``problem`` calls for."""
-        words = "It has to be built anew, and this question changes nothing."
+        words = "It must be rebuilt, and this command changes nothing."
         return errors.IndexUnavailable(f"{problem} {words}", remedy=_INDEX_IT)
 
     def repair(self) -> None:
@@ -292,9 +292,7 @@ class OpenStore:
         self.close()
         self.begins_anew = True
         older = soundness.is_older(self.directory)
-        self.notes.append(
-            f"{problem.removesuffix('.')}; building a new one." if older else f"{problem} It is built anew."
-        )
+        self.notes.append(f"{problem.removesuffix('.')}; building a new one." if older else f"{problem} It is rebuilt.")
 
     def start_over_if_cut_otherwise(self, wait_s: float) -> bool:
         """Remove a store that is `cut_otherwise`, with a note; whether that was so.
@@ -318,7 +316,7 @@ class OpenStore:
 
         self.close()
         soundness.remove(self.directory, wait_s=wait_s, unless=settled)
-        self.notes.append(f"{otherwise}. The index is built anew.")
+        self.notes.append(f"{otherwise}. The index is rebuilt.")
         return True
 
     def remove(self) -> None:
@@ -335,7 +333,7 @@ class OpenStore:
         takes, free = layout.bytes_on_disk(self.directory), shutil.disk_usage(self.directory).free
         if free < takes:
             raise errors.StorageFull(
-                f"There is too little room to build the index in {self.directory} anew: it takes "
-                f"{takes / _MEGABYTE:,.1f} MB, and {free / _MEGABYTE:,.1f} MB are free. It is left as it is.",
-                remedy="Free some room; 'findling sync' takes changes in with less.",
+                f"Too little disk space to rebuild the index in {self.directory}: it needs "
+                f"{takes / _MEGABYTE:,.1f} MB, and {free / _MEGABYTE:,.1f} MB are free. The index is left as it is.",
+                remedy="Free some space; 'findling sync' updates the index with less.",
             )

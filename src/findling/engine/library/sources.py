@@ -182,8 +182,8 @@ class Source(Struct):
                 return f"{pending} not indexed yet" if manifest.pending else "not all is indexed"
             if embedder is None:
                 return ""
-            model_id = reader.model_id(embedder.fingerprint.id)
-            without = manifest.chunks - reader.embedded_chunks(model_id)
+            model_id = reader.models.id_of(embedder.fingerprint.id)
+            without = manifest.chunks - reader.models.embedded_chunks(model_id)
             if without and (self.kind or self.engine.scope):
                 return self._lacking(reader, model_id)
         return f"{without:,} of {count(manifest.chunks, 'passage')} without a vector yet" if without else ""
@@ -191,7 +191,7 @@ class Source(Struct):
     def _lacking(self, reader: IndexReader, model_id: int | None) -> str:
         """The same of vectors alone, where not all that is indexed may be in an answer."""
         files = {file.entry_id: file for file in reader.listing() if self.allows(file)}
-        lacking = files if model_id is None else files.keys() & {row[0] for row in reader.unembedded(model_id)}
+        lacking = files if model_id is None else files.keys() & {row[0] for row in reader.models.unembedded(model_id)}
         without = sum(len(reader.chunks(files[entry].blob_id)) for entry in lacking)
         return f"{count(without, 'passage')} without a vector yet" if without else ""
 
