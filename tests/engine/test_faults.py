@@ -361,7 +361,7 @@ def test_without_a_free_byte_an_index_that_was_closed_answers(tiny_disk: Path) -
         assert (found.freshness, found.stale_reason) == ("stale", "the disk that holds the index is full")
         with pytest.raises(errors.StorageFull):
             engine.sync()
-        with pytest.raises(errors.StorageFull, match="too little room"):
+        with pytest.raises(errors.StorageFull, match="Too little disk space"):
             engine.index(force=True)
         assert places(engine.search("RetryPolicy", mode="symbol", wait_s=0)) == before[0]
         (tiny_disk / "filling").unlink()

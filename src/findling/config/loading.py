@@ -46,8 +46,8 @@ _FITTING_PART: Final = 5
 
 
 class Origin(Struct, frozen=True):
-    """A value and where it came from. ``name`` is the key as it was written there; for what follows from another
-    option (``derived``), that option's. Both are "" for a default."""
+    """A value and where it came from. ``name`` is the key as it was written there, "" for a default. ``derived``: the
+    value follows from another option, whose key ``name`` then is."""
 
     value: Value
     source: Source

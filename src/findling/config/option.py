@@ -1,5 +1,5 @@
-"""What one option is: its kind, default, bounds and spellings, what a project's own file may decide about it; and what
-was written for it -> its checked value.
+"""One option: its kind, default, bounds and spellings, and what a project's own file may decide about it; and the
+check that turns a written value into the option's value.
 
 Knows no particular option (``options`` defines them), no file, and not the order of sources.
 """
@@ -138,7 +138,7 @@ def in_camel_case(name: str) -> str:
 
 # --- what was written -> a checked value --------------------------------------------------------------------------
 
-# Patterns and extensions are written by hand; more of them are made by a machine, and each is tried on every path.
+# Nobody writes more patterns by hand, and each is tried on every path.
 _MOST_ITEMS: Final = 1000
 _MOST_CHARS: Final = 4096
 
@@ -149,7 +149,7 @@ _SWITCH_WORDS: Final = {
 
 
 class Checked(NamedTuple):
-    """``warning`` says, in the same way, that a value was moved into its bounds; "" for one that was taken as it is."""
+    """A checked value. ``warning`` says that it was moved into its bounds, "" if it was not."""
 
     value: Value
     warning: str = ""
@@ -169,7 +169,7 @@ def check(option: Option, written: object, name: str) -> Checked:
 
 
 def from_text(option: Option, text: str) -> object:
-    """What ``text`` from the command line or the environment would be in a file; the text itself if it is none."""
+    """A ``text`` from the command line or the environment as the value that a file would have; else the text."""
     if option.kind == "switch":
         return _SWITCH_WORDS.get(text.strip().lower(), text.strip().lower())
     if option.kind == "whole" or option.kind == "number":
@@ -270,7 +270,7 @@ def _kind_of(value: object) -> str:
     kinds = (
         (bool, "a switch (true or false)"),
         (int, "a whole number"),
-        (float, "a number with a point"),
+        (float, "a number with a decimal point"),
         (str, "text"),
         (list, "a list"),
         (dict, "a table"),

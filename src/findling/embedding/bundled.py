@@ -104,7 +104,7 @@ class BundledEmbedder:
         fits = table.shape == expected and table.dtype == np.int8
         if not fits or len(vocabulary) + about.shared_rows != expected[0]:
             raise EmbedderUnavailable(
-                f"The bundled embedding model does not fit together: {table.shape} numbers of {table.dtype}, "
+                f"The parts of the bundled embedding model do not match: {table.shape} numbers of {table.dtype}, "
                 f"{len(vocabulary)} words, {expected} expected.",
                 remedy=REMEDY,
             )

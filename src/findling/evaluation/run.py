@@ -62,7 +62,7 @@ def corpora(folder: Path, queries: Sequence[Judged]) -> list[Corpus]:
         asked = sum(len(by_repo[name]) for name in missing)
         raise NotFound(
             f"{folder} has no folder {', '.join(missing)} (queries about it: {asked}).",
-            remedy="Lay the repositories out there, or choose others with --repo.",
+            remedy="Put the repositories there, or choose others with --repo.",
         )
     return [Corpus(name, folder / name, asked) for name, asked in by_repo.items()]
 

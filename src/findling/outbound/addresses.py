@@ -96,7 +96,7 @@ def target_of(url: str, allowed_hosts: tuple[str, ...] = ()) -> Target:
     permitted = _is_named(host, port, allowed_hosts)
     if not permitted and port not in PORTS.values():
         raise FetchRefused(
-            f"Port {port} is not one that is fetched from.",
+            f"Port {port} is not allowed for fetching.",
             remedy=f"fetch.allowed_hosts in the user's configuration may name {host}:{port}.",
         )
     path = _quoted(parts.path or "/") + (f"?{_quoted(parts.query)}" if parts.query else "")

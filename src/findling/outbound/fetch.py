@@ -115,7 +115,7 @@ def _answered(
     for _ in range(MAX_REDIRECTS + 1):
         target = target_of(url, allowed_hosts)
         if secure and target.scheme != "https":
-            raise FetchRefused(f"The server leads from https to {target.shown}.")
+            raise FetchRefused(f"The server redirects from https to {target.shown}.")
         secure = target.scheme == "https"
         check()
         addresses = addresses_of(target)
@@ -129,16 +129,16 @@ def _answered(
                 return
         place = head.headers.get("location", "")
         if not place:
-            raise NetworkError(f"{target.host} leads to another place and does not say where.")
+            raise NetworkError(f"{target.host} redirects and does not say where.")
         url = _joined(url, place)
-    raise NetworkError(f"The server leads to another place more than {MAX_REDIRECTS} times.")
+    raise NetworkError(f"The server redirects more than {MAX_REDIRECTS} times.")
 
 
 def _joined(url: str, place: str) -> str:
     try:
         return urljoin(url, place)
     except ValueError as error:
-        raise NetworkError("The server leads to a place whose URL cannot be read.") from error
+        raise NetworkError("The server redirects to a URL that cannot be read.") from error
 
 
 def _extent(answer: _Answer, have: Part | None) -> tuple[int, int | None] | None:

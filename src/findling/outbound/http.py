@@ -94,7 +94,7 @@ def _ask(
         host = (parts.hostname or "").encode("idna").decode()
         port = parts.port or PORTS[parts.scheme]
     except (ValueError, KeyError) as error:
-        raise HttpFailure(f"This is no address: {error}.", "unreachable") from error
+        raise HttpFailure(f"This is not an address: {error}.", "unreachable") from error
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     target = Target(parts.scheme, host, port, path, permitted=True)
     if not elsewhere and not is_loopback(url):

@@ -315,7 +315,7 @@ class OllamaClient:
         except OtherDimensions as error:
             raise wrong_dimensions(self.model, self.dimensions or 0, error.returned) from error
         except (Malformed, ValueError, RecursionError) as error:
-            words = str(error) if isinstance(error, Malformed) else "an answer that is no JSON"
+            words = str(error) if isinstance(error, Malformed) else "an answer that is not JSON"
             body = answer.body[:_LOGGED_CHARS].decode("utf-8", "replace")
             self._tell("malformed_answer", f"{words}: {body}")
             raise Malformed(words) from error

@@ -20,7 +20,7 @@ ENTRY: Final = "findling"
 
 class Agent(Struct, frozen=True, forbid_unknown_fields=True):
     """``signs`` are files and folders that only a machine with the agent has, ``programs`` its commands. ``user`` and
-    ``project`` are files that it reads, the usual one first; without ``project`` it has no settings of a project.
+    ``project`` are files that it reads, the usual one first; without ``project`` it has no project settings.
     ``keys`` lead to the servers, ``entry`` is one of them. ``tools``: the families that fit. ``source``: where all
     this is said.
     """

@@ -47,7 +47,7 @@ def _descriptors() -> int:
 
 
 async def _turn_away(scope: Scope, receive: Receive, send: Send) -> None:
-    crowded = Refused(INTERNAL_ERROR, "All places for connections are taken.")
+    crowded = Refused(INTERNAL_ERROR, "Too many connections are open.")
     await send_refusal(send, 503, crowded, {"retry-after": str(RETRY_AFTER_S), "connection": "close"})
 
 
@@ -96,7 +96,7 @@ class Connection(H11Protocol):
         if not unanswered or not self._is_coming_in():
             self.transport.abort()
             return
-        late = Refused(INVALID_REQUEST, f"The request has not come in within {REQUEST_S:g} seconds.")
+        late = Refused(INVALID_REQUEST, f"The request was not received as a whole within {REQUEST_S:g} seconds.")
         headers, body = refusal(late, {"connection": "close"})
         head = h11.Response(status_code=408, headers=headers, reason=b"Request Timeout")
         for event in (head, h11.Data(data=body), h11.EndOfMessage()):

@@ -68,9 +68,9 @@ class AddressGuard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
         elif not _all_allowed(header_values(scope, b"host"), self._options.allows_host, needed=True):
-            await _refuse(send, 421, "This host is not served here. --allow-host names further ones.")
+            await _refuse(send, 421, "This host name is not served here; --allow-host adds it.")
         elif not _all_allowed(header_values(scope, b"origin"), self._options.allows_origin, needed=False):
-            await _refuse(send, 403, "Pages of this origin may not ask here. --allow-origin names further ones.")
+            await _refuse(send, 403, "Pages of this origin may not ask here; --allow-origin adds it.")
         else:
             await self._app(scope, receive, send)
 

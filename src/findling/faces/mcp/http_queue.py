@@ -41,7 +41,9 @@ class CallQueue:
         if in_time is None:
             return
         if not in_time:
-            late = Refused(INTERNAL_ERROR, f"Too many calls wait: this one has for {WAIT_S:g} seconds.")
+            late = Refused(
+                INTERNAL_ERROR, f"Too many calls are waiting: this one was not served within {WAIT_S:g} seconds."
+            )
             await send_refusal(send, 503, late, {"retry-after": str(RETRY_AFTER_S)})
             return
         try:

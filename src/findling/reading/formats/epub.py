@@ -31,7 +31,7 @@ def epub_text(data: bytes) -> str:
         "",
     )
     if not package.has(main):
-        raise NotConverted("broken_document", "it does not say what it consists of")
+        raise NotConverted("broken_document", "its list of parts is missing")
     text = Text()
     for number, name in enumerate(_chapters(package, main), 1):
         text.place(f"chapter {number}")

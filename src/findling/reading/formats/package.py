@@ -36,7 +36,7 @@ class Package:
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
         except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
-            raise NotConverted("broken_document", f"it is no archive: {error}") from error
+            raise NotConverted("broken_document", f"it is not an archive: {error}") from error
         entries = self._zip.infolist()
         if len(entries) > MAX_PARTS:
             raise NotConverted("too_large", f"it has {len(entries):,} parts")
