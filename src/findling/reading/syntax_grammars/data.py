@@ -75,12 +75,9 @@ def hcl_block(node: Node, text: bytes, place: int) -> Definitions:
 # --- Solidity
 
 
-def solidity_unnamed(name: str) -> Finder:
-    def find(node: Node, text: bytes, place: int) -> Definitions:
-        written = name or text[node.start_byte : node.end_byte].split(b"(")[0].split()[0].decode("utf-8", "replace")
-        yield Definition("method", written, node, body=get(node, "body"))
-
-    return find
+def solidity_fallback(node: Node, text: bytes, place: int) -> Definitions:
+    written = text[node.start_byte : node.end_byte].split(b"(")[0].split()[0].decode("utf-8", "replace")
+    yield Definition("method", written, node, body=get(node, "body"))
 
 
 # --- Make

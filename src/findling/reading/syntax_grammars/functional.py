@@ -28,12 +28,6 @@ if TYPE_CHECKING:
 # --- Haskell: a signature and the clauses after it are one function
 
 
-def haskell_value(node: Node, text: bytes, place: int) -> Definitions:
-    at = get(node, "name") or get(node, "<infix>/operator")
-    if at is not None and at.type in ("variable", "prefix_id", "operator", "prefix_operator"):
-        yield from named("fn", at, text, body=get(node, "match"), strip="()` ")
-
-
 def haskell_instance(node: Node, text: bytes, place: int) -> Definitions:
     """Members are named after the type the instance is for, or after the class when that is not a plain name."""
     at, patterns = get(node, "name"), get(node, "patterns")

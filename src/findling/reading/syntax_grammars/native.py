@@ -254,13 +254,6 @@ def swift_property(node: Node, text: bytes, place: int) -> Definitions:
         yield from named("constant" if constant else "variable", at, text)
 
 
-def swift_method(name: str) -> Finder:
-    def find(node: Node, text: bytes, place: int) -> Definitions:
-        yield Definition("method", name, get(node, "name"), body=get(node, "body"))
-
-    return find
-
-
 # --- Zig: types are values
 
 _ZIG_TYPES = {

@@ -189,21 +189,9 @@ def lua_field(node: Node, text: bytes, place: int) -> Definitions:
 # --- shells, and Vim script
 
 
-def bash_assignment(node: Node, text: bytes, place: int) -> Definitions:
-    at = get(node, "name")
-    if at is not None and at.type == "variable_name":
-        yield from named(value_kind(text_of(at, text)), at, text)
-
-
 def batch_label(node: Node, text: bytes, place: int) -> Definitions:
     """What ``call`` can name."""
     yield Definition("fn", text_of(node, text).strip().lstrip(":").strip(), node)
-
-
-def vim_command(node: Node, text: bytes, place: int) -> Definitions:
-    at = get(node, "name")
-    if at is not None and at.type == "command_name":
-        yield from named("fn", at, text)
 
 
 # --- Julia
