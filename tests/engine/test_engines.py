@@ -52,7 +52,7 @@ def test_one_order_of_all(two: Engines) -> None:
     assert paths(two, "put an article into the basket")[0] == "tests/shop/basket.py"
     assert paths(two, "ask the bank again")[0] == "lib/src/bank.py"
     assert paths(two, "shop/basket.py")[0] == "tests/shop/basket.py"
-    assert two.coverage().files == 33
+    assert two.ask(Query("basket", wait_s=0)).result.coverage.files == 33
 
 
 def test_what_a_root_is_called_says_nothing_of_its_files(two: Engines) -> None:
@@ -68,7 +68,7 @@ def test_a_small_root_is_not_crowded_out_of_what_may_be_listed(two: Engines) -> 
 
 def _lose_text(engines: Engines, name: str) -> None:
     """What an open index needs next is gone."""
-    engines.coverage()
+    engines.engines[name].coverage()
     shutil.rmtree(engines.engines[name].store_dir / "fulltext")
 
 
@@ -82,7 +82,7 @@ def test_any_other_question_mends_it(two: Engines) -> None:
     _lose_text(two, "lib")
     found = two.ask(Query("ask the bank again", wait_s=None)).result
     assert (found.hits[0].path, two.problems) == ("lib/src/bank.py", {})
-    assert any(note.startswith("lib: ") and "built anew" in note for note in found.notes)
+    assert any(note.startswith("lib: ") and "rebuilt" in note for note in found.notes)
 
 
 def test_a_root_that_is_not_indexed_yet_is_searched_beside_one_that_is(two: Engines, tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ moved or deleted.
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import sysconfig
@@ -18,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import tantivy
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -63,22 +61,6 @@ def on_disk(root: Path) -> Iterator[IndexReader]:
             yield reader
         finally:
             reader.close()
-
-
-def mean_lengths(reader: IndexReader) -> dict[str, float]:
-    """The mean lengths by which the library on disk weighs, which counts deleted documents until it merges them."""
-    with reader.snapshot():
-        searcher, schema = reader.fulltext._searcher, reader.fulltext._schema
-    found = {}
-    for field in ("body", "context", "path"):
-        for term, *_ in searcher.terms_with_prefix(field, "", limit=20) or ():
-            query = tantivy.Query.term_query(schema, field, term, "freq")
-            for _, address in searcher.search(query, 1).hits:
-                said = json.loads(query.explain(searcher, address).to_json())
-                found[field] = next(
-                    each["value"] for each in said["details"][-1]["details"] if each["description"].startswith("avgdl")
-                )
-    return found
 
 
 # --- what is the same of two indexes, whose numbers differ -----------------------------------------------------------
@@ -242,7 +224,6 @@ class Changes(RuleBasedStateMachine):
     @invariant()
     def both_say_the_same(self) -> None:
         with on_disk(self.root) as disk:
-            self.memory._mean_lengths = mean_lengths(disk)
             same = Same(disk, self.memory, self.embedder, self.root)
             same.check()
             for text in ("retry", "how is the request limited", "docs/a.md", "parse_token"):
@@ -416,10 +397,8 @@ def test_an_answer_is_the_same_from_disk_and_from_memory(project: Path, embedder
         assert same.hits(Query(QUESTIONS[0], kind="docs"))
 
 
-def in_memory(files: Mapping[str, bytes], embedder: Embedder, like: MemoryIndex | None = None) -> MemoryIndex:
-    """``like``: an index by whose mean lengths this one weighs, too."""
-    fields = like._fields.items() if like else ()
-    index = MemoryIndex(mean_lengths={name: field.total / like._units for name, field in fields if like})
+def in_memory(files: Mapping[str, bytes], embedder: Embedder) -> MemoryIndex:
+    index = MemoryIndex()
     take_in(index, files.items(), embedder=embedder)
     return index
 
@@ -438,7 +417,7 @@ def test_a_folder_in_parts_answers_as_a_whole(project: Path, embedder: Embedder,
     files = texts_of(project)
     whole = in_memory(files, embedder)
     paths = sorted(files)
-    apart = [in_memory({path: files[path] for path in paths[at::parts]}, embedder, whole) for at in range(parts)]
+    apart = [in_memory({path: files[path] for path in paths[at::parts]}, embedder) for at in range(parts)]
     joined = JoinedIndex([Part(index, model_id=MODEL) for index in apart])
     for mode in ("auto", "keyword", "hybrid", "semantic", "symbol"):
         for question in (*QUESTIONS, "skerry/retry.py", "retry.py"):
@@ -493,7 +472,6 @@ def test_many_files_before_and_after_a_quarter_of_them_was_edited(tmp_path: Path
             memory.publish({}, held.keys() - listed.keys())
             changed = [(path, data) for path, data in listed.items() if held.get(path) != data]
             take_in(memory, changed, embedder=embedder)
-            memory._mean_lengths = mean_lengths(disk)
             same = Same(disk, memory, embedder, tmp_path)
             for question in QUESTIONS:
                 same.hits(Query(question))
