@@ -26,7 +26,18 @@ from findling.model import errors, types
 from findling.model.format_names import format_of
 from findling.model.plurals import count
 from findling.model.text_encodings import as_utf8
-from findling.model.types import Answer, Coverage, Freshness, Meaning, Mode, Query, SearchResult, Skip, SkippedFile
+from findling.model.types import (
+    Answer,
+    Confidence,
+    Coverage,
+    Freshness,
+    Meaning,
+    Mode,
+    Query,
+    SearchResult,
+    Skip,
+    SkippedFile,
+)
 from findling.outbound.files import NotRead
 from findling.search.query import WITHOUT_VECTORS
 from findling.search.scope import lies_in
@@ -54,8 +65,8 @@ class Answers:
             found = self._open_searcher().search(query, unread=unread, scope_path=self.searched.folder)
             no_file = "" if found.hits else no_file_fits(self.searched, query)
         meaning = self._meaning(query, found)
-        confidence = search.judge(found.ranked)
-        result = self._result(query, found, confidence.value, freshness, stale_reason, started, meaning)
+        confidence = search.judge(found)
+        result = self._result(query, found, confidence, freshness, stale_reason, started, meaning)
         if no_file:
             result = replace(result, notes=(*result.notes, no_file))
         return Answer(
@@ -130,14 +141,14 @@ class Answers:
             found = self._open_searcher().similar(file, line=line, query=query, scope_path="")
         if not found.hits and store.semantics.problem:
             store.semantics.required()
-        meaning, confidence = self._meaning(query, found), search.judge(found.ranked).value
+        meaning, confidence = self._meaning(query, found), search.judge(found)
         return self._result(query, found, confidence, freshness, stale_reason, started, meaning)
 
     def _result(
         self,
         query: Query,
         found: Found,
-        confidence: float,
+        confidence: Confidence,
         freshness: Freshness,
         stale_reason: str,
         started: float,
