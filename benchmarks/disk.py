@@ -22,7 +22,7 @@ from typing import Any
 import apsw
 
 from findling.engine import Engine
-from findling.store.layout import DATABASE, FULLTEXT, TRIGRAMS
+from findling.store.layout import DATABASE, FULLTEXT
 
 # Parts that are less than this share of the text are shown together.
 LEAST_SHARE = 0.002
@@ -54,7 +54,7 @@ def part_of(path: Path) -> str:
     """What a file of the index counts as."""
     if path.parts[0] == FULLTEXT:
         return f"{FULLTEXT}: {path.suffix or path.name}"
-    return TRIGRAMS if path.parts[0] == TRIGRAMS else path.name
+    return path.name
 
 
 def show(name: str, told: dict[str, Any]) -> None:

@@ -211,7 +211,7 @@ def ask(engine: Engine, embedder: Instant, rows: NDArray[np.float32]) -> dict[st
     dice = np.random.default_rng(2)
     reader = IndexReader(engine.store_dir, *engine.manifest_key)
     with reader.snapshot():
-        model_id = reader.model_id(embedder.fingerprint.id)
+        model_id = reader.models.id_of(embedder.fingerprint.id)
     assert model_id is not None
     channel = SemanticChannel(reader, embedder, model_id)
     bits = np.packbits(rows >= 0, axis=1)

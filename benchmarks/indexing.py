@@ -5,7 +5,7 @@
 Each version is run by turns, in a cache of its own, and counts with its fastest round: on a busy machine compare
 processor times, and those of one run of this program. ``--against`` names the ``src`` folder of another version; the
 two indexes are then compared as well, row by row whatever their ids: files and all that their readings hold, names,
-counts of terms, vectors, trigrams, what was left out. ``--stages`` shows where the indexing process itself spends its
+counts of terms, vectors, what was left out. ``--stages`` shows where the indexing process itself spends its
 time; what workers take is the rest (`reading.py` takes that apart). Linux only.
 """
 
@@ -24,11 +24,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import processes
 
 from findling.store import schema
-from findling.store.trigrams import TrigramIndex
 
 STAGES = (
     ("findling.sources.discovery", "discover", "list the files"),
@@ -38,7 +36,6 @@ STAGES = (
     ("findling.store.fulltext", "FulltextWriter.add", "hand documents to the text index"),
     ("findling.store.writer", "IndexWriter.add_vectors", "rows of vectors"),
     ("findling.store.batches", "BatchWriter.commit", "commit"),
-    ("findling.store.writer", "IndexWriter.flush_trigrams", "write trigrams"),
     ("findling.engine.runs", "add_vectors", "vectors afterwards"),
 )
 """Module, function, what it is for."""
@@ -88,18 +85,6 @@ def rows(store: Path) -> Iterator[tuple[str, Counter[Any]]]:
     try:
         for kind, sql in ROWS.items():
             yield kind, Counter(map(tuple, connection.execute(sql)))
-        hashes = dict(connection.execute("SELECT blob_id, hash FROM blobs"))
-        index = TrigramIndex(store / schema.TRIGRAMS, schema.identity(connection))
-        found: Counter[Any] = Counter()
-        for segment in index._segments.values():
-            names = np.array([hashes[blob_id] for blob_id in segment.blob_ids], "S32")
-            codes, local = segment.postings_between(0, 1 << 24)
-            order = np.lexsort((codes, local))
-            ends = np.searchsorted(local[order], np.arange(len(names) + 1))
-            for place, name in enumerate(names):
-                found[bytes(name), codes[order][ends[place] : ends[place + 1]].tobytes()] += 1
-        yield "trigrams", found
-        index.close()
     finally:
         connection.close()
 

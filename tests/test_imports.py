@@ -17,8 +17,6 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import findling
-from findling.model import types
-from findling.model.types import answers, basic, matches
 
 SOURCE = Path(findling.__file__).parent.parent
 
@@ -51,18 +49,6 @@ def test_the_start_of_the_command_line_is_light(arguments: list[str]) -> None:
     loaded = imported_by(f"from findling.faces.cli.main import main\nassert main({arguments!r}) == 0")
     assert loaded.isdisjoint(HEAVY)
     assert "findling" in loaded
-
-
-def test_the_vocabulary_is_whole_and_nothing_else() -> None:
-    given: dict[str, object] = {}
-    exec("from findling.model.types import *", given)
-    for part in (answers, basic, matches):
-        kinds = {name: value for name, value in vars(part).items() if isinstance(value, type)}
-        own = {name for name, kind in kinds.items() if kind.__module__ == part.__name__}
-        assert own <= given.keys()
-    assert {"Hit", "GrepResult", "Freshness", "MODES"} <= given.keys()
-    assert not [name for name in ("Mapping", "Protocol", "field", "dataclass") if name in given]
-    assert not [name for name in ("Mapping", "Protocol", "Iterator", "field", "dataclass") if hasattr(types, name)]
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import random
 import shutil
-import subprocess
-import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +13,7 @@ from gits import commit, git
 from indexes import contents, integrity, write
 
 from findling import Engine
+from forked import Forked
 
 _SMALL_BATCHES = """
     import os, sys, random, threading, time
@@ -22,7 +21,7 @@ _SMALL_BATCHES = """
     threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
     from findling import Engine; from findling.model import errors
     from findling.engine import indexer, embedding_pass
-    indexer._TASK_FILES, indexer._COMMIT_FILES, indexer._MIN_SEGMENT = 4, 8, 1
+    indexer._TASK_FILES, indexer._COMMIT_FILES = 4, 8
     embedding_pass._FILES_PER_BATCH = 10
     root, seed = sys.argv[1], int(sys.argv[2])
     chance = random.Random(seed)
@@ -141,21 +140,14 @@ class Actor:
 
     def __init__(self, name: str, root: Path, seed: int, *arguments: str) -> None:
         self.name = name
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", textwrap.dedent(ACTORS[name]), str(root), str(seed), *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert self._process.stdout is not None
+        code = textwrap.dedent(ACTORS[name])
+        self._process = Forked(code, [str(root), str(seed), *arguments], root.with_name(f"{root.name}.{name}.log"))
         self._process.stdout.readline()
 
     def kill(self) -> bool:
-        alive = self._process.poll() is None
-        self._process.kill()
-        said, complaints = self._process.communicate()
-        assert alive, f"{self.name} ended by itself: {complaints[-2000:]}"
+        alive = self._process.alive
+        said = self._process.kill()
+        assert alive, f"{self.name} ended by itself: {self._process.complaints.read_text()[-2000:]}"
         return said.split()[-1:] == ["begins"]
 
 

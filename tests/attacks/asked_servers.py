@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from forked import Forked
 
 MAY_HAPPEN = frozenset(("index_in_progress", "index_not_ready", "ref_not_indexed"))
 """Error codes of a server that is asked while others index, or while what it was asked about goes."""
@@ -28,19 +28,15 @@ def held_by(process: int) -> Held:
     return Held(private / 1000, len(os.listdir(proc / "fd")), len(os.listdir(proc / "task")))
 
 
+SERVE = "from findling.faces.cli.main import main; main()"
+
+
 class AskedServer:
     """One `findling serve` with its watcher, asked by hand, one line a message."""
 
     def __init__(self, root: Path) -> None:
-        self.log = Path(os.environ.get("TMPDIR", "/tmp")) / f"server-{id(self)}.log"
-        with self.log.open("w") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "findling", "serve", "--root", str(root)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                text=True,
-            )
+        self.log = root.with_name(f"{root.name}.serve.log")
+        self.process = Forked(SERVE, ["serve", "--root", str(root)], self.log)
         self._id = 0
         client = {"name": "soak", "version": "1"}
         self._ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client})
@@ -54,7 +50,6 @@ class AskedServer:
     def _ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         self._id += 1
         self._send({"id": self._id, "method": method, "params": params})
-        assert self.process.stdout is not None
         while line := self.process.stdout.readline():
             answer: dict[str, Any] = json.loads(line)
             if answer.get("id") == self._id:
@@ -62,10 +57,8 @@ class AskedServer:
         raise AssertionError(f"the server ended: {self.log.read_text()[-2000:]}")
 
     def _send(self, message: dict[str, Any]) -> None:
-        assert self.process.stdin is not None
         self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
         self.process.stdin.flush()
 
     def kill(self) -> None:
         self.process.kill()
-        self.process.communicate()

@@ -42,16 +42,16 @@ from findling.engine.library.fetching.running import run_here
 from findling.store.lock import WriterLock
 
 GOALS: Mapping[str, int] = {"index": 400, "embed": 120, "watch": 120, "fetch": 120, "serve": 120, "background": 120}
-KILLS = 10
+KILLS = 20
 """In a round, one after the other, before anything is put right."""
 
 MOMENTS_S: Mapping[str, float] = {
-    "index": 0.8,
-    "embed": 1.2,
-    "watch": 1.5,
-    "fetch": 1.0,
-    "serve": 1.5,
-    "background": 1.2,
+    "index": 0.5,
+    "embed": 0.6,
+    "watch": 1.2,
+    "fetch": 0.6,
+    "serve": 0.8,
+    "background": 0.6,
 }
 """Within how long after it began working a process is killed: somewhat longer than its work takes."""
 
@@ -237,11 +237,11 @@ def attack(seconds: float, tally: Tally, *, calls: bool) -> int:
     until = time.monotonic() + seconds
     before = tally.failures
     with _folder() as folder:
-        bench = Bench(folder)
+        bench = Bench(folder) if calls else None
         while time.monotonic() < until:
             _next_round(tally)
             tally.save()
-            if calls and time.monotonic() < until and (name := tally.next_calls()):
+            if bench and time.monotonic() < until and (name := tally.next_calls()):
                 _next_call(tally, name, bench)
                 tally.save()
     print(f"\nkill, {seconds:.0f} s, with what came before:\n\n{tally.table()}")

@@ -10,20 +10,13 @@ from pathlib import Path
 import pytest
 from page import PAGE, configuration_page
 
+import forked
 from findling.config import EMBEDDING_KEY, OPTIONS
 
 
 def findling(*arguments: str, cwd: Path, **environ: str) -> subprocess.CompletedProcess[str]:
     variables = {"HOME": str(cwd.parent / "home"), "PATH": "", "LANG": "C.UTF-8", "PYTHONUTF8": "1", **environ}
-    return subprocess.run(
-        [sys.executable, "-m", "findling", "config", *arguments],
-        cwd=cwd,
-        env=variables,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    return forked.findling("config", *arguments, cwd=cwd, env=variables)
 
 
 @pytest.fixture

@@ -5,27 +5,19 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from ollama_process import OllamaProcess
 from project import FILES, configure, make
 
+import forked
+
 MODEL = "nomic-embed-text"
 
 
 def findling(root: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "findling", *arguments],
-        cwd=root,
-        env={**os.environ, **environment},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    return forked.findling(*arguments, cwd=root, env={**os.environ, **environment})
 
 
 @pytest.fixture
@@ -101,7 +93,7 @@ def test_embed_without_an_embedder_says_so_and_is_no_failure(root: Path, ollama:
     ollama.stop()
     ran = findling(root, "embed")
     assert ran.returncode == 0
-    assert "nothing: no embedding model answers" in ran.stdout
+    assert "nothing: no embedding model works" in ran.stdout
     assert "Is Ollama running?" in ran.stderr
 
 

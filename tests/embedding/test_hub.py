@@ -6,12 +6,13 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 from fake_hub import serving
 from project import QUESTION, make
 from test_local_models import needs, onnx_model, static_model
+
+import forked
 
 FASTEMBED_FILE = "model_optimized.onnx"
 """How the package for BGESmallENV15 calls the model."""
@@ -22,16 +23,7 @@ def findling(root: Path, home: Path, endpoint: str, *arguments: str) -> subproce
     environment |= {"FASTEMBED_CACHE_PATH": str(home / "fastembed"), "HF_HUB_DISABLE_XET": "1"}
     for name in ("http_proxy", "HTTP_PROXY", "HF_HUB_OFFLINE"):
         environment.pop(name, None)
-    return subprocess.run(
-        [sys.executable, "-m", "findling", *arguments],
-        cwd=root,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return forked.findling(*arguments, cwd=root, env=environment)
 
 
 def choose(home: Path, model: str) -> None:

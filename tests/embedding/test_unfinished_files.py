@@ -68,9 +68,9 @@ def test_what_is_made_of_a_large_file_within_a_question_is_made_once(reader: Ind
         embed(reader, tmp_path, dear, time.monotonic() + 60)
     assert len(dear.made) == len(set(dear.made)) == chunks
     with reader.snapshot():
-        model_id = reader.model_id(dear.fingerprint.id)
-        assert reader.embedded_chunks(model_id) == chunks and reader.latest_model() == model_id == 1
-        assert not reader.unembedded(1)
+        model_id = reader.models.id_of(dear.fingerprint.id)
+        assert reader.models.embedded_chunks(model_id) == chunks and reader.models.latest() == model_id == 1
+        assert not reader.models.unembedded(1)
     at_once = Dear("other")
     embed(reader, tmp_path, at_once)
     tables = apsw.Connection(str(reader.directory / "index.db"), vfs=checksums.way())
@@ -83,10 +83,10 @@ def test_what_is_begun_is_no_vector_yet(reader: IndexReader, tmp_path: Path) -> 
     dear = Dear()
     embed(reader, tmp_path, dear, time.monotonic() + 60)
     with reader.snapshot():
-        waiting = {row[2] for row in reader.unembedded(1)}
+        waiting = {row[2] for row in reader.models.unembedded(1)}
         assert "large.py" in waiting
         entry = next(file.entry_id for file in reader.all_files() if file.path == "large.py")
-        assert not reader.vectors([entry], 1) and reader.latest_model() in (None, 1)
+        assert not reader.vectors([entry], 1) and reader.models.latest() in (None, 1)
     assert embed(reader, tmp_path, dear, anew=True) == (reader.manifest.chunks if reader.manifest else 0)
 
 

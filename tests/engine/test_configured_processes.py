@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from indexes import make, of_yesterday, write
 
+import forked
 from findling import Engine
 from findling.engine.index_jobs import records_of
 
@@ -29,15 +30,8 @@ class Home:
         self.environment = {**kept, "XDG_CONFIG_HOME": str(folder), "NO_COLOR": "1"}
 
     def run(self, *arguments: str, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "findling", *arguments],
-            cwd=cwd,
-            env={**self.environment, **variables},
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_S,
-            check=False,
-        )
+        env = {**self.environment, **variables}
+        return forked.findling(*arguments, cwd=cwd, env=env, timeout_s=PATIENCE_S)
 
 
 @pytest.fixture

@@ -56,7 +56,7 @@ class InlinePool:
         pass
 
     def submit(self, batch: list[pool.Task]) -> None:
-        answers = worker.answers_to((self._asked, [(task.path, task.data, True) for task in batch]))
+        answers = worker.answers_to((self._asked, [(task.path, task.data, True) for task in batch], 20.0))
         self._answers.append([(task.key, answer) for task, answer in zip(batch, answers, strict=True)])
 
     def collect(self, _: float | None = None) -> list[tuple[int, Any]] | None:
@@ -66,7 +66,6 @@ class InlinePool:
 @pytest.fixture
 def inline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(indexer, "WorkerPool", InlinePool)
-    monkeypatch.setattr(indexer, "_MIN_SEGMENT", 1)
     monkeypatch.setattr("findling.store.dense_files.FILE_ROWS", 1)
 
 
@@ -251,7 +250,7 @@ INDEX = """
     import sys
     from findling import Engine
     from findling.engine import indexer, embedding_pass
-    indexer._TASK_FILES, indexer._COMMIT_FILES, indexer._MIN_SEGMENT = 4, 8, 1
+    indexer._TASK_FILES, indexer._COMMIT_FILES = 4, 8
     embedding_pass._FILES_PER_BATCH, embedding_pass._COMMIT_CHUNKS = 10, 10
     def tell(progress):
         print(progress.stage, progress.done, flush=True)
@@ -362,7 +361,7 @@ def test_without_a_free_byte_an_index_that_was_closed_answers(tiny_disk: Path) -
         assert (found.freshness, found.stale_reason) == ("stale", "the disk that holds the index is full")
         with pytest.raises(errors.StorageFull):
             engine.sync()
-        with pytest.raises(errors.StorageFull, match="too little room"):
+        with pytest.raises(errors.StorageFull, match="Too little disk space"):
             engine.index(force=True)
         assert places(engine.search("RetryPolicy", mode="symbol", wait_s=0)) == before[0]
         (tiny_disk / "filling").unlink()
@@ -491,10 +490,7 @@ DAMAGE = {
     "text index halved": each("fulltext/*", halve),
     "text index without segments": each("fulltext/*.idx", Path.unlink),
     "text index of another format": each("fulltext/format", lambda path: put(path, b"0")),
-    "trigrams flipped": each("trigrams/*.tri", flip),
-    "trigrams halved": each("trigrams/*.tri", halve),
-    "trigrams missing": lambda store: shutil.rmtree(store / "trigrams"),
-    "trigrams not a folder": lambda store: (shutil.rmtree(store / "trigrams"), (store / "trigrams").write_text("x")),
+    "text index not a folder": lambda store: (shutil.rmtree(store / "fulltext"), (store / "fulltext").write_text("x")),
     "lock file": lambda store: put(store / "writer.lock", b"garbage" * 1000),
     "dense halved": each("dense-*", halve),
     "dense flipped": each("dense-*.json", flip),
@@ -514,7 +510,6 @@ def foreign(path: Path) -> None:
 def sound(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[object], list[object]]:
     base = tmp_path_factory.mktemp("sound")
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(indexer, "_MIN_SEGMENT", 1)
         patched.setattr("findling.store.dense_files.FILE_ROWS", 1)
         root = make(base / "p")
         with Engine.open(root=root) as engine:

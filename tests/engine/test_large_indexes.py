@@ -83,20 +83,20 @@ def test_a_file_that_is_written_all_the_time_leaves_no_trail_in_a_long_lived_pro
         engine.index()
         reader = IndexReader(engine.store_dir, str(engine.root))
         with reader.snapshot():
-            model_id = reader.latest_model()
+            model_id = reader.models.latest()
             assert model_id is not None
-            lived = DenseIndex(reader, model_id, 256)
+            lived = DenseIndex(reader.models, model_id)
         query = np.random.default_rng(3).normal(size=256).astype(np.float32)
         for number in range(24):
             (tmp_path / "zebra.md").write_text(f"# Feeding {number}\n\nHow the zoo feeds its {number} zebras.\n")
             (tmp_path / f"keeper{number}.md").write_text(f"# Keeper {number}\n\nWho feeds them.\n")
             engine.sync(["zebra.md", f"keeper{number}.md"])
             with reader.snapshot():
-                lived.refresh()
+                lived.refresh(reader.models)
         with reader.snapshot():
-            anew = DenseIndex(reader, model_id, 256)
+            anew = DenseIndex(reader.models, model_id)
             assert lived.nearest(query, 500, reader.own) == anew.nearest(query, 500, reader.own)
-            assert lived.rows - reader.vector_count(model_id) < 8, "dead vectors are dropped"
+            assert lived.rows - reader.models.vector_count(model_id) < 8, "dead vectors are dropped"
         assert len(lived._units) <= 1 + (48).bit_length(), "few parts to compare"
         reader.close()
 

@@ -17,6 +17,7 @@ from findling.engine.indexer import Indexer
 from findling.engine.store import OpenStore
 from findling.reading import pool
 from findling.store import dense_files, garbage
+from findling.store.models import Models
 from findling.store.reader import IndexReader
 
 FILES = {f"m{n}.py": f"def function_{n}():\n    return 'value {n}'\n" for n in range(6)}
@@ -39,15 +40,15 @@ def test_files_without_vectors_are_told_alike_by_whoever_asks(root: Path) -> Non
         engine.search("more", mode="keyword", wait_s=None)
         reader = reader_of(engine)
         with reader.snapshot():
-            (model_id,) = (row[0] for row in reader.models())
-            lacking = reader.unembedded(model_id)
+            (model_id,) = (row[0] for row in reader.models.every())
+            lacking = reader.models.unembedded(model_id)
             assert {row[2] for row in lacking} == {"m1.py", "m3.py", "guide.md"}
-            assert reader.count_unembedded(model_id) == 3
-            assert sorted(reader.unembedded(model_id, [*FILES, "guide.md"])) == sorted(lacking)
-            assert sorted(reader.unembedded(model_id, failed_too=True)) == sorted(lacking)
-            assert {row[2] for row in reader.unembedded(model_id, docs=False)} == {"m1.py", "m3.py"}
-            assert reader.unembedded(model_id, ["m0.py"]) == []
-            assert len(reader.unembedded(-1)) == 7
+            assert reader.models.count_unembedded(model_id) == 3
+            assert sorted(reader.models.unembedded(model_id, [*FILES, "guide.md"])) == sorted(lacking)
+            assert sorted(reader.models.unembedded(model_id, failed_too=True)) == sorted(lacking)
+            assert {row[2] for row in reader.models.unembedded(model_id, docs=False)} == {"m1.py", "m3.py"}
+            assert reader.models.unembedded(model_id, ["m0.py"]) == []
+            assert len(reader.models.unembedded(-1)) == 7
         reader.close()
         assert engine.sync(["m1.py"]).embedded == 1  # not changed since, but without a vector
         assert engine.sync().embedded == 2
@@ -129,15 +130,15 @@ def test_the_file_of_sign_bits_is_looked_at_again_once_more_than_a_few_rows_are_
 ) -> None:
     monkeypatch.setattr(dense_files, "FILE_ROWS", 1)
     counted: list[int] = []
-    real: Callable[[IndexReader, int], int] = IndexReader.vector_count
+    real: Callable[[Models, int], int] = Models.vector_count
 
-    def counting(self: IndexReader, model_id: int) -> int:
+    def counting(self: Models, model_id: int) -> int:
         counted.append(model_id)
         return real(self, model_id)
 
     with Engine.open(root=root) as engine:
         engine.index()
-        monkeypatch.setattr(IndexReader, "vector_count", counting)
+        monkeypatch.setattr(Models, "vector_count", counting)
         monkeypatch.setattr(dense_files, "FEW_SHARE", 0.5)
         write(root, "m1.py", "changed = 1\n")
         engine.sync(["m1.py"])

@@ -68,16 +68,16 @@ def test_what_is_remembered_of_files_outlives_the_writing_of_vectors(tmp_path: P
         engine.index(embed=False)
         reader = engine._store.reader
         with reader.snapshot():
-            known, generation = reader.known_files(), reader.generation
-            assert reader.embedded_chunks(reader.latest_model()) == 0
+            known, generation = reader.listed.known_files(), reader.generation
+            assert reader.models.embedded_chunks(reader.models.latest()) == 0
         assert other.reembed(None, anew=False).chunks == 1
         with reader.snapshot():
-            assert reader.known_files() is known and reader.generation > generation
-            assert reader.embedded_chunks(reader.latest_model()) == 1
+            assert reader.listed.known_files() is known and reader.generation > generation
+            assert reader.models.embedded_chunks(reader.models.latest()) == 1
         (tmp_path / "second.py").write_text("def second():\n    return 2\n")
         other.sync()
         with reader.snapshot():
-            assert set(reader.known_files()) == {"first.py", "second.py"}
+            assert set(reader.listed.known_files()) == {"first.py", "second.py"}
 
 
 def test_vectors_are_made_in_the_order_in_which_files_were_taken_in(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_vectors_are_made_in_the_order_in_which_files_were_taken_in(tmp_path: Pa
         engine.index(embed=False)
         reader = engine._store.reader
         with reader.snapshot():
-            waiting = [path for _, _, path, _ in reader.unembedded(1)]
+            waiting = [path for _, _, path, _ in reader.models.unembedded(1)]
     assert len(waiting) == len(SMALL) + 1
     assert waiting[-1] == "a_later_one.py"
 
@@ -121,7 +121,7 @@ def test_losing_the_text_index_costs_no_vector(opened: bool, tmp_path: Path, mon
             notes = engine.search("retry", mode="keyword", wait_s=None).notes
             report = engine.index()
         assert (report.files, report.complete, made) == (len(SMALL), True, [])
-        assert any("text index" in note and "built anew" in note for note in notes)
+        assert any("text index" in note and "rebuilt" in note for note in notes)
         found = engine.search(question)
         assert [(hit.path, hit.start_line, round(hit.rank_value, 6)) for hit in found.hits] == before
         write(root, "src/new.py", "def brand_new():\n    pass\n")

@@ -69,16 +69,19 @@ def without(line: dict[str, Any], key: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("{", "line 2 is not JSON"),
-        ("[" * 100_000, "line 2 is not JSON"),
-        ("[]", "line 2 is not a JSON object"),
-        (without(FILES, "query"), "line 2: query is missing"),
-        (without(FILES, "category"), "line 2: category is missing"),
-        ({**FILES, "query": "  "}, "line 2: query is blank"),
-        ({**FILES, "repo": 3}, "line 2: repo is not a text"),
-        ({**FILES, "relevant": "a.go"}, "line 2: relevant is not a list"),
-        ({**FILES, "relevant": ["a.go"]}, "line 2: relevant holds something that is no object"),
-        ({**FILES, "relevant": [{"path": "a.go", "start_line": "1"}]}, "line 2: a line number is not a whole number"),
+        ("{", "line 2: .*truncated"),
+        ("[" * 100_000, "line 2: "),
+        ("[]", "line 2: Expected `object`, got `array`"),
+        (without(FILES, "query"), "line 2: .*missing required field `query`"),
+        (without(FILES, "category"), "line 2: .*missing required field `category`"),
+        ({**FILES, "query": "  "}, r"line 2: Expected `str` matching .* - at `\$.query`"),
+        ({**FILES, "repo": 3}, r"line 2: Expected `str`, got `int` - at `\$.repo`"),
+        ({**FILES, "relevant": "a.go"}, r"line 2: Expected `array`, got `str` - at `\$.relevant`"),
+        ({**FILES, "relevant": ["a.go"]}, r"line 2: Expected `object`, got `str` - at `\$.relevant"),
+        (
+            {**FILES, "relevant": [{"path": "a.go", "start_line": "1"}]},
+            r"line 2: Expected `int \| null`, got `str` - at .*start_line`",
+        ),
         (FILES, "line 2: the id 'r#0' is that of line 1"),
         (SPANS, "line 2: it is of the other form"),
     ],
@@ -93,7 +96,7 @@ def test_a_malformed_line_is_named(tmp_path: Path, line: Any, words: str) -> Non
     [
         ({**SPANS, "relevant": []}, "line 1: relevant is empty, and its set is 'docs' instead of 'no_answer'"),
         ({**SPANS, "relevant": [{"path": "a.md"}]}, "line 1: a target has no lines"),
-        (without(SPANS, "kind"), "line 1: kind is missing"),
+        (without(SPANS, "kind"), "line 1: .*missing required field `kind`"),
     ],
 )
 def test_spans_need_lines(tmp_path: Path, line: Any, words: str) -> None:
@@ -107,9 +110,9 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="cannot be read"):
         load_queries(tmp_path)
     (tmp_path / "latin").write_bytes(b'{"id": "\xe9"}\n')
-    with pytest.raises(InvalidInput, match="line 1 is not JSON"):
+    with pytest.raises(InvalidInput, match=r"line 1: .*utf-8"):
         load_queries(tmp_path / "latin")
-    with pytest.raises(InvalidInput, match="line 1: results is missing"):
+    with pytest.raises(InvalidInput, match=r"line 1: .*missing required field `results`"):
         load_run(lines(tmp_path / "run", {"id": "r#0"}))
 
 

@@ -19,6 +19,7 @@ from typing import Any
 import apsw
 import pytest
 
+import forked
 from findling.store import checksums
 
 FILES: Mapping[str, str] = {
@@ -101,10 +102,7 @@ def environment(home: Path, **more: str) -> dict[str, str]:
 
 
 def findling(*arguments: str, cwd: Path, home: Path, **more: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "findling", *arguments]
-    return subprocess.run(
-        command, cwd=cwd, env=environment(home, **more), capture_output=True, text=True, timeout=120, check=False
-    )
+    return forked.findling(*arguments, cwd=cwd, env=environment(home, **more))
 
 
 @pytest.fixture(scope="module")
@@ -243,6 +241,18 @@ def test_search_json(run: Run, project: Path) -> None:
     assert sum(reason["value"] for reason in first["reasons"]) == pytest.approx(first["rank_value"])
 
 
+def test_search_shows_further_pages(run: Run) -> None:
+    whole = [hit["path"] for hit in json.loads(run("search", "request", "--json").stdout)["hits"]]
+    paged = [
+        hit["path"]
+        for page in range(1, len(whole) + 1)
+        for hit in json.loads(run("search", "request", "--json", "-n", "1", "--page", str(page)).stdout)["hits"]
+    ]
+    assert len(whole) > 1 and paged == whole
+    beyond = run("search", "request", "--page", "99")
+    assert beyond.stdout == "" and f"{len(whole)} files matched, there is no such page" in beyond.stderr
+
+
 def test_a_token_budget_is_kept_and_said(run: Run) -> None:
     whole, packed = (
         json.loads(run("search", "request", "--json", *more).stdout) for more in ((), ("--max-tokens", "60"))
@@ -281,15 +291,7 @@ def test_of_a_slip_of_the_pen_what_was_meant_is_shown(run: Run) -> None:
 
 def test_a_pasted_text_from_stdin(project: Path, home: Path) -> None:
     text = "It fails\n\nSince today.\n\nsrc/http/client.py:5: in retry_failed\n" + "more words\n" * 20_000
-    ran = subprocess.run(
-        [sys.executable, "-m", "findling", "search", "-"],
-        cwd=project,
-        input=text,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "HOME": str(home)},
-    )
+    ran = forked.findling("search", "-", cwd=project, env=environment(home), stdin=text)
     assert ran.returncode == 0, ran.stderr
     assert re.search(r"^  by .*trace at line 5", ran.stdout, re.MULTILINE)
     assert "only the first 100,000 were searched for" in ran.stderr
@@ -490,7 +492,7 @@ def test_a_glob_that_stops_at_one_folder_is_told_what_goes_deeper(copy: Path, ho
     (copy / "src" / "main.py").unlink()
     ran = findling("grep", "retry", "--path", "src/*", cwd=copy, home=home)
     assert ran.returncode == 1
-    assert "no file matches src/*; src/** would take folders below" in ran.stderr
+    assert "no file matches src/*; src/** would include subfolders" in ran.stderr
     assert "would take" not in findling("grep", "retry", "--path", "no/*", cwd=copy, home=home).stderr
 
 
@@ -714,7 +716,7 @@ def test_a_first_search_leaves_a_process_that_makes_the_index(tmp_path: Path, ho
     folder = many_files(tmp_path.resolve() / "new")
     first = findling("search", "where are failed requests tried again", cwd=folder, home=home, CI="")
     assert first.stdout.startswith("part3/retrying.py")
-    assert "Went through 161 files" in first.stderr and "in the background" in first.stderr
+    assert "Scanned 161 files" in first.stderr and "in the background" in first.stderr
 
     def coverage() -> dict[str, Any]:
         return json.loads(findling("status", "--json", cwd=folder, home=home).stdout)["coverage"]  # type: ignore[no-any-return]
@@ -726,7 +728,7 @@ def test_a_first_search_leaves_a_process_that_makes_the_index(tmp_path: Path, ho
     assert wait_for(whole)
     assert wait_for(lambda: "is being made" not in findling("status", cwd=folder, home=home).stderr)
     again = findling("search", "where are failed requests tried again", cwd=folder, home=home, CI="")
-    assert again.stdout.startswith("part3/retrying.py") and "Went through" not in again.stderr
+    assert again.stdout.startswith("part3/retrying.py") and "Scanned" not in again.stderr
 
 
 def test_what_is_made_in_the_background_can_be_stopped(tmp_path: Path, home: Path) -> None:
@@ -746,7 +748,7 @@ def test_nothing_is_left_behind_where_that_is_forbidden(tmp_path: Path, home: Pa
     in_ci = "1" if by == "environment" else ""
     first = findling("search", "where are failed requests tried again", cwd=folder, home=home, CI=in_ci)
     assert first.stdout.startswith("part3/retrying.py")
-    assert "'findling index' makes an index" in first.stderr
+    assert "'findling index' builds an index" in first.stderr
     time.sleep(1)
     assert json.loads(findling("stop", "--json", cwd=folder, home=home).stdout) == {"ended": 0}
     assert json.loads(findling("status", "--json", cwd=folder, home=home).stdout)["coverage"]["files"] == 0

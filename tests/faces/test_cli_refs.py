@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+import forked
 
 
 def git(root: Path, *arguments: str) -> None:
@@ -31,13 +32,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def findling(root: Path, *words: str) -> tuple[int, str, str]:
-    ran = subprocess.run(
-        [sys.executable, "-m", "findling", *words],
-        cwd=root,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "XDG_CACHE_HOME": str(root / ".cache")},
-    )
+    ran = forked.findling(*words, cwd=root, env={**os.environ, "XDG_CACHE_HOME": str(root / ".cache")})
     return ran.returncode, ran.stdout, ran.stderr
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -10,22 +11,23 @@ from pathlib import Path
 from findling.model.text_encodings import TextFilter, as_utf8
 from findling.model.trigram_plan import TrigramPlan
 from findling.outbound.files import RootFiles
+from findling.reading.trigrams import file_trigrams
 from findling.search.exact import FileRef, Scope
 from findling.search.indexed_files import read_indexed
-from findling.store.trigrams import TrigramIndex
 
 
 class MemorySource:
-    """Files given as bytes; with an index, its candidates are used, else every file is one."""
+    """Files given as bytes."""
 
-    def __init__(self, files: Mapping[str, bytes], index: TrigramIndex | None = None) -> None:
-        """``files``: path to content. A file's blob id is its place in path order."""
+    def __init__(self, files: Mapping[str, bytes], *, ruled_out: bool = False) -> None:
+        """``files``: path to content. A file's blob id is its place in path order. ``ruled_out``: trigrams rule files
+        out, as an index does; else every file is a candidate."""
         self._contents = {path: as_utf8(files[path]) for path in sorted(files)}
         self.refs = [FileRef(path, number, len(data)) for number, (path, data) in enumerate(self._contents.items())]
-        self._index = index
+        self._codes = [codes_of(data) for data in self._contents.values()] if ruled_out else None
 
     def candidate_files(self, plan: TrigramPlan, scope: Scope) -> Iterable[FileRef]:
-        return in_scope(indexed_candidates(self.refs, self._index, plan), scope)
+        return in_scope(candidates(self.refs, self._codes, plan), scope)
 
     def read(self, ref: FileRef, of_use: TextFilter | None = None) -> bytes | None:
         data = self._contents.get(ref.path)
@@ -33,40 +35,37 @@ class MemorySource:
 
 
 class FolderSource:
-    """The regular files of a folder, listed once; symbolic links and ``.git`` are left out.
+    """The regular files of a folder, listed once; symbolic links and ``.git`` are left out."""
 
-    ``index`` holds blob ids that are places in ``refs`` (path order).
-    """
-
-    def __init__(self, root: Path, *, max_file_size: int, index: TrigramIndex | None = None) -> None:
+    def __init__(self, root: Path, *, max_file_size: int) -> None:
         self._files = RootFiles(root)
         self._max_file_size = max_file_size
-        self._index = index
+        self._codes: list[set[int]] | None = None
         found = sorted(_regular_files(os.fspath(root), ""))
         self.refs = [
             FileRef(path, number, size)
             for number, (path, size) in enumerate(item for item in found if item[1] <= max_file_size)
         ]
 
-    def use(self, index: TrigramIndex) -> None:
-        self._index = index
+    def rule_out(self) -> None:
+        """From now on the trigrams that the files have at this moment rule them out."""
+        self._codes = [codes_of(self.read(ref) or b"") for ref in self.refs]
 
     def candidate_files(self, plan: TrigramPlan, scope: Scope) -> Iterable[FileRef]:
         self._files.close()  # folders may have been replaced since the last search
-        return in_scope(indexed_candidates(self.refs, self._index, plan), scope)
+        return in_scope(candidates(self.refs, self._codes, plan), scope)
 
     def read(self, ref: FileRef, of_use: TextFilter | None = None) -> bytes | None:
         return read_indexed(self._files, ref.path, self._max_file_size, of_use=of_use)
 
 
-def indexed_candidates(refs: list[FileRef], index: TrigramIndex | None, plan: TrigramPlan) -> Iterable[FileRef]:
-    """The refs (each at the place of its blob id) that the index cannot rule out, in order."""
-    if index is None or plan.admits_everything:
-        return refs
-    candidates = index.candidates(plan)  # first: it may find a segment damaged
-    uncovered = index.uncovered(range(len(refs)))
-    places = sorted({*candidates, *uncovered}) if uncovered else candidates
-    return (refs[place] for place in places if place < len(refs))
+def codes_of(data: bytes) -> set[int]:
+    return set(array("I", file_trigrams(data)))
+
+
+def candidates(refs: list[FileRef], codes: list[set[int]] | None, plan: TrigramPlan) -> Iterable[FileRef]:
+    """The refs that their trigrams do not rule out, in order."""
+    return refs if codes is None else (ref for ref, own in zip(refs, codes, strict=True) if plan.holds(own))
 
 
 def in_scope(refs: Iterable[FileRef], scope: Scope) -> Iterable[FileRef]:

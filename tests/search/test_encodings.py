@@ -7,7 +7,6 @@ import codecs
 import pytest
 
 from findling import Engine
-from findling.engine import indexer
 from findling.model.text_encodings import as_utf8
 from findling.model.types import GrepResult
 
@@ -34,9 +33,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     for name, data in FILES.items():
         (root / name).write_bytes(data)
     engine = Engine.open(root)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(indexer, "_MIN_SEGMENT", 1)  # as many files are, these few are covered by a segment
-        engine.index(embed=False)
+    engine.index(embed=False)
     return engine
 
 

@@ -18,13 +18,11 @@ from findling.model.errors import InvalidInput, InvalidPattern
 from findling.model.text_encodings import TextFilter
 from findling.model.types import GrepResult, LineMatch
 from findling.outbound.files import RootFiles
-from findling.reading.trigrams import file_trigrams
 from findling.search import exact
 from findling.search.exact import FileRef, GrepRequest, Scope, grep, grep_files
 from findling.search.file_scan import MAX_SPANS
 from findling.search.indexed_files import read_indexed
 from findling.search.names import references
-from findling.store.trigrams import TrigramIndex
 
 Lines = list[tuple[str, int, str, tuple[tuple[int, int], ...]]]
 
@@ -56,17 +54,6 @@ def assert_counts(result: GrepResult, expected: Lines) -> None:
     assert result.total_lines == len(expected)
     assert result.total_files == len({path for path, *_ in expected})
     assert result.total_occurrences == sum(len(spans) for *_, spans in expected)
-
-
-def indexed(files: dict[str, bytes], directory: Path) -> MemorySource:
-    source = MemorySource(files)
-    index = TrigramIndex(directory)
-    for ref in source.refs[: len(source.refs) - 1]:  # one file stays uncovered
-        data = source.read(ref)
-        assert data is not None
-        index.add(ref.blob_id, file_trigrams(data))
-    index.flush()
-    return MemorySource(files, index)
 
 
 PIECES = [
@@ -175,7 +162,7 @@ def test_literals_are_found_as_a_scan_of_every_line_finds_them(
     expression = rf"(?<!\w){re.escape(literal)}(?!\w)" if word else re.escape(literal)
     expected = brute_force(files, expression, re.IGNORECASE if ignore_case else 0)
     request = GrepRequest(literal, literal=True, ignore_case=ignore_case, word=word)
-    for source in (MemorySource(files), indexed(files, tmp_path_factory.mktemp("index"))):
+    for source in (MemorySource(files), MemorySource(files, ruled_out=True)):
         result = grep(source, request)
         assert flat(result) == expected
         assert_counts(result, expected)
@@ -192,7 +179,7 @@ def test_expressions_are_found_as_a_scan_of_every_line_finds_them(
         flags, bare = re.IGNORECASE, bare[4:]
     expected = brute_force(files, rf"(?<!\w)(?:{bare})(?!\w)" if word else bare, flags)
     request = GrepRequest(expression, ignore_case=ignore_case, word=word)
-    for source in (MemorySource(files), indexed(files, tmp_path_factory.mktemp("index"))):
+    for source in (MemorySource(files), MemorySource(files, ruled_out=True)):
         result = grep(source, request)
         assert flat(result) == expected
         assert_counts(result, expected)
@@ -246,7 +233,7 @@ def test_columns_count_characters_of_the_decoded_line() -> None:
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
 def test_utf16_files_are_searched_as_text(tmp_path: Path, encoding: str) -> None:
     files = {"wide.txt": ("\ufeff" + "erste Zeile\r\nzweite Zeile\r\n").encode(encoding), "z.txt": b"nothing"}
-    line = only_line(grep(indexed(files, tmp_path), GrepRequest("zweite Zeile$")))
+    line = only_line(grep(MemorySource(files, ruled_out=True), GrepRequest("zweite Zeile$")))
     assert (line.line, line.text, line.spans) == (2, "zweite Zeile", ((0, 12),))
 
 
@@ -292,11 +279,7 @@ def test_a_folder_is_searched_as_it_is_now(tmp_path: Path) -> None:
     (root / "loop").symlink_to(root, target_is_directory=True)
     os.mkfifo(root / "pipe")
     source = FolderSource(root, max_file_size=1 << 20)
-    index = TrigramIndex(tmp_path / "index")
-    for ref in source.refs:
-        index.add(ref.blob_id, file_trigrams(source.read(ref) or b""))
-    index.flush()
-    source.use(index)
+    source.rule_out()
     assert [file.path for file in grep(source, GrepRequest("needle")).files] == ["a.txt", "sub/b c.txt", "sub/ü\nx.txt"]
     (root / "a.txt").write_bytes(b"now much longer than it was: needle needle\n" * 3)
     (root / "sub/b c.txt").unlink()
@@ -547,6 +530,6 @@ def test_cycle_collection_is_left_as_it_was() -> None:
 
 def test_files_without_a_literal_are_all_read_and_empty_ones_have_no_lines(tmp_path: Path) -> None:
     files = {"a": b"", "b": b"\n", "c": b"ab\n\n", "d": b"42"}
-    result = grep(indexed(files, tmp_path), GrepRequest("^$"))
+    result = grep(MemorySource(files, ruled_out=True), GrepRequest("^$"))
     assert [(path, line) for path, line, *_ in flat(result)] == [("b", 1), ("c", 2)]
     assert result.files_read == 4 and result.total_occurrences == 2

@@ -64,7 +64,7 @@ def reader(project: Path, engine: Engine) -> Iterator[IndexReader]:
 
 def semantic_channel(reader: IndexReader) -> SemanticChannel:
     embedder = open_embedder()
-    model_id = reader.model_id(embedder.fingerprint.id)
+    model_id = reader.models.id_of(embedder.fingerprint.id)
     assert model_id is not None
     return SemanticChannel(reader, embedder, model_id)
 

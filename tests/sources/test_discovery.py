@@ -125,6 +125,35 @@ def test_info_exclude_and_global_excludes(tmp_path: Path, own_home: Path, monkey
     assert names(discover(lay(plain, "d.configured"))) == {"a.py", "b.personal", "c.local"}
 
 
+def test_rules_hold_in_a_linked_work_tree_and_from_the_environment(
+    tmp_path: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    top = repository(tmp_path / "r", "a.py")
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "one")
+    (top / ".git/info/exclude").write_text("*.local\n")
+    linked = tmp_path / "linked"
+    git(top, "worktree", "add", "-q", str(linked))
+    lay(linked, "b.local", "c.mine")
+    lay(own_home, "mine", text="*.mine\n")
+    for name, value in (("COUNT", "1"), ("KEY_0", "core.excludesFile"), ("VALUE_0", str(own_home / "mine"))):
+        monkeypatch.setenv(f"GIT_CONFIG_{name}", value)
+    assert names(discover(linked)) == git_listing(linked) == {"a.py"}
+
+
+def test_letters_of_any_case_are_the_same_where_git_says_so(tmp_path: Path) -> None:
+    root = repository(tmp_path, "sub/Tracked.py", "sub/Debug.LOG", "Build/a.py", "sub/BUILD/deep/b.py", "Kept/.keep")
+    (root / ".gitignore").write_text("*.log\nbuild/\n/kept/[a-z]*\n")
+    lay(root, "KEPT/A.py", "Kept/b.py")
+    git(root, "config", "core.ignorecase", "true")
+    git(root, "add", "sub/Tracked.py")
+    (root / "sub").rename(root / "SUB")
+    (root / "SUB/Tracked.py").rename(root / "SUB/tracked.py")
+    assert git_listing(root) == {".gitignore", "Kept/.keep", "sub/Tracked.py"}
+    found = discover(root, DiscoveryOptions(hidden=True))
+    assert names(found) == {".gitignore", "Kept/.keep", "SUB/tracked.py"}, "as the disk has it"
+
+
 def test_a_root_below_a_repository_keeps_the_rules_above_it(tmp_path: Path) -> None:
     top = repository(tmp_path, "sub/a.py", "sub/b.log", "sub/gen/c.py", "other.py")
     (top / ".gitignore").write_text("*.log\n/sub/gen/\n")
@@ -230,7 +259,7 @@ def test_installed_packages_and_build_output(tmp_path: Path) -> None:
     git(root, "add", "-f", "node_modules")
     in_git = discover(root)
     assert "node_modules/x/i.js" in names(in_git)
-    assert reasons(in_git)["lib/__pycache__/x.py"] == "default_ignored"
+    assert reasons(in_git)["lib/__pycache__/"] == "default_ignored"
     assert "rust/target/debug/x.rs" in names(in_git), "git's own rules decide about build output"
 
 
@@ -282,11 +311,12 @@ def test_pipes_sockets_and_devices_are_not_opened(tmp_path: Path) -> None:
             server.bind("sock.py")
         finally:
             os.chdir(here)
-        assert reasons(discover(root)) == {"pipe.py": "not_a_file"}
+        everywhere = {"pipe.py": "not_a_file", "sock.py": "not_a_file"}
+        assert reasons(discover(root)) == everywhere
         shutil.rmtree(root / ".git")
         found = discover(root)
     assert names(found) == {"a.py"}
-    assert reasons(found) == {"pipe.py": "not_a_file", "sock.py": "not_a_file"}
+    assert reasons(found) == everywhere
 
 
 ODD = (

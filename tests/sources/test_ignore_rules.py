@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from findling.sources.ignore_rules import IgnoreRules, IgnoreTree, RuleSet
 from findling.sources.selection import DiscoveryOptions, Selection
-from findling.sources.walking import walk
+from findling.sources.walking import Rules, Walk
 
 NAMES = ("a", "b", "ab", "a.b", "b c", "[x]", "-", "!a", "#b")
 INNER = ("a", "ab", "a.b", "b ")
@@ -55,9 +55,10 @@ def git_lists(root: Path, repository: Path) -> set[str]:
 
 def we_list(root: Path) -> set[str]:
     selection = Selection(str(root), DiscoveryOptions(hidden=True))
-    walked = walk(selection, IgnoreTree(str(root), (".gitignore",)))
-    assert walked.complete
-    return {path for path, _, _ in walked.files}
+    found: set[str] = set()
+    walk = Walk(selection, Rules(IgnoreTree(str(root), (".gitignore",)), None, None), lambda file: found.add(file[0]))
+    assert walk.run()
+    return found
 
 
 def git_names_rules(root: Path, repository: Path, paths: list[str]) -> dict[str, tuple[str, int] | None]:

@@ -1,4 +1,4 @@
-"""What git never lists: ignored files and folders with their rules, and what is no file."""
+"""What no listing mentions: what git ignores, with the rules."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 
 from findling import Engine
 from findling.faces.cli.terminal.words import report_notes, status_rows
-from findling.sources import git_listing as module
-from findling.sources.git_listing import ListingFailed, unlisted
+from findling.sources import unlisted
+from findling.sources.tracked import ListingFailed, TrackedListing
 
 FILES = {
     ".gitignore": "*.log\n/out/\nbuild\n!keep.log\nlogs/*\n",
@@ -36,7 +36,6 @@ EXPECTED = {
     ("src/deep/z.log", "ignored", "*.log (.gitignore line 1)"),
     ("logs/today", "ignored", "logs/* (.gitignore line 5)"),
     *((f"cache/{path}", "ignored", "* (cache/.gitignore line 1)") for path in (".gitignore", "x.py", "deep/")),
-    ("src/pipe", "not_a_file", "a pipe, socket or device"),
 }
 
 
@@ -65,7 +64,7 @@ def test_each_is_named_with_its_rule_and_folders_stand_for_what_is_in_them(repo:
     assert sorted((file.path, file.reason, file.detail) for file in found) == sorted(EXPECTED)
     below = unlisted(repo / "src", 60.0)
     assert below is not None
-    assert {file.path for file in below} == {"made.py", "deep/z.log", "pipe"}
+    assert {file.path for file in below} == {"made.py", "deep/z.log"}
 
 
 def test_where_git_does_not_list_there_is_nothing_to_add(repo: Path, tmp_path: Path) -> None:
@@ -78,7 +77,7 @@ def test_a_status_counts_them_when_asked(repo: Path, monkeypatch: pytest.MonkeyP
     with Engine.open(root=repo) as engine:
         engine.index(embed=False)
         plain, whole = engine.status(), engine.status(unlisted=True)
-        counted = {**plain.coverage.skipped, "ignored": 8, "not_a_file": 1}
+        counted = {**plain.coverage.skipped, "ignored": 8}
         assert dict(whole.coverage.skipped) == counted
         assert {file.path for file in whole.skipped} - {file.path for file in plain.skipped} == {
             path for path, _, _ in EXPECTED
@@ -91,7 +90,7 @@ def test_a_status_counts_them_when_asked(repo: Path, monkeypatch: pytest.MonkeyP
         def failing(*_: object) -> list[str]:
             raise ListingFailed("git took too long", out_of_time=True)
 
-        monkeypatch.setattr(module, "list_ignored", failing)
+        monkeypatch.setattr(TrackedListing, "paths", failing)
         without = engine.status(unlisted=True)
         assert without.coverage.skipped == plain.coverage.skipped
         assert any("not counted" in note for note in without.notes)

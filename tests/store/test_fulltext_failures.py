@@ -26,7 +26,7 @@ def test_a_full_disk_is_told_where_a_thread_met_it(tmp_path: Path) -> None:
     try:
         with pytest.raises(errors.StorageFull):
             for number in range(ADDS):
-                writer.add(number, (), number << 12, "a")
+                writer.add(number, (), number << 12, "a", b"")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
         writer.close()
@@ -39,7 +39,7 @@ def test_an_earlier_list_of_its_segments_is_noticed(tmp_path: Path) -> None:
     writer = fulltext.FulltextWriter(directory, IDENTITY, large=False)
     states = []
     for number in (1, 2):
-        writer.add(number, (), number << 12, "a")
+        writer.add(number, (), number << 12, "a", b"")
         writer.commit()
         states.append((directory / "meta.json").read_bytes())
     writer.close()

@@ -16,7 +16,7 @@ from findling import outbound
 from findling.contracts import code_decisions as decide
 from findling.contracts import code_metadata, index_state
 from findling.contracts.files import MAX_REPEATED, clipped
-from findling.contracts.model import Arguments, Call, Refusal, Reply
+from findling.contracts.model import Arguments, Call, Listing, Refusal, Reply
 from findling.contracts.workspaces import WAIT_S
 from findling.model.languages import LANGUAGES, find_language
 from findling.model.types import SYMBOL_KINDS, Answer, Grounds, Hit, Intent, Query
@@ -71,11 +71,14 @@ def search_code(call: Call, given: Arguments) -> Reply:
     started = time.monotonic()
     workspace = call.workspace
     config = workspace.config
-    answer = workspace.engine.ask(question(given, config), progress=call.progress)
+    answer = workspace.asked.ask(question(given, config, call.offset), progress=call.progress)
     if given["freshness_policy"] == "strict" and answer.result.freshness != "fresh":
         raise _stale(answer, workspace.ref_name)
     mode = mode_of(answer, config)
     found, rerank = reranked(config, mode, given["query"], placed(answer), _fan_out(given).merged)
+    total = answer.result.total
+    if reranker(config, mode) != "none":  # they were ordered anew, so all pages are of these
+        total, found = len(found), found[call.offset :]
     workspace.note_latency((time.monotonic() - started) * 1000)
     _report(answer, mode, min(len(found), given["limit"]), started)
     metadata = code_metadata.of_answer(
@@ -85,13 +88,14 @@ def search_code(call: Call, given: Arguments) -> Reply:
         job_active=workspace.job_active,
         vectors_wanted=mode == "hybrid",
     )
-    if given["freshness_policy"] != "best_effort" and _is_unfinished(answer, mode):
-        workspace.finish_in_background()
-    return Reply(facts(given, config, answer, found, rerank, metadata), "results")
+    unfinished = given["freshness_policy"] != "best_effort" and _is_unfinished(answer, mode)
+    listing = Listing(0 if answer.result.is_absent else total, answer.generation)
+    told = facts(given, config, answer, found, rerank, metadata)
+    return Reply(told, "results", listing=listing, unfinished=unfinished)
 
 
-def question(given: Arguments, config: Config) -> Query:
-    """What the arguments ask. Raises `Refusal` for a language that is none."""
+def question(given: Arguments, config: Config, offset: int = 0) -> Query:
+    """What the arguments ask, from the place ``offset`` on. Raises `Refusal` for a language that is none."""
     semantic = config.semantic
     mode = semantic.effective_mode(embedder_works=True)
     cap = config.ratio_for("natural_language")
@@ -110,6 +114,7 @@ def question(given: Arguments, config: Config) -> Query:
         bodies=BODIES[given["detail_level"]],
         usual_chars=usual if in_order and given["detail_level"] == "auto" else None,
         place_chars=PLACE_CHARS,
+        offset=offset if in_order else 0,
     )
 
 

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from findling.contracts import budget, code_metadata, several
+from findling.contracts import budget, code_metadata, paging, several
 from findling.contracts.model import Arguments, Call, Refusal, Reply, ToolResult
 from findling.contracts.schema import validate
 from findling.contracts.tools import Family, Tool, find
 from findling.contracts.untrusted import marked
 from findling.contracts.workspaces import Workspace
 from findling.model import errors
-from findling.model.errors import FindlingError
+from findling.model.errors import CAUSES, FindlingError
 from findling.model.types import Progress
 from findling.search.query import shortened
 
@@ -46,16 +46,19 @@ def call(
     try:
         given = validate(tool.schema, arguments)
         given, notes = _shortened(given)
-        reply = _noted(several.handle(tool, Call(workspace, progress, notes), given), notes)
+        page = paging.page_of(name, given)
+        reply = _noted(several.handle(tool, Call(workspace, progress, notes, page.offset), given), notes)
+        if reply.listing is not None:
+            paging.check(page, reply.listing)
     except (Refusal, FindlingError) as error:
         refusal = refusal_of(error, tool.family)
-        if refusal.code in _NO_FILE and len(workspace.roots) == 1:
+        if refusal.code in _NO_FILE and not workspace.several:
             refusal.message = _with_nearest(refusal.message, workspace.engine, given)
         return refused(tool, refusal, workspace, ref)
     except Exception as error:  # noqa: BLE001 - a defect, too, is an answer: raising would end the caller's session
         _log.exception("tool %s failed", name)
         return refused(tool, Refusal("internal_error", f"Unexpected {type(error).__name__} in {name}."), workspace, ref)
-    return _finished(reply, given.get("max_tokens"))
+    return _finished(reply, given.get("max_tokens"), page)
 
 
 _NO_FILE = frozenset(("file_not_found", "not_found"))
@@ -87,11 +90,14 @@ def _noted(reply: Reply, notes: tuple[str, ...]) -> Reply:
     return replace(reply, facts={**reply.facts, "metadata": {**metadata, "warnings": warnings}})
 
 
-def _finished(reply: Reply, max_tokens: int | None) -> ToolResult:
+def _finished(reply: Reply, max_tokens: int | None, page: paging.Page) -> ToolResult:
     facts = reply.facts and marked(reply.facts)
     if reply.text is not None or facts is None:
         return ToolResult(facts, reply.text or [], reply.is_error)
+    whole_page = len(facts[reply.items]) if reply.items else 0
     facts = budget.cut_to(facts, reply.items, max_tokens)
+    if reply.listing is not None:
+        facts = paging.with_cursor(facts, reply.items, whole_page, page, reply.listing)
     return ToolResult(facts, [budget.dumps(facts)], reply.is_error)
 
 
@@ -103,6 +109,7 @@ CODE_CODES = frozenset(
         *("invalid_input", "project_not_found", "index_in_progress", "sync_in_progress", "index_not_ready"),
         *(
             "index_stale",
+            "cursor_stale",
             "index_incompatible",
             "ref_not_indexed",
             "symbol_not_found",
@@ -118,14 +125,6 @@ _AS_CODE = {
     "root_error": "project_not_found",
     "index_unavailable": "index_incompatible",
 }
-
-
-_LIBRARY_CAUSES = {
-    **dict.fromkeys(("not_found", "file_not_found", "file_access", "root_error"), "file access"),
-    **dict.fromkeys(("network_error", "fetch_refused"), "network"),
-    **dict.fromkeys(("index_unavailable", "index_incompatible", "index_in_progress", "storage_full"), "storage"),
-}
-"""Which of the library's four kinds of failure a code is; the others come from processing."""
 
 
 def refusal_of(error: Refusal | errors.FindlingError, family: Family) -> Refusal:
@@ -144,7 +143,7 @@ def refused(tool: Tool, refusal: Refusal, workspace: Workspace, ref: object = No
     if tool.family == "repo":
         return ToolResult(None, [refusal.message], is_error=True)
     if tool.family == "library":
-        what = _LIBRARY_CAUSES.get(refusal.code, "processing")
+        what = CAUSES.get(refusal.code, "processing")
         return ToolResult(None, [f"{tool.name} failed ({what}): {refusal.message}"], is_error=True)
     facts: dict[str, Any]
     if tool.family == "docs":

@@ -15,7 +15,7 @@ from findling import search
 from findling.contracts import budget, index_state
 from findling.contracts.code_search import filters, known_language
 from findling.contracts.files import Lines, clipped, line_range, read_document, read_text
-from findling.contracts.model import Arguments, Call, Reply
+from findling.contracts.model import Arguments, Call, Listing, Reply
 from findling.contracts.symbols import definition, definitions, file_symbols, kinds_of
 from findling.contracts.untrusted import UntrustedText
 from findling.contracts.workspaces import WAIT_S
@@ -26,7 +26,7 @@ from findling.outbound import events
 
 if TYPE_CHECKING:
     from findling.config import Config
-    from findling.engine import Engine
+    from findling.engine import Engine, Engines
     from findling.model.types import GrepResult
 
 PLACE_LINES = 50
@@ -52,16 +52,20 @@ ALL_DEFINITIONS = 10_000
 
 
 def search_semantic(call: Call, given: Arguments) -> Reply:
-    return Reply(semantic_facts(_asked("search_semantic", call, given, nearest(given))), "results")
+    answer = _asked("search_semantic", call, given, nearest(given, call.offset))
+    return _reply(semantic_facts(answer), answer)
+
+
+def _reply(facts: dict[str, Any], answer: Answer) -> Reply:
+    listing = Listing(0 if answer.result.is_absent else answer.result.total, answer.generation)
+    return Reply(facts, "results", listing=listing, unfinished=index_state.is_unfinished(answer))
 
 
 def _asked(operation: str, call: Call, given: Arguments, query: Query) -> Answer:
-    """The engine's answer. What the index lacks goes on in the background; the log hears what meaning did."""
+    """The engine's answer. What became of the search by meaning is logged."""
     started = time.monotonic()
     workspace = call.workspace
-    answer = workspace.engine.ask(query, progress=call.progress)
-    if index_state.is_unfinished(answer):
-        workspace.finish_in_background()
+    answer = workspace.asked.ask(query, progress=call.progress)
     meaning = answer.meaning
     if meaning.failure:
         events.semantic_error(operation=operation, error_type=meaning.skipped or "failed", message=meaning.failure)
@@ -74,7 +78,7 @@ def _asked(operation: str, call: Call, given: Arguments, query: Query) -> Answer
     return answer
 
 
-def nearest(given: Arguments) -> Query:
+def nearest(given: Arguments, offset: int = 0) -> Query:
     """What search_semantic asks: the passages nearest to a text, by their cosines."""
     return Query(
         given["query"],
@@ -84,6 +88,7 @@ def nearest(given: Arguments) -> Query:
         wait_s=WAIT_S,
         weights={"semantic": 1.0},
         place_lines=PLACE_LINES,
+        offset=offset,
     )
 
 
@@ -113,10 +118,11 @@ def semantic_facts(answer: Answer) -> dict[str, Any]:
 
 def hybrid_search(call: Call, given: Arguments) -> Reply:
     """Keyword, symbol and semantic lists of places, their scores mixed by fixed weights."""
-    return Reply(hybrid_facts(_asked("hybrid_search", call, given, mixed(given, call.workspace.config))), "results")
+    answer = _asked("hybrid_search", call, given, mixed(given, call.workspace.config, call.offset))
+    return _reply(hybrid_facts(answer), answer)
 
 
-def mixed(given: Arguments, config: Config) -> Query:
+def mixed(given: Arguments, config: Config, offset: int = 0) -> Query:
     """What the arguments ask."""
     weighted = config.hybrid
     return Query(
@@ -131,6 +137,7 @@ def mixed(given: Arguments, config: Config) -> Query:
             "semantic": weighted.semantic_weight,
         },
         place_lines=PLACE_LINES,
+        offset=offset,
     )
 
 
@@ -159,14 +166,14 @@ def hybrid_facts(answer: Answer) -> dict[str, Any]:
 
 
 def search_keyword(call: Call, given: Arguments) -> Reply:
-    engine = call.workspace.engine
+    engine = call.workspace.asked
     query: str = given["query"]
     literal = not _is_expression(query)
     language, globs = known_language(given.get("language")), [given["path"]] if "path" in given else []
     result = engine.grep(query, literal=literal, limit=KEYWORD_LINES, language=language, path_globs=globs)
     places = [(_matched_share(line), file.path, line) for file in result.files for line in file.lines]
     places.sort(key=lambda place: (-place[0], place[1], place[2].line))
-    shown = places[: given["top_k"]]
+    shown = places[call.offset : call.offset + given["top_k"]]
     results = [
         {
             "path": path,
@@ -182,17 +189,20 @@ def search_keyword(call: Call, given: Arguments) -> Reply:
         "results": results,
         "total_matches": result.total_occurrences,
         "total_files": result.total_files,
-        "truncated": result.total_lines > len(results) or result.truncated,
+        "truncated": result.total_lines > call.offset + len(results) or result.truncated,
         "skipped": skipped,
     }
     if len(result.skipped) > len(skipped):
         facts["skipped_total"] = len(result.skipped)
     if literal or re.escape(query) == query:
         facts |= {} if result.total_files else _absent(engine, Query(query, mode="exact", **filters(given)), result)
-    return Reply(facts | index_state.of_text(call, result), "results")
+    made_from = " ".join(f"{path}:{line.line}:{score}" for score, path, line in places)  # no index, but the disk
+    listing = Listing(len(places), made_from)
+    unfinished = result.unindexed > 0
+    return Reply(facts | index_state.of_text(result), "results", listing=listing, unfinished=unfinished)
 
 
-def _absent(engine: Engine, query: Query, result: GrepResult) -> dict[str, Any]:
+def _absent(engine: Engine | Engines, query: Query, result: GrepResult) -> dict[str, Any]:
     """That a text which was looked for in all files is in none of them, and what is like it, or that no file passes the
     filters; nothing where there is no index and none may be made."""
     wait_s = WAIT_S if result.unindexed else 0.0  # the whole disk was just looked at
@@ -226,32 +236,35 @@ def _matched_share(line: LineMatch) -> float:
 
 
 def find_symbol(call: Call, given: Arguments) -> Reply:
-    engine = call.workspace.engine
+    engine = call.workspace.asked
     wanted = kinds_of(given["kind"]) if "kind" in given else None
     found = engine.symbols(
         given["name"],
-        limit=ALL_DEFINITIONS if wanted else given["limit"],
-        wait_s=call.workspace.wait_for_text(WAIT_S, call.progress),
+        limit=ALL_DEFINITIONS if wanted else call.offset + given["limit"],
+        wait_s=WAIT_S,
         progress=call.progress,
     )
     hits = [hit for hit in found.definitions if wanted is None or hit.kind in wanted]
     lines = Lines(engine)
-    facts: dict[str, Any] = {"symbols": [definition(hit, lines) for hit in hits[: given["limit"]]]}
+    shown = hits[call.offset : call.offset + given["limit"]]
+    facts: dict[str, Any] = {"symbols": [definition(hit, lines) for hit in shown]}
     total = len(hits) if wanted else found.total_definitions
     if total > len(facts["symbols"]):
         facts["total"] = total
-    return Reply(facts | index_state.absent_fields(found.absent) | index_state.of_names(call, found), "symbols")
+    facts |= index_state.absent_fields(found.absent) | index_state.of_names(found)
+    unfinished = found.freshness != "fresh"
+    return Reply(facts, "symbols", listing=Listing(total, found.generation), unfinished=unfinished)
 
 
 def list_defs_in_file(call: Call, given: Arguments) -> Reply:
     engine = call.workspace.engine
     found, freshness = file_symbols(call, given["path"])
-    facts = {"path": found.path, "symbols": definitions(found, Lines(engine))}
-    if freshness != "fresh":
-        if any(engine.changed(found.path)):  # how it is with other files does not matter here
-            facts |= index_state.state(freshness, partial=False)
-        call.workspace.finish_in_background()
-    return Reply(facts, "symbols")
+    symbols = [{**each, "path": call.told(found.path)} for each in definitions(found, Lines(engine))]
+    facts = {"path": call.told(found.path), "symbols": symbols}
+    unfinished = freshness != "fresh"
+    if unfinished and any(engine.changed(found.path)):  # whether other files are fresh does not matter here
+        facts |= index_state.state(freshness, partial=False)
+    return Reply(facts, "symbols", unfinished=unfinished)
 
 
 # --- files -----------------------------------------------------------------------------------------------------
@@ -273,7 +286,7 @@ def get_file(call: Call, given: Arguments) -> Reply:
     content = "".join(lines[:kept])
     if not kept and lines:  # a single line that is longer than an answer may be
         content = lines[0][:room]
-    facts: dict[str, Any] = {"path": text.path, "content": content}
+    facts: dict[str, Any] = {"path": call.told(text.path), "content": content}
     blocks: list[str] = [UntrustedText(content)]
     if kept < len(lines):
         last = start + kept - 1

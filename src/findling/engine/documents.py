@@ -1,5 +1,4 @@
-"""The documents of what is searched, opened for one question: which they are, their texts, the model that they are
-asked with."""
+"""The documents that a question searches: which files they are, their texts, and the embedding model for them."""
 
 from __future__ import annotations
 
@@ -153,13 +152,13 @@ def _without_vectors_in(store: OpenStore, files: list[FileRow] | None) -> int:
         return 0
     reader = store.reader
     embedder = store.semantics.document_embedder()
-    model_id = reader.model_id(embedder.fingerprint.id) if embedder else None
+    model_id = reader.models.id_of(embedder.fingerprint.id) if embedder else None
     if model_id is None:
         return len(reader.listing() if files is None else files)
-    unembedded = reader.count_unembedded(model_id)
+    unembedded = reader.models.count_unembedded(model_id)
     if not unembedded or files is None:
         return unembedded
-    known = reader.stored_vectors((file.entry_id for file in files), model_id)
+    known = reader.models.stored((file.entry_id for file in files), model_id)
     return sum(1 for file in files if file.entry_id not in known and reader.chunks(file.blob_id))
 
 
@@ -201,11 +200,12 @@ def _stored_model(store: OpenStore, fingerprint: Fingerprint | None) -> tuple[st
     store.close_if_replaced()
     reader = store.reader
     with reader.snapshot():
-        own = reader.model_id(fingerprint.id) if fingerprint is not None else None
-        if fingerprint is not None and reader.embedded_chunks(own):
+        own = reader.models.id_of(fingerprint.id) if fingerprint is not None else None
+        if fingerprint is not None and reader.models.embedded_chunks(own):
             return fingerprint.id, fingerprint.dimensions
-        latest = reader.latest_model()
-        return reader.model(latest) if latest is not None else None
+        latest = reader.models.latest()
+        known = reader.models.get(latest) if latest is not None else None
+        return (known.fingerprint, known.dimensions) if known else None
 
 
 HEAD_BYTES = 4 * HEAD_CHARS

@@ -92,7 +92,7 @@ def embed(
     """
     with _Writing(open_writer, reader.identity, embedder.fingerprint) as writing:
         with reader.snapshot():
-            waiting = reader.unembedded(
+            waiting = reader.models.unembedded(
                 _NO_MODEL if anew else writing.model_id,
                 paths,
                 failed_too=failed_too,
@@ -197,7 +197,7 @@ class _Writing:
             writer.close()
             self._rows, self._begun, self._chunks = [], [], 0  # of entries that are gone
             raise errors.IndexBusy(
-                "Another process has built the index anew meanwhile.", remedy="Embed again for what lacks vectors."
+                "Another process rebuilt the index in the meantime.", remedy="Run the embedding again."
             )
         return writer
 
@@ -284,7 +284,7 @@ class _Gathering:
 
     def _earlier(self, path: str, wanted: set[bytes]) -> Iterator[tuple[bytes, bytes]]:
         """Vectors of the same texts in whatever version of the file, those of one that was only begun among them."""
-        for hashes, data in self._reader.text_hashes(path, self._model_id):
+        for hashes, data in self._reader.models.text_hashes(path, self._model_id):
             count = len(hashes) // HASH_BYTES
             size = len(data) // count if count else 0
             for i in range(count):
@@ -325,7 +325,7 @@ def _embed_group(embedder: Embedder, group: Sequence[_File], deadline: float | N
     return len(group)
 
 
-_FAILED_BEFORE = "It failed when the file was begun."
+_FAILED_BEFORE = "It failed at the start of this file."
 
 
 def _coded(embedder: Embedder, texts: Sequence[str], deadline: float | None) -> tuple[list[bytes], Mapping[int, str]]:

@@ -98,14 +98,14 @@ class FirstAnswer(Struct):
     @property
     def note(self) -> str:
         """What an answer says of it."""
-        left = f" ({self.scan.left:,} were not: there was no time)" if self.scan.left else ""
+        left = f" ({self.scan.left:,} more were not, for lack of time)" if self.scan.left else ""
         meaning = "by meaning " if self.embedder is not None else ""
         closest = f"searched {meaning}among the {len(self.states):,} closest"
         if self.goes_on:
-            index = "the index is being made in the background"
+            index = "indexing goes on in the background"
         else:
-            index = "'findling index' makes an index" if self.indexed is None else "the rest is as it was indexed"
-        return f"Went through {count(self.scan.files, 'file')}{left}; {closest}; {index}."
+            index = "'findling index' builds an index" if self.indexed is None else "the rest is as it was indexed"
+        return f"Scanned {count(self.scan.files, 'file')}{left}; {closest}; {index}."
 
     @property
     def unread(self) -> int:
@@ -165,7 +165,7 @@ def first_answer(opened: OpenStore, question: Question, found: list[Found], bega
     if opened.exists:
         reader = opened.reader
         with reader.snapshot():
-            number = reader.model_id(embedder.fingerprint.id) if embedder else None
+            number = reader.models.id_of(embedder.fingerprint.id) if embedder else None
             indexed = None if reader.manifest is None else reader
         if indexed is not None:
             parts.insert(0, Part(reader, model_id=number))

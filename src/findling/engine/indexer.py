@@ -40,7 +40,7 @@ from findling.store.writer import IndexWriter
 if TYPE_CHECKING:
     from findling.embedding import Fingerprint
     from findling.reading.limits import ChunkLimits
-    from findling.sources.git_listing import GitListing
+    from findling.sources.tracked import TrackedListing
 
 _TASK_BYTES = 256_000
 """Source text per message to a worker: large enough that the pipe's cost vanishes, small enough to share evenly."""
@@ -287,7 +287,6 @@ class Indexer:
                 if tree is not None and not left:
                     writer.note_tree(manifest, tree)
                 run.files = writer.file_count(manifest)
-                writer.flush_trigrams(_MIN_SEGMENT)
                 if paths is None and len(found) >= _LARGE_RUN and not left:
                     writer.settle()
                 if (run.changed or run.removed or roots_gone) and not left:  # what is left may find its vectors here
@@ -344,7 +343,7 @@ class Indexer:
         self,
         known: dict[str, tuple[int, int]],
         paths: Sequence[str] | None,
-        begun: GitListing | None,
+        begun: TrackedListing | None,
         pool: WorkerPool,
     ) -> tuple[list[Found], list[str], list[SkippedFile], tuple[str, ...], TreeState | None]:
         """What to index, what is gone, what is left out and why, what there is to say about the listing, and what it
@@ -427,7 +426,6 @@ class Indexer:
                 if begins:
                     writer.finish(manifest, complete=False, pending=len(found) - run.seen)
                 writer.commit()
-                writer.flush_trigrams(_FULL_SEGMENT)
                 run.batch_bytes = run.batch_files = 0
                 run.commit_at = time.monotonic() + _COMMIT_S
         run.stop_if_interrupted()
@@ -546,11 +544,5 @@ _PAGES_LIKE = (".html", ".htm")
 
 def _said_of_pages(pages: int) -> Iterator[str]:
     if pages:
-        what = count(pages, "page") + " of documentation made of sources"
-        yield f"{what}: indexed by the first passages; patterns are looked for in all of the text."
-
-
-_MIN_SEGMENT = 256
-"""At the end of a run this many uncovered files are worth a segment; fewer are simply read by each exact search."""
-
-_FULL_SEGMENT = 4096
+        what = count(pages, "page") + " of generated documentation"
+        yield f"{what}: only the first passages are indexed; exact searches read all of the text."

@@ -116,18 +116,18 @@ def mismatch_of(config: Config | None, reader: IndexReader, fingerprint: Fingerp
     """Whether the index has vectors, none of which are of the embedder that somebody chose. Within a snapshot."""
     if config is None:
         return None
-    latest = reader.latest_model(docs=embedding.takes_documents(fingerprint))
-    stored = reader.model(latest) if latest is not None else None
-    if stored is None or stored[0] == fingerprint.id:
+    latest = reader.models.latest(docs=embedding.takes_documents(fingerprint))
+    stored = reader.models.get(latest) if latest is not None else None
+    if stored is None or stored.fingerprint == fingerprint.id:
         return None
-    choice = choose(config, stored[0])
-    if not choice.named or reader.embedded_chunks(reader.model_id(fingerprint.id)):
+    choice = choose(config, stored.fingerprint)
+    if not choice.named or reader.models.embedded_chunks(reader.models.id_of(fingerprint.id)):
         return None
-    return Mismatch(choice.model or fingerprint.model, fingerprint.dimensions, stored[1])
+    return Mismatch(choice.model or fingerprint.model, fingerprint.dimensions, stored.dimensions)
 
 
 class Semantics:
-    """``problem`` says why there is no embedder, '' as long as none is missed."""
+    """The embedders of one store. ``problem``: why there is none, '' before one was needed and failed."""
 
     def __init__(self, store: OpenStore) -> None:
         self._store = store
@@ -150,7 +150,7 @@ class Semantics:
         return self._lazy.get()
 
     def expected(self) -> Fingerprint | None:
-        """Of the embedder that `embedder` would give; None where only opening it can tell. Imports no numpy."""
+        """The fingerprint of what `embedder` would give; None where only opening it can tell. Imports no numpy."""
         if self._lazy.failure is not None:
             return None
         if self._lazy.opened is not None:
@@ -166,12 +166,12 @@ class Semantics:
             return None  # which another may stand in for
 
     def at_once(self) -> Embedder | None:
-        """The same, where it makes the vectors of some files in a moment and asks nobody: the bundled model."""
+        """The bundled model where it is in use: it embeds some files in a moment, without asking a server."""
         embedder = self._lazy.get()
         return embedder if embedder is not None and embedder.fingerprint.provider == embedding.BUNDLED else None
 
     def required(self) -> Embedder:
-        """The same. Raises `EmbedderUnavailable` where there is none."""
+        """As `embedder`, but raises `EmbedderUnavailable` where there is none."""
         embedder = self._lazy.get()
         if embedder is None:
             failure = self._lazy.failure
@@ -205,7 +205,7 @@ class Semantics:
         if not self.documents_apart or self._store.first_answer is not None:
             return self.channel()
         embedder, reader = self.for_documents(), self._store.reader
-        return self._document_channel.of(reader, embedder, reader.model_id) if embedder is not None else None
+        return self._document_channel.of(reader, embedder, reader.models.id_of) if embedder is not None else None
 
     def _open_for_documents(self, stored: str | None) -> Embedder:
         return open_chosen(self._store.configuration.config, stored, documents=True)
@@ -294,7 +294,7 @@ class Semantics:
         if (first := self._store.first_answer) is not None:
             return first.channel()
         reader = self._store.reader
-        return self._channel.of(reader, embedder, reader.model_id)
+        return self._channel.of(reader, embedder, reader.models.id_of)
 
     def model_of_vectors(self) -> int | None:
         """The model whose vectors count, within the reader's snapshot.
@@ -303,10 +303,10 @@ class Semantics:
         """
         reader = self._store.reader
         opened = self._lazy.opened
-        return reader.model_id(opened.fingerprint.id) if opened else reader.latest_model()
+        return reader.models.id_of(opened.fingerprint.id) if opened else reader.models.latest()
 
     def forget_opened(self) -> None:
-        """What was made of a reader that is closed now, and what is quickly opened again."""
+        """Drop what depends on a reader that was closed, and embedders that are quickly opened again."""
         self._channel.forget()
         self._document_channel.forget()
         self._lazy.let_go()
@@ -314,7 +314,7 @@ class Semantics:
 
 
 class KeptChannel:
-    """Of one reader at a time, which tells by `forget` that it is closed."""
+    """The semantic channel of the open reader, kept between questions until `forget`."""
 
     def __init__(self) -> None:
         self._channel: SemanticChannel | None = None

@@ -72,7 +72,7 @@ def opened(store: OpenStore, request: search.GrepRequest, *, by_time: bool, show
     except errors.IndexUnavailable as error:
         if isinstance(error, IndexDamaged):
             store.damage = error.message  # the next question that may write builds it anew
-        store.notes.append(f"{error.message.removesuffix('.')}; all files were read instead of it.")
+        store.notes.append(f"{error.message.removesuffix('.')}; all files were read instead.")
         return _opened(store, request, None, by_time, show_secrets)
 
 
@@ -123,12 +123,12 @@ def _listed(store: OpenStore, reader: IndexReader | None) -> _Listed:
     wanted = store.configuration.wanted
     if isinstance(store, RefStore):
         if reader is not None:
-            return _Listed((), reader.known_files().keys(), None, store.open_files())
+            return _Listed((), reader.listed.known_files().keys(), None, store.open_files())
         tree = sources.list_tree(store.root, store.ref.commit_id, wanted)
         return _Listed(tree.files, set(), tree.skipped, sources.RefFiles(store.root, store.ref.commit_id, tree.git_ids))
     if not store.root.is_dir():
         raise errors.RootError(f"There is no folder {str(store.root)!r} any more.", remedy="Check the path.")
-    known: Mapping[str, tuple[int, int]] = reader.known_files() if reader is not None else {}
+    known: Mapping[str, tuple[int, int]] = reader.listed.known_files() if reader is not None else {}
     changes = sources.discovery.check(store.root, known, wanted)
     files = [*changes.added, *changes.changed]
     same: Set[str] = known.keys()
@@ -146,7 +146,7 @@ def every_file(store: OpenStore, folder: str) -> SearchedFiles:
     known: Set[str] = set()
     if reader is not None:
         lacking = {path for path, _, _ in first.found}
-        known = {path for path in reader.known_files() if lies_in(path, folder) and path not in lacking}
+        known = {path for path in reader.listed.known_files() if lies_in(path, folder) and path not in lacking}
     listed = _Listed(first.found, known, None, store.open_files())
     return SearchedFiles(store, reader, listed, by_time=False, show_secrets=False)
 
@@ -177,7 +177,9 @@ class SearchedFiles:
                 self._to_read.append(found)
         self._left_out_inside: Collection[str] = ()
         if reader is not None:
-            rows = [SkippedFile(*row) for row in reader.skipped() if listed.skipped is None or row[0] in listed.known]
+            rows = [
+                SkippedFile(*row) for row in reader.listed.skipped() if listed.skipped is None or row[0] in listed.known
+            ]
             self._skipped += rows
             self._left_out_inside = {row.path for row in rows if row.path in listed.known}
 

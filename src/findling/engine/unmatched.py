@@ -43,12 +43,15 @@ def no_file_fits(searched: Searched, query: Query) -> str:
     """Why nothing can be found with a question's filters, and what is nearest to them; '' where an indexed file passes
     them, where none is indexed, or where files are still to be read. Within the index's snapshot."""
     path_globs, language, kind = query.path_globs, query.language, query.kind
-    folder, files = searched.folder, searched.index.listing()
+    folder = searched.folder
     filters = [f"lies in {folder}"] if folder else []
     filters += [f"matches {' or '.join(path_globs)}"] if path_globs else []
     filters += [f"is {language}"] if language else []
     filters += [f"counts as {kind}"] if kind else []
-    if not filters or not files or any(store.first_answer for store in searched.stores):
+    if not filters or any(store.first_answer for store in searched.stores):
+        return ""
+    files = searched.index.listing()
+    if not files:
         return ""
 
     def fit(globs: Sequence[str]) -> bool:
@@ -68,7 +71,7 @@ def no_file_fits(searched: Searched, query: Query) -> str:
         more = f" and {count(len(skipped) - 1, 'other')}" if len(skipped) > 1 else ""
         told += f"; left out: {skipped[0].path}, {skipped[0].rule}{more}"
     elif deeper and fit(deeper):
-        told += f"; {' and '.join(deeper)} would take folders below"
+        told += f"; {' and '.join(deeper)} would include subfolders"
     elif near := _nearest_of(path_globs, [file.path for file in files]):
         told += f"; nearest: {', '.join(near)}"
     elif path_globs and (folders := sorted({file.path.split("/")[0] for file in files if "/" in file.path})):
@@ -84,7 +87,7 @@ def _left_out(searched: Searched, path_globs: Sequence[str]) -> list[SkippedFile
     found: list[SkippedFile] = []
     for each in searched.collections:
         store = each.store
-        skipped = [SkippedFile(*row) for row in store.reader.skipped() if lies_in(row[0], each.folder)]
+        skipped = [SkippedFile(*row) for row in store.reader.listed.skipped() if lies_in(row[0], each.folder)]
         if not skipped and each.folder and not isinstance(store, RefStore):
             skipped = list(sources.look_at(store.root, [each.folder], None, store.configuration.wanted).skipped)
         found += [replace(file, path=each.path(file.path)) for file in skipped]

@@ -10,12 +10,13 @@ In a run each line has ``results`` and names its query, as ``query_id`` or as ``
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from codecs import BOM_UTF8
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypeAlias
 
-from msgspec import Struct
+import msgspec
+from msgspec import Meta, Struct
 
 from findling.model.errors import InvalidInput, NotFound
 
@@ -75,18 +76,62 @@ class Answer(Struct, frozen=True):
     took_ms: float | None = None
 
 
+# --- the lines as they are written -------------------------------------------------------------------------------
+
+_Words: TypeAlias = Annotated[str, Meta(pattern=r"\S")]
+
+
+class _Place(Struct):
+    path: _Words
+    start_line: int | None = None
+    end_line: int | None = None
+
+
+class _ByFile(Struct):
+    query_id: _Words
+    repo: _Words
+    query: _Words
+    category: _Words
+    language: _Words
+    relevant: list[_Place]
+
+
+class _BySpan(Struct):
+    id: _Words
+    repo: _Words
+    query: _Words
+    set: _Words
+    kind: _Words
+    relevant: list[_Place]
+
+
+class _Form(Struct):
+    """Enough of a line to tell which of the two forms it has."""
+
+    query_id: Any = None
+
+
+class _Answered(Struct):
+    results: list[_Place]
+    query_id: str = ""
+    id: str = ""
+    low_confidence: bool | None = None
+    confidence: Annotated[float, Meta(ge=0, le=1)] | None = None
+    took_ms: Annotated[float, Meta(ge=0, le=MOST_MS)] | None = None
+
+
 def load_queries(path: Path) -> list[Judged]:
     """The queries of a file, in order, all of one form. Raises InvalidInput that names the line, and NotFound."""
     queries: list[Judged] = []
     lines_of: dict[str, int] = {}
-    for number, line in _objects(path):
+    for number, data in _lines(path):
         try:
-            query = _judged(line)
+            query = _judged(data)
             if query.id in lines_of:
-                raise _Malformed(f"the id {query.id!r} is that of line {lines_of[query.id]}")
+                raise ValueError(f"the id {query.id!r} is that of line {lines_of[query.id]}")
             if queries and query.by_file != queries[0].by_file:
-                raise _Malformed("it is of the other form than the lines before it, and each form has its own rule")
-        except _Malformed as error:
+                raise ValueError("it is of the other form than the lines before it, and each form has its own rule")
+        except (ValueError, RecursionError) as error:
             raise InvalidInput(f"{path} line {number}: {error}.", remedy=_FORMS) from error
         lines_of[query.id] = number
         queries.append(query)
@@ -96,113 +141,57 @@ def load_queries(path: Path) -> list[Judged]:
 def load_run(path: Path) -> dict[str, Answer]:
     """Answers by the id of their query. Raises InvalidInput that names the line, and NotFound."""
     run: dict[str, Answer] = {}
-    for number, line in _objects(path):
+    for number, data in _lines(path):
         try:
-            run[_text(line, "query_id" if line.get("query_id") else "id")] = answer_of(line)
-        except _Malformed as error:
+            line = msgspec.json.decode(data, type=_Answered)
+            if not (line.query_id or line.id):
+                raise ValueError("it names no query: query_id or id is missing")
+        except (ValueError, RecursionError) as error:
             raise InvalidInput(f"{path} line {number}: {error}.") from error
+        run[line.query_id or line.id] = _answer(line)
     return run
 
 
-def answer_of(line: Mapping[str, Any]) -> Answer:
-    """What a line of a run says."""
-    results = tuple(
-        Result(_plain_path(_text(found, "path")), *_lines(found)) for found in _list_of_objects(line, "results")
-    )
-    low_confidence = line.get("low_confidence")
-    if low_confidence is not None and not isinstance(low_confidence, bool):
-        raise _Malformed("low_confidence is neither true nor false")
-    return Answer(results, low_confidence, _number(line, "confidence", 1.0), _number(line, "took_ms", MOST_MS))
+def answer_of(line: dict[str, Any]) -> Answer:
+    """What a line of a run says. Raises ValueError."""
+    return _answer(msgspec.convert(line, _Answered))
 
 
-class _Malformed(ValueError):
-    """What is wrong with a line, in words that follow its number."""
+def _answer(line: _Answered) -> Answer:
+    results = tuple(Result(_plain_path(found.path), found.start_line, found.end_line) for found in line.results)
+    return Answer(results, line.low_confidence, line.confidence, line.took_ms)
 
 
-def _objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """(line number, object) of each line that is not blank."""
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """(line number, text) of each line that is not blank."""
     try:
         with path.open("rb") as file:
             for number, data in enumerate(file, 1):
-                if not data.strip():
-                    continue
-                try:
-                    line = json.loads(data.decode("utf-8-sig" if number == 1 else "utf-8"))
-                except (ValueError, RecursionError) as error:
-                    raise InvalidInput(f"{path} line {number} is not JSON: {error}.", remedy=_FORMS) from error
-                if not isinstance(line, dict):
-                    raise InvalidInput(f"{path} line {number} is not a JSON object.", remedy=_FORMS)
-                yield number, line
+                if data.strip():
+                    yield number, data.removeprefix(BOM_UTF8) if number == 1 else data
     except FileNotFoundError as error:
         raise NotFound(f"There is no file {str(path)!r}.", remedy="Check the path.") from error
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read: {error.strerror or error}.") from error
 
 
-def _judged(line: Mapping[str, Any]) -> Judged:
-    by_file = "query_id" in line
-    name = _text(line, "query_id" if by_file else "id")
-    repo, text = _text(line, "repo"), _text(line, "query")
-    targets = tuple(
-        Target(_plain_path(_text(target, "path")), *_lines(target)) for target in _list_of_objects(line, "relevant")
-    )
-    if by_file:
-        groups = (f"kind: {_text(line, 'category')}", f"language: {_text(line, 'language')}")
-        return Judged(name, repo, text, targets, groups, by_file=True)
-    chosen, kind = _text(line, "set"), _text(line, "kind")
-    groups = (f"set: {chosen}", f"kind: {chosen}/{kind}")
-    if chosen == NO_ANSWER:
-        return Judged(name, repo, text, (), groups, by_file=False)
-    if not targets:
-        raise _Malformed(f"relevant is empty, and its set is {chosen!r} instead of {NO_ANSWER!r}")
+def _judged(data: bytes) -> Judged:
+    if msgspec.json.decode(data, type=_Form).query_id is not None:
+        file = msgspec.json.decode(data, type=_ByFile)
+        groups = (f"kind: {file.category}", f"language: {file.language}")
+        return Judged(file.query_id, file.repo, file.query, _targets(file.relevant), groups, by_file=True)
+    span = msgspec.json.decode(data, type=_BySpan)
+    groups = (f"set: {span.set}", f"kind: {span.set}/{span.kind}")
+    targets = () if span.set == NO_ANSWER else _targets(span.relevant)
+    if span.set != NO_ANSWER and not targets:
+        raise ValueError(f"relevant is empty, and its set is {span.set!r} instead of {NO_ANSWER!r}")
     if any(target.start_line is None for target in targets):
-        raise _Malformed("a target has no lines")
-    return Judged(name, repo, text, targets, groups, by_file=False)
+        raise ValueError("a target has no lines")
+    return Judged(span.id, span.repo, span.query, targets, groups, by_file=False)
 
 
-_Value = TypeVar("_Value")
-
-
-def _number(line: Mapping[str, Any], key: str, most: float) -> float | None:
-    """A number from 0 to ``most``; None where there is none."""
-    value = line.get(key)
-    if value is None:
-        return None
-    if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 <= value <= most:
-        raise _Malformed(f"{key} is no number from 0 to {most:g}")
-    return float(value)
-
-
-def _text(line: Mapping[str, Any], key: str) -> str:
-    value = _typed(line, key, str, "a text")
-    if not value.strip():
-        raise _Malformed(f"{key} is blank")
-    return value
-
-
-def _list_of_objects(line: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
-    values = _typed(line, key, list, "a list")
-    if not all(isinstance(value, dict) for value in values):
-        raise _Malformed(f"{key} holds something that is no object")
-    return values
-
-
-def _typed(line: Mapping[str, Any], key: str, kind: type[_Value], words: str) -> _Value:
-    if key not in line:
-        raise _Malformed(f"{key} is missing")
-    value = line[key]
-    if not isinstance(value, kind):
-        raise _Malformed(f"{key} is not {words}")
-    return value
-
-
-def _lines(place: Mapping[str, Any]) -> tuple[int | None, int | None]:
-    """The first and the last line; both None without a first, and one line without a last in a result."""
-    start, end = place.get("start_line"), place.get("end_line")
-    for value in (start, end):
-        if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
-            raise _Malformed("a line number is not a whole number")
-    return start, end
+def _targets(places: list[_Place]) -> tuple[Target, ...]:
+    return tuple(Target(_plain_path(place.path), place.start_line, place.end_line) for place in places)
 
 
 def _plain_path(path: str) -> str:

@@ -1,6 +1,6 @@
-"""Text without a syntax tree: blocks by blank lines and indentation, else windows of lines, else hard cuts.
+"""Cuts text without a syntax tree: by blank lines and indentation, else into windows of lines, else anywhere.
 
-Knows nothing of symbols; ``chunk_code`` asks it for whatever lies outside or inside of them.
+Knows nothing of symbols. ``chunk_code`` uses it for the text between symbols and inside long ones.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ class Piece(Struct):
     solid: bool = False
     loose: bool = True
     weight: int = 0
-    """Length of the part that gave the kind."""
+    """The length of the part that the kind comes from."""
     names: tuple[str, ...] | None = None
-    """Enclosing names that all its parts share, once it has several parts; else those of ``symbol``."""
+    """The enclosing names that all its parts share; None for a piece of one part, which has those of ``symbol``."""
 
 
 def pack(pieces: list[Piece], limits: CodeLimits, join: Callable[[Piece, Piece], None] | None = None) -> list[Piece]:
-    """Join neighbours in order while they span at most ``merge_chars`` characters.
+    """The pieces, with neighbours joined as long as they span at most ``merge_chars`` characters.
 
-    The longest part gives the joined piece its kind; ``join`` is called with the piece that stays and the one that
-    is joined to it, to settle their symbols. A tiny rest leaves the symbol to its neighbour.
+    A joined piece has the kind of its longest part. ``join`` settles its symbol: it is called with the piece that stays
+    and the one that is added. A tiny rest takes the symbol of its neighbour instead.
     """
     packed: list[Piece] = []
     last: Piece | None = None
@@ -44,7 +44,7 @@ def pack(pieces: list[Piece], limits: CodeLimits, join: Callable[[Piece, Piece],
         if piece.loose and size <= limits.tiny_chars and position + 1 < len(pieces):
             following = pieces[position + 1]
             if not following.loose or following.end - following.start > limits.tiny_chars:
-                reach = following.end  # a tiny rest rather leads what follows than ends what is full
+                reach = following.end  # a tiny rest begins the next piece rather than end one that is full
         if last is None or last.solid or piece.solid or reach - last.start > limits.merge_chars:
             packed.append(piece)
             last = piece
@@ -118,21 +118,21 @@ def _paragraphs(lines: Lines, first: int, last: int) -> list[int]:
 
 
 def _is_flat(lines: Lines, first: int, last: int) -> bool:
-    """Whether indentation tells nothing: every line after the first one is indented alike."""
+    """Whether every line after the first is indented alike, so that indentation does not say where to cut."""
     if last > first + 1 and lines.closes(last):
         last -= 1
     return len({i for i in lines.indent[first + 1 : last + 1] if i >= 0}) <= 1
 
 
 def _statements(lines: Lines, first: int, last: int) -> list[int]:
-    """Lines after the first that are indented least and so begin something."""
+    """Lines after the first that are indented least, where something begins."""
     return _least_indented(
         lines, [i for i in range(first + 1, last + 1) if lines.indent[i] >= 0 and not lines.closes(i)]
     )
 
 
 def _least_indented(lines: Lines, candidates: list[int]) -> list[int]:
-    """Those that are indented least; all where the least is too deep to be told."""
+    """The candidates with the least indentation; all of them where that is `MAX_INDENT` or more."""
     indent = lines.indent
     least = min(map(indent.__getitem__, candidates), default=0)
     return candidates if least >= MAX_INDENT else [i for i in candidates if indent[i] == least]

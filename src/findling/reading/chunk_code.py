@@ -1,4 +1,4 @@
-"""Source code to chunks: along symbols, else blocks, else windows of lines.
+"""Cuts source code into chunks: along symbols, else into blocks, else into windows of lines.
 
 Knows symbols and lines, not languages: comments are recognised by the marks that languages share. Every non-blank
 character of the text lies in a chunk, and chunks overlap only when their kind is ``fixed``.
@@ -30,10 +30,10 @@ _FUNCTIONS = frozenset(("fn", "method"))
 _HOLDERS = frozenset(("class", "struct", "enum", "trait", "interface", "module"))
 
 _MAX_DEPTH = 40
-"""Symbols nested deeper are cut as blocks: bounds recursion on hostile input."""
+"""Symbols nested deeper are cut as blocks, which bounds recursion on hostile input."""
 
 _MAX_COMMENT_LINES = 300
-"""A comment above a symbol is followed upwards this far."""
+"""The most lines that a comment above a symbol is followed upwards."""
 
 _COMMENT = re.compile(
     r"\s*(?://|--(?=[\s\-|^\[]|$)|;|%|#(?=[\s#!'*:\[]|$)|\"(?=\s)|!(?=[\s!<>])|'(?=\s)"
@@ -54,8 +54,8 @@ _QUOTED_DOC_START = re.compile(r'\s*(?:@\w+\s+(?:~[sS])?)?"""')
 
 
 class _Node(Struct):
-    """A symbol as lines (0-based, inclusive; ``start`` takes in the comment above, ``begin`` does not) with
-    what lies inside it."""
+    """A symbol as lines (0-based, inclusive), with what lies inside it. ``start`` includes the comment above,
+    ``begin`` does not."""
 
     start: int
     end: int
@@ -64,7 +64,7 @@ class _Node(Struct):
     kind: str
     members: list[_Node] = []
     values: list[_Node] = []
-    """Constants, variables and type aliases: cut along only where nothing else says where to cut."""
+    """Constants, variables and type aliases. A long piece is cut along them where it has no other members."""
 
     @property
     def chunk_kind(self) -> str:
@@ -89,7 +89,7 @@ def chunk_code(
 
 
 class _Ancestry:
-    """Enclosing symbols by the parent links: positions from the outside in, and names."""
+    """The symbols that enclose a symbol, from the outside in, and their names."""
 
     def __init__(self, symbols: Sequence[Symbol]) -> None:
         self._symbols = symbols
@@ -108,7 +108,7 @@ class _Ancestry:
         return known
 
     def join(self, into: Piece, piece: Piece) -> None:
-        """Give ``into`` the nearest symbol that encloses (or is) both, and the names that both share."""
+        """Give ``into`` the nearest symbol that encloses both pieces, and the names that both share."""
         mine = self.names(into.symbol) if into.names is None else into.names
         theirs = self.names(piece.symbol) if piece.names is None else piece.names
         into.names = common_prefix(mine, theirs)
@@ -116,7 +116,7 @@ class _Ancestry:
         into.symbol = shared[-1] if shared else -1
 
     def names(self, symbol: int) -> tuple[str, ...]:
-        """Names from the outside in; a parent outside this file is taken from the qualified name."""
+        """Names from the outside in. A parent outside this file is taken from the qualified name."""
         known = self._names.get(symbol)
         if known is None:
             chain = self.chain(symbol)
@@ -128,7 +128,7 @@ class _Ancestry:
 
 
 def _tree(lines: Lines, symbols: Sequence[Symbol], regions: Sequence[tuple[int, int]]) -> _Node:
-    """Nest symbols by their lines; of two that cross, the later one begins after the earlier one's end."""
+    """The symbols nested by their lines. Of two that cross, the later one begins after the earlier one's end."""
     last = len(lines.rows) - 1
     root = _Node(0, last, 0, -1, "file")
     spans = [(a - 1, b - 1, -1, "region") for a, b in regions]
@@ -148,7 +148,7 @@ def _tree(lines: Lines, symbols: Sequence[Symbol], regions: Sequence[tuple[int, 
         valued = kind not in _FUNCTIONS and kind not in _HOLDERS and kind != "region"
         siblings = holder.values if valued else holder.members
         if siblings and siblings[-1].end >= start:
-            continue  # shares its line with the one before and cannot be told apart by lines
+            continue  # it begins on the last line of the one before, and lines cannot tell them apart
         floor = max(siblings[-1].end + 1 if siblings else 0, holder.begin + (holder.symbol >= 0))
         begin = start
         if kind != "region":
@@ -190,7 +190,8 @@ def _block_comment(rows: list[str], line: int, floor: int) -> int | None:
 
 
 def _quoted_doc(rows: list[str], line: int, floor: int, doc: str) -> int | None:
-    """A quoted doc comment stands above its symbol in some languages; elsewhere it belongs to what is above."""
+    """The first line of a quoted doc comment that stands above its symbol, as in some languages. None where the quote
+    belongs to what is above."""
     opening = doc.strip().split("\n", 1)[0].strip()
     for at in range(line, floor - 1, -1):
         if _QUOTED_DOC_START.match(rows[at]) and (at < line or rows[at].count('"""') > 1):
@@ -233,7 +234,7 @@ class _Cutter:
         return _solid(self.head(node, first, last))
 
     def head(self, node: _Node, first: int, last: int) -> list[Piece]:
-        """Pieces of a symbol up to its first member; the comment above stays with the definition when they fit."""
+        """Pieces of a symbol up to its first member. The comment above stays with the definition where both fit."""
         if node.symbol < 0:
             return self.plain(node, first, last)
         lines, limits = self.lines, self.limits
@@ -276,7 +277,7 @@ class _Cutter:
         return pack(pieces, limits, self.ancestry.join) if values else pieces
 
     def after(self, pieces: list[Piece], at: int, last: int) -> int:
-        """Give the closing brackets that follow to the piece before them; the line behind these."""
+        """Add closing brackets that follow to the piece before them; returns the line after them."""
         lines = self.lines
         following = at
         while pieces and following <= last:
@@ -296,7 +297,7 @@ class _Cutter:
 
 
 def _solid(pieces: list[Piece], *, loose: bool = True) -> list[Piece]:
-    """Pieces of one long symbol: not to be joined with what lies beside the symbol."""
+    """The pieces of one long symbol, marked so that nothing beside the symbol is joined to them."""
     for piece in pieces:
         piece.solid = True
         piece.loose = piece.loose and loose
@@ -304,7 +305,7 @@ def _solid(pieces: list[Piece], *, loose: bool = True) -> list[Piece]:
 
 
 def _join_tiny(text: str, pieces: list[Piece], limits: CodeLimits, ancestry: _Ancestry) -> list[Piece]:
-    """Give tiny rests to the piece after them, closing brackets and the end of a symbol to the one before."""
+    """The pieces with tiny rests joined: closing brackets and ends of symbols backwards, other rests forwards."""
     kept: list[Piece] = []
     most = limits.max_chars + limits.tiny_chars
     carried: Piece | None = None

@@ -76,7 +76,7 @@ def _with_labels(text: str, plan: Outline) -> Outline:
 
 
 class _Paths:
-    """The heading path at a place; asked in ascending order."""
+    """Gives the heading path at a place. Places must be asked for in ascending order."""
 
     def __init__(self, text: str, marks: tuple[Mark, ...]) -> None:
         self._text = text
@@ -108,7 +108,7 @@ class _Paths:
 
 
 def _sections(text: str, marks: tuple[Mark, ...]) -> Iterator[Span]:
-    """Spans between headings; a bare heading goes with the sub-section that follows it."""
+    """The spans between headings. A heading without text goes with the sub-section that follows it."""
     at = 0
     before: Mark | None = None
     for mark in marks:
@@ -238,7 +238,7 @@ def first_word(text: str, at: int) -> int:
 
 
 class Paragraphs:
-    """Reads the paragraphs of sections of one text. Positions are characters; sections are asked in any order."""
+    """Reads the paragraphs of sections of one text. Positions are characters."""
 
     def __init__(self, text: str, plan: Outline, max_chars: int, language: str) -> None:
         self._text = text
@@ -249,7 +249,7 @@ class Paragraphs:
         self._heading_starts = [mark.start for mark in plan.marks]
 
     def of(self, start: int, end: int) -> Iterator[Paragraph]:
-        """Paragraphs of a section; lists with blank lines between their items are one as long as they fit."""
+        """The paragraphs of a section. List items with blank lines between them are one as long as they fit."""
         pending: Paragraph | None = None
         for paragraph in self._single(start, end):
             if pending is None:
@@ -304,7 +304,7 @@ class Paragraphs:
         return "indented" if text[at] in " \t" else "prose", stop
 
     def _prose_end(self, at: int, end: int) -> int:
-        """The next blank line outside of protected spans, or the next of these that begins a line."""
+        """The next blank line outside protected spans, or the next protected span that begins a line."""
         text, spans = self._text, self._plan.protected
         i = bisect_left(spans, at, key=lambda span: span[0])
         position = at
@@ -326,7 +326,7 @@ class Paragraphs:
                 return end
 
     def _html_end(self, at: int, end: int) -> int:
-        """The next tag that begins a block, once some text has come together."""
+        """The next tag that begins a block, after an eighth of ``max_chars``."""
         begin = at + max(self._max_chars // 8, 1)
         first, last = self._no_tag_between
         if not first <= begin <= last:

@@ -1,7 +1,7 @@
-"""One door to chunking: a file's text to chunks, whatever kind of content it is.
+"""Cuts a file's text into chunks, whatever kind of content it is.
 
-Knows which way each kind goes; the ways themselves are ``chunk_code``, ``chunk_docs`` and ``notebooks``. All but the
-first are imported when the first such file comes: a process may have one file to prepare, and most files are code.
+Chooses the way for each kind: ``chunk_code``, ``chunk_docs``, or cell by cell for notebooks. ``chunk_docs`` is imported
+when the first document comes, because most files are code.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def chunk_file(
     docs: DocLimits = DOCS,
     data: CodeLimits = DATA,
 ) -> list[Chunk]:
-    """Chunks of a file in order, at most ``MAX_CHUNKS`` (``too_many`` tells when they were made longer for that).
+    """The chunks of a file in order, at most ``MAX_CHUNKS`` (``too_many`` tells when they were made longer for that).
 
     ``text`` is the decoded file without its byte-order mark; ``text.encode()[c.start_byte:c.end_byte]`` is a chunk's
     exact text. ``symbols`` are the file's, in any kind of file.
@@ -58,7 +58,7 @@ def _regions(text: str, language: str) -> list[tuple[int, int]]:
 def _chunk_notebook(
     text: str, cells: Sequence[Cell], symbols: Sequence[Symbol], code: CodeLimits, docs: DocLimits
 ) -> list[Chunk]:
-    """Each cell by its own rules, as ranges of the raw file; headings above a cell lead its breadcrumb."""
+    """The chunks of all cells as ranges of the raw file. A breadcrumb begins with the headings above its cell."""
     strings = locate(text, [at for cell in cells for part in cell.parts for at in (part.raw, part.raw_end)])
     found: list[tuple[int, int, Chunk]] = []
     path: list[tuple[int, str]] = []
@@ -119,7 +119,8 @@ def _prose_cell(
 def _inside(
     cell: Cell, symbols: Sequence[Symbol], places: dict[int, tuple[int, int]]
 ) -> tuple[list[Symbol], list[int]]:
-    """The file's symbols that lie in a cell with one raw line per line, as symbols of the cell; and their positions."""
+    """The file's symbols that lie in a cell, as symbols of the cell, and their places among the file's. None where the
+    cell's lines are not one raw line each."""
     first, last = places[cell.parts[0].raw], places[cell.parts[-1].raw_end]
     if last[1] - first[1] != len(cell.parts) - 1:
         return [], []

@@ -1,7 +1,7 @@
-"""Bytes of a file to text, or why they are none or not searched. Pure: knows no disks, loads no grammar.
+"""Decodes a file's bytes to text, or says why it is not text or not searched. Pure.
 
-Order of trust: a byte-order mark, UTF-8, UTF-16 that shows itself by its zero bytes, an encoding that the file
-declares, and last Windows-1252 for what looks like Western text. Line ends stay as they are; secrets are masked.
+Tried in this order: a byte-order mark, UTF-8, UTF-16 that its zero bytes give away, an encoding that the file declares,
+and Windows-1252 for what looks like Western text. Line ends stay as they are. Secrets are masked.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ class SkipReason(NamedTuple):
 _SAMPLE_BYTES = 8192  # binaries and UTF-16 show themselves within the first pages
 _MAX_CONTROL_SHARE = 0.02  # control characters in text are rare: a form feed, a bell in a terminal script
 _MAX_HIGH_SHARE = 0.30  # accented letters in Western prose stay below 20 %; above 30 % it is another script or binary
-_MIN_ZERO_SHARE = 0.30  # of every second byte in UTF-16 text with some Latin letters, digits, spaces, line ends
-_MAX_OTHER_ZERO_SHARE = 0.01  # of the other bytes
-_MAX_DAMAGED_SHARE = 0.01  # of a text that otherwise is UTF-8
+# In UTF-16 text every second byte of Latin letters, digits, spaces and line ends is zero, and hardly any other.
+_MIN_ZERO_SHARE = 0.30
+_MAX_OTHER_ZERO_SHARE = 0.01
+_MAX_DAMAGED_SHARE = 0.01  # a text with more broken bytes is not UTF-8
 
 _TEXT_CONTROLS = frozenset(b"\t\n\r\f\x08\x1b")
 _CONTROLS = bytes(byte for byte in (*range(0x20), 0x7F) if byte not in _TEXT_CONTROLS)
@@ -64,7 +65,7 @@ _DECLARED_BYTES = 1024  # a declaration stands in the first lines
 def decode(data: bytes, *, show_secrets: bool = False) -> Decoded | SkipReason:
     """The text of a file's whole content, or why there is none. Never raises; an empty file is empty text.
 
-    ``show_secrets``: they are not masked, which is for the user's own eyes alone.
+    ``show_secrets``: secrets are not masked. Only for what is shown to the user himself.
     """
     decoded = _decode(data)
     if show_secrets or not isinstance(decoded, Decoded):
@@ -160,7 +161,7 @@ def _damaged_utf8(data: bytes) -> Decoded | None:
     return Decoded(text, "utf-8")
 
 
-# --- which contents are searched at all
+# --- which files are searched at all
 
 HEAD_BYTES = 4096
 """How much of a file language and content marks are judged by."""
@@ -180,7 +181,7 @@ def admit(path: str, data: bytes, *, show_secrets: bool = False) -> Decoded | Sk
 
 
 def _is_notebook(path: str, head: bytes, text: str) -> bool:
-    """Whether the long lines of a file are pictures between a notebook's cells, which are not read."""
+    """Whether a file is a notebook, whose long lines are pictures, which are not read."""
     from findling.model.languages import language_of  # its table takes 5 ms to build, and few files need it here
     from findling.reading.notebooks import notebook_cells
 

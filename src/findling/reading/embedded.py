@@ -1,4 +1,4 @@
-"""The text that is embedded for a chunk: the chunk in its context."""
+"""Makes the text that is embedded for a chunk: the chunk with its context."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MAX_DEFINED = 6
 
 
 def text_hash(text: str) -> bytes:
-    """What tells an embedded text from others at its path."""
+    """A hash that tells an embedded text from others at its path."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:HASH_BYTES]
 
 
@@ -58,7 +58,7 @@ def embedded_texts(
 
 
 class _Context:
-    """What is embedded with the chunks of one file."""
+    """The context of the chunks of one file."""
 
     def __init__(self, path: str, language: str, symbols: Sequence[Symbol | SymbolRow]) -> None:
         *folders, name = path.split("/")
@@ -69,7 +69,8 @@ class _Context:
         self._marks = _comment_marks(language)
 
     def embedded_text(self, chunk: ChunkRow, body: str) -> str:
-        """A chunk in its context: last three folders, the stem twice, enclosing names, defined names, first comment."""
+        """A chunk below its context: the last three folders, the file's stem twice, enclosing and defined names,
+        and the first comment."""
         symbols = self._symbols
         enclosing: list[str] = list(chunk.headings[-_MAX_ENCLOSING:])
         at = chunk.symbol
@@ -84,7 +85,7 @@ class _Context:
 
 
 def _comment_marks(language: str) -> tuple[str, ...]:
-    """What a line of a comment may begin with."""
+    """What a comment line may begin with."""
     known = LANGUAGES.get(language)
     return (*known.line_comments, *(start for start, _ in known.block_comments), "*", '"""') if known else ()
 

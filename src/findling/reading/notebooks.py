@@ -1,7 +1,7 @@
-"""Jupyter notebooks: the cells' texts, and where each character of them lies in the raw JSON.
+"""Reads Jupyter notebooks: the cells' texts, and where each character of them lies in the raw JSON.
 
-Knows the notebook format (4, and 3's work sheets); not how cells are chunked. Outputs are left out: they are
-results, often binary, and what made them is in the cells.
+Knows format 4, and the work sheets of format 3. Outputs are left out: they are results, often binary, of the code in
+the cells.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 MAX_CELLS = 20_000
-"""Cells read from one notebook."""
+"""The most cells that are read from a notebook."""
 
 _MAX_DEPTH = 200
-"""JSON nested deeper is not read as a notebook."""
+"""JSON that is nested deeper is not read as a notebook."""
 
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}\[\]:,]|[^\s{}\[\]:,"]++', re.DOTALL)
 _ESCAPE = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.", re.DOTALL)
@@ -49,7 +49,7 @@ class Cell(Struct, frozen=True):
         return self._raw(max(bisect_right(self.parts, at, key=lambda part: part.at) - 1, 0), at)
 
     def raw_end(self, at: int) -> int:
-        """Where the text before ``at`` ends in the raw text: inside the same string, not in the next one."""
+        """Where the text before ``at`` ends in the raw text. Stays inside its string instead of going to the next."""
         i = max(bisect_right(self.parts, at, key=lambda part: part.at) - 1, 0)
         while i > 0 and self.parts[i].at >= at:
             i -= 1
@@ -80,10 +80,10 @@ def notebook_cells(text: str) -> list[Cell] | None:
 
 
 def readable(piece: str, language: str) -> str:
-    """What people read of a chunk, for words and vectors. ``piece`` is its raw text.
+    """A chunk's text as people read it, for words and vectors. ``piece`` is the chunk's raw text.
 
-    Notebooks: the cell's text without JSON escapes; HTML: text and text-like attributes without tags; else the
-    piece itself.
+    Of a notebook the cell's text without JSON escapes; of HTML the text and text-like attributes without tags; of
+    anything else the piece itself.
     """
     if language == "html":
         from findling.reading.formats.markup import html_text  # its parser takes 8 ms to import
@@ -93,7 +93,7 @@ def readable(piece: str, language: str) -> str:
 
 
 def readable_json(raw: str) -> str:
-    """The text of a piece of a cell's source: a slice that begins and ends inside of JSON strings."""
+    """The text of a slice of a cell's source, which begins and ends inside JSON strings."""
     return "".join(_ESCAPE.sub(_unescape, found[1]) if found[1] else found[2] or "" for found in _PIECES.finditer(raw))
 
 

@@ -1,7 +1,6 @@
-"""The outline of a document: its headings, and the stretches that are better not cut.
+"""Finds the outline of a document: its headings, and the spans that are better not cut.
 
-One shape for every prose format; knows the formats' syntax, not what chunks are made of it. Everything here reads
-line by line and is tolerant: what is not well-formed is text.
+Knows the syntax of each prose format, and nothing of chunks. Text that is not well-formed is prose, never an error.
 """
 
 from __future__ import annotations
@@ -17,14 +16,14 @@ from findling.model import document_places as places
 from findling.reading.spans import Closings
 
 TITLE_CHARS = 200
-"""Longer titles are cut: a heading is a label."""
+"""Longer titles are cut."""
 
 SETEXT_LINES = 3
-"""A paragraph of more lines above an underline is prose above a rule, not a heading."""
+"""A paragraph above an underline is a heading if it has no more lines than this, else prose above a rule."""
 
 
 class Mark(Struct, frozen=True):
-    """A heading by character positions: ``start`` to ``end`` (its line or lines, without the line end)."""
+    """A heading. ``start`` to ``end`` are the characters of its line or lines, without the line end."""
 
     level: int
     title: str
@@ -39,13 +38,13 @@ class Outline(Struct, frozen=True):
     protected: tuple[tuple[int, int], ...] = ()
 
     def covering(self, at: int) -> int:
-        """End of the protected span around or at ``at``, -1 for none."""
+        """The end of the protected span around ``at``, -1 for none."""
         i = bisect_right(self.protected, at, key=lambda span: span[0]) - 1
         return self.protected[i][1] if i >= 0 and self.protected[i][1] > at else -1
 
 
 def outline(text: str, language: str = "markdown") -> Outline:
-    """The outline of ``text``, by the rules of ``language`` (an id of the language table); prose when unknown."""
+    """The outline of ``text`` by the rules of ``language`` (an id of the language table); unknown ones are prose."""
     return _READERS.get(language, _text)(text)
 
 
@@ -57,17 +56,17 @@ def _title(text: str) -> str:
 # --- converted documents --------------------------------------------------------------------------------------
 
 PLACE_LEVEL = 0
-"""A page stands above every heading: what is on the next one is not below this one's."""
+"""The level of a page, above every heading: a new page ends the headings of the one before."""
 
 
 def _places(text: str) -> Outline:
-    """Where pages, slides and the like begin (`document_places`); anything else is text."""
+    """The marks where pages, slides and the like begin (`document_places`)."""
     marks = [Mark(PLACE_LEVEL, _title(found[1]), found.start(), found.end()) for found in places.LINE.finditer(text)]
     return Outline(tuple(marks))
 
 
 def _converted(text: str) -> Outline:
-    """The same, and headings as in Markdown."""
+    """The marks of pages and the like, and headings as in Markdown."""
     inner = _markdown(text)
     marks = sorted((*_places(text).marks, *inner.marks), key=lambda mark: mark.start)
     return Outline(tuple(marks), inner.protected)
@@ -77,7 +76,7 @@ def _converted(text: str) -> Outline:
 
 _FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\r?\n(?=[^\n]*[:=])(?:[^\n]*\n)*?(?:\1|\.\.\.)[ \t]*(?:\r?\n|\Z)")
 _FRONT_MATTER_CHARS = 20_000
-"""Front matter ends within this much text, else the first line is a rule."""
+"""Front matter must end within this much text; otherwise the first line is a rule."""
 
 _MARKDOWN = re.compile(
     r"^(?:[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)?(?P<fence>`{3,}+(?=[^`\n]*$)|~{3,}+)[^\n]*"
@@ -99,7 +98,7 @@ _ANCHOR = re.compile(
     r"|strike|strong|sub|sup|tt|u|var)(?:[\s/][^<>\n]{0,200})?>"
     r"|<[A-Za-z][\w.:-]{0,40}\s[^<>=\n]{0,100}=[^<>\n]{0,200}>|<[A-Z][\w.]{0,40}\s?/>|<!--[^<>\n]{0,200}-->"
 )
-"""What marks a heading without being read: its anchor, tags of HTML, components; but not ``Vec<T>``, ``<path>``."""
+"""Parts of a heading that are not its words: anchors, HTML tags, components; but not ``Vec<T>`` or ``<path>``."""
 
 
 def _markdown(text: str) -> Outline:
@@ -144,7 +143,7 @@ def _markdown(text: str) -> Outline:
 
 
 def _plain(title: str) -> str:
-    """A heading's words: links by their text, anchors and tags left out."""
+    """A heading's words: links become their text, anchors and tags are left out."""
     parts = _LINKED.sub(r"\1", title).split("`")
     code = range(1, len(parts) - 1, 2)
     plain = "".join(part if place in code else _ANCHOR.sub("", part) for place, part in enumerate(parts))
@@ -152,7 +151,7 @@ def _plain(title: str) -> str:
 
 
 def _fence_end(closings: Closings, opening: re.Match[str]) -> int:
-    """Where a fence ends; to the end of the text when it stays open at the left margin; -1 for no fence."""
+    """Where a fence ends: at the end of the text when it stays open at the left margin; -1 for no fence."""
     mark = opening["fence"][:_MAX_FENCE]
     end = closings.after(rf"^[ \t>]*+{mark[0]}{{{len(mark)},}}[ \t]*\r?$", opening.end())
     if end < 0 and opening.start("fence") - opening.start() <= 3:
@@ -161,7 +160,7 @@ def _fence_end(closings: Closings, opening: re.Match[str]) -> int:
 
 
 _MAX_FENCE = 64
-"""Longer fences are taken to be this long: bounds the number of different closing lines."""
+"""Longer fences count as this long, which bounds the number of different closing lines."""
 
 
 def _in_code_span(text: str, at: int) -> bool:
@@ -195,7 +194,7 @@ def _setext_start(text: str, under: int, floor: int) -> int:
 
 
 _CONTINUES = re.compile(r" {0,3}(?:>|[-*+]\s|\d{1,9}[.)]\s|\|)")
-"""Lines whose next line may be a lazy continuation: what follows them is no paragraph of its own."""
+"""Lines that the next line may continue, so that it begins no paragraph of its own."""
 
 
 # --- titles marked by the line below (reStructuredText, plain text) -----------------------------------------------
@@ -299,7 +298,7 @@ def _by_pattern(
     protected: tuple[tuple[int, int], ...] = (),
     clean: Callable[[str], str] = str,
 ) -> Outline:
-    """Headings that ``pattern`` finds outside of the protected spans: group 1 tells the level, group 2 the title."""
+    """Headings that ``pattern`` finds outside the protected spans. Group 1 tells the level, group 2 is the title."""
     shell = Outline((), protected)
     marks: list[Mark] = []
     for found in pattern.finditer(text):
@@ -313,7 +312,7 @@ def _by_pattern(
 def _blocks(
     text: str, opening: re.Pattern[str], closing: Callable[[re.Match[str]], str]
 ) -> tuple[tuple[int, int], ...]:
-    """Spans from ``opening`` to what matches ``closing``; what stays open is text."""
+    """The spans from ``opening`` to what matches ``closing``. One that is never closed is no span."""
     spans: list[tuple[int, int]] = []
     closings = Closings(text)
     at = 0

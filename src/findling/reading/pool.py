@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import queue
+import sys
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
@@ -29,13 +30,17 @@ if TYPE_CHECKING:
     from findling.reading.syntax_docs import Documented
 
 _BATCH_S = 20.0
-"""Time for a batch of about a megabyte; the parser gives up on a file after one second by itself."""
+"""Processor time for a batch of about a megabyte. The parser itself gives up on a file after one second."""
 
 _FILE_S = 6.0
-"""Time for a single file on the second try."""
+"""Processor time for a single file on the second try."""
 
 _CONVERT_S = 40.0
-"""Time for a document that is converted, which gives up after fifteen seconds of computing by itself."""
+"""Processor time for a converted document. The converter itself gives up after fifteen seconds of processor time."""
+
+_WALL_FACTOR = 1 if sys.platform == "win32" else 10
+"""A worker is ended after so many times its time by the clock: it may hang without using the processor. Where the
+system limits processor time, a machine with much else to do must not cost a file."""
 
 _REPLACED_AFTER_BYTES = 18_000_000
 """Source text after which a worker is replaced by a new one: py-tree-sitter (0.26.1) never frees the text that a parser
@@ -56,7 +61,7 @@ class Task(Struct, frozen=True):
 
 
 class Worker:
-    """One process and the pipe to it; a context that ends it. ``asked`` as `worker` understands it."""
+    """A worker process, started when it is needed; a context that ends it. ``asked``: see `worker_process`."""
 
     def __init__(self, asked: str = "") -> None:
         self._asked = asked
@@ -75,18 +80,19 @@ class Worker:
             return self._process
 
     def ask(self, files: Sequence[tuple[str, bytes, bool]], time_s: float) -> list[Answer | str] | None:
-        """The answers, or None when the process could not be started, died or had to be killed."""
+        """The answers, or None when the process could not be started or died. It is ended when it needs more than
+        ``time_s`` of processor time."""
         try:
             process = self.start()
         except OSError:
             return None
         assert process.stdin is not None
         assert process.stdout is not None
-        timer = threading.Timer(time_s, process.kill)
+        timer = threading.Timer(time_s * _WALL_FACTOR, process.kill)
         timer.daemon = True
         timer.start()
         try:
-            write_frame(process.stdin, (self._asked, files))  # type: ignore[arg-type]
+            write_frame(process.stdin, (self._asked, files, time_s))  # type: ignore[arg-type]
             answers = read_frame(process.stdout)  # type: ignore[arg-type]
         except Exception:  # noqa: BLE001 - unpickling raises anything, and a closed pipe too: that is no answer
             answers = None
@@ -125,10 +131,10 @@ class Worker:
 
 
 def start_ahead(limits: ChunkLimits | None = None, *, vectors: bool = False) -> Worker:
-    """A worker for a pool with the same ``limits`` and ``vectors``, started now: it imports while its parent does. A
-    context."""
+    """A worker for a pool with the same ``limits`` and ``vectors``, started now, so that it imports while its parent
+    does. A context."""
     worker = Worker(_asked(limits, vectors))
-    with suppress(OSError):  # then there is none, and whoever needs one says so
+    with suppress(OSError):  # who needs a worker later reports that there is none
         worker.start()
     return worker
 
@@ -138,10 +144,10 @@ def _asked(limits: ChunkLimits | None, vectors: bool) -> str:
 
 
 class WorkerPool:
-    """``size`` workers behind two queues. Use as a context manager; leaving kills what still runs.
+    """``size`` workers behind two queues. A context; leaving it kills the workers.
 
-    ``limits``: how files are cut. ``vectors``: the bundled model's are made, too. ``ahead``: one that was started
-    before.
+    ``limits``: how files are cut. ``vectors``: make the bundled model's vectors, too. ``ahead``: a worker that was
+    started before.
     """
 
     def __init__(
@@ -163,8 +169,8 @@ class WorkerPool:
         self.in_flight = 0
 
     def warm_up(self, count: int | None = None) -> None:
-        """Start processes before there is work, so that they import while files are being listed."""
-        with suppress(OSError):  # `collect` says so of files that need one
+        """Start workers before there is work, so that they import while files are listed."""
+        with suppress(OSError):  # `collect` reports the files that needed a worker
             for worker in self._workers[:count]:
                 worker.start()
 
@@ -195,7 +201,7 @@ class WorkerPool:
         for _ in self._threads:
             self._tasks.put(None)
         for worker in self._workers:
-            worker.end()  # whoever waits for its answer gets none
+            worker.end()  # threads that wait for an answer get none
         for thread in self._threads:
             thread.join()
         for worker in self._workers:
@@ -244,7 +250,7 @@ class WorkerPool:
 
 
 class CommentFinder(Worker):
-    """Where the comments of source files are, asked of a process that may be lost. A context."""
+    """Finds the comments of source files in a worker process. A context."""
 
     def __init__(self) -> None:
         super().__init__(COMMENTS)
@@ -255,7 +261,7 @@ class CommentFinder(Worker):
 
 
 class DocFinder(Worker):
-    """Which definitions are documented and where, asked of a process that may be lost. A context."""
+    """Finds documented definitions in a worker process. A context."""
 
     def __init__(self) -> None:
         super().__init__(DOCUMENTED)

@@ -1,7 +1,7 @@
-"""One file's bytes to what is known of them. Pure: no I/O, no knowledge of the store's tables.
+"""Turns one file's bytes into its `Reading`. Pure: no I/O, and no knowledge of the store's tables.
 
-`prepare` is what a worker process does for each file: is it indexed at all, and in which language; then `read`, which
-knows no path: decode, find symbols, cut chunks, make terms and trigrams.
+A worker process calls `prepare` for each file. It decides whether the file is indexed, and in which language. `read`
+then works without the path: decode, find symbols, cut chunks, make terms and trigrams.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from findling.reading.trigrams import file_trigrams
 
 _TOP_KINDS = frozenset(("class", "struct", "enum", "trait", "interface", "type_alias", "module"))
 _MAX_CONTEXT_NAMES = 12
-"""Names of symbols that begin inside a chunk and are repeated in its context field."""
+"""A chunk's context field repeats the names of at most this many symbols that begin inside the chunk."""
 
 _UNPARSED_BYTES = 1_000_000
-"""Larger files (only reached when the size limit is raised) are chunked without a syntax tree."""
+"""Larger files are chunked without a syntax tree. There are none unless the size limit is raised."""
 
 _GENERATED_CHUNKS = 4
-"""Of a page of documentation that was made of sources the beginning is enough to find it: they say the same."""
+"""Chunks kept of a documentation page that was generated from source code, which says the same."""
 
 _LIMITS = ChunkLimits()
 
@@ -46,7 +46,7 @@ _LIMITS = ChunkLimits()
 def prepare(
     path: str, data: bytes, *, with_syntax: bool = True, limits: ChunkLimits = _LIMITS
 ) -> Reading | SkippedFile:
-    """What is known of ``data`` at ``path``, or why it is not indexed."""
+    """The reading of ``data`` at ``path``, or why the file is not indexed."""
     form = format_of(path, pages=limits.pages)
     if form:
         return _prepare_converted(path, form, data, limits)
@@ -58,7 +58,7 @@ def prepare(
 
 
 def read(data: bytes, decoded: Decoded, language: Language, *, with_syntax: bool, limits: ChunkLimits) -> Reading:
-    """What is known of ``data``, whose text is ``decoded``, in a language: the same at whatever path it stands."""
+    """The reading of ``data``, whose text is ``decoded``. It does not depend on the file's path."""
     text = decoded.text
     symbols: Sequence[Symbol] = ()
     uses: Sequence[reading.Use] = ()
@@ -72,13 +72,13 @@ def read(data: bytes, decoded: Decoded, language: Language, *, with_syntax: bool
     generated = "generated" in content_marks(data[:HEAD_BYTES])
     if generated and language.id == PAGES:
         cut = cut[:_GENERATED_CHUNKS]
-    # As a search reads it, which takes damaged bytes as they are.
+    # An exact search reads the raw bytes, damaged ones included.
     searched = unmasked(data) if decoded.encoding == UTF8 and not decoded.masks else None
     return _reading(text, searched, decoded.encoding, language, symbols, uses, cut, problem, generated)
 
 
 def _prepare_converted(path: str, form: str, data: bytes, limits: ChunkLimits) -> Reading | SkippedFile:
-    """A document whose text has to be taken out of it first; only that text is indexed and shown."""
+    """The reading of a document that is converted to text first. Only that text is indexed and shown."""
     try:
         text = convert(form, data)
     except NotConverted as error:
@@ -107,7 +107,7 @@ def _reading(
     problem: str,
     generated: bool,
 ) -> Reading:
-    """``searched``: the text as an exact search reads it, None where that is ``text``."""
+    """The reading, put together. ``searched``: the bytes that an exact search reads, None where they are ``text``."""
     raw = text.encode("utf-8", "surrogatepass")
     documents: list[tuple[str, str]] = []
     chunks: list[reading.ChunkRow] = []
@@ -174,7 +174,7 @@ _keys_of = Remembered[str, tuple[int, ...]](
 
 
 def _pack_terms(counted: Counter[str], symbols: Sequence[Symbol]) -> tuple[bytes, int, int]:
-    """The packed row, and the number of terms in the body and in the defined names."""
+    """The packed terms, and how many terms the body and the defined names have."""
     keys_of = _keys_of
     counts: dict[int, int] = {}
     get = counts.get

@@ -1,6 +1,6 @@
-"""Languages inside of files: the scripts, styles and templates of a page, the tags of a template.
+"""Finds parts of a file in other languages: a page's scripts, styles and templates, and the code tags of a template.
 
-Plain text work; knows markup, not chunks, trees or symbols.
+Works on plain text. Knows no chunks, trees or symbols.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _TAG = re.compile(
 _LANG = re.compile(r"(?<![\w-])lang\s*=\s*[\"']?([\w+#-]+)", re.IGNORECASE)
 _TYPE = re.compile(r"(?<![\w-])type\s*=\s*[\"']?([\w/+.-]+)", re.IGNORECASE)
 _SCRIPT = re.compile(r"(?:module|(?:text|application)/(?:x-)?(?:java|ecma|type)script|text/(?:babel|jsx))\b")
-"""The types of scripts; any other one is data, or a template."""
+"""Types that mean a script. Any other type means data or a template."""
 _ASTRO_SCRIPT = re.compile(r"\s*---[ \t]*\r?\n((?:(?!---[ \t]*\r?$)[^\n]*+(?:\n|\Z))*+)---", re.MULTILINE)
 _DEFAULTS = {"script": "javascript", "style": "css", "template": "html"}
 
@@ -99,25 +99,25 @@ def _language(tag: str, attributes: str) -> str:
 
 _SCRIPTED = frozenset({"vue", "svelte", "astro", "html"})
 _TAGGED = {"erb": "ruby", "ejs": "javascript", "heex": "elixir"}
-"""Templates, and what stands between ``<%`` and ``%>`` in them."""
+"""Template language -> the language of the code between ``<%`` and ``%>``."""
 
 WITH_CODE = _SCRIPTED | _TAGGED.keys()
-"""Languages that are read as the code in them."""
+"""Languages whose symbols are those of the code inside them."""
 
 _CODE_TAG = re.compile(rb"<%(?![%#!])[=|/_-]?(.*?)[-_=]?%>", re.DOTALL)
 _BLANK = bytes(byte if byte in b"\r\n" else ord(" ") for byte in range(256))
 
 
 def code_only(text: bytes, language: str) -> tuple[bytes, str]:
-    """``text`` with all but its code turned into spaces, so that lines and offsets stay the file's; and the language of
-    the code."""
+    """``text`` with everything but its code turned into spaces, so that offsets stay the same; and the code's
+    language."""
     if language in _TAGGED:
         spans = [match.span(1) for match in _CODE_TAG.finditer(text)]
         code = bytearray(_kept(text, spans))
-        for _, end in spans:  # as may be in these languages: what stands in the next tag is another statement
+        for _, end in spans:  # each tag is a statement of its own, and these languages allow a semicolon
             code[end : end + 1] = b";"
         return bytes(code), _TAGGED[language]
-    parts = _parts(text.decode("latin-1"), language)  # a character for each byte: what is no UTF-8 is read as well
+    parts = _parts(text.decode("latin-1"), language)  # one character for each byte, so that offsets are bytes
     scripts = [part for part in parts if part[0] in ("javascript", "typescript", "tsx")]
     typed = language == "astro" or any(kind != "javascript" for kind, *_ in scripts)
     return _kept(text, [(start, end) for _, start, end in scripts]), "typescript" if typed else "javascript"

@@ -1,4 +1,4 @@
-"""Where text lies: lines, character and byte positions, and cutting what has no natural place to be cut.
+"""Positions in text: lines, characters and bytes; and cuts where no natural place for one exists.
 
 Knows nothing of symbols, headings or formats. A line ends at ``\\n`` and nowhere else (``\\r\\n`` is one line end, a
 lone ``\\r`` or form feed is none), so line numbers agree with grep, git and the syntax trees.
@@ -19,14 +19,14 @@ from findling.model.types import Chunk
 T = TypeVar("T")
 
 MAX_CHUNKS = 500
-"""Chunks per file; a file that would have more gets longer chunks, so that one file cannot flood an index."""
+"""The most chunks of a file. A file with more gets longer chunks instead, so that it cannot flood an index."""
 
 MAX_PLACED_CHUNKS = 4_000
-"""The same of a converted document, whose every chunk leads back to its page: chunks over several pages say less of
-where they are. A store counts to 4,095."""
+"""The most chunks of a converted document. It is higher because each chunk should lie on one page, which it leads back
+to. A store counts up to 4,095."""
 
 MAX_INDENT = 40
-"""Deeper indentation counts as this deep: bounds how often a block is split by indentation."""
+"""Deeper indentation counts as this deep, which bounds how often a block is split."""
 
 CUT_WINDOW = 200
 """How far before a forced cut a better place (a separator) is looked for, in characters."""
@@ -47,7 +47,7 @@ class Lines:
         self.text = text
         self.rows = text.split("\n")
         lengths = list(map(len, self.rows))
-        self.starts: list[int] = list(map(add, accumulate(lengths, initial=0), count()))  # with the line ends before
+        self.starts: list[int] = list(map(add, accumulate(lengths, initial=0), count()))  # counting the line ends
         bodies = map(len, map(str.lstrip, self.rows))
         self.indent = [length - body if body else -1 for length, body in zip(lengths, bodies, strict=True)]
 
@@ -76,7 +76,7 @@ class Lines:
 
 
 def only_closers(text: str) -> bool:
-    """Whether ``text`` holds nothing but brackets and closing words, so that it says nothing alone."""
+    """Whether ``text`` has nothing but closing brackets and words, so that it makes no chunk by itself."""
     return _ONLY_CLOSERS.match(text) is not None
 
 
@@ -135,8 +135,9 @@ def characters(text: str, offsets: Iterable[int]) -> dict[int, int]:
 
 
 def grow(chunks: list[Chunk], limit: int = MAX_CHUNKS) -> list[Chunk]:
-    """At most ``limit`` chunks with the same content: neighbours are joined until exactly ``limit`` are left. Joined
-    ones stand below what all of them stand below; below nothing in common, from the first one's place to the last's.
+    """At most ``limit`` chunks with the same content: neighbours are joined until exactly ``limit`` are left.
+
+    A joined chunk has the headings that its parts share; where they share none, "FIRST to LAST" of its parts.
     """
     if len(chunks) <= limit:
         return chunks
@@ -157,19 +158,19 @@ def grow(chunks: list[Chunk], limit: int = MAX_CHUNKS) -> list[Chunk]:
 
 
 def too_many(chunks: Sequence[object], limit: int = MAX_CHUNKS) -> bool:
-    """Whether the file reached the cap, so that its chunks may be longer than the rules say (worth a warning)."""
+    """Whether a file reached the limit, so that its chunks may be longer than the rules say."""
     return len(chunks) >= limit
 
 
 class Closings:
-    """Where things end. What was searched for in vain once is not searched for again: keeps reading linear."""
+    """Finds where things end. Remembers what does not occur any more, so that reading stays linear."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._missing: set[str] = set()
 
     def after(self, pattern: str, at: int) -> int:
-        """End of the next match of ``pattern`` from ``at`` on, -1 for none. ``at`` must not decrease."""
+        """The end of the next match of ``pattern`` from ``at`` on, -1 for none. ``at`` must not decrease."""
         if pattern in self._missing:
             return -1
         found = re.compile(pattern, re.MULTILINE | re.IGNORECASE).search(self.text, at)

@@ -1,7 +1,7 @@
-"""Source text to symbols, and to the places where a name is used: what the rest of the program asks of a file's syntax.
+"""Finds the symbols of a source text, and the places where a name is used. The door to all that is read from syntax.
 
-Owns the limits and what happens when a tree cannot be had; must not know chunks, stores or ranking. Native parsers
-run inside this call: call it from a process that may be lost.
+Owns the time limits, and decides what happens without a tree. Must not know chunks, stores or ranking. Native parsers
+run inside these calls and may crash: call them in a worker process.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 NOTEBOOK = "notebook"
 
-# A file that takes longer is generated or hostile; it is still searchable as text. Of the processor, not of the clock:
-# a busy machine must not cost a file its symbols.
+# Processor time for one file. A file that takes longer is generated or hostile, and stays searchable as text. Not wall
+# time: a busy machine must not cost a file its symbols.
 DEADLINE_S = 1.0
 # Less than this unparsed is not worth a second parse.
 RETRY_BYTES = 64
@@ -62,10 +62,10 @@ def supported_languages() -> tuple[str, ...]:
 
 
 def parse(text_utf8: bytes, language: str, *, deadline_s: float = DEADLINE_S, docs: bool = True) -> Syntax:
-    """The symbols of a file. ``deadline_s`` bounds the processor time of it all. No text makes it raise.
+    """The symbols and uses in a file, within ``deadline_s`` of processor time. Never raises, whatever the text.
 
-    Without ``docs`` their `Symbol.doc` is only what stands in a node of its own (Julia's strings, Elixir's ``@doc``),
-    which is all that cutting needs and saves a tenth of the time.
+    Without ``docs`` no comments are read: `Symbol.doc` then has only documentation with a syntax node of its own
+    (Julia's strings, Elixir's ``@doc``). Cutting into chunks needs no more, and it saves a tenth of the time.
     """
     deadline = time.thread_time() + deadline_s
     if language == NOTEBOOK:
@@ -91,7 +91,7 @@ def references(
     """Uses of the identifier ``name``: (line, column, qualified name of the enclosing symbol or "").
 
     Lines are 1-based, columns 0-based in characters. Comments, strings and the name's own definitions are no uses.
-    Empty when the language has no grammar or the deadline passes; of a notebook then those of the cells before.
+    Empty when the language has no grammar or the deadline passes. Of a notebook, cells read before the deadline count.
     """
     deadline = time.thread_time() + deadline_s
     if language == NOTEBOOK:
@@ -102,11 +102,11 @@ def references(
 
 def _uses(text_utf8: bytes, language: str, name: str, deadline: float) -> list[tuple[int, int, str]]:
     needle = name.encode("utf-8", "surrogatepass")
-    if not name or needle not in text_utf8:  # most cells of a notebook: no tree is made
+    if not name or needle not in text_utf8:  # true of most cells of a notebook, and saves parsing them
         return []
     if language in regions.WITH_CODE:
         text_utf8, language = regions.code_only(text_utf8, language)
-        if needle not in text_utf8:  # most pages: only their prose has it
+        if needle not in text_utf8:  # on most pages the name stands in prose only
             return []
     read = _read(text_utf8, language, deadline, docs=False)
     if read.tree is None:
@@ -115,7 +115,7 @@ def _uses(text_utf8: bytes, language: str, name: str, deadline: float) -> list[t
 
 
 class _Read(NamedTuple):
-    """Symbols, the text that was really parsed (same length), its language, and the table and the tree it came from."""
+    """What was found; the text that was parsed, with parts blanked perhaps; its language, table and tree."""
 
     found: Found
     text: bytes
@@ -169,7 +169,7 @@ def _blank(pattern: re.Pattern[bytes], text: bytes) -> bytes:
     return pattern.sub(lambda match: _NOT_NEWLINE.sub(b" ", match.group()), text)
 
 
-# --- where a name is used: text search proposes places, the tree decides about each
+# --- where a name is used: a text search proposes places, the tree decides about each
 
 MAX_USES = 10_000
 # Ancestors looked at to tell text from code; an interpolation inside a string is reached within this many.

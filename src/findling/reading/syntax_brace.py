@@ -1,5 +1,7 @@
-"""Adds what text patterns see and a syntax tree did not: for languages with braces whose macros or novelties defeat
-the grammar. Used only where a tree has errors. Knows no tree.
+"""Finds definitions by text patterns where the syntax tree missed them.
+
+Only for languages with braces, and only where the tree has errors: macros and new syntax defeat a grammar. Works on
+text alone.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ BODY_BYTES = 400_000
 MEMBER_INDENT = 4
 
 _CALLABLE = frozenset({"fn", "method"})
-# A tree in disorder takes these for names.
+# Keywords that a broken tree reports as names.
 _KEYWORDS = frozenset(
     {"namespace", "class", "struct", "enum", "union", "if", "for", "while", "switch", "return", "else"}
 )
@@ -42,7 +44,7 @@ def add_missing(found: Found, text: bytes, table: Grammar) -> Found:
     old = found.symbols
     added: list[Symbol] = []
     names: list[int] = []
-    # Definitions that are open where the scan stands: all symbols enter in order of their start.
+    # Definitions that the scan is inside of; symbols are added in the order of their start.
     open_: list[Symbol] = []
     next_old = 0
     for head in heads(text, table.parser):
@@ -76,7 +78,7 @@ def add_missing(found: Found, text: bytes, table: Grammar) -> Found:
 
 
 def _cut_runaways(found: Found, text: bytes, lines: list[int]) -> Found:
-    """Functions that swallowed their successors end where their own body does; those named by a keyword go."""
+    """The definitions, with functions that swallowed the next ones cut to their own body, and without keywords."""
     kept: list[Symbol] = []
     names: list[int] = []
     place_of = {-1: -1}
@@ -108,7 +110,7 @@ def _cut(symbol: Symbol, name_at: int, text: bytes, lines: list[int]) -> Symbol:
     if margin.strip():
         return symbol
     closing = re.compile(rb"\n" + re.escape(margin) + rb"\}[ \t;,)]*(?=\r?\n|\Z)")
-    if closing.search(text, start, name_at):  # it also swallowed what is before it
+    if closing.search(text, start, name_at):  # it begins too early as well
         start = text.rfind(b"\n", 0, name_at) + 1
         start = name_at - len(text[start:name_at].lstrip())
     close = closing.search(text, name_at, end)
@@ -208,7 +210,7 @@ def _owns(outer: Symbol, inner: Symbol) -> bool:
     )
 
 
-# --- what a definition looks like on its first lines: proposals, of which `add_missing` takes what it can use
+# --- what looks like a definition by its first lines; `add_missing` chooses among these proposals
 
 # How far behind a name the brace of its body is looked for.
 HEAD_BYTES = 1_500

@@ -1,7 +1,7 @@
-"""Which definitions of a source file are documented, and where their comments are, by its syntax tree.
+"""Finds the documented definitions of a source file, and where their comments are.
 
-For whoever asks with a comment and must not find it where it was: the bytes to take out are told, nothing is taken
-out. Native parsers run inside this call: call it from a process that may be lost.
+An evaluation uses a comment as the question, and must then hide it from the search: `without` takes its bytes out of
+the text. Native parsers run inside these calls and may crash: call them in a worker process.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from findling.reading.syntax import parse
 from findling.reading.syntax_tree import parse_tree
 
 DEADLINE_S: Final = 5.0
-"""For a parse of a file: nobody waits for the answer, and a busy machine must not change it."""
+"""Processor time for one file. Generous, because nobody waits for the answer."""
 
 MIN_DOC_CHARACTERS: Final = 20
-"""Shorter comments say no more than the name below them."""
+"""Shorter comments say no more than the definition's name."""
 
 RECOGNISED_WORDS: Final = 6
-"""So many words at its beginning tell a comment from the others around a definition."""
+"""A comment is recognised by its first words, as many as this."""
 
 BEFORE_BYTES: Final = 400
-"""A string that documents what follows it (``@doc``) stands at most so far before it, with attributes between."""
+"""How far before a definition its documenting string (``@doc``) is looked for; attributes may stand between."""
 
 _WORD = re.compile(r"\w+")
 _OPENING = re.compile(rb"""[\w~]*(?:"{3}|'{3}|["'`(\[{|<])""")
@@ -83,7 +83,7 @@ def documented(path: str, text_utf8: bytes) -> list[Documented] | None:
 
 
 def without(text: bytes, spans: Sequence[tuple[int, int]]) -> bytes:
-    """A text without these bytes, and with all of its line breaks: lines keep their numbers."""
+    """``text`` without the bytes of ``spans``. Line breaks stay, so that lines keep their numbers."""
     kept: list[bytes] = []
     at = 0
     for start, end in sorted(set(spans)):
@@ -137,7 +137,7 @@ def _comments_before(text: bytes, comments: Sequence[_Place], ends: Sequence[int
 
 
 def _begins(text: bytes, spans: Sequence[tuple[int, int]], words: Sequence[str]) -> bool:
-    """Whether the words stand together in these places."""
+    """Whether the words follow each other somewhere in ``spans``."""
     have = _words(b"\n".join(text[start:end] for start, end in spans))
     return bool(words) and any(have[at : at + len(words)] == words for at in range(len(have) - len(words) + 1))
 
@@ -145,7 +145,7 @@ def _begins(text: bytes, spans: Sequence[tuple[int, int]], words: Sequence[str])
 def _string(
     text: bytes, strings: Sequence[_Place], start: int, end: int, words: Sequence[str]
 ) -> tuple[tuple[int, int], ...] | None:
-    """What is between the quotes of the string that documents a definition: inside it, or else right before it."""
+    """The span between the quotes of the string that documents a definition: inside it, else right before it."""
     inside = [place for place in strings if start <= place.start and place.end <= end]
     before = [place for place in reversed(strings) if start - BEFORE_BYTES <= place.end <= start]
     for place in (*inside[:1], *before):
@@ -157,9 +157,9 @@ def _string(
 
 
 def comment_spans(path: str, text_utf8: bytes) -> list[tuple[int, int]] | None:
-    """(first byte, end) of each comment, in order, none in prose; None when it cannot be told: no grammar, no time.
+    """(first byte, end) of each comment of a file, in order; none in prose. None without a grammar, or out of time.
 
-    A first line that names an interpreter is no comment; neither are strings that document a function.
+    A ``#!`` line does not count, nor do strings that document a function.
     """
     language = language_of(path, text_utf8[:4096])
     if language.kind == "docs":

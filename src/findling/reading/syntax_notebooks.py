@@ -1,6 +1,6 @@
-"""A notebook's definitions and uses: each cell of code is parsed by itself, and told as places of the raw JSON.
+"""Finds a notebook's definitions and uses. Each code cell is parsed by itself; positions are those in the raw JSON.
 
-Knows cells and where their characters lie; whoever parses a cell is handed in. No grammar, no chunk.
+Knows cells and where their characters lie. The function that parses a cell is passed in.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ Use = tuple[int, int, str]
 
 _MAGIC = re.compile(r"^([ \t]*)[%!?](?=\S)", re.MULTILINE)
 _CELL_MAGIC = re.compile(r"\s*%%(?!(?:time|timeit|capture|prun)\b)")
-"""A cell that another program runs."""
+"""A magic by which another program runs the cell."""
 
 _BY_WEIGHT = ("", "parse_error", "no_grammar", "too_many_symbols", "timeout")
-"""Problems of a cell, the worst last: it is the notebook's."""
+"""Problems of cells, the worst last. The worst one met is the notebook's."""
 
 
 def symbols(text: str, parse: Parse, deadline: float) -> tuple[list[Symbol], str]:
     """The definitions in all cells, in order, as ranges of ``text``, and the worst problem met.
 
-    From ``deadline`` (of ``time.thread_time``) on no cell is begun.
+    No cell is begun after ``deadline``, a value of ``time.thread_time``.
     """
     found: list[Symbol] = []
     spans: list[tuple[int, int, int]] = []
@@ -68,9 +68,9 @@ def symbols(text: str, parse: Parse, deadline: float) -> tuple[list[Symbol], str
 
 
 def uses(text: str, find: Callable[[bytes, str], Sequence[Use]], deadline: float) -> list[Use]:
-    """The uses of a name in all cells, as places of ``text``; ``find`` has them of one cell's code.
+    """The uses of a name in all cells, as places of ``text``. ``find`` gives those in one cell's code.
 
-    From ``deadline`` (of ``time.thread_time``) on no cell is begun.
+    No cell is begun after ``deadline``, a value of ``time.thread_time``.
     """
     found: list[tuple[int, str]] = []
     for cell, language in _code(text):
@@ -92,12 +92,12 @@ def _code(text: str) -> Iterator[tuple[Cell, str]]:
 
 
 def _without_magic(code: str, language: str) -> str:
-    """The same number of characters, but lines for the notebook's shell are comments."""
+    """The code with shell lines turned into comments, of the same length."""
     return _MAGIC.sub(r"\1#", code) if language == "python" else code
 
 
 def _raw_spans(cell: Cell, own: Sequence[Symbol]) -> list[tuple[int, int, int]]:
-    """Where a cell's symbols begin and end in the raw text, and where the line of their name does."""
+    """For each symbol of a cell: where it begins and ends in the raw text, and where its name's line begins."""
     if not own:
         return []
     chars = characters(cell.text, [at for symbol in own for at in (symbol.start_byte, symbol.end_byte)])
@@ -106,7 +106,7 @@ def _raw_spans(cell: Cell, own: Sequence[Symbol]) -> list[tuple[int, int, int]]:
         (
             cell.raw_start(chars[symbol.start_byte]),
             cell.raw_end(chars[symbol.end_byte]),
-            # A line that several strings make up may begin in one before the symbol's.
+            # A line may be made of several JSON strings, and begin in an earlier one than the symbol.
             cell.raw_start(max(starts[symbol.name_line - 1], chars[symbol.start_byte])),
         )
         for symbol in own

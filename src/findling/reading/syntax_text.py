@@ -1,6 +1,6 @@
-"""What is read from the text around a definition, without a syntax tree: its signature and its documentation.
+"""Reads a definition's signature and documentation from the text around it, without a syntax tree.
 
-Works on UTF-8 bytes and offsets only; knows no node, no grammar table and no language by name.
+Works on UTF-8 bytes and offsets. Knows no node and no grammar table.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ MAX_SIGNATURE = 300
 
 _CUT = "…"
 _OPENS = " {:;=,"
-"""What a signature does not end with, cut or whole."""
+"""Characters that are stripped from the end of a signature."""
 
 DOC_CHARACTERS = 500
 # Longest stretches of text looked at, so that one huge initialiser or licence costs what a normal one costs.
@@ -24,7 +24,7 @@ DOC_LINES = 60
 
 _OPENERS = ("do", "where", "is", "->", "=>")
 _TAIL = re.compile(r"[\s{:=;]*(?:\bdo|\bwhere|\bis|->|=>)?$")
-# What is left of line ends inside of brackets.
+# Spaces that folding leaves inside brackets -> how they are written on one line.
 _ON_ONE_LINE = (("( ", "("), ("[ ", "["), (" )", ")"), (" ]", "]"), (",)", ")"), (",]", "]"))
 _DESCRIPTION = re.compile(r'^"""(?:[^"]|"(?!""))*"""\s*')
 _STRING_OPEN = re.compile(rb'\s*[rRuUbB]{0,2}("""|\'\'\'|"|\')')
@@ -37,12 +37,12 @@ _MARKUP = re.compile(
     r"</?(?:summary|remarks|para|p|code|c|b|i|em|see|seealso|paramref|typeparamref)\b(?:\s+\w+=\"([^\"]*)\")?[^>]*>"
 )
 _DOC_SIGN = re.compile(rb"^ ?[|^'](?=\s)")
-"""What Haskell and R have between a comment's mark and what it says."""
+"""The sign that Haskell and R put between a comment's mark and its text."""
 _CODE_FENCE = re.compile(r"^(?:```|~~~)")
 
 
 def shortened(signature: str, *, cut: bool = False) -> str:
-    """At most `MAX_SIGNATURE` characters, with a sign at the end where it is (or was before, with ``cut``) longer."""
+    """At most `MAX_SIGNATURE` characters of a signature, ending in "…" where it is cut, or was before (``cut``)."""
     if len(signature) <= MAX_SIGNATURE and not cut:
         return signature
     return signature[: MAX_SIGNATURE - len(_CUT)].rstrip(_OPENS) + _CUT
@@ -56,9 +56,9 @@ def _folded(text: bytes, start: int, end: int) -> tuple[str, bool]:
 
 
 def signature(text: bytes, start: int, end: int, annotation: bytes) -> str:
-    """``text[start:end]`` as one line, without annotations before and without what only opens the body.
+    """``text[start:end]`` as one line, without leading annotations and without what only opens the body.
 
-    Where it is cut it ends with a sign of that (`shortened`).
+    A long one is cut and ends in "…" (`shortened`).
     """
     if annotation:
         start = skip_annotations(text, start, end, annotation)
@@ -73,6 +73,7 @@ def signature(text: bytes, start: int, end: int, annotation: bytes) -> str:
 
 
 def first_line(text: bytes, start: int, end: int) -> str:
+    """The first line of ``text[start:end]``, as a signature."""
     stop = text.find(b"\n", start, end)
     stop = end if stop < 0 else stop
     line, cut = _folded(text, start, stop)
@@ -120,7 +121,7 @@ def _balanced(text: bytes, start: int, end: int) -> int:
 
 @cache
 def _comment_marks(language: str) -> tuple[tuple[bytes, ...], tuple[tuple[bytes, bytes], ...]]:
-    """What a line's comment begins with, and a block's begins and ends."""
+    """The marks that begin a line comment, and the pairs that open and close a block comment."""
     known = LANGUAGES[language]
     blocks = [(opening.encode(), closing.encode()) for opening, closing in known.block_comments]
     return tuple(mark.encode() for mark in known.line_comments), tuple(blocks)

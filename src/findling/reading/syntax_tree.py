@@ -1,8 +1,7 @@
-"""Text to syntax tree: the one place that loads grammars and runs parsers. No fallback of its own: callers cope
-with None.
+"""Parses text into a syntax tree. The one place that loads grammars and runs parsers. Callers cope with None.
 
-Parsing is bounded in time. A grammar's native code can still hang or crash on hostile text; the process that calls
-this must be one that can be lost.
+Parsing is bounded in time. A grammar's native code can still hang or crash on hostile text: call it in a worker
+process.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from tree_sitter import Language, Parser, Query, QueryCursor
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree
 
-# What the parser gets at first: usual files are one request.
+# The first piece that the parser gets; most files are not longer.
 FIRST_WINDOW_BYTES = 1 << 16
-# Later requests, on the way through the text.
+# Each later piece.
 WINDOW_BYTES = 1 << 11
 # The parser asks seven times for each thousand bytes whether to go on; the clock of a thread costs a system call.
 CLOCK_EVERY = 32
@@ -67,9 +66,9 @@ def parse_tree(text: bytes, name: str, deadline: float) -> Tree | None:
     late = False
     asked = 0
 
-    # The deadline works with a read callback only; for bytes the library ignores it. What the callback returns is never
-    # freed (py-tree-sitter 0.26.1). Grammars that count columns, such as Scala's, ask for the start of each line once
-    # more: for the line they get the line, and the same object every time.
+    # The deadline works only with a read callback; for bytes the library ignores it. What the callback returns is never
+    # freed (py-tree-sitter 0.26.1), so the same object is returned for the same offset. Grammars that count columns,
+    # such as Scala's, ask for the start of each line again, and get just that line.
     windows = {0: text[:FIRST_WINDOW_BYTES]}
     read_to = len(windows[0])
 

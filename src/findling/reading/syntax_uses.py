@@ -1,7 +1,7 @@
-"""Uses of names in a syntax tree: calls, bases, decorators, types, reads and writes, and the imports in force.
+"""Finds the uses of names in a syntax tree: calls, bases, decorators, types, reads, writes and imports.
 
-Found by one query over the tree; what a capture means is in ``syntax_grammars/uses.py``. Which definition a use means
-is not asked here: that needs the other files.
+One query over the tree finds them; ``syntax_grammars/uses.py`` says what its captures mean. Which definition a use
+refers to is not decided here, because that needs the other files.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from findling.reading.syntax_walk import Found
 
 MAX_CHARACTERS = 80
-"""Of a receiver or a value as written; a longer one is no use to anybody."""
+"""The longest receiver or value that is kept as it is written."""
 
 MAX_DEPTH = 6
 """Calls and the like in a receiver: ``a().b().c()`` has two."""
 
 UNKNOWN = "?"
-"""In place of a receiver or a value that is more than names, calls and subscripts."""
+"""Stands for a receiver or a value that has more than names, calls and subscripts."""
 
 _PLAIN = re.compile(rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*(?:\.[A-Za-z_$\x80-\xff][\w$\x80-\xff]*)*")
 _NAMES = re.compile(r"\w+")
@@ -70,16 +70,16 @@ def _placed(rows: list[_Row], text: bytes, found: Found) -> list[Use]:
 
 
 class _Uses:
-    """Of one tree."""
+    """Collects the uses in one tree."""
 
     def __init__(self, text: bytes, table: UseGrammar, found: Found) -> None:
         self._text = text
         self._table = table
         self._defined = {*found.names, *found.clauses}
         self._known = {symbol.name for symbol in found.symbols}
-        """Names that the file defines or imports; a module that it imports is no definition."""
+        """Names that the file defines or imports. Imported modules are not among them."""
         self._parts: dict[bytes, tuple[str, str]] = {}
-        """What names with dots are made of: receiver and name."""
+        """Dotted name -> (receiver, name)."""
         self._rows: list[_Row] = []
 
     def rows(self, captures: dict[str, list[Node]]) -> list[_Row]:

@@ -1,8 +1,7 @@
-"""Walks a syntax tree by a grammar table and lists the definitions in it, outermost and first ones first.
+"""Walks a syntax tree by a grammar table and lists its definitions, parents before children.
 
-Only nodes that can hold definitions are visited, with a stack of its own: the cost follows the number of
-declarations, not the size of function bodies, and deep nesting costs no recursion. Knows nothing of files and of
-how a tree was made.
+Only nodes that can hold definitions are visited, so the cost follows the number of declarations, not the size of
+function bodies. The walk keeps its own stack: deep nesting causes no recursion.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 
 # A file with more definitions is generated; the first ones are enough to find it by name.
 MAX_SYMBOLS = 20_000
-# Longer "names" are text that the grammar misread.
+# Longer "names" are text that the grammar misread as a name.
 MAX_NAME_CHARACTERS = 200
 # The clock is read once per this many visited nodes.
 CLOCK_EVERY = 512
@@ -53,7 +52,7 @@ _UNPARSED = Through(FUNCTION)
 
 @cache
 def _actions_by_kind(table: Grammar) -> Mapping[int, Action]:
-    """The actions of a table by the grammar's numbers of node types, which are read faster than their names."""
+    """The actions of a table by the grammar's numbers for node types: numbers are read faster than names."""
     language = loaded_grammar(table.parser)
     assert language is not None, "a tree was made by it"
     actions = {**table.actions, "ERROR": _UNPARSED}
@@ -81,7 +80,7 @@ class _Context(NamedTuple):
 
 
 class _Item(Struct):
-    """A node that waits on the stack, with what earlier siblings and groups around it give to it."""
+    """A node on the stack, with what it gets from earlier siblings and from groups around it."""
 
     node: Node
     action: Action
@@ -136,8 +135,8 @@ class Walk:
         symbols, names = self._symbols, self._names
         starts = [symbol.start_byte for symbol in symbols]
         if any(map(gt, starts, starts[1:])):
-            # One node can define several names with insides of their own; parents still come before children,
-            # since they start no later and the sort is stable.
+            # A node can define several names, each with a body. Parents stay before children: they start no later, and
+            # the sort is stable.
             order = sorted(range(len(symbols)), key=starts.__getitem__)
             place_of = {-1: -1, **{old: new for new, old in enumerate(order)}}
             symbols = [replace(symbols[old], parent=place_of[symbols[old].parent]) for old in order]
@@ -213,7 +212,7 @@ class Walk:
         self._push(body, _Context(parent, qualified, place))
 
     def _symbol(self, item: _Item, definition: Definition, qualified: str) -> int:
-        """Adds (or extends) a symbol; returns the index that its children have as parent."""
+        """Add (or extend) a symbol; returns the index that is its children's parent."""
         kind, context, symbols = definition.kind, item.context, self._symbols
         if kind == "fn" and context.place == TYPE:
             kind = "method"

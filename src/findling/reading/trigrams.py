@@ -1,4 +1,4 @@
-"""The trigrams of a text, by which an exact search finds the files that can hold what it looks for. Pure."""
+"""Makes the trigrams of a text. With them an exact search finds the files that can hold its pattern. Pure."""
 
 from __future__ import annotations
 

@@ -1,11 +1,12 @@
-"""A worker process: reads tasks from standard input, writes what it prepared to standard output (`worker_process`).
+"""The program of a worker process: reads tasks from standard input, writes answers to standard output.
 
-The parent kills a worker that takes too long; nothing here holds state that would be missed.
+The parent kills a worker that takes too long. A worker keeps no state that matters.
 """
 
 from __future__ import annotations
 
 import gc
+import math
 import os
 import sys
 import time
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 
 
 def answers_to(task: Task) -> list[object]:
-    """What is answered to a task, file by file."""
-    asked, files = task
+    """The answers to a task, one for each file."""
+    asked, files, _ = task
     if asked == COMMENTS:
         return [_attempt(comment_spans, path, data) for path, data, _ in files]
     if asked == DOCUMENTED:
@@ -57,7 +58,7 @@ def _embedder() -> BundledEmbedder:
 
 
 def _embedded(answers: list[object], files: list[tuple[str, bytes, bool]]) -> list[object]:
-    """The same, with vectors where there are readings. Raises `EmbedderUnavailable`."""
+    """The answers, with vectors where they are readings. Raises `EmbedderUnavailable`."""
     embedder = _embedder()
     began = time.perf_counter()
     texts = [
@@ -78,26 +79,27 @@ def _embedded(answers: list[object], files: list[tuple[str, bytes, bool]]) -> li
 
 def main(out: int) -> None:
     """Serve until standard input ends; answers go to the descriptor ``out``."""
-    gc.disable()  # nothing here makes cycles, and the remembered words would be gone through again and again
+    gc.disable()  # nothing here makes cycles, and each collection would go through all remembered words
     inlet = sys.stdin.buffer
     outlet = os.fdopen(out, "wb")
     limit_memory()
     while (task := cast("Task | None", read_frame(inlet))) is not None:
+        limit_time(task[2])
         answers = answers_to(task)
         try:
             write_frame(outlet, answers)
         except OSError:
-            os._exit(0)  # the parent is gone, or cannot be told: whoever waits takes this process for lost
+            os._exit(0)  # the parent is gone, or will find that this process is
 
 
-# --- What a worker process may use at most. Knows the system's limits, not the work
+# --- how much memory and time a worker process may use
 
 MEMORY_BYTES: Final = 1 << 30
-"""Data of one process: the largest files take a third. A parser that wants more has met a file that was made for it."""
+"""Memory of one process. The largest honest files take a third; more means a file that was made to exhaust it."""
 
 
 def limit_memory(most: int = MEMORY_BYTES) -> None:
-    """From now on asking for more memory fails in this process. Nothing happens where there is no such limit."""
+    """Make this process fail when it asks for more memory. Does nothing on systems without such a limit."""
     if sys.platform == "win32":
         return
     import resource
@@ -110,4 +112,16 @@ def limit_memory(most: int = MEMORY_BYTES) -> None:
         try:
             resource.setrlimit(kind, (limit, hard))
         except (ValueError, OSError):
-            continue  # a system that has the name of the limit only
+            continue  # the system knows the limit's name and does not enforce it
+
+
+def limit_time(most_s: float) -> None:
+    """Make the system end this process once it has used so much more processor time, rounded up to whole seconds. Does
+    nothing on systems without such a limit."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    limit = math.ceil(time.process_time() + most_s)
+    resource.setrlimit(resource.RLIMIT_CPU, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))

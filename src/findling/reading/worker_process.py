@@ -1,9 +1,9 @@
-"""A worker process and the pipe to it. Knows nothing of its work.
+"""Starts and ends a worker process, and passes messages to it. Knows nothing of its work.
 
-What is said to it and what it answers are frames, a 4-byte length and a pickle, which only ever travel between
-findling's own processes. A task is what is asked and a list of (path, bytes, with_syntax); the answer a list of
-(Reading | Embedded | SkippedFile | message of a failure). What is asked: how files are cut (`ChunkLimits.id`), with a
-word before it for vectors; or one of the other words below.
+A message is a 4-byte length and a pickle; messages only travel between findling's own processes. A task is what is
+asked, a list of (path, bytes, with_syntax) and the processor time it may take, in seconds; the answer is a list of
+(Reading | Embedded | SkippedFile | message of a failure). What is asked is `COMMENTS`, `DOCUMENTED`, or how files are
+cut (`ChunkLimits.id`), with `VECTORS` before it for vectors, too.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ from contextlib import suppress
 from typing import Any, BinaryIO, Final
 
 PROGRAM: Final = "import os; out = os.dup(1); os.dup2(2, 1); from findling.reading.worker import main; main(out)"
-"""Whatever a library prints, when it is imported too, goes to stderr and not into the frames. Not ``-m``, which imports
-what finds modules first."""
+"""What a library prints goes to stderr and not into the messages. Not ``-m``, which imports more first."""
 
 _APART: Final[dict[str, Any]] = {"process_group": 0} if os.name == "posix" else {}
-"""Ctrl-C is for the parent, which ends its workers itself."""
+"""Ctrl-C reaches the parent alone, which ends its workers itself."""
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
@@ -36,7 +35,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
 def start() -> subprocess.Popen[bytes]:
     """A worker and pipes to it. Raises OSError."""
     return subprocess.Popen(
-        # -P: the working folder is the user's project, and what lies in it is no module of ours
+        # -P: the working folder is the user's project, and nothing in it may be imported
         [sys.executable, "-P", "-c", PROGRAM],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -46,7 +45,7 @@ def start() -> subprocess.Popen[bytes]:
 
 
 def environment() -> dict[str, str]:
-    """The child must find the findling that runs here, from wherever it was imported."""
+    """The worker's environment, in which it finds the same findling as this process."""
     package_parent = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # noqa: PTH120, PTH100
     paths = [package_parent, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     threads = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
@@ -54,15 +53,15 @@ def environment() -> dict[str, str]:
 
 
 COMMENTS = "comments"
-"""Find comments: then an answer is as `syntax_docs.comment_spans` gives it."""
+"""Asks for comments: an answer is what `syntax_docs.comment_spans` gives."""
 
 DOCUMENTED = "documented"
-"""Find documented definitions: an answer as `syntax_docs.documented`."""
+"""Asks for documented definitions: an answer is what `syntax_docs.documented` gives."""
 
 VECTORS = "vectors "
-"""Before how files are cut: make the bundled model's vectors, too."""
+"""Stands before how files are cut, and asks for the bundled model's vectors, too."""
 
-Task = tuple[str, list[tuple[str, bytes, bool]]]
+Task = tuple[str, list[tuple[str, bytes, bool]], float]
 
 LENGTH = struct.Struct("<I")
 

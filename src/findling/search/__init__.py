@@ -8,7 +8,7 @@ from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
     from findling.search.absence import Absence
-    from findling.search.answer import cut_note, judge, make_result
+    from findling.search.answer import judge, make_result
     from findling.search.body import Body, lines_of
     from findling.search.edges import Definition, Edge, Edges, callees, callers
     from findling.search.exact import FileRef, Grep, GrepRequest, Scope
@@ -21,13 +21,12 @@ if TYPE_CHECKING:
     from findling.search.query import split_target, validate
     from findling.search.scope import resolve
     from findling.search.searcher import Searcher
-    from findling.search.snippet import CHARS_PER_TOKEN
 else:
     __getattr__ = front_door(
         __name__,
         {
             "absence": "Absence",
-            "answer": "cut_note judge make_result",
+            "answer": "judge make_result",
             "body": "Body lines_of",
             "edges": "Definition Edge Edges callees callers",
             "exact": "FileRef Grep GrepRequest Scope",
@@ -40,13 +39,11 @@ else:
             "query": "split_target validate",
             "scope": "resolve",
             "searcher": "Searcher",
-            "snippet": "CHARS_PER_TOKEN",
         },
     )
 
 __all__ = [
     "AS_GOOD",
-    "CHARS_PER_TOKEN",
     "NEAREST",
     "Absence",
     "Body",
@@ -65,7 +62,6 @@ __all__ = [
     "callees",
     "callers",
     "compile_pattern",
-    "cut_note",
     "definitions",
     "indexed_text",
     "judge",

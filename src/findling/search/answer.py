@@ -44,7 +44,7 @@ def make_result(
     cut = bool(query.max_tokens and further)
     said = list(notes)
     if cut and query.max_tokens:
-        said.append(cut_note(query.max_tokens, len(found.hits), len(further)))
+        said.append(_cut_note(query.max_tokens, len(found.hits), len(further)))
     if changed_since := changed_since & {hit.path for hit in hits}:  # more files are read than are shown
         hits = [replace(hit, stale=hit.path in changed_since) for hit in hits]
         freshness, stale_reason = "stale", stale_reason or "files in the answer changed while it was made"
@@ -71,6 +71,7 @@ def make_result(
         groups=found.groups if {hit.group for hit in hits} >= set(found.groups) else (),
         further=() if cut else further,
         lacking=confidence.lacking,
+        offset=query.offset,
     )
 
 
@@ -150,13 +151,8 @@ def is_sure(hits: Sequence[Hit], confidence: float) -> bool:
     return confidence >= LOW_CONFIDENCE and first - second >= SURE * first
 
 
-def cut_note(max_tokens: int, places: int, omitted: int, bodies: int = 0) -> str:
-    """What was left out, in a sentence."""
-    left = [f"{omitted} of {count(places, 'place')}"] if omitted else []
-    left += ["1 body" if bodies == 1 else f"{bodies} bodies"] if bodies else []
-    if not left:
-        left = ["a snippet"]
-    return f"Left out to stay within {count(max_tokens, 'token')}: {' and '.join(left)}."
+def _cut_note(max_tokens: int, places: int, omitted: int) -> str:
+    return f"Left out to stay within {count(max_tokens, 'token')}: {omitted} of {count(places, 'place')}."
 
 
 def _header(hit: Hit) -> str:

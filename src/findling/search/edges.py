@@ -171,9 +171,9 @@ class _Question:
     def _files_with(self, name: str) -> list[FileRow]:
         """Files whose text can hold a name, those that are no tests first, as there may be no time for all."""
         plan = compile_pattern(name, literal=True, ignore_case=False, word=True).plan
-        blobs = {*self._index.containing(plan), *self._index.uncovered_blobs()}
-        files = [file for file in self._index.files_of_blobs(blobs) if file.language in LANGUAGES]
-        return sorted(files, key=lambda file: "test" in path_flags(file.path))
+        holding = self._index.files(self._index.containing(plan)).values()
+        files = [file for file in holding if file.language in LANGUAGES]
+        return sorted(files, key=lambda file: ("test" in path_flags(file.path), file.path))
 
     def _in_file(
         self, here: FileNames, name: str, keys: dict[tuple[str, str], _Wanted], names: list[str]

@@ -17,7 +17,7 @@ from findling.search.scope import lies_in
 from findling.store.protocols import Index
 
 _MANY = 400
-"""From this many candidate contents on, going through the remembered listing is quicker than asking for each."""
+"""From this many candidates on, going through the remembered listing is quicker than asking for each."""
 
 
 def read_indexed(
@@ -87,12 +87,12 @@ class IndexedFiles:
         if plan.admits_everything:
             yield from reader.listing()
             return
-        wanted = set(reader.containing(plan))
-        wanted.update(reader.uncovered_blobs())
+        wanted = reader.containing(plan)
         if len(wanted) > _MANY:
-            yield from (file for file in reader.listing() if file.blob_id in wanted)
+            among = frozenset(wanted)
+            yield from (file for file in reader.listing() if file.entry_id in among)
         else:
-            yield from reader.files_of_blobs(wanted)
+            yield from sorted(reader.files(wanted).values(), key=lambda file: file.path)
 
     def _filter(self, scope: Scope) -> Callable[[FileRow], bool]:
         in_scope, folder = scope.path_filter(), self._folder

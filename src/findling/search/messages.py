@@ -114,7 +114,7 @@ def find(
     proposed: Sequence[int],
 ) -> dict[int, Said]:
     """Entry -> its best line, of source files that say a message. Within the reader's snapshot. ``proposed``: entries
-    that have its words, the best first: of files that the exact-text index does not know yet, only they are read."""
+    that have its words, the best first."""
     message = message_in(text)
     words = words_of(message)
     if not words:
@@ -144,19 +144,16 @@ def _first(reader: Index, entries: Sequence[int]) -> list[FileRow]:
 def _likely(reader: Index, asked: Sequence[str], scope: Scope, proposed: Sequence[int]) -> list[FileRow]:
     """Source files that have most of the message's words or of its runs of words, rare ones above all."""
     weights: Counter[int] = Counter()
-    total = max(1, reader.covered)
+    total = reader.manifest.files if reader.manifest else 0
     for run in asked:
-        contents = reader.containing(require_text(run.encode()))
-        if len(contents) <= MOST_FILES:
-            weights.update(dict.fromkeys(contents, log(1 + total / max(1, len(contents)))))
-    holders = reader.files_of_blobs(blob_id for blob_id, _ in weights.most_common(MOST_FILES))
+        entries = reader.containing(require_text(run.encode()))
+        if len(entries) <= MOST_FILES:
+            weights.update(dict.fromkeys(entries, log(1 + total / max(1, len(entries)))))
+    holders = list(reader.files(entry for entry, _ in weights.most_common(MOST_FILES)).values())
     # what is large has most trigrams by chance
-    holders.sort(key=lambda file: (-weights[file.blob_id], file.size, file.path))
+    holders.sort(key=lambda file: (-weights[file.entry_id], file.size, file.path))
     within = [file.entry_id for file in holders if scope.allowed is None or file.entry_id in scope.allowed]
-    unknown = set(reader.uncovered_blobs())
-    first = _first(reader, proposed)
-    first = [file for place, file in enumerate(first) if place < BEST_READ or file.blob_id in unknown]
-    likely = {file.entry_id: file for file in (*first, *_first(reader, within))}
+    likely = {file.entry_id: file for file in (*_first(reader, proposed)[:BEST_READ], *_first(reader, within))}
     return list(likely.values())[:FILES_READ]
 
 

@@ -13,6 +13,7 @@ WITHOUT_VECTORS = frozenset(("keyword", "symbol", "exact"))
 """Modes that ask no vectors."""
 
 MAX_LIMIT = 1000
+MAX_OFFSET = 1_000_000
 LINE_DIGITS = 18
 """Of the number of a line; no file has a line whose number is longer, nor one whose number begins so."""
 
@@ -36,6 +37,8 @@ def validate(query: Query) -> Query:
         raise InvalidInput("The query is empty.", remedy="Say what to look for.")
     if not 1 <= query.limit <= MAX_LIMIT:
         raise InvalidInput(f"limit must be between 1 and {MAX_LIMIT}, not {query.limit}.")
+    if not 0 <= query.offset <= MAX_OFFSET:
+        raise InvalidInput(f"offset must be between 0 and {MAX_OFFSET}, not {query.offset}.")
     if query.mode not in MODES:
         raise InvalidInput(f"mode must be one of {', '.join(MODES)}, not {query.mode!r}.")
     if query.kind not in (None, *KIND_FILTERS):

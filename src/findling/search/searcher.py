@@ -229,7 +229,7 @@ class Searcher:
             _weigh_meaning(ranked, ratio)
         if chosen.intent == "natural_language" and led is None:
             ranked = siblings.fold(self._reader, terms, ranked, scope, query.limit)
-        shown = ranked[: query.limit]
+        shown = ranked[query.offset : query.offset + query.limit]
         found = places.hits(self._reader, self._read_lines, terms, shown, candidates.proposed, query, read)
         hits = [hit for hit, _ in found]
         if led is not None:
@@ -330,7 +330,8 @@ class Searcher:
         """Each channel's own list of places, mixed by ``weights``; of one channel alone its list."""
         alone = len(weights) == 1
         channels = {name for name in chosen.channels if weights.get(name, 0.0) > 0}
-        most = query.limit if alone else fusion.fan_out(query.limit)
+        # One more than is shown tells whether there is another page; mixed lists are the same for every page.
+        most = query.offset + query.limit + 1 if alone else fusion.fan_out(query.limit)
         lists, ranked, failed = self._lists(terms, chosen, scope, channels, most)
         skip: Skip | None = None
         if "semantic" in channels and "semantic" not in lists:
@@ -339,7 +340,7 @@ class Searcher:
         cosines = {(place.path, place.line_start): place.score for place in lists.get("semantic", ())}
         shown = [
             self._mixed_hit(query, terms, place, cosines.get((place.path, place.line_start)))
-            for place in mixed[: query.limit]
+            for place in mixed[query.offset : query.offset + query.limit]
         ]
         return Found(
             guess,

@@ -8,7 +8,7 @@ from findling.model.front_door import front_door
 
 if TYPE_CHECKING:
     from findling.sources import discovery, looking, watching
-    from findling.sources.git_listing import unlisted, why_it_failed
+    from findling.sources.discovery import unlisted
     from findling.sources.git_objects import (
         RefFiles,
         check_listable,
@@ -20,16 +20,17 @@ if TYPE_CHECKING:
     )
     from findling.sources.named_paths import look_at
     from findling.sources.selection import DiscoveryOptions, find_git_top, folders_above
+    from findling.sources.tracked import why_it_failed
 else:
     __getattr__ = front_door(
         __name__,
         {
-            "discovery": "",
-            "git_listing": "unlisted why_it_failed",
+            "discovery": "unlisted discovery",
             "git_objects": "RefFiles check_listable git_arguments holds list_tree objects_changed_at staged",
             "looking": "",
             "named_paths": "look_at",
             "selection": "DiscoveryOptions find_git_top folders_above",
+            "tracked": "why_it_failed",
             "watching": "",
         },
     )

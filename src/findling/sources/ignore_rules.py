@@ -1,5 +1,5 @@
-"""Ignore rules as git understands them: which rule, if any, decides about a path; and the ignore files of a
-folder tree, read when a path asks for them.
+"""Applies ignore rules as git does: finds the rule, if any, that decides about a path. Ignore files are read when they
+are needed.
 
 Rules come from lines of a ``.gitignore``-like file, or from globs that a user gave. The meaning is git's own
 (`gitignore(5)` and its matcher), with one difference: ``?`` and ``[…]`` match one character, not one byte.
@@ -39,9 +39,11 @@ class RuleSet:
     """The rules of one file, in order; the last one that matches a path decides.
 
     Paths given to ``match`` are relative to the folder of that file, with ``/``, without a slash at either end.
+    ``any_case``: small and capital letters are the same, as git has it where the disk does not tell them apart.
     """
 
     __slots__ = (
+        "_any_case",
         "_any_kind",
         "_dirs_only",
         "_rules",
@@ -49,8 +51,9 @@ class RuleSet:
         "source",
     )
 
-    def __init__(self, lines: Iterable[str], source: str = "") -> None:
+    def __init__(self, lines: Iterable[str], source: str = "", *, any_case: bool = False) -> None:
         self.source = source
+        self._any_case = any_case
         self._rules: list[Rule] = []
         self._any_kind = _Table()
         self._dirs_only = _Table()
@@ -62,11 +65,12 @@ class RuleSet:
         """Whether some rule looks at more than a path's last name."""
 
     @classmethod
-    def from_text(cls, text: str, source: str = "") -> RuleSet:
+    def from_text(cls, text: str, source: str = "", *, any_case: bool = False) -> RuleSet:
         """The rules of an ignore file's whole text: lines end with LF or CRLF, a byte-order mark is skipped."""
         lines = text.removeprefix("\ufeff").split("\n")
-        # git leaves a CR at the very end of a file without a last LF alone no more than any other: it adds the LF.
-        return cls((line[:-1] if line.endswith("\r") else line for line in lines), source)
+        # A CR at the very end of the file goes, too: git adds a missing last LF before it looks at line ends.
+        plain = (line[:-1] if line.endswith("\r") else line for line in lines)
+        return cls(plain, source, any_case=any_case)
 
     def __bool__(self) -> bool:
         return bool(self._rules)
@@ -85,11 +89,13 @@ class RuleSet:
         if not body:
             return
         table = self._dirs_only if dirs_only else self._any_kind
-        if table.add(body, len(self._rules)):
+        if table.add(body.lower() if self._any_case else body, len(self._rules)):
             self._rules.append(Rule(pattern, negated, self.source, number))
 
     def match(self, path: str, name: str, is_dir: bool) -> Rule | None:
         """The rule that decides about ``path`` itself (not about folders above it); ``name`` is its last part."""
+        if self._any_case:
+            path, name = path.lower(), name.lower()
         best = self._any_kind.last_match(path, name)
         if is_dir:
             best = max(best, self._dirs_only.last_match(path, name))
@@ -122,7 +128,7 @@ class IgnoreRules:
         return below
 
     def match(self, path: str, name: str, is_dir: bool) -> Rule | None:
-        """The rule that decides about ``path`` itself: that of the strongest set with a say; None when none has."""
+        """The rule that decides about ``path`` itself: that of the strongest set that has one; None without any."""
         for base_length, rules in reversed(self._sets):
             rule = rules.match(path[base_length:] if base_length and rules.needs_path else path, name, is_dir)
             if rule is not None:
@@ -136,13 +142,13 @@ class IgnoreRules:
 
 
 class _Table:
-    """Patterns with their positions; finds the highest position that matches. Simple ones by dictionary."""
+    """Patterns with their positions; finds the highest position that matches. Plain names are looked up."""
 
     __slots__ = ("_names", "_paths", "_suffixes", "has_path_rules")
 
     def __init__(self) -> None:
-        self._names = _Patterns()  # of last names
-        self._paths = _Patterns()  # of whole paths
+        self._names = _Patterns()  # that match the last part of a path
+        self._paths = _Patterns()  # that match the whole path
         self._suffixes: dict[str, int] = {}  # ".pyc" for *.pyc, found by a name's last extension
         self.has_path_rules = False
 
@@ -200,7 +206,7 @@ class _Patterns:
         return best
 
 
-_KEPT = re.compile(r"(?: *+(?:[^\\ ]|\\.))*+", re.DOTALL)  # up to the last character that is no unescaped space
+_KEPT = re.compile(r"(?: *+(?:[^\\ ]|\\.))*+", re.DOTALL)  # up to the last character that is not an unescaped space
 
 
 def _strip_trailing_spaces(line: str) -> str:
@@ -225,7 +231,7 @@ class IgnoreTree:
 
     ``names`` are the ignore files that count, the stronger later; ``above`` holds rules from outside the tree,
     relative to a folder above the root (``up`` is the root's path from there, with a slash at its end).
-    ``folders`` are the only ones that have ignore files; None when that is not known.
+    ``folders`` are the only ones that have ignore files; None when that is not known. ``any_case`` as for `RuleSet`.
     """
 
     def __init__(
@@ -235,8 +241,11 @@ class IgnoreTree:
         above: IgnoreRules | None = None,
         up: str = "",
         folders: Collection[str] | None = None,
+        *,
+        any_case: bool = False,
     ) -> None:
         self._root = root
+        self._any_case = any_case
         self._names = names
         self.up = up
         self.folders = folders
@@ -269,7 +278,7 @@ class IgnoreTree:
     def read_rules(self, path: str) -> RuleSet | None:
         """The rules of one ignore file of the tree; None when there is none."""
         text = read_small_text(f"{self._root}/{path}")
-        return None if text is None else RuleSet.from_text(text, path)
+        return None if text is None else RuleSet.from_text(text, path, any_case=self._any_case)
 
     def rule_for(self, folder: str, name: str, is_dir: bool) -> Rule | None:
         """The rule that ignores the entry ``name`` of ``folder``, the folders above it not considered."""
@@ -296,7 +305,7 @@ class IgnoreTree:
 
 
 def read_small_text(path: str) -> str | None:
-    """An ignore file's text; None when there is none to be had. Links and pipes do not count, as in git."""
+    """An ignore file's text; None when it cannot be read. Links and pipes are not read, as in git."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
         descriptor = os.open(path, flags)

@@ -1,4 +1,4 @@
-"""Named files and folders: are they indexed, did they change, and if they are not wanted, why not."""
+"""Judges named files and folders: which are wanted, which changed, and why the others are left out."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from findling.model.types import SkippedFile
-from findling.sources.git_listing import ListingFailed, ignoring_rule, is_root_ignored, list_paths
-from findling.sources.ignore_rules import OWN_IGNORE_FILES, IgnoreTree
-from findling.sources.selection import DiscoveryOptions, Found, Selection, find_git_top, judge_all, shown, wanted
-from findling.sources.walking import rules_for_walk, walk, why_not_walked
+from findling.sources.git_settings import git_settings
+from findling.sources.selection import DiscoveryOptions, Found, Selection, find_git_top, judge_all, shown
+from findling.sources.tracked import ListingFailed, Tracked, is_root_ignored, tracked_among
+from findling.sources.walking import Rules, Walk, is_folder, rules_of, why_not_walked
 
-# ruff: noqa: PTH112, PTH114, PTH117 - plain strings, as in selection
+# ruff: noqa: PTH117 - plain strings, as in selection
 
 _MAX_NAMED_PATHS = 200  # more are found faster in a listing of everything
 
@@ -70,88 +70,41 @@ def _judged(selection: Selection, names: Collection[str]) -> tuple[list[Found], 
         reasons = [skip for skip in others if skip.path not in selection.options.files]
         judge_all(selection, [name for name in names if name in selection.options.files], asked, reasons)
         return asked, reasons
-    top = find_git_top(selection.root)
-    if top is not None:
-        if is_root_ignored(selection.root, top):
-            top = None
-        else:
-            try:
-                return _judged_by_git(selection, names)
-            except ListingFailed:
-                pass  # the same fallback as for a whole root; git's own words come with `discover`
-    return _judged_by_walk(selection, rules_for_walk(selection.root, top), names)
-
-
-def _judged_by_git(selection: Selection, names: Collection[str]) -> tuple[list[Found], list[SkippedFile]]:
+    rules = _rules(selection, names)
     files: list[Found] = []
-    skipped: list[SkippedFile] = []
-    rules = IgnoreTree(selection.root, OWN_IGNORE_FILES)
-    heard_of: set[str] = set()
-    everything = "." in names or len(names) > _MAX_NAMED_PATHS
-    asked = list_paths(selection.root, [] if everything else list(names))
-    for listed, tracked in zip(asked, (True, False), strict=True):
-        paths = [path for path in listed.paths if _covered(path.rstrip("/"), names)] if everything else listed.paths
-        kept = wanted(selection, paths, listed.text_only, tracked, rules, skipped)
-        judge_all(selection, kept, files, skipped)
-        for path in paths:
-            folder = path.rstrip("/")
-            while folder and folder not in heard_of:
-                heard_of.add(folder)
-                folder = folder.rpartition("/")[0]
+    walk = Walk(selection, rules, files.append)
+    if "." in names:
+        walk.run()
+        walk.take_unmet()
+        return files, walk.skipped
     for name in names:
-        if name == ".":
-            continue
-        if name not in heard_of:
-            skipped.append(_unlisted(selection, name))
-        elif not os.path.lexists(selection.prefix + name):
-            skipped.append(SkippedFile(shown(name), "not_found", "there is no such file"))
-    return files, skipped
-
-
-def _unlisted(selection: Selection, name: str) -> SkippedFile:
-    """Why git does not list ``name``."""
-    full = selection.prefix + name
-    if not os.path.lexists(full):
-        return SkippedFile(shown(name), "not_found", "there is no such file")
-    folder = name
-    while folder:
-        if os.path.lexists(f"{selection.prefix}{folder}/.git"):
-            return SkippedFile(shown(name), "nested_repository", f"{shown(folder)} is a repository of its own")
-        folder = folder.rpartition("/")[0]
-    place = selection.unwanted_place(name, tracked=False)
-    if place is not None:
-        return place
-    rule = ignoring_rule(selection.root, name)
-    if rule:
-        return SkippedFile(shown(name), "ignored", rule)
-    judged = selection.look(name)
-    if isinstance(judged, SkippedFile) and judged.reason != "nested_repository":
-        return judged
-    if os.path.isdir(full):
-        return SkippedFile(shown(name), "no_files", "no file in this folder is to be indexed")
-    return SkippedFile(shown(name), "ignored", "git does not list it")
-
-
-def _judged_by_walk(
-    selection: Selection, tree: IgnoreTree, names: Collection[str]
-) -> tuple[list[Found], list[SkippedFile]]:
-    files: list[Found] = []
-    skipped: list[SkippedFile] = []
-    for name in names:
-        if name == ".":
-            walked = walk(selection, tree)
-            return walked.files, walked.skipped
         full = selection.prefix + name
         if not os.path.lexists(full):
-            skipped.append(SkippedFile(shown(name), "not_found", "there is no such file"))
-            continue
-        reason = why_not_walked(selection, tree, name)
-        if reason is not None:
-            skipped.append(reason)
-        elif os.path.isdir(full) and not os.path.islink(full):
-            walked = walk(selection, tree, name)
-            files += walked.files
-            skipped += walked.skipped
+            walk.skipped.append(SkippedFile(shown(name), "not_found", "there is no such file"))
+        elif rules.tracked is not None and (path := rules.tracked.path_of(name)) is not None:
+            walk.take_tracked([path])
+        elif (refused := why_not_walked(selection, rules, name)) is not None and not rules.tracks_below(name):
+            walk.skipped.append(SkippedFile(shown(name), refused.reason, refused.detail))
+        elif is_folder(full):
+            before = len(files), len(walk.skipped)
+            walk.run(name, refused)
+            walk.take_unmet(name)
+            if before == (len(files), len(walk.skipped)):
+                walk.skipped.append(SkippedFile(shown(name), "no_files", "no file in this folder is to be indexed"))
         else:
-            judge_all(selection, [name], files, skipped)
-    return files, skipped
+            judge_all(selection, [name], files, walk.skipped)
+    return files, walk.skipped
+
+
+def _rules(selection: Selection, names: Collection[str]) -> Rules:
+    """What decides about the files, with what git tracks among the names and below them."""
+    top = find_git_top(selection.root)
+    if top is None or is_root_ignored(selection.root, top):
+        return rules_of(selection.root, None, None)
+    settings = git_settings(top)
+    everything = "." in names or len(names) > _MAX_NAMED_PATHS
+    try:
+        tracked = Tracked(tracked_among(selection.root, [] if everything else list(names)), settings)
+    except ListingFailed:  # why it did is told with the whole root
+        tracked = None
+    return rules_of(selection.root, top, tracked, settings)

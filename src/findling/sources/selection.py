@@ -1,7 +1,6 @@
-"""Which of the paths that a listing found are wanted: by options, by name, by what they are on disk.
+"""Judges whether a file is wanted: by the options, by its name, by its status on disk.
 
-The same judgement for git's listing, for our own walk and for single files. Reads ignore files and file status,
-never contents.
+The same for files that a walk finds, for tracked files and for named ones. Never reads the contents of a file.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from findling.model.format_names import format_of
 from findling.model.marks import left_out_by_name
 from findling.model.types import SkippedFile
 from findling.outbound.files import stamp_of
-from findling.sources.ignore_rules import OWN_IGNORE_FILES, IgnoreRules, IgnoreTree, RuleSet, read_small_text
+from findling.sources.ignore_rules import IgnoreRules, IgnoreTree, RuleSet, read_small_text
 
 # ruff: noqa: PTH114, PTH118, PTH120 - tens of thousands of paths: strings cost a tenth of Path objects
 
@@ -51,11 +50,11 @@ class DiscoveryOptions(Struct, frozen=True):
 
     @property
     def id(self) -> str:
-        """Tells one word on files from another."""
+        """A hash that tells these options from others."""
         return hashlib.sha256(repr(self).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     def limit(self, path: str) -> int:
-        """The size that the file at ``path`` may have."""
+        """The largest size, in bytes, that the file at ``path`` may have."""
         converted = format_of(path, pages=self.pages)
         return max(self.max_bytes, self.max_document_bytes) if converted else self.max_bytes
 
@@ -77,6 +76,7 @@ def is_text(path: str) -> bool:
 
 
 def is_hidden(path: str) -> bool:
+    """Whether the name, or a folder above it, starts with a dot."""
     return path.startswith(".") or "/." in path
 
 
@@ -95,7 +95,7 @@ class Selection:
         self._folders: dict[str, bool] = {"": True}
 
     def filtered(self, path: str) -> SkippedFile | None:
-        """The user's globs on a file's path."""
+        """Why the user's globs leave out a path; None where they do not."""
         rule = self._exclude.ignores(path) if self.options.exclude else None
         if rule is not None:
             return SkippedFile(path, "excluded", f"the exclude pattern {rule.pattern} matches it")
@@ -103,23 +103,17 @@ class Selection:
             return SkippedFile(path, "not_included", "no include pattern matches it")
         return None
 
-    def unwanted_place(self, path: str, tracked: bool) -> SkippedFile | None:
-        """Hidden files, version control, and (unless tracked) installed packages: a matter of the path alone."""
-        if is_hidden(path):
-            parts = path.split("/")
-            if not NEVER_FOLDERS.isdisjoint(parts):
-                return SkippedFile(path, "internal", "belongs to version control or to findling")
-            if not tracked and not self.options.hidden:
-                return SkippedFile(path, "hidden", "its name or folder starts with a dot, and git does not track it")
-        if not tracked:
-            for part in path.split("/")[:-1]:
-                reason = untracked_folder_reason(part)
-                if reason is not None:
-                    return SkippedFile(path, "default_ignored", reason)
-        return None
+    def tracked_place(self, path: str, own: IgnoreTree | None) -> SkippedFile | None:
+        """Why a path that git tracks is left out by where it stands: our own ignore files are ``own``."""
+        if is_hidden(path) and not NEVER_FOLDERS.isdisjoint(path.split("/")):
+            return SkippedFile(shown(path), *INTERNAL)
+        if not is_text(path):
+            return SkippedFile(shown(path), *NOT_UTF8)
+        rule = None if own is None else own.ignores(path)
+        return None if rule is None else SkippedFile(path, "ignored", rule.words)
 
     def by_name(self, path: str) -> SkippedFile | None:
-        """What ``marks`` and the user's globs say."""
+        """Why a path is left out by its name or by the user's globs; None where it is not."""
         if self.filters:
             skip = self.filtered(path)
             if skip is not None:
@@ -161,7 +155,7 @@ class Selection:
         return self._is_real_folder(path.rpartition("/")[0])
 
     def _is_real_folder(self, folder: str) -> bool:
-        """Whether no part of ``folder`` is a link. Remembered: the same folders hold thousands of files."""
+        """Whether no part of ``folder`` is a link. Remembered, because many files share a folder."""
         known = self._folders.get(folder)
         if known is None:
             outer = folder.rpartition("/")[0]
@@ -176,65 +170,8 @@ class Selection:
         return SkippedFile(path, "symlink_outside", "a link that leaves the root")
 
 
-def own_rules(root: str, *listings: str) -> IgnoreTree | None:
-    """The ``.ignore`` and ``.findlingignore`` files in listings, and the root's own; None without any.
-
-    A listing is one string in which every path ends with NUL.
-    """
-    folders: set[str] = set()
-    for listing in listings:
-        for name in OWN_IGNORE_FILES:
-            ending = name + "\0"
-            at = listing.find(ending)
-            while at >= 0:
-                start = listing.rfind("\0", 0, at) + 1
-                folder = listing[start:at]
-                if not folder or folder[-1] == "/":  # else the name only ends like one
-                    folders.add(folder[:-1])
-                at = listing.find(ending, at + len(ending))
-    # The root's own count even where git ignores them: a personal rule file need not be committed.
-    if any(os.path.lexists(f"{root}/{name}") for name in OWN_IGNORE_FILES):
-        folders.add("")
-    return IgnoreTree(root, OWN_IGNORE_FILES, folders=folders) if folders else None
-
-
-def wanted(
-    selection: Selection,
-    paths: list[str],
-    text_only: bool,
-    tracked: bool,
-    rules: IgnoreTree | None,
-    skipped: list[SkippedFile],
-) -> list[str]:
-    """The listed paths that neither their place nor our own rules leave out."""
-    kept: list[str] = []
-    for path in paths:
-        if not tracked or path[0] == "." or "/." in path:
-            skip = selection.unwanted_place(path, tracked)
-            if skip is not None:
-                skipped.append(_showable(skip))
-                continue
-        if not text_only and not is_text(path):
-            skipped.append(SkippedFile(shown(path), "undecodable_name", "its name is not valid UTF-8"))
-            continue
-        if path[-1] == "/":
-            skipped.append(SkippedFile(path, "nested_repository", "a repository of its own: index it as its own root"))
-            continue
-        if rules is not None:
-            rule = rules.ignores(path)
-            if rule is not None:
-                skipped.append(SkippedFile(path, "ignored", rule.words))
-                continue
-        kept.append(path)
-    return kept
-
-
-def _showable(skip: SkippedFile) -> SkippedFile:
-    return skip if is_text(skip.path) else SkippedFile(shown(skip.path), skip.reason, skip.detail)
-
-
 def judge_all(selection: Selection, paths: Iterable[str], files: list[Found], skipped: list[SkippedFile]) -> None:
-    """Names, then status on disk. Paths that are not on disk (deleted, but still in git's index) vanish silently."""
+    """Add each path to ``files`` or to ``skipped``, by its name and its status. Missing files are passed over."""
     by_name, look = selection.by_name, selection.look
     for path in paths:
         judged = by_name(path) or look(path)
@@ -244,7 +181,7 @@ def judge_all(selection: Selection, paths: Iterable[str], files: list[Found], sk
             skipped.append(judged)
 
 
-# Version control and our own store: never content, whoever tracks them.
+# Version control and our own store: never indexed, even if git tracks files in them.
 NEVER_FOLDERS = frozenset((".git", ".findling", ".hg", ".svn", ".jj", ".bzr", "_darcs", ".pijul", "CVS"))
 
 # Left out everywhere unless git tracks a file inside: installed packages and caches, never written by people.
@@ -270,6 +207,10 @@ _OUTPUT_FOLDERS: dict[str, tuple[str, ...]] = {
 
 CACHE_TAG = "CACHEDIR.TAG"
 _CACHE_TAG_START = b"Signature: 8a477f597d28d172789f06886806bc55"  # bford.info/cachedir
+
+
+INTERNAL = ("internal", "belongs to version control or to findling")
+NOT_UTF8 = ("undecodable_name", "its name is not valid UTF-8")
 
 
 def untracked_folder_reason(name: str) -> str | None:
@@ -318,7 +259,7 @@ def find_git_top(root: str) -> str | None:
 
 
 def folders_above(paths: Iterable[str]) -> set[str]:
-    """The folders that paths lie in, down from the root ('')."""
+    """All folders that the paths lie in, the root ('') included."""
     found = {""}
     for path in paths:
         folder = path.rpartition("/")[0]

@@ -1,23 +1,34 @@
-"""Our own walk over a folder tree, for folders that git does not list. Finds candidates; `selection` judges them."""
+"""Walks over a folder tree and finds which of its files are wanted, and why the others are not.
+
+git is asked only for the files it tracks (`tracked`). Which other files it ignores is decided here, by its own rules
+(`ignore_rules`).
+"""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from operator import attrgetter
+from pathlib import Path
 from typing import NamedTuple
 
+from findling.config import roots
 from findling.model.types import SkippedFile
+from findling.sources.git_settings import Setting, excludes_file, git_settings, is_on
 from findling.sources.ignore_rules import (
     ALL_IGNORE_FILES,
     GIT_IGNORE_FILES,
+    OWN_IGNORE_FILES,
     IgnoreRules,
     IgnoreTree,
     RuleSet,
     read_small_text,
 )
 from findling.sources.selection import (
+    INTERNAL,
     NEVER_FOLDERS,
+    NOT_UTF8,
     Found,
     Selection,
     is_text,
@@ -26,129 +37,179 @@ from findling.sources.selection import (
     shown,
     untracked_folder_reason,
 )
-from findling.sources.tree_recorder import Setting, TreeRecorder, excludes_file, git_settings
+from findling.sources.tracked import Tracked
+from findling.sources.tree_recorder import TreeRecorder
 
 # ruff: noqa: PTH112, PTH114, PTH117, PTH118, PTH208 - plain strings, as in selection
 
-
-class Walked(NamedTuple):
-    """``complete`` is False when the deadline came first."""
-
-    files: list[Found]
-    skipped: list[SkippedFile]
-    complete: bool
+_NESTED = ("nested_repository", "a repository of its own: index it as a root of its own")
 
 
-def walk(
-    selection: Selection,
-    tree: IgnoreTree,
-    start: str = "",
-    deadline: float | None = None,
-    recorder: TreeRecorder | None = None,
-) -> Walked:
-    """All wanted files of the root, or of its folder ``start``, in the order of their paths' folders.
+class Refusal(NamedTuple):
+    """Why an entry of a folder is left out. ``by_git``: because git ignores it."""
 
-    ``deadline`` is in seconds of ``time.monotonic``. ``recorder`` hears of each folder.
+    reason: str
+    detail: str
+    by_git: bool = False
+
+
+class Rules(NamedTuple):
+    """What decides about the files of a root, beside the user's options.
+
+    In a work tree ``ignoring`` has git's ignore files and ``own`` ours, which speak about ``tracked`` files, too.
+    Elsewhere ``ignoring`` has all of them, and the others are None.
     """
-    files: list[Found] = []
-    skipped: list[SkippedFile] = []
-    pending = [start]
-    while pending:
-        if deadline is not None and time.monotonic() > deadline:
-            return Walked(files, skipped, False)
-        pending.extend(reversed(_folder(selection, tree, pending.pop(), files, skipped, recorder)))
-    return Walked(files, skipped, True)
+
+    ignoring: IgnoreTree
+    own: IgnoreTree | None
+    tracked: Tracked | None
+
+    def tracks_below(self, folder: str) -> bool:
+        """Whether git tracks any file below ``folder``."""
+        return self.tracked is not None and self.tracked.are_in(folder)
+
+    def refused_folder(self, full: str, names: Collection[str]) -> Refusal | None:
+        """Why a folder below the root is not entered, by its entries ``names``."""
+        if ".git" in names:
+            return Refusal(*_NESTED)
+        reason = marked_folder_reason(full, names) if self.tracked is None else None
+        return None if reason is None else Refusal("default_ignored", reason)
+
+    def refused_entry(
+        self, selection: Selection, folder: str, name: str, names: Collection[str], is_dir: bool
+    ) -> Refusal | None:
+        """Why an untracked entry of ``folder``, beside others with ``names``, is left out by its name."""
+        if name in NEVER_FOLDERS:
+            return Refusal(*INTERNAL)
+        if not is_text(name):
+            return Refusal(*NOT_UTF8)
+        if (rule := self.ignoring.rule_for(folder, name, is_dir)) is not None:
+            return Refusal("ignored", rule.words, by_git=self.tracked is not None)
+        if self.own is not None and (rule := self.own.rule_for(folder, name, is_dir)) is not None:
+            return Refusal("ignored", rule.words)
+        if name[0] == "." and not selection.options.hidden:
+            return Refusal("hidden", "its name starts with a dot, and git does not track it")
+        reason = untracked_folder_reason(name) if is_dir else None
+        if is_dir and reason is None and self.tracked is None:
+            reason = output_folder_reason(name, names)
+        return None if reason is None else Refusal("default_ignored", reason)
 
 
-def _folder(
-    selection: Selection,
-    tree: IgnoreTree,
-    folder: str,
-    files: list[Found],
-    skipped: list[SkippedFile],
-    recorder: TreeRecorder | None,
-) -> list[str]:
-    """Add what is wanted of one folder; returns the folders inside it that are to be walked."""
-    full = selection.prefix + folder if folder else selection.root
-    try:
-        with os.scandir(full) as listing:
-            entries = sorted(listing, key=_name)
-    except OSError as error:
-        skipped.append(SkippedFile(folder + "/", "unreadable", error.strerror or str(error)))
-        if recorder is not None:
-            recorder.note_unreadable(folder)
-        return []
-    if recorder is not None:
-        recorder.note(folder, entries)
-    names = {entry.name for entry in entries}
-    if folder:
-        refused = refused_folder(full, names)
-        if refused is not None:
-            skipped.append(SkippedFile(folder + "/", *refused))
-            return []
-    tree.rules_in(folder, names)  # remembered: `rule_for` need not ask the disk for what ``names`` tell
-    prefix = f"{folder}/" if folder else ""
-    inside: list[str] = []
-    for entry in entries:
-        name = entry.name
-        path = prefix + name
-        is_dir = entry.is_dir(follow_symlinks=False)
-        refused = _refused_entry(selection, tree, folder, name, names, is_dir)
-        if refused is not None:
-            if refused[0] != "internal":
-                skipped.append(SkippedFile(shown(path) + ("/" if is_dir else ""), *refused))
-            continue
-        if is_dir:
-            inside.append(path)
-            continue
-        skip = selection.by_name(path)
-        if skip is not None:
-            skipped.append(skip)
-            continue
+class Walk:
+    """Goes through folders of a root and calls ``take`` with each wanted file.
+
+    ``ignored`` collects what git ignores, ``skipped`` all else that is left out. ``deadline`` is in seconds of
+    ``time.monotonic``. ``recorder`` is told each folder.
+    """
+
+    def __init__(
+        self,
+        selection: Selection,
+        rules: Rules,
+        take: Callable[[Found], object],
+        recorder: TreeRecorder | None = None,
+        deadline: float | None = None,
+    ) -> None:
+        self.skipped: list[SkippedFile] = []
+        self.ignored: list[SkippedFile] = []
+        self._selection = selection
+        self._rules = rules
+        self._take = take
+        self._recorder = recorder
+        self._deadline = deadline
+        self._met: set[str] = set()
+
+    def run(self, start: str = "", shut: Refusal | None = None) -> bool:
+        """Go through the folder ``start`` and all below it; returns whether there was time for all.
+
+        ``shut``: why untracked files in it are left out, if they are.
+        """
+        pending = [(start, shut)]
+        while pending:
+            if self._deadline is not None and time.monotonic() > self._deadline:
+                return False
+            pending.extend(reversed(self._folder(*pending.pop())))
+        return True
+
+    def take_unmet(self, start: str = "") -> None:
+        """Judge the tracked paths below ``start`` that the walk did not meet: files that were deleted, which are passed
+        over, and files behind links or in folders that cannot be read."""
+        tracked = () if self._rules.tracked is None else self._rules.tracked.paths.values()
+        below = f"{start}/" if start else ""
+        self.take_tracked(path for path in tracked if path not in self._met and path.startswith(below))
+
+    def take_tracked(self, paths: Iterable[str]) -> None:
+        """Judge paths that git tracks."""
+        selection, own = self._selection, self._rules.own
+        for path in paths:
+            self._judged(selection.tracked_place(path, own) or selection.by_name(path) or selection.look(path))
+
+    def _folder(self, folder: str, shut: Refusal | None) -> list[tuple[str, Refusal | None]]:
+        """Judge the entries of one folder; returns the folders in it that are to be walked, each with its ``shut``."""
+        selection, rules = self._selection, self._rules
+        full = selection.prefix + folder if folder else selection.root
         try:
-            judged = selection.judge(path, entry.stat(follow_symlinks=False), in_real_folder=True)
-        except FileNotFoundError:
-            continue
+            with os.scandir(full) as listing:
+                entries = sorted(listing, key=attrgetter("name"))
         except OSError as error:
-            judged = SkippedFile(path, "unreadable", error.strerror or str(error))
-        if isinstance(judged, SkippedFile):
-            skipped.append(judged)
-        else:
-            files.append(judged)
-    return inside
+            self._left_out(folder, True, Refusal("unreadable", error.strerror or str(error)))
+            if self._recorder is not None:
+                self._recorder.note_unreadable(folder)
+            return []
+        if self._recorder is not None:
+            self._recorder.note(folder, entries)
+        names = {entry.name for entry in entries}
+        if folder and shut is None:
+            shut = rules.refused_folder(full, names)
+            if shut is not None:
+                self._left_out(folder, True, shut)
+        if shut is not None and not rules.tracks_below(folder):
+            return []
+        rules.ignoring.rules_in(folder, names)  # remembers them, so that the disk is not asked again
+        own = rules.own if rules.own is not None and rules.own.rules_in(folder, names) else None
+        prefix = f"{folder}/" if folder else ""
+        inside: list[tuple[str, Refusal | None]] = []
+        for entry in entries:
+            path = prefix + entry.name
+            is_dir = entry.is_dir(follow_symlinks=False)
+            tracked = None if rules.tracked is None else rules.tracked.path_of(path)
+            if tracked is not None:
+                self._met.add(tracked)
+                place = selection.tracked_place(path, own)
+                self._judged(place or selection.by_name(path) or self._status(path, entry))
+                continue
+            refused = shut or rules.refused_entry(selection, folder, entry.name, names, is_dir)
+            if is_dir and (refused is None or rules.tracks_below(path)):
+                inside.append((path, refused))
+            elif refused is not None:
+                self._left_out(path, is_dir, refused)
+            else:
+                self._judged(selection.by_name(path) or self._status(path, entry))
+        return inside
+
+    def _status(self, path: str, entry: os.DirEntry[str]) -> Found | SkippedFile | None:
+        try:
+            return self._selection.judge(path, entry.stat(follow_symlinks=False), in_real_folder=True)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            return SkippedFile(path, "unreadable", error.strerror or str(error))
+
+    def _judged(self, found: Found | SkippedFile | None) -> None:
+        if isinstance(found, SkippedFile):
+            self.skipped.append(found)
+        elif found is not None:
+            self._take(found)
+
+    def _left_out(self, path: str, is_dir: bool, refused: Refusal) -> None:
+        if refused.reason != "internal":
+            into = self.ignored if refused.by_git else self.skipped
+            into.append(SkippedFile(shown(path) + ("/" if is_dir else ""), refused.reason, refused.detail))
 
 
-def _name(entry: os.DirEntry[str]) -> str:
-    return entry.name
-
-
-def refused_folder(full: str, names: set[str]) -> tuple[str, str] | None:
-    """Why a folder below the root, with the entries ``names``, is not entered: (reason, sentence)."""
-    if ".git" in names:
-        return "nested_repository", "a repository of its own: index it as a root of its own"
-    reason = marked_folder_reason(full, names)
-    return None if reason is None else ("default_ignored", reason)
-
-
-def _refused_entry(
-    selection: Selection, tree: IgnoreTree, folder: str, name: str, names: Collection[str], is_dir: bool
-) -> tuple[str, str] | None:
-    """Why an entry of ``folder``, beside others with ``names``, is left out by its name: (reason, sentence)."""
-    if name in NEVER_FOLDERS:
-        return "internal", "belongs to version control or to findling"
-    if not is_text(name):
-        return "undecodable_name", "its name is not valid UTF-8"
-    if name[0] == "." and not selection.options.hidden:
-        return "hidden", "its name starts with a dot"
-    rule = tree.rule_for(folder, name, is_dir)
-    if rule is not None:
-        return "ignored", rule.words
-    reason = (untracked_folder_reason(name) or output_folder_reason(name, names)) if is_dir else None
-    return None if reason is None else ("default_ignored", reason)
-
-
-def why_not_walked(selection: Selection, tree: IgnoreTree, path: str) -> SkippedFile | None:
-    """Why a walk would not come to ``path``, an existing file or folder, from the top down; None when it would."""
+def why_not_walked(selection: Selection, rules: Rules, path: str) -> Refusal | None:
+    """Why a walk would leave out ``path``, an existing untracked file or folder, from the top down; None when it would
+    not."""
     folder = ""
     parts = path.split("/")
     for depth, name in enumerate(parts):
@@ -156,41 +217,46 @@ def why_not_walked(selection: Selection, tree: IgnoreTree, path: str) -> Skipped
         try:
             names = set(os.listdir(full))
         except OSError as error:
-            return SkippedFile(path, "unreadable", error.strerror or str(error))
-        refused = refused_folder(full, names) if folder else None
+            return Refusal("unreadable", error.strerror or str(error))
+        refused = rules.refused_folder(full, names) if folder else None
+        if refused is not None and refused.reason == _NESTED[0]:
+            return Refusal(_NESTED[0], f"{shown(folder)} is a repository of its own")
         if refused is None:
-            is_dir = depth < len(parts) - 1 or _is_folder(os.path.join(full, name))
-            refused = _refused_entry(selection, tree, folder, name, names, is_dir)
+            is_dir = depth < len(parts) - 1 or is_folder(os.path.join(full, name))
+            refused = rules.refused_entry(selection, folder, name, names, is_dir)
         if refused is not None:
-            return SkippedFile(shown(path), *refused)
+            return refused
         folder = f"{folder}/{name}" if folder else name
     return None
 
 
-def _is_folder(full: str) -> bool:
+def is_folder(full: str) -> bool:
     return os.path.isdir(full) and not os.path.islink(full)
 
 
-def rules_for_walk(root: str, git_top: str | None, settings: Sequence[Setting] | None = None) -> IgnoreTree:
-    """The ignore files that count for a walk of ``root``. ``settings``: git's, where they are at hand.
+def rules_of(
+    root: str, git_top: str | None, tracked: Tracked | None, settings: Sequence[Setting] | None = None
+) -> Rules:
+    """What decides about the files of ``root``. ``settings``: git's, where they are at hand.
 
-    Those inside it, the user's global excludes, and, when git's rules above the root are to hold, those of the
-    folders from ``git_top`` (a work tree that git itself could not list) and its ``info/exclude``.
+    The ignore files inside it, the user's global excludes, and, when git's rules above the root are to hold, those of
+    the folders from ``git_top`` (a work tree) and its ``info/exclude``. ``tracked`` is None where git lists nothing.
     """
-    sets: list[tuple[str, RuleSet]] = []
-    excludes = excludes_file(git_settings(root) if settings is None else settings)
+    settings = git_settings(root) if settings is None else settings
+    any_case = git_top is not None and is_on(settings, "core.ignorecase")
+    excludes = excludes_file(settings)
     # A link is fine here: this is the user's own file, often kept among linked dotfiles.
-    text = read_small_text(os.path.realpath(excludes)) if os.path.isabs(excludes) else None
-    if text is not None:
-        sets.append(("", RuleSet.from_text(text, excludes)))
-    if git_top is None:
-        return IgnoreTree(root, ALL_IGNORE_FILES, IgnoreRules(sets))
-    text = read_small_text(f"{git_top}/.git/info/exclude")
-    if text is not None:
-        sets.append(("", RuleSet.from_text(text, ".git/info/exclude")))
-    above = IgnoreRules(sets)
-    if git_top == root:
-        return IgnoreTree(root, ALL_IGNORE_FILES, above)
-    below_top = root[len(git_top) :].strip("/")
-    above = IgnoreTree(git_top, GIT_IGNORE_FILES, above).rules_in(below_top.rpartition("/")[0])
-    return IgnoreTree(root, ALL_IGNORE_FILES, above, f"{below_top}/")
+    texts = [(excludes, read_small_text(os.path.realpath(excludes)) if os.path.isabs(excludes) else None)]
+    if git_top is not None:
+        folders = roots.git_folders(Path(git_top))
+        common = os.fspath(folders[1]) if folders else f"{git_top}/.git"
+        texts.append((".git/info/exclude", read_small_text(f"{common}/info/exclude")))
+    sets = [("", RuleSet.from_text(text, source, any_case=any_case)) for source, text in texts if text is not None]
+    above, up = IgnoreRules(sets), ""
+    if git_top is not None and git_top != root:
+        up = f"{root[len(git_top) :].strip('/')}/"
+        outer = IgnoreTree(git_top, GIT_IGNORE_FILES, above, any_case=any_case)
+        above = outer.rules_in(up.rstrip("/").rpartition("/")[0])
+    names = ALL_IGNORE_FILES if tracked is None else GIT_IGNORE_FILES
+    own = None if tracked is None else IgnoreTree(root, OWN_IGNORE_FILES)
+    return Rules(IgnoreTree(root, names, above, up, any_case=any_case), own, tracked)

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from findling.model import term_rows
-from findling.store import connections, fulltext, fulltext_files, layout, manifests, schema
+from findling.store import connections, fulltext, fulltext_files, manifests, schema
 from findling.store.lock import WriterLock
-from findling.store.trigrams import TrigramIndex
 
 _ID_BLOCK = 8192
 """Ids reserved at once: more than a batch of the indexer uses, so that reserving costs one small write."""
@@ -83,10 +82,6 @@ class BatchWriter:
                     f"The text index at {self._directory / schema.FULLTEXT} is missing or damaged."
                 )
             fulltext.create(self._directory / schema.FULLTEXT, identity)
-        trigrams = self._directory / schema.TRIGRAMS
-        if layout.not_a_folder(trigrams):
-            layout.discard(trigrams)
-        self._trigrams = TrigramIndex(trigrams, identity)
 
     # --- batches --------------------------------------------------------------------------------------------
 
@@ -160,7 +155,6 @@ class BatchWriter:
             self._return_ids()
             self.rollback()
         finally:
-            self._trigrams.close()
             self._db.close()
             self._lock.release()
 

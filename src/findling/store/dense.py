@@ -16,13 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from findling.model import vector_codes
-from findling.model.codings import Coding, row_bytes
 from findling.store import dense_files, hamming
 from findling.store.dense_files import About, DenseFiles, row_width
+from findling.store.models import Models
 from findling.store.proposals import Own, proposed
 from findling.store.protocols import CHUNK_BITS
 from findling.store.schema import map_os_error
-from findling.store.vector_reader import VectorReader
 
 _COUNT_MASK = (1 << CHUNK_BITS) - 1
 """In the file an entry's units are told by one word: its id, and in these bits how many there are."""
@@ -39,13 +38,15 @@ anew from the system each time, which takes longer than the work."""
 class DenseIndex:
     """The sign bits of one model's vectors, as of the last `refresh`."""
 
-    def __init__(self, reader: VectorReader, model_id: int, dimensions: int) -> None:
-        self._reader = reader
-        self._model_id = model_id
-        self._files = DenseFiles.of(reader.directory, model_id)
-        self._width = row_width(dimensions)
-        self._dimensions = dimensions
-        self._coding: Coding | None = None
+    def __init__(self, models: Models, model_id: int) -> None:
+        """Raises `ValueError` where there is no such model."""
+        model = models.get(model_id)
+        if model is None:
+            raise ValueError("vectors of a model that is not there")
+        self._models = models
+        self._model = model
+        self._files = DenseFiles.of(models.directory, model_id)
+        self._width = row_width(model.dimensions)
         self._last = 0
         self._mapped_rows = 0
         self._units: list[NDArray[np.int64]] = []
@@ -55,8 +56,9 @@ class DenseIndex:
         self._take_in()
         self._read_rows = self.rows
 
-    def refresh(self) -> None:
+    def refresh(self, models: Models) -> None:
         """Take in what was written since; what was deleted is among the rows for a while."""
+        self._models = models
         self._take_in()
         if not self._mapped_rows and self.rows > self._read_rows * (1 + dense_files.LAG_SHARE):
             self._units, self._bits, self._last = [], [], 0
@@ -66,11 +68,9 @@ class DenseIndex:
     def _take_in(self) -> None:
         units: list[NDArray[np.int64]] = []
         bits: list[NDArray[np.uint8]] = []
-        if self._coding is None:
-            self._coding = self._reader.coding(self._model_id)
-        rows = self._reader.vectors_after(self._last, self._model_id)
+        rows = self._models.vectors_after(self._last, self._model.model_id)
         while some := list(islice(rows, _AT_ONCE)):
-            more_units, more_bits = self._of(some, self._coding)
+            more_units, more_bits = self._of(some)
             units.append(more_units)
             bits.append(more_bits)
             self._last = some[-1][0]
@@ -93,23 +93,21 @@ class DenseIndex:
     def _drop_dead(self) -> None:
         """Drop what was deleted since from the last part: where a file is written all the time that is most of it."""
         entries = self._units[-1] >> CHUNK_BITS
-        live = self._reader.with_vectors(np.unique(entries).tolist(), self._model_id)
+        live = self._models.with_vectors(np.unique(entries).tolist(), self._model.model_id)
         kept = np.isin(entries, list(live))
         if not kept.all():
             self._units[-1] = self._units[-1][kept]
             self._bits[-1] = np.asfortranarray(self._bits[-1][kept])
 
-    def _of(
-        self, rows: Sequence[tuple[int, int, bytes]], coding: Coding
-    ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    def _of(self, rows: Sequence[tuple[int, int, bytes]]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
         """Units and bits of some rows of the table. Raises `ValueError` where a row is not whole vectors."""
-        size = row_bytes(self._dimensions, coding)
+        size = self._model.vector_bytes
         counts = np.array([len(data) // size for _, _, data in rows])
         data = b"".join([data for _, _, data in rows])
         if len(data) != counts.sum() * size:
             raise ValueError("a stored vector has another length than its model's")
         units = _counted(np.array([entry_id << CHUNK_BITS for _, entry_id, _ in rows], np.int64), counts)
-        return units, vector_codes.sign_bits(data, self._dimensions, coding)
+        return units, vector_codes.sign_bits(data, self._model.dimensions, self._model.coding)
 
     @property
     def rows(self) -> int:
@@ -134,7 +132,7 @@ class DenseIndex:
     # --- the files ------------------------------------------------------------------------------------------
 
     def _load(self) -> None:
-        about = self._files.read(self._reader.identity, self._width)
+        about = self._files.read(self._models.identity, self._width)
         if about is None:
             return  # missing or damaged: the table is read instead, and `save` writes it anew
         try:
@@ -159,7 +157,7 @@ class DenseIndex:
         if self._mapped_rows and new <= self._mapped_rows * dense_files.FEW_SHARE:
             return  # whether many others were deleted takes longer to count than it may save
         if self.rows >= dense_files.FILE_ROWS:
-            live = self._reader.vector_count(self._model_id)
+            live = self._models.vector_count(self._model.model_id)
             if self.rows - live > live * dense_files.LAG_SHARE:
                 self._units, self._bits, self._last, self._mapped_rows = [], [], 0, 0
                 self._take_in()
@@ -169,7 +167,7 @@ class DenseIndex:
         try:
             self._write(rows)
         except OSError as error:
-            raise map_os_error(error, self._reader.directory) from error
+            raise map_os_error(error, self._models.directory) from error
 
     def _write(self, rows: int) -> None:
         files = self._files
@@ -185,7 +183,7 @@ class DenseIndex:
                 for part in parts:
                     file.write(np.ascontiguousarray(part).tobytes())
             partial.replace(path)
-        files.write_about(About(rows, self._last), self._reader.identity, self._width)
+        files.write_about(About(rows, self._last), self._models.identity, self._width)
 
 
 def _counted(firsts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -10,10 +10,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from findling.model.codings import row_bytes
-
 if TYPE_CHECKING:
-    from findling.store.reader import IndexReader
+    from findling.store.models import Models
 
 FILE_ROWS = 100_000
 """Below this reading the table takes no longer than 40 ms, and a file is not worth its bytes, a twentieth of those of
@@ -70,12 +68,13 @@ def row_width(dimensions: int) -> int:
     return -(-dimensions // 8)
 
 
-def may_be_due(reader: IndexReader, model_id: int, dimensions: int) -> bool:
+def may_be_due(models: Models, model_id: int) -> bool:
     """Whether `DenseIndex.save` may have something to write. Within the reader's snapshot."""
-    width = row_width(dimensions)
-    about = DenseFiles.of(reader.directory, model_id).read(reader.identity, width)
+    model = models.get(model_id)
+    if model is None:
+        return False
+    about = DenseFiles.of(models.directory, model_id).read(models.identity, row_width(model.dimensions))
     if about is None:
-        return reader.vector_count(model_id) >= FILE_ROWS
-    size = row_bytes(dimensions, reader.coding(model_id))
-    new = accumulate(len(data) // size for _, _, data in reader.vectors_after(about.last, model_id))
+        return models.vector_count(model_id) >= FILE_ROWS
+    new = accumulate(len(data) // model.vector_bytes for _, _, data in models.vectors_after(about.last, model_id))
     return any(count > about.rows * FEW_SHARE for count in new)

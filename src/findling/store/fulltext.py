@@ -1,26 +1,31 @@
-"""The text index: BM25 over chunks and files, derived from the tables. The only module that imports tantivy.
+"""The text index: words and trigrams, derived from the tables. The only module that imports tantivy.
 
 It *proposes* candidates; their order in an answer is decided by `findling.search.ranking`. A document is a chunk
-(``body`` and ``context``: its breadcrumb and the names it defines) or a file (``path``). Documents carry a unit id
-(`protocols.CHUNK_BITS`). Nothing is stored in it but that id; text comes from the files themselves.
+(``body`` and ``context``: its breadcrumb and the names it defines) or a file (``path``, and ``trigrams`` of its whole
+text). Documents carry a unit id (`protocols.CHUNK_BITS`). Nothing is stored in it but that id; text comes from the
+files themselves.
 """
 
 from __future__ import annotations
 
+import base64
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tantivy
 
 from findling.model import errors
-from findling.store import fulltext_files, layout
+from findling.store import fulltext_files, layout, lengths
 from findling.store.proposals import rounded
-from findling.store.protocols import Frequencies
+from findling.store.protocols import CHUNK_BITS, Frequencies
 from findling.store.schema import IndexDamaged, full
+
+if TYPE_CHECKING:
+    from findling.model.trigram_plan import TrigramPlan
 
 _HEAP_BYTES = 64_000_000
 """Memory of the writer before it writes a segment; more makes fewer segments, this keeps a run under its budget."""
@@ -30,12 +35,12 @@ _SMALL_HEAP_BYTES = 16_000_000
 
 _TOKENIZER = "terms"
 
-_COUNTED_ONE_BY_ONE = 50_000
-"""Up to so many documents those that hold a term are counted where the library counts others too: a millisecond for a
-new term. Among more, a few files' earlier versions change hardly anything."""
+_FILLING = "\x01"
+"""A term that no text has and nobody asks for."""
 
-_LITTLE = 0.02
-"""Where no more than this share of the documents is not searched, the library's count will do."""
+_COUNTED_ONE_BY_ONE = 50_000
+"""Up to so many documents those that hold a term are counted where the library counts others too: up to a millisecond
+for a new term. Among more, a few files' earlier versions change hardly anything."""
 
 _REMEMBERED = 20_000
 """Terms whose count is remembered until the index changes."""
@@ -47,6 +52,7 @@ def _schema() -> tantivy.Schema:
     builder.add_unsigned_field("entry", stored=False, indexed=True, fast=False)
     for field in ("body", "context", "path"):
         builder.add_text_field(field, stored=False, tokenizer_name=_TOKENIZER, index_option="freq")
+    builder.add_text_field("trigrams", stored=False, tokenizer_name=_TOKENIZER, index_option="basic")
     return builder.build()
 
 
@@ -91,6 +97,10 @@ _PANIC = "PanicException"
 """The class has no module to import it from, and is no `Exception`."""
 
 
+def _filling(length: int) -> str:
+    return f" {_FILLING}" * length
+
+
 class FulltextWriter:
     """Adds and deletes documents; nothing is visible before `commit`. One writer per directory at a time.
 
@@ -106,23 +116,36 @@ class FulltextWriter:
         self._identity = identity
         self._directory = directory
 
-    def add(self, entry_id: int, chunks: Iterable[tuple[int, str, str]], file_unit: int, path: str) -> None:
-        """The documents of an entry: ``chunks`` as (unit id, body, context), and the file by its path's terms."""
-        add, new = self._writer.add_document, tantivy.Document
+    def add(
+        self, entry_id: int, chunks: Iterable[tuple[int, str, str]], file_unit: int, path: str, trigrams: bytes
+    ) -> None:
+        """The documents of an entry: ``chunks`` as (unit id, body, context), the file by its path's terms and its
+        trigrams (`Reading.trigrams`), and those that give all of them the mean lengths (`lengths.filler`)."""
+        texts = [(unit_id, {"body": body, "context": context}) for unit_id, body, context in chunks]
+        texts.append((file_unit, {"path": path}))
+        totals = dict.fromkeys(lengths.MEANS, 0)
         with _typed(self._directory, self._identity), self._cause():
-            for unit_id, body, context in chunks:
-                document = new()
-                document.add_unsigned("unit", unit_id)
-                document.add_unsigned("entry", entry_id)
-                document.add_text("body", body)
-                if context:
-                    document.add_text("context", context)
-                add(document)
-            document = new()
-            document.add_unsigned("unit", file_unit)
-            document.add_unsigned("entry", entry_id)
-            document.add_text("path", path)
-            add(document)
+            for unit_id, fields in texts:
+                whole = {}
+                for field, text in fields.items():
+                    length = len(text.split())
+                    wanted = lengths.filled_up(length)
+                    totals[field] += wanted
+                    whole[field] = text + _filling(wanted - length)
+                if unit_id == file_unit:
+                    whole["trigrams"] = _words_of(trigrams)
+                self._add(unit_id, entry_id, whole)
+            for filler in lengths.filler(len(texts), totals):
+                self._add(file_unit, entry_id, {field: _filling(length) for field, length in filler.items()})
+
+    def _add(self, unit_id: int, entry_id: int, fields: Mapping[str, str]) -> None:
+        document = tantivy.Document()
+        document.add_unsigned("unit", unit_id)
+        document.add_unsigned("entry", entry_id)
+        for field, text in fields.items():
+            if text:
+                document.add_text(field, text)
+        self._writer.add_document(document)
 
     def delete(self, entry_ids: Iterable[int]) -> None:
         # by query: deletion by term takes a Python int for a signed number and then finds nothing
@@ -241,13 +264,29 @@ class FulltextReader:
         ranked.sort(key=lambda pair: (-pair[1], pair[0]))
         return ranked
 
-    def frequencies(self, wanted: Iterable[tuple[str, str]], beside: Callable[[], Sequence[int]]) -> Frequencies:
-        """How many documents hold terms, by (field, term). ``beside``: entries whose documents do not count."""
+    def containing(self, plan: TrigramPlan) -> set[int]:
+        """The entries whose text has the trigrams that a plan asks for, whatever manifest they are of."""
+        with _typed(self._directory):
+            wanted = tantivy.Query.all_query() if plan.admits_everything else self._with_trigrams(plan)
+            found: Any = self._searcher.search(wanted, max(1, self._searcher.num_docs), count=False).hits
+            units = self._searcher.fast_field_values("unit", [address for _, address in found]) if found else []
+        return {int(unit) >> CHUNK_BITS for unit in units if unit is not None}
+
+    def _with_trigrams(self, plan: TrigramPlan) -> tantivy.Query:
+        query, occur = tantivy.Query, tantivy.Occur.Must if plan.kind == "all" else tantivy.Occur.Should
+        terms = [query.term_query(self._schema, "trigrams", _word_of(code), "basic") for code in plan.codes]
+        return query.boolean_query([(occur, each) for each in (*terms, *map(self._with_trigrams, plan.parts))])
+
+    def frequencies(
+        self, wanted: Iterable[tuple[str, str]], units: int, beside: Callable[[], Sequence[int]]
+    ) -> Frequencies:
+        """How many of the ``units`` that are searched hold terms, by (field, term). ``beside``: entries whose documents
+        do not count."""
         with _typed(self._directory):
             if self._counts is None:
                 few = self._written <= _COUNTED_ONE_BY_ONE
                 self._counts = _Counts(self._searcher, self._schema, self._written, beside() if few else None)
-            return self._counts.of(wanted)
+            return Frequencies(units, self._counts.of(wanted))
 
     @property
     def _written(self) -> int:
@@ -268,14 +307,11 @@ class _Counts:
         """``others``: entries whose documents do not count; None to take the library's word."""
         self._searcher = searcher
         self._schema = schema
+        self._as_written = others is None or written == searcher.num_docs
         self._others = tantivy.Query.term_set_query(schema, "entry", list(others)) if others else None
-        self._all_count = others is None or (not others and written == searcher.num_docs)
-        self._units = written if self._all_count else self._count(tantivy.Query.all_query())
-        if self._units >= written * (1 - _LITTLE):
-            self._all_count, self._units = True, written
         self._holding: dict[tuple[str, str], int] = {}
 
-    def of(self, wanted: Iterable[tuple[str, str]]) -> Frequencies:
+    def of(self, wanted: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
         if len(self._holding) > _REMEMBERED:
             self._holding.clear()
         found = {}
@@ -285,19 +321,45 @@ class _Counts:
                 count = self._holding[key] = self._holders(*key)
             if count:
                 found[key] = count
-        return Frequencies(self._units, found)
+        return found
 
     def _holders(self, field: str, term: str) -> int:
         written = self._searcher.doc_freq(field, term)
-        if not written or self._all_count:
+        if not written or (self._as_written and self._others is None):
             return written
-        return self._count(tantivy.Query.term_query(self._schema, field, term, "basic"))
+        holding = tantivy.Query.term_query(self._schema, field, term, "basic")
+        if not self._as_written:
+            written = self._count(holding)
+        if self._others is None:
+            return written
+        both = [(tantivy.Occur.Must, holding), (tantivy.Occur.Must, self._others)]
+        return written - self._count(tantivy.Query.boolean_query(both))
 
     def _count(self, wanted: tantivy.Query) -> int:
-        if self._others is not None:
-            wanted = tantivy.Query.boolean_query([(tantivy.Occur.Must, wanted), (tantivy.Occur.MustNot, self._others)])
         found: Any = self._searcher.search(wanted, 1, count=True)
         return int(found.count)
+
+
+_WORD_CHARS = 4
+"""Of a trigram as a word: its three bytes in base64."""
+
+
+def _word_of(code: int) -> str:
+    return base64.b64encode(code.to_bytes(3, "big")).decode()
+
+
+def _words_of(trigrams: bytes) -> str:
+    """The words of packed codes (`file_trigrams`), as `_word_of` has each; made column by column, which takes a
+    twentieth of the time."""
+    count = len(trigrams) // 4
+    codes = bytearray(3 * count)
+    for byte in range(3):
+        codes[byte::3] = trigrams[2 - byte :: 4]
+    encoded = base64.b64encode(codes)
+    words = bytearray(b" ") * (count * (_WORD_CHARS + 1))
+    for char in range(_WORD_CHARS):
+        words[char :: _WORD_CHARS + 1] = encoded[char::_WORD_CHARS]
+    return words.decode()
 
 
 def _idf(documents: int, holding: int) -> float:

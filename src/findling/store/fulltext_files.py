@@ -18,7 +18,7 @@ from typing import NamedTuple
 from findling.model import errors
 from findling.store import layout
 
-FORMAT = "2"
+FORMAT = "3"
 """Written beside the index, with the identity of the tables it belongs to; anything else there means: build anew."""
 
 _FORMAT_FILE = "format"

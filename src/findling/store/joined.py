@@ -324,11 +324,9 @@ class JoinedIndex:
     # --- patterns -------------------------------------------------------------------------------------------
 
     def containing(self, plan: TrigramPlan) -> Collection[int]:
-        return [self.outer(at, own) for at in self._begun for own in self._parts[at].index.containing(plan)]
-
-    def uncovered_blobs(self) -> Sequence[int]:
-        return [self.outer(at, own) for at in self._begun for own in self._parts[at].index.uncovered_blobs()]
-
-    @property
-    def covered(self) -> int:
-        return sum(part.index.covered for part in self._filled())
+        return [
+            self.outer(at, own)
+            for at in self._begun
+            for own in self._parts[at].index.containing(plan)
+            if own not in self._hidden[at]
+        ]

@@ -15,7 +15,6 @@ from findling.model import errors
 
 DATABASE = "index.db"
 FULLTEXT = "fulltext"
-TRIGRAMS = "trigrams"
 LOCK = "writer.lock"
 WATCHER = "watcher.lock"
 
@@ -24,6 +23,9 @@ NOT_DERIVED = frozenset((".gitignore", "config.toml", "config.json"))
 
 _FILES = (DATABASE, LOCK, "dense-")
 """What the names of files begin with."""
+
+_FOLDERS = (FULLTEXT, "trigrams")
+"""The second is of earlier formats."""
 
 SQLITE_SUFFIXES = ("", "-wal", "-shm", "-journal")
 """A database and the files that SQLite keeps beside it."""
@@ -99,14 +101,14 @@ def bytes_on_disk(directory: Path) -> int:
 def is_own(path: Path) -> bool:
     """Whether findling makes files or folders of that name, or what stands there could be taken for none of a user's:
     a link, a device."""
-    if path.name in (FULLTEXT, TRIGRAMS) or path.name.startswith((*_FILES, WATCHER)):
+    if path.name in _FOLDERS or path.name.startswith((*_FILES, WATCHER)):
         return True
     return not_a_file(path) and not_a_folder(path)
 
 
 def _expected(entry: os.DirEntry[str]) -> bool:
     is_folder = entry.is_dir(follow_symlinks=False)
-    if entry.name in (FULLTEXT, TRIGRAMS):
+    if entry.name == FULLTEXT:
         return is_folder and not holds_other_than_files(Path(entry.path))
     return entry.is_file(follow_symlinks=False) or (is_folder and not entry.name.startswith(_FILES))
 

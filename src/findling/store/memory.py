@@ -1,7 +1,7 @@
 """An index in this process's memory: plain dictionaries over readings, with nothing on disk and nothing to build.
 
-It answers as the index on disk does, in the same order. What BM25 weighs by, the mean lengths above all, is counted of
-what is held, or given as `Statistics` where what is held is only the part of a folder that was read.
+It answers as the index on disk does, in the same order. Statistics are counted of what is held, or given as
+`Statistics` where what is held is only the part of a folder that was read.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from msgspec import Struct
 from findling.model import term_rows, tokenizer
 from findling.model.rows import DefinedNames, FileRow, ManifestRow, SymbolRow, squashed
 from findling.model.text_encodings import UTF8
+from findling.store.lengths import MEANS, filled_up
 from findling.store.proposals import proposed, rounded
 from findling.store.protocols import ANY, CHUNK_BITS, FILE_UNIT, Frequencies, OnlyThese, VectorRows
 
@@ -61,43 +62,32 @@ class _Field(Struct):
 
     postings: dict[str, dict[int, int]] = {}
     lengths: dict[int, int] = {}
-    total: int = 0
 
     def add(self, unit: int, text: str) -> None:
         words = text.split()
-        self.lengths[unit] = len(words)
-        self.total += len(words)
+        self.lengths[unit] = filled_up(len(words))
         for term, count in Counter(words).items():
             self.postings.setdefault(term, {})[unit] = count
 
     def remove(self, unit: int, text: str) -> None:
-        self.total -= self.lengths.pop(unit)
+        del self.lengths[unit]
         for term in set(text.split()):
             del self.postings[term][unit]
 
-    def scores(self, term: str, weight: float, mean: float) -> Iterator[tuple[int, float]]:
+    def scores(self, term: str, weight: float, mean: int) -> Iterator[tuple[int, float]]:
         """Each unit that has a term, and its BM25 (Robertson and Sparck Jones). ``weight``: the term's, with its idf;
         ``mean``: how many terms of this field a unit has."""
         for unit, count in self.postings.get(term, {}).items():
-            length = _rounded(self.lengths[unit])
-            yield unit, weight * (1 + K1) * count / (count + K1 * (1 - B + B * length / mean))
-
-
-def _rounded(length: int) -> int:
-    """A length as the text index on disk remembers it, in a byte: from 40 on its three bits behind the first."""
-    beyond = length - 24
-    shift = max(0, beyond.bit_length() - 4) if beyond > 0 else 0
-    return (beyond >> shift << shift) + 24
+            yield unit, weight * (1 + K1) * count / (count + K1 * (1 - B + B * self.lengths[unit] / mean))
 
 
 class MemoryIndex:
-    """Implements `protocols.Index`. For one thread. ``mean_lengths``: of the fields of the text index, instead of what
-    is counted. ``statistics``: of more files than are held; what they do not tell is counted of those."""
+    """Implements `protocols.Index`. For one thread. ``statistics``: of more files than are held; what they do not tell
+    is counted of those."""
 
-    def __init__(self, *, mean_lengths: Mapping[str, float] | None = None) -> None:
+    def __init__(self) -> None:
         self.derived: dict[int, array[int]] = {}
         self.statistics: Statistics | None = None
-        self._mean_lengths = mean_lengths or {}
         self._generation = 0
         self._contents: dict[int, _Content] = {}
         self._ids: dict[tuple[bytes, str], int] = {}
@@ -298,12 +288,8 @@ class MemoryIndex:
         self, weights: Mapping[tuple[str, str], float], limit: int, allowed: Set[int] | None = None
     ) -> list[tuple[int, float]]:
         scores: dict[int, float] = {}
-        means = {
-            name: self._mean_lengths.get(name) or text.total / max(1, self._units)
-            for name, text in self._fields.items()
-        }
         for (name, term), weight in weights.items():
-            for unit, score in self._fields[name].scores(term, weight, means[name]):
+            for unit, score in self._fields[name].scores(term, weight, MEANS[name]):
                 scores[unit] = scores.get(unit, 0.0) + score
         ordered = sorted(rounded(scores.items()), key=lambda pair: (-pair[1], pair[0]))
         return self._proposed(ordered, limit, allowed)
@@ -359,14 +345,8 @@ class MemoryIndex:
     # --- patterns -------------------------------------------------------------------------------------------
 
     def containing(self, plan: TrigramPlan) -> Collection[int]:
-        return [blob_id for blob_id, content in self._contents.items() if plan.holds(_trigrams(content))]
-
-    def uncovered_blobs(self) -> Sequence[int]:
-        return ()
-
-    @property
-    def covered(self) -> int:
-        return len(self._contents)
+        holding = (blob_id for blob_id, content in self._contents.items() if plan.holds(_trigrams(content)))
+        return [entry_id for blob_id in holding for entry_id in self._of_content.get(blob_id, ())]
 
 
 def _trigrams(content: _Content) -> frozenset[int]:

@@ -47,8 +47,9 @@ def proposed(
     return _first(list(kept.items()), count)
 
 
-_DECIMALS = 4
-"""Of a score: what is behind depends on the order in which the parts of a sum were added up."""
+_DECIMALS = 2
+"""Of a score. What is behind depends on the order in which the parts of a sum were added up, and on how 24 bits of a
+weight were rounded, which another index does otherwise: with four decimals one answer in a hundred was another one."""
 
 
 def rounded(scores: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:

@@ -145,17 +145,10 @@ class Proposals(Protocol):
 
 
 class Patterns(Protocol):
-    """Which contents can hold a text."""
+    """Which files can hold a text."""
 
     def containing(self, plan: TrigramPlan) -> Collection[int]:
-        """Contents that can hold what a plan asks for, of those that something is known of."""
-
-    def uncovered_blobs(self) -> Sequence[int]:
-        """The others: each may hold anything."""
-
-    @property
-    def covered(self) -> int:
-        """How many contents something is known of."""
+        """The entries whose content can hold what a plan asks for, of the files that are searched."""
 
 
 class Index(Manifests, Records, Proposals, Patterns, Protocol):

@@ -1,26 +1,31 @@
-"""Reading the index: what is in a content (chunks, symbols, terms, text) beside the files and vectors of a manifest,
-and what the derived indexes propose of it.
+"""The index on disk as a search sees it (`protocols.Index`): one committed generation of a manifest in one store.
 
-Everything belongs to one committed generation (`snapshots`).
+What is read is remembered within a bound, so that a process that answers many queries touches the disk only for what
+is new to it: of contents and entries always, as they never change, of a manifest until the next generation.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import apsw
 
 from findling.config.roots import LIVE
 from findling.model import term_rows
 from findling.model.reading import ChunkRow, Use
-from findling.model.rows import DefinedNames, SymbolRow, squashed
-from findling.store import parts
-from findling.store.manifest_reader import batches
+from findling.model.rows import DefinedNames, FileRow, ManifestRow, SymbolRow, squashed
+from findling.model.text_encodings import UTF8
+from findling.store import connections, fulltext, fulltext_files, layout, parts, schema
+from findling.store.listed import Listed
+from findling.store.models import Models
 from findling.store.proposals import proposed
-from findling.store.protocols import ANY, Frequencies, OnlyThese
-from findling.store.vector_reader import VectorReader
+from findling.store.protocols import ANY, Frequencies, OnlyThese, VectorRows
+from findling.store.schema import DATABASE, FULLTEXT, batches
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,74 +34,367 @@ if TYPE_CHECKING:
     from findling.model.trigram_plan import TrigramPlan
     from findling.store.dense import DenseIndex
 
-_CONTENTS = 2_000
-"""Contents whose rows are kept between queries, from one generation to the next too: about 7 kB each."""
+_WRITTEN = "SELECT key, value FROM meta WHERE key IN ('generation', 'only_vectors')"
 
-_CHUNK_LISTS = 500
-"""Contents whose chunks are, about 8 kB each: only what is shown needs them."""
+_FILE = (
+    "SELECT m.entry_id, e.blob_id, e.path, b.language, b.kind, b.size, b.lines, b.generated, "
+    f"b.body_terms, b.name_terms, nullif(b.encoding, '{UTF8}') "
+    "FROM manifest_files m CROSS JOIN entries e USING (entry_id) JOIN blobs b USING (blob_id) "
+)
+"""Gives what `_file` takes."""
 
-_SYMBOL_LISTS = 100
-"""Contents whose definitions are, about 30 kB each: only what is shown needs these, too."""
+_FILE_FROM_ENTRY = _FILE.replace(
+    "FROM manifest_files m CROSS JOIN entries e USING (entry_id)",
+    # CROSS: from the few entries of a content or a path, not from the manifest's many files
+    "FROM entries e CROSS JOIN manifest_files m USING (entry_id)",
+)
 
-_USE_LISTS = 200
-"""Contents whose uses of names are, about 40 kB each: only questions about callers need them."""
+_MANIFEST = (
+    "SELECT manifest_id, complete, pending, synced_at, files, chunks, "
+    "body_terms, name_terms, counts, wanted FROM manifests WHERE root=? AND ref=?"
+)
 
-_DERIVED = 10_000
-"""The same of `IndexReader.derived`, about 0.3 kB each."""
+# What is remembered between queries, and how much memory each takes.
+_FILES = 6_000  # rows of entries, 1 kB
+_CONTENTS = 2_000  # terms and names of contents, 7 kB
+_CHUNK_LISTS = 500  # 8 kB; only what is shown needs them
+_SYMBOL_LISTS = 100  # 30 kB; only what is shown needs them
+_USE_LISTS = 200  # 40 kB; only questions about callers need them
+_DERIVED = 10_000  # `IndexReader.derived`, 0.3 kB
 
 _FEW = 3_000
 """Up to so many entries the text index is asked for them by id; a longer list costs more than it saves."""
 
 _MOST_SPREAD = 20
-"""Times as many proposals as are wanted that are taken at first where what is searched is few of what there is."""
+"""Times as many proposals as are wanted that are taken at first where what is searched are few of what there is."""
 
 _AT_ONCE = 100
 """Contents whose definitions are looked through together."""
 
+_Value = TypeVar("_Value")
 
-class IndexReader(VectorReader):
-    """Reads one root's manifest in one store. Not to be shared between threads."""
+
+class IndexReader:
+    """Reads one root's manifest in one store. Not to be shared between threads.
+
+    `listed` has what the last listing of the folder gave, `models` which files have vectors.
+    """
 
     def __init__(self, directory: Path, root: str, ref: str = LIVE) -> None:
-        super().__init__(directory, root, ref)
+        self.directory = directory
+        before = layout.file_id(directory / DATABASE)  # another may take its place from here on
+        self._db, self._only_now = connections.connect_to_read(directory / DATABASE)
+        self.identity = schema.identity(self._db)
+        self._inode = before or layout.file_id(directory / DATABASE)
+        self._root, self._ref = root, ref
+        self.generation = -1
+        self._contents = -1
+        """As ``generation``, but the same after writing only vectors."""
+        # the same in every generation
+        self._files: dict[int, FileRow] = {}
         self._terms: dict[int, Sequence[int]] = {}
         self._names: dict[int, DefinedNames] = {}
         self._chunks: dict[int, list[ChunkRow]] = {}
         self._symbols: dict[int, list[SymbolRow]] = {}
         self._uses: dict[int, list[Use]] = {}
-        self._counts: dict[int, int] = {}
-        self._uncovered: list[int] | None = None
-        self._uncovered_by: frozenset[int] | None = None
-        self._only_ours: bool | None = None
-        self._dense: dict[int, tuple[DenseIndex, int]] = {}
-        """By model its sign bits, and the generation that they are of."""
         self.derived: dict[int, array[int]] = {}
         """Numbers that others work out from a content's definitions."""
-
-    @property
-    def _of_contents(self) -> tuple[dict[int, Any], ...]:
-        return self._terms, self._names, self._chunks
-
-    @property
-    def _remembers_much(self) -> bool:
-        much = any(len(cache) > _CONTENTS for cache in self._of_contents)
-        return super()._remembers_much or much or len(self.derived) > _DERIVED
+        # derived indexes, brought to a generation when it is read
+        self._text: fulltext.FulltextReader | None = None
+        self._dense: dict[int, tuple[DenseIndex, int]] = {}
+        """By model its sign bits, and the generation that they are of."""
+        self._forget()
 
     def _forget(self) -> None:
-        super()._forget()
-        for cache in self._of_contents:  # what is in a content is the same in every generation
-            if len(cache) > _CONTENTS:
-                cache.clear()
+        """Forget what belongs to a generation."""
+        self._forget_vectors()
+        self._manifest: ManifestRow | None = None
+        self._listed: Listed | None = None
+        self._listing: list[FileRow] | None = None
+        self._in_manifest: dict[int, None] = {}
+        """Entries that the manifest is known to have."""
+        self._others: list[int] | None = None
+        self._crowding: float | None = None
+        self._counts: dict[int, int] = {}
         if len(self.derived) > _DERIVED:
             self.derived.clear()
-        self._counts.clear()
-        self._only_ours = self._uncovered = None
 
-    # --- proposals of the derived indexes -------------------------------------------------------------------
+    def _forget_vectors(self) -> None:
+        """Forget what may be other when vectors were written, and look at the text index anew."""
+        self._models: Models | None = None
+        if self._text is not None:
+            self._text.reload()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Everything read inside belongs to one generation."""
+        try:
+            with connections.rows_of(self.directory / DATABASE):
+                self._db.execute("BEGIN")
+                written: dict[Any, Any] = dict(self._db.execute(_WRITTEN))
+                generation = int(written.get("generation") or 0)
+                contents = generation - int(written.get("only_vectors") or 0)
+                if contents != self._contents:
+                    self._forget()
+                elif generation != self.generation:
+                    self._forget_vectors()
+                self.generation, self._contents = generation, contents
+                yield
+        finally:
+            with suppress(apsw.Error):  # nothing was written, and what went wrong was said above
+                if self._db.in_transaction:
+                    self._db.execute("COMMIT")
+
+    @property
+    def chunking(self) -> str | None:
+        """The sizes that the files were cut by, '' for the default ones; None while there are none.
+
+        Within a snapshot.
+        """
+        filled = self._value("SELECT 1 FROM entries LIMIT 1") is not None
+        return schema.chunking(self._db) if filled else None
+
+    def close(self) -> None:
+        self._db.close()
+        self._text = None
+
+    def latest_fingerprint(self) -> str | None:
+        """The id of the embedder that made the newest vectors; None when there are none. Needs no snapshot."""
+        with connections.rows_of(self.directory / DATABASE):
+            latest = self.models.latest()
+            model = None if latest is None else self.models.get(latest)
+            return model.fingerprint if model else None
+
+    @property
+    def replaced(self) -> bool:
+        """Whether another file stands where this one was opened (the store was deleted, or built anew), or may soon."""
+        return self._only_now or layout.file_id(self.directory / DATABASE) != self._inode
+
+    @property
+    def fulltext(self) -> fulltext.FulltextReader:
+        """Raises `IndexUnavailable` when it is missing or damaged; then the store must be built anew."""
+        if self._text is None:
+            directory = self.directory / FULLTEXT
+            if not fulltext_files.usable(directory, self.identity):
+                raise schema.TextIndexLost(f"The text index at {directory} is missing or damaged.")
+            self._text = fulltext.FulltextReader(directory)
+        return self._text
+
+    @property
+    def listed(self) -> Listed:
+        if self._listed is None:
+            self._listed = Listed(self._db, self._manifest_id)
+        return self._listed
+
+    @property
+    def models(self) -> Models:
+        if self._models is None:
+            self._models = Models(self._db, self.manifest, self.directory, self.identity)
+        return self._models
+
+    def bytes_on_disk(self) -> int:
+        """Size of everything in the store's folder."""
+        return layout.bytes_on_disk(self.directory)
+
+    def _value(self, sql: str, *values: Any) -> Any:
+        return schema.scalar(self._db, sql, *values)
+
+    def _remember(
+        self,
+        cache: dict[int, _Value],
+        most: int,
+        ids: Iterable[int],
+        read: Callable[[str], Iterable[tuple[int, _Value]]],
+    ) -> dict[int, _Value]:
+        """What is known of ids, in their order; ``most``: as much is remembered."""
+        wanted = list(ids)
+        missing = [key for key in wanted if key not in cache]
+        found = cache
+        if missing and len(cache) + len(missing) > most:
+            found = {key: cache[key] for key in wanted if key in cache}
+            cache.clear()
+        for some in batches(missing):
+            new = dict(read(some))
+            cache.update(new)
+            if found is not cache:
+                found.update(new)
+        return {key: found[key] for key in wanted if key in found}
+
+    # --- what stands where ----------------------------------------------------------------------------------
+
+    @property
+    def manifest(self) -> ManifestRow | None:
+        """None when this root was never indexed."""
+        if self._manifest is None:
+            row = self._db.execute(_MANIFEST, (self._root, self._ref)).fetchone()
+            self._manifest = ManifestRow(row[0], bool(row[1]), *row[2:]) if row else None
+        return self._manifest
+
+    @property
+    def _manifest_id(self) -> int:
+        manifest = self.manifest
+        return manifest.manifest_id if manifest else -1
+
+    @property
+    def crowding(self) -> float:
+        """Entries of the store for each of the manifest's: 1 where it holds nothing else. Proposals come from all."""
+        if self._crowding is None:
+            files = self.manifest.files if self.manifest else 0
+            self._crowding = self._value("SELECT count(*) FROM entries") / files if files else 1.0
+        return self._crowding
+
+    def others(self) -> list[int]:
+        """The store's entries that the manifest does not have: earlier versions, other branches and work trees."""
+        if self._others is None:
+            sql = "SELECT entry_id FROM entries EXCEPT SELECT entry_id FROM manifest_files WHERE manifest_id=?"
+            self._others = [row[0] for row in self._db.execute(sql, (self._manifest_id,))]
+        return self._others
+
+    def own(self, entry_ids: Set[int]) -> Set[int]:
+        """Those of the entries that belong to the manifest."""
+        for ids in batches(entry_ids - self._in_manifest.keys()):
+            sql = f"SELECT entry_id FROM manifest_files WHERE manifest_id=? AND entry_id IN ({ids})"
+            self._in_manifest.update((row[0], None) for row in self._db.execute(sql, (self._manifest_id,)))
+        return entry_ids & self._in_manifest.keys()
+
+    def files(self, entry_ids: Iterable[int]) -> dict[int, FileRow]:
+        """Those of the entries that belong to the manifest."""
+        wanted = list(entry_ids)
+        known = self.own(set(wanted))
+        return self._remember(self._files, _FILES, [key for key in wanted if key in known], self._read_files)
+
+    def _read_files(self, ids: str) -> Iterator[tuple[int, FileRow]]:
+        for row in self._db.execute(_FILE + f"WHERE m.manifest_id=? AND m.entry_id IN ({ids})", (self._manifest_id,)):
+            yield row[0], _file(row)
+
+    def all_files(self, *, prefix: str = "") -> Iterator[FileRow]:
+        """Every file of the manifest in path order, those under a folder only when ``prefix`` names one."""
+        if prefix:
+            sql = _FILE_FROM_ENTRY + "WHERE m.manifest_id=? AND e.path >= ? AND e.path < ? ORDER BY e.path"
+            rows = self._db.execute(sql, (self._manifest_id, f"{prefix}/", f"{prefix}0"))
+        else:
+            rows = self._db.execute(_FILE + "WHERE m.manifest_id=? ORDER BY e.path", (self._manifest_id,))
+        for row in rows:
+            yield _file(row)
+
+    def file_at(self, path: str) -> FileRow | None:
+        row = self._db.execute(
+            _FILE_FROM_ENTRY + "WHERE m.manifest_id=? AND e.path=?", (self._manifest_id, path)
+        ).fetchone()
+        return _file(row) if row else None
+
+    def paths_ending(self, tail: str) -> list[str]:
+        """Every path of the manifest that ends with ``tail``, in order."""
+        sql = (
+            "SELECT e.path FROM entries e CROSS JOIN manifest_files m USING (entry_id) "
+            "WHERE m.manifest_id=? AND substr(e.path, ?)=? ORDER BY e.path"
+        )
+        return [row[0] for row in self._db.execute(sql, (self._manifest_id, -len(tail), tail))]
+
+    def files_of_blobs(self, blob_ids: Iterable[int]) -> list[FileRow]:
+        """The manifest's files with these contents, in path order."""
+        found: list[FileRow] = []
+        for ids in batches(blob_ids):
+            sql = _FILE_FROM_ENTRY + f"WHERE e.blob_id IN ({ids}) AND m.manifest_id=?"
+            found += [_file(row) for row in self._db.execute(sql, (self._manifest_id,))]
+        found.sort(key=lambda row: row.path)
+        return found
+
+    def listing(self) -> list[FileRow]:
+        """Every file of the manifest in path order, remembered: for questions that may touch any of them."""
+        if self._listing is None:
+            self._listing = list(self.all_files())
+        return self._listing
+
+    # --- what is in it --------------------------------------------------------------------------------------
+
+    def terms(self, blob_ids: Iterable[int]) -> dict[int, Sequence[int]]:
+        """Term rows (`term_rows`) by blob."""
+
+        def read(ids: str) -> Iterator[tuple[int, Sequence[int]]]:
+            for blob_id, data in self._db.execute(f"SELECT blob_id, terms FROM readings WHERE blob_id IN ({ids})"):
+                yield blob_id, term_rows.unpack(data)
+
+        return self._remember(self._terms, _CONTENTS, blob_ids, read)
+
+    def chunks(self, blob_id: int) -> list[ChunkRow]:
+        """A content's chunks in order."""
+        return self._unpacked(self._chunks, _CHUNK_LISTS, blob_id, "chunks", parts.chunks)
+
+    def symbols(self, blob_id: int) -> list[SymbolRow]:
+        """A content's definitions in order."""
+
+        def rows(data: bytes) -> list[SymbolRow]:
+            return [SymbolRow(blob_id, position, *symbol) for position, symbol in enumerate(parts.symbols(data))]
+
+        return self._unpacked(self._symbols, _SYMBOL_LISTS, blob_id, "symbols", rows)
+
+    def uses(self, blob_id: int) -> list[Use]:
+        """Where names are used in a content, in order."""
+        return self._unpacked(self._uses, _USE_LISTS, blob_id, "uses", parts.uses)
+
+    def _unpacked(
+        self, cache: dict[int, _Value], most: int, blob_id: int, part: str, unpack: Callable[[bytes], _Value]
+    ) -> _Value:
+        """A part of a reading; as of an empty one where the content is gone."""
+        if blob_id not in cache:
+            if len(cache) >= most:
+                cache.clear()
+            packed = self._value(f"SELECT {part} FROM readings WHERE blob_id=?", blob_id)
+            cache[blob_id] = unpack(packed or parts.NOTHING)
+        return cache[blob_id]
+
+    def defined_names(self, blob_ids: Iterable[int]) -> dict[int, DefinedNames]:
+        """Names and kinds of contents' definitions, in less room than `symbols`. Without any: absent."""
+
+        def read(ids: str) -> Iterator[tuple[int, DefinedNames]]:
+            for blob_id, data in self._packed_symbols(ids):
+                if data != parts.NOTHING:
+                    yield blob_id, DefinedNames.of(parts.symbols(data))
+
+        return self._remember(self._names, _CONTENTS, blob_ids, read)
+
+    def _packed_symbols(self, ids: str) -> Iterable[tuple[int, bytes]]:
+        return self._db.execute(f"SELECT blob_id, symbols FROM readings WHERE blob_id IN ({ids})")
+
+    def doc_text(self, blob_id: int) -> bytes | None:
+        """The text of a converted document, UTF-8; None of others, whose text is their file's."""
+        text = self._value("SELECT text FROM readings WHERE blob_id=?", blob_id)
+        if text is not None and not isinstance(text, bytes):
+            raise TypeError("a document's text is no text")
+        return text
+
+    def taken_apart(self, blob_id: int) -> tuple[int, int, str]:
+        """How many chunks and symbols a content has, and what kept the others from being found (`Reading.problem`)."""
+        sql = "SELECT chunks, symbols, problem FROM blobs WHERE blob_id=?"
+        ((chunks, symbols, problem),) = self._db.execute(sql, (blob_id,))
+        return int(chunks), int(symbols), str(problem)
+
+    def vectors(self, entry_ids: Iterable[int], model_id: int) -> VectorRows | None:
+        """See `Records.vectors`."""
+        return self.models.decoded(entry_ids, model_id)
+
+    # --- proposals ------------------------------------------------------------------------------------------
+
+    def term_counts(self, keys: Iterable[int]) -> dict[int, int]:
+        """Files of the manifest that have a term, by term key; 0 for none."""
+        keys = list(keys)
+        found = {key: 0 for key in keys if key not in self._counts}
+        under = f"{self._manifest_id:d}, {self.manifest.counts if self.manifest else 0:d}"
+        for ids in batches(found):
+            found.update(
+                self._db.execute(
+                    "SELECT term, sum(files) FROM term_counts "
+                    f"WHERE counted_under IN ({under}) AND term IN ({ids}) GROUP BY term"
+                )
+            )
+        self._counts.update(found)
+        return {key: self._counts[key] for key in keys}
 
     def frequencies(self, wanted: Iterable[tuple[str, str]]) -> Frequencies:
         """See `Proposals.frequencies`: earlier versions of files and other manifests do not count."""
-        return self.fulltext.frequencies(wanted, self.others)
+        units = self.manifest.files + self.manifest.chunks if self.manifest else 0
+        return self.fulltext.frequencies(wanted, units, self.others)
 
     def lexical(
         self, weights: Mapping[tuple[str, str], float], limit: int, allowed: Set[int] | None = None
@@ -131,105 +429,13 @@ class IndexReader(VectorReader):
         if known is None:
             from findling.store.dense import DenseIndex
 
-            found = self.model(model_id)
-            index = DenseIndex(self, model_id, found[1] if found else 0)
+            index = DenseIndex(self.models, model_id)
         else:
             index, generation = known
             if generation != self.generation:
-                index.refresh()
+                index.refresh(self.models)
         self._dense[model_id] = index, self.generation
         return index
-
-    def containing(self, plan: TrigramPlan) -> Collection[int]:
-        """Contents that can hold what a plan asks for, of those that the exact-text index knows."""
-        return self.trigrams.candidates(plan)
-
-    @property
-    def covered(self) -> int:
-        """How many contents the exact-text index knows."""
-        return len(self.trigrams.covered)
-
-    def uncovered_blobs(self) -> list[int]:
-        """Contents that the exact-text index says nothing about, ascending."""
-        if self._uncovered is None or self._uncovered_by is not self.trigrams.covered:
-            everything = [row[0] for row in self._db.execute("SELECT blob_id FROM blobs")]
-            self._uncovered = self.trigrams.uncovered(everything)
-            self._uncovered_by = self.trigrams.covered
-        return self._uncovered
-
-    # --- contents -------------------------------------------------------------------------------------------
-
-    def terms(self, blob_ids: Iterable[int]) -> dict[int, Sequence[int]]:
-        """Term rows (`term_rows`) by blob."""
-        return self._remember(
-            self._terms,
-            blob_ids,
-            lambda ids: (
-                (blob_id, term_rows.unpack(data))
-                for blob_id, data in self._db.execute(f"SELECT blob_id, terms FROM readings WHERE blob_id IN ({ids})")
-            ),
-        )
-
-    def taken_apart(self, blob_id: int) -> tuple[int, int, str]:
-        """How many chunks and symbols a content has, and what kept the others from being found (`Reading.problem`)."""
-        sql = "SELECT chunks, symbols, problem FROM blobs WHERE blob_id=?"
-        ((chunks, symbols, problem),) = self._db.execute(sql, (blob_id,))
-        return int(chunks), int(symbols), str(problem)
-
-    def doc_text(self, blob_id: int) -> bytes | None:
-        """The text of a converted document, UTF-8; None of others, whose text is their file's."""
-        text = self._value("SELECT text FROM readings WHERE blob_id=?", blob_id)
-        if text is not None and not isinstance(text, bytes):
-            raise TypeError("a document's text is no text")
-        return text
-
-    def chunks(self, blob_id: int) -> list[ChunkRow]:
-        """A content's chunks in order."""
-        known = self._chunks.get(blob_id)
-        if known is None:
-            if len(self._chunks) >= _CHUNK_LISTS:
-                self._chunks.clear()
-            known = self._chunks[blob_id] = parts.chunks(self._part("chunks", blob_id))
-        return known
-
-    def symbols(self, blob_id: int) -> list[SymbolRow]:
-        """A content's definitions in order."""
-        known = self._symbols.get(blob_id)
-        if known is None:
-            if len(self._symbols) >= _SYMBOL_LISTS:
-                self._symbols.clear()
-            found = parts.symbols(self._part("symbols", blob_id))
-            known = [SymbolRow(blob_id, position, *symbol) for position, symbol in enumerate(found)]
-            self._symbols[blob_id] = known
-        return known
-
-    def uses(self, blob_id: int) -> list[Use]:
-        """Where names are used in a content, in order."""
-        known = self._uses.get(blob_id)
-        if known is None:
-            if len(self._uses) >= _USE_LISTS:
-                self._uses.clear()
-            known = self._uses[blob_id] = parts.uses(self._part("uses", blob_id))
-        return known
-
-    def _part(self, name: str, blob_id: int) -> bytes:
-        """What is packed of a content; nothing, packed, of one that is gone."""
-        return self._value(f"SELECT {name} FROM readings WHERE blob_id=?", blob_id) or parts.NOTHING
-
-    def defined_names(self, blob_ids: Iterable[int]) -> dict[int, DefinedNames]:
-        """Names and kinds of contents' definitions, in less room than `symbols`. Without any: absent."""
-        return self._remember(
-            self._names,
-            blob_ids,
-            lambda ids: (
-                (blob_id, DefinedNames.of(parts.symbols(data)))
-                for blob_id, data in self._packed_symbols(ids)
-                if data != parts.NOTHING
-            ),
-        )
-
-    def _packed_symbols(self, ids: str) -> Iterable[tuple[int, bytes]]:
-        return self._db.execute(f"SELECT blob_id, symbols FROM readings WHERE blob_id IN ({ids})")
 
     def named(self, squashed: Iterable[str], limit: int, only: OnlyThese = ANY) -> list[SymbolRow]:
         """Definitions whose squashed name is one of these, in the manifest's contents; at most about ``limit``."""
@@ -277,9 +483,7 @@ class IndexReader(VectorReader):
     @property
     def _ours(self) -> str:
         """The condition that a name ``d`` belongs to the manifest; nothing where the store holds nothing else."""
-        if self._only_ours is None:
-            self._only_ours = self.crowding == 1
-        if self._only_ours:
+        if self.crowding == 1:
             return ""
         return (
             # CROSS: from the content's few entries; left alone, SQLite goes through the whole manifest each time.
@@ -287,17 +491,12 @@ class IndexReader(VectorReader):
             f"WHERE e.blob_id = d.blob_id AND m.manifest_id = {self._manifest_id:d})"
         )
 
-    def term_counts(self, keys: Iterable[int]) -> dict[int, int]:
-        """Files of the manifest that have a term, by term key; 0 for none."""
-        keys = list(keys)
-        found = {key: 0 for key in keys if key not in self._counts}
-        under = f"{self._manifest_id:d}, {self.manifest.counts if self.manifest else 0:d}"
-        for ids in batches(found):
-            found.update(
-                self._db.execute(
-                    "SELECT term, sum(files) FROM term_counts "
-                    f"WHERE counted_under IN ({under}) AND term IN ({ids}) GROUP BY term"
-                )
-            )
-        self._counts.update(found)
-        return {key: self._counts[key] for key in keys}
+    def containing(self, plan: TrigramPlan) -> Collection[int]:
+        """See `Patterns.containing`."""
+        return self.own(self.fulltext.containing(plan))
+
+
+def _file(row: Any) -> FileRow:
+    values: list[Any] = [*row]
+    values[7] = bool(values[7])
+    return FileRow(*values)

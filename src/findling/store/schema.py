@@ -28,6 +28,7 @@ import errno
 import os
 import re
 import shutil
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,6 @@ from findling.model import errors, secrets
 from findling.store import checksums
 from findling.store.layout import DATABASE as DATABASE
 from findling.store.layout import FULLTEXT as FULLTEXT
-from findling.store.layout import TRIGRAMS as TRIGRAMS
 
 
 class IndexDamaged(errors.IndexUnavailable):
@@ -60,7 +60,7 @@ MASKED_OTHERWISE = "masked otherwise"
 """In place of the sizes that files were cut by: they are to be read again in any case."""
 
 
-FORMAT_VERSION = 6
+FORMAT_VERSION = 7
 """An index of another format is built anew."""
 
 
@@ -182,6 +182,17 @@ def chunking(connection: apsw.Connection) -> str:
 def size(connection: apsw.Connection) -> int:
     """Bytes of the tables' file, without its log."""
     return int(scalar(connection, "PRAGMA page_count")) * int(scalar(connection, "PRAGMA page_size"))
+
+
+_BATCH = 500
+"""Ids per statement."""
+
+
+def batches(ids: Iterable[int]) -> Iterator[str]:
+    """The ids as SQL lists. They are integers of our own, so they need no binding."""
+    wanted = list(ids)
+    for start in range(0, len(wanted), _BATCH):
+        yield ",".join([f"{key:d}" for key in wanted[start : start + _BATCH]])
 
 
 def scalar(connection: apsw.Connection, sql: str, *values: Any) -> Any:

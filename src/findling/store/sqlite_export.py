@@ -24,9 +24,9 @@ from findling.model import errors, vector_codes
 from findling.model.reading import ChunkRow
 from findling.model.rows import FileRow
 from findling.store import checksums, schema
+from findling.store.models import Model
 from findling.store.protocols import CHUNK_BITS
 from findling.store.reader import IndexReader
-from findling.store.vector_reader import Model
 
 _APPLICATION_ID = int.from_bytes(b"fndl", "big")
 """By this number in its head a database is known as one of ours, which may be replaced."""
@@ -113,9 +113,9 @@ def _write(reader: IndexReader, text_of: TextOf, part: Path) -> Exported:
         database.execute("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF")
         database.execute(_TABLES)
         database.execute("BEGIN")  # without a journal nothing is rolled back: a failed part is removed
-        passages = sum(_write_embeddings(database, reader, model) for model in reader.models())
-        latest = reader.latest_model_of_documents()
-        of_documents = [model for model in reader.models() if model.model_id == latest]
+        passages = sum(_write_embeddings(database, reader, model) for model in reader.models.every())
+        latest = reader.models.latest_of_documents()
+        of_documents = [model for model in reader.models.every() if model.model_id == latest]
         changed = [path for model in of_documents for path in _write_documents(database, reader, text_of, model)]
         database.execute("COMMIT")
         database.execute(_INDEXES)
@@ -183,10 +183,9 @@ class Passage(NamedTuple):
 
 def embedded_passages(reader: IndexReader, model: Model) -> Iterator[Passage]:
     """The passages that have a vector of a model, by path and place. Within a snapshot."""
-    coding = reader.coding(model.model_id)
-    for vector_id, entry_id, created_at, data in reader.live_vectors(model.model_id):
+    for vector_id, entry_id, created_at, data in reader.models.live_vectors(model.model_id):
         file = reader.files([entry_id])[entry_id]
-        rows = vector_codes.decode_floats(data, model.dimensions, coding)
+        rows = vector_codes.decode_floats(data, model.dimensions, model.coding)
         for ordinal, (chunk, row) in enumerate(zip(reader.chunks(file.blob_id), rows, strict=False)):
             vector = [round(float(number), _DIGITS) for number in row]
             yield Passage(vector_id << CHUNK_BITS | ordinal, file, ordinal, chunk, vector, created_at)
@@ -196,7 +195,7 @@ def exported(reader: IndexReader, name: str | None = None) -> Iterator[dict[str,
     """One object per passage with a vector: id, path, start_line, end_line, content_hash, embedding, model, created_at.
     ``name``: only of this model, or that with this fingerprint's id. Within a snapshot.
     """
-    for model in reader.models(name):
+    for model in reader.models.every(name):
         for passage in embedded_passages(reader, model):
             yield {
                 "id": passage.id,

@@ -80,7 +80,7 @@ class IndexWriter(ManifestWriter):
         base = entry_id << CHUNK_BITS
         chunks = ((base | ordinal, *texts) for ordinal, texts in enumerate(reading.documents))
         path_terms = " ".join(tokenizer.path_terms(file.path))
-        self._fulltext().add(entry_id, chunks, base | FILE_UNIT, path_terms)
+        self._fulltext().add(entry_id, chunks, base | FILE_UNIT, path_terms, reading.trigrams)
         counted = (reading.terms, len(reading.chunks), reading.body_terms, reading.name_terms)
         self.link(manifest_id, file, entry_id, counted if is_new else None)
         return entry_id
@@ -126,7 +126,6 @@ class IndexWriter(ManifestWriter):
         )
         defined = sorted({squashed(symbol.name) for symbol in reading.symbols})
         self._db.executemany("INSERT INTO definitions VALUES (?, ?)", [(name, blob_id) for name in defined])
-        self._trigrams.add(blob_id, reading.trigrams)
         return blob_id, True
 
     # --- vectors --------------------------------------------------------------------------------------------
@@ -206,21 +205,8 @@ class IndexWriter(ManifestWriter):
         text.commit()
         left = self._value("SELECT count(*) FROM entries")
         much = len(doomed) > garbage.SHRINK_SHARE * (len(doomed) + left)
-        if len(doomed) > garbage.KEEP_UNREFERENCED or (everything and much):
-            self._compact_trigrams()
         if everything and much:
             self.settle()
         if much and (everything or schema.size(self._db) < garbage.SOON_SHRUNK_BYTES):
             connections.shrink(self._db)
         return len(doomed)
-
-    @typed
-    def flush_trigrams(self, min_files: int) -> None:
-        """Write what is buffered of the exact-text index if it is at least ``min_files``."""
-        self._trigrams.flush(min_files)
-        if self._trigrams.wants_compaction:
-            self._compact_trigrams()
-
-    def _compact_trigrams(self) -> None:
-        live = {row[0] for row in self._db.execute("SELECT blob_id FROM blobs")}
-        self._trigrams.compact(live)

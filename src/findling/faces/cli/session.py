@@ -8,20 +8,15 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
-from findling import search
 from findling.faces.cli import terminal
 from findling.faces.cli.terminal.lines import Places, current_folder
 from findling.faces.cli.terminal.progress import show_progress
 from findling.faces.cli.terminal.safe import is_terminal, make_encodable, silence, wants_style, write_line
 from findling.model.errors import NotFound, RootError
-from findling.model.plurals import count
 from findling.model.typed_paths import as_path, lies_in, nearest_folder
 
 if TYPE_CHECKING:
@@ -33,11 +28,10 @@ if TYPE_CHECKING:
     from findling.faces.cli.main import OpenEngine
     from findling.faces.cli.terminal import JsonView, PlainView, PrettyView
     from findling.faces.cli.terminal.progress import ProgressDisplay
-    from findling.model.types import Hit, SearchResult
 
 
 PROMPT_LINES = 4
-"""Of a screen: the command that was typed, what is said of the answer, and the next prompt."""
+"""Lines of a screen that the answer must leave free: the typed command, a note, and the next prompt."""
 
 
 class Session:
@@ -112,12 +106,6 @@ class Session:
             return None
         return shutil.get_terminal_size().lines - PROMPT_LINES
 
-    @property
-    def most_chars(self) -> int | None:
-        """How long an answer may be, about, before it is cut to its length as it is printed (`within`)."""
-        most: int | None = self._args.max_tokens
-        return most and most * search.CHARS_PER_TOKEN
-
     @contextmanager
     def printing(self) -> Iterator[None]:
         """A reader who has seen enough (head, a pager that was left) ends what is printed inside, and nothing else."""
@@ -144,49 +132,3 @@ class Session:
                 write_line(sys.stderr, f"note: {note}")
         except OSError:  # an answer is no worse for notes that nobody can read
             silence(sys.stderr)
-
-
-# --- how much is printed within --max-tokens -------------------------------------------------------------------------
-
-
-def within(result: SearchResult, max_tokens: int, length: Callable[[SearchResult], int]) -> SearchResult:
-    """The answer with as many of its places and bodies as fit, the first ones above all; what was cut is said in its
-    notes.
-
-    ``length``: the characters that an answer takes when it is printed. What stands around the places (in JSON the
-    fields of the answer) is printed in any case; where nothing fits beside it, no place is.
-    """
-    hits, room = result.hits, max_tokens * search.CHARS_PER_TOKEN
-    if not hits or (not result.further and length(result) <= room):
-        return result
-    smaller = [_cut(result, shown, max_tokens) for shown in (hits, *_smaller(hits))]
-    step = bisect_left(smaller, True, key=lambda cut: length(cut) <= room)
-    if step < len(smaller):
-        return smaller[step]
-    size = count(length(smaller[-1]) // search.CHARS_PER_TOKEN, "token")
-    note = f"No place fits: what stands around them takes about {size} itself."
-    return replace(smaller[-1], notes=(*result.notes, note))
-
-
-def _smaller(hits: Sequence[Hit]) -> Iterator[Sequence[Hit]]:
-    """Less and less of an answer: without the other bodies, the other places, the lines of the first body, its snippet,
-    the first place."""
-    kept = list(hits)
-    for place in range(len(kept) - 1, 0, -1):
-        if kept[place].body:
-            kept[place] = replace(kept[place], body="")
-            yield tuple(kept)
-    yield from (tuple(kept[:most]) for most in range(len(kept) - 1, 0, -1))
-    lines = kept[0].body.split("\n")
-    yield from ((replace(kept[0], body="\n".join(lines[:most])),) for most in range(len(lines) - 1, -1, -1))
-    yield (replace(kept[0], body="", snippet="", matches=()),)
-    yield ()
-
-
-def _cut(result: SearchResult, shown: Sequence[Hit], max_tokens: int) -> SearchResult:
-    """The answer with these of its places alone, which a note says."""
-    bodies = sum(1 for before, after in zip(result.hits, shown, strict=False) if before.body != after.body)
-    places = len(result.hits) + len(result.further)
-    note = search.cut_note(max_tokens, places, places - len(shown), bodies)
-    completeness = "truncated" if result.completeness == "complete" else result.completeness
-    return replace(result, hits=tuple(shown), further=(), completeness=completeness, notes=(*result.notes, note))

@@ -1,40 +1,31 @@
-"""Languages of data, services, builds and deployments: SQL, Protocol Buffers, HCL, Solidity, Make, CMake, Dockerfile,
-just, Jsonnet; and Fortran.
-"""
+"""Finders for languages of data and builds: SQL, HCL, Solidity, Make, CMake, Jsonnet; and for Fortran."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from findling.reading.syntax_grammars.model import (
-    FUNCTION,
-    GROUP,
-    MODULE,
     TYPE,
-    Define,
     Definition,
     Definitions,
     Finder,
-    Grammar,
     child_of_type,
     get,
     named,
     text_of,
-    through,
     value_kind,
 )
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-GRAMMARS: dict[str, Grammar] = {}
 
 # --- SQL
 
 _SQL_QUOTES = '`"[]'
 
 
-def _sql(kind: str) -> Finder:
+def sql(kind: str) -> Finder:
     def find(node: Node, text: bytes, place: int) -> Definitions:
         at, schema = get(node, "<object_reference>/name"), get(node, "<object_reference>/schema")
         if child_of_type(node, "object_reference") is None:
@@ -46,42 +37,9 @@ def _sql(kind: str) -> Finder:
     return find
 
 
-def _sql_type(node: Node, text: bytes, place: int) -> Definitions:
+def sql_type(node: Node, text: bytes, place: int) -> Definitions:
     kind = "enum" if child_of_type(node, "enum_elements") is not None else "type_alias"
-    yield from _sql(kind)(node, text, place)
-
-
-GRAMMARS["sql"] = Grammar(
-    "sql",
-    {
-        "statement": GROUP,
-        **through("block transaction"),
-        "create_table": _sql("struct"),
-        "create_view": _sql("struct"),
-        "create_materialized_view": _sql("struct"),
-        "create_index": Define("variable", "column", "", strip=_SQL_QUOTES),
-        "create_function": _sql("fn"),
-        "create_trigger": _sql("fn"),
-        "create_type": _sql_type,
-        "create_schema": _sql("module"),
-        "create_database": _sql("module"),
-        "create_sequence": _sql("variable"),
-    },
-)
-
-
-# --- Protocol Buffers
-
-
-GRAMMARS["proto"] = Grammar(
-    "proto",
-    {
-        "message": Define("struct", "<message_name>", "<message_body>"),
-        "enum": Define("enum", "<enum_name>", "<enum_body>"),
-        "service": Define("interface", "<service_name>", "."),
-        "rpc": Define("method", "<rpc_name>", ""),
-    },
-)
+    yield from sql(kind)(node, text, place)
 
 
 # --- HCL (Terraform): names as expressions refer to them
@@ -96,7 +54,7 @@ _HCL_KINDS = {
 }
 
 
-def _hcl_block(node: Node, text: bytes, place: int) -> Definitions:
+def hcl_block(node: Node, text: bytes, place: int) -> Definitions:
     head = child_of_type(node, "identifier")
     if head is None:
         return
@@ -114,50 +72,18 @@ def _hcl_block(node: Node, text: bytes, place: int) -> Definitions:
     yield Definition(kind, name, labels[-1], qualifier, child_of_type(node, "block_start"))
 
 
-GRAMMARS["hcl"] = Grammar(
-    "hcl", {**through("body"), "block": _hcl_block, "attribute": Define("variable", "<identifier>", "")}
-)
-
-
 # --- Solidity
 
 
-_STATE = Define("variable", body="", words={rb"constant|immutable": "constant"})
-
-
-def _unnamed(name: str) -> Finder:
-    def find(node: Node, text: bytes, place: int) -> Definitions:
-        written = name or text[node.start_byte : node.end_byte].split(b"(")[0].split()[0].decode("utf-8", "replace")
-        yield Definition("method", written, node, body=get(node, "body"))
-
-    return find
-
-
-GRAMMARS["solidity"] = Grammar(
-    "solidity",
-    {
-        "contract_declaration": Define("class"),
-        "interface_declaration": Define("interface"),
-        "library_declaration": Define("class"),
-        "struct_declaration": Define("struct"),
-        "enum_declaration": Define("enum"),
-        "function_definition": Define("fn"),
-        "modifier_definition": Define("fn"),
-        "constructor_definition": _unnamed("constructor"),
-        "fallback_receive_definition": _unnamed(""),
-        "event_definition": Define("struct", body=""),
-        "error_declaration": Define("struct", body=""),
-        "user_defined_type_definition": Define("type_alias", body=""),
-        "constant_variable_declaration": _STATE,
-        "state_variable_declaration": _STATE,
-    },
-)
+def solidity_fallback(node: Node, text: bytes, place: int) -> Definitions:
+    written = text[node.start_byte : node.end_byte].split(b"(")[0].split()[0].decode("utf-8", "replace")
+    yield Definition("method", written, node, body=get(node, "body"))
 
 
 # --- Make
 
 
-def _make_rule(node: Node, text: bytes, place: int) -> Definitions:
+def make_rule(node: Node, text: bytes, place: int) -> Definitions:
     targets = child_of_type(node, "targets")
     if targets is None:
         return
@@ -165,18 +91,6 @@ def _make_rule(node: Node, text: bytes, place: int) -> Definitions:
         name = text_of(at, text)
         if not name.startswith(".") or "/" in name:  # .PHONY and other settings
             yield Definition("fn", name, at, body=child_of_type(node, "recipe"))
-
-
-GRAMMARS["make"] = Grammar(
-    "make",
-    {
-        **through("conditional else_directive elsif_directive"),
-        "rule": _make_rule,
-        "variable_assignment": Define("variable", body=""),
-        "export_directive": GROUP,
-        "define_directive": Define("variable", body="value"),
-    },
-)
 
 
 # --- CMake
@@ -187,53 +101,11 @@ _CMAKE_TARGETS = {
 }  # fmt: skip
 
 
-_CMAKE_FUNCTION = Define("fn", "<function_command macro_command>/<argument_list>/<argument>", "<body>")
-
-
-def _cmake_command(node: Node, text: bytes, place: int) -> Definitions:
+def cmake_command(node: Node, text: bytes, place: int) -> Definitions:
     word, at = child_of_type(node, "identifier"), get(node, "<argument_list>/<argument>")
     kind = _CMAKE_TARGETS.get(text_of(word, text).lower()) if word is not None else None
     if kind is not None and at is not None and "$" not in text_of(at, text):
         yield from named(kind, at, text)
-
-
-GRAMMARS["cmake"] = Grammar(
-    "cmake",
-    {
-        **through("if_condition foreach_loop body"),
-        "normal_command": _cmake_command,
-        "function_def": _CMAKE_FUNCTION,
-        "macro_def": _CMAKE_FUNCTION,
-    },
-)
-
-
-# --- Dockerfile: stages, arguments and environment
-
-
-GRAMMARS["dockerfile"] = Grammar(
-    "dockerfile",
-    {
-        "from_instruction": Define("module", "as", ""),
-        "arg_instruction": Define("variable", body=""),
-        "env_instruction": GROUP,
-        "env_pair": Define("variable", body=""),
-    },
-)
-
-
-# --- just
-
-
-GRAMMARS["just"] = Grammar(
-    "just",
-    {
-        "recipe": Define("fn", "<recipe_header>/name", "<recipe_body>"),
-        "assignment": Define("variable", name="left", body=""),
-        "alias": Define("fn", name="left", body=""),
-    },
-    annotation=b"[",
-)
 
 
 # --- Jsonnet
@@ -243,28 +115,23 @@ def _is_function(at: Node, text: bytes) -> bool:
     return text[at.end_byte : at.end_byte + 1] == b"("
 
 
-def _jsonnet_bind(node: Node, text: bytes, place: int) -> Definitions:
+def jsonnet_bind(node: Node, text: bytes, place: int) -> Definitions:
     at = child_of_type(node, "id")
     if at is not None:
         yield from named("fn" if _is_function(at, text) else value_kind(text_of(at, text)), at, text)
 
 
-def _jsonnet_field(node: Node, text: bytes, place: int) -> Definitions:
+def jsonnet_field(node: Node, text: bytes, place: int) -> Definitions:
     """Fields that are functions; plain fields are data."""
     at = child_of_type(node, "fieldname")
     if at is not None and _is_function(at, text):
         yield from named("fn", at, text, strip="'\"")
 
 
-GRAMMARS["jsonnet"] = Grammar(
-    "jsonnet", {**through("local_bind object member objlocal"), "bind": _jsonnet_bind, "field": _jsonnet_field}
-)
-
-
 # --- Fortran
 
 
-def _fortran_unit(kind: str, head_type: str, inside: int | None = None) -> Finder:
+def fortran_unit(kind: str, head_type: str, inside: int | None = None) -> Finder:
     def find(node: Node, text: bytes, place: int) -> Definitions:
         head = child_of_type(node, head_type)
         if head is not None:
@@ -275,7 +142,7 @@ def _fortran_unit(kind: str, head_type: str, inside: int | None = None) -> Finde
     return find
 
 
-def _fortran_variables(node: Node, text: bytes, place: int) -> Definitions:
+def fortran_variables(node: Node, text: bytes, place: int) -> Definitions:
     declarators = node.children_by_field_name("declarator")
     for declarator in declarators:
         inner = get(declarator, "left") or declarator
@@ -283,19 +150,3 @@ def _fortran_variables(node: Node, text: bytes, place: int) -> Definitions:
         name = text_of(inner, text).partition("(")[0].strip()
         extent = None if len(declarators) == 1 else declarator
         yield Definition("constant" if b"parameter" in head else "variable", name, inner, extent=extent)
-
-
-GRAMMARS["fortran"] = Grammar(
-    "fortran",
-    {
-        "module": _fortran_unit("module", "module_statement", MODULE),
-        "submodule": _fortran_unit("module", "submodule_statement", MODULE),
-        "program": _fortran_unit("module", "program_statement", FUNCTION),
-        **through("internal_procedures"),
-        "function": _fortran_unit("fn", "function_statement"),
-        "subroutine": _fortran_unit("fn", "subroutine_statement"),
-        "interface": _fortran_unit("interface", "interface_statement"),
-        "derived_type_definition": _fortran_unit("struct", "derived_type_statement"),
-        "variable_declaration": _fortran_variables,
-    },
-)

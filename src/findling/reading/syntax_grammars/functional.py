@@ -1,4 +1,4 @@
-"""Functional languages: Haskell, OCaml, Erlang, Elixir, Nix, Clojure, Scheme, Racket."""
+"""Finders for functional languages: Haskell, OCaml, Erlang, Elixir, Nix, Clojure, Scheme, Racket."""
 
 from __future__ import annotations
 
@@ -8,21 +8,16 @@ from typing import TYPE_CHECKING
 
 from findling.reading.syntax_grammars.model import (
     FUNCTION,
-    GROUP,
     MODULE,
     TYPE,
-    Attach,
-    Define,
     Definition,
     Definitions,
     Finder,
-    Grammar,
     child_of_type,
     get,
     named,
     nth_child,
     text_of,
-    through,
 )
 from findling.reading.syntax_text import first_paragraph
 
@@ -33,13 +28,7 @@ if TYPE_CHECKING:
 # --- Haskell: a signature and the clauses after it are one function
 
 
-def _haskell_value(node: Node, text: bytes, place: int) -> Definitions:
-    at = get(node, "name") or get(node, "<infix>/operator")
-    if at is not None and at.type in ("variable", "prefix_id", "operator", "prefix_operator"):
-        yield from named("fn", at, text, body=get(node, "match"), strip="()` ")
-
-
-def _haskell_instance(node: Node, text: bytes, place: int) -> Definitions:
+def haskell_instance(node: Node, text: bytes, place: int) -> Definitions:
     """Members are named after the type the instance is for, or after the class when that is not a plain name."""
     at, patterns = get(node, "name"), get(node, "patterns")
     owner = re.search(r"\b[A-Z]\w*", text_of(patterns, text)) if patterns is not None else None
@@ -47,47 +36,23 @@ def _haskell_instance(node: Node, text: bytes, place: int) -> Definitions:
     yield Definition("", qualifier=qualifier, body=get(node, "declarations"), place=TYPE)
 
 
-def _haskell_pattern(node: Node, text: bytes, place: int) -> Definitions:
+def haskell_pattern(node: Node, text: bytes, place: int) -> Definitions:
     match = re.compile(rb"pattern\s+\(?([A-Z]\w*)").match(text, node.start_byte, node.end_byte)
     if match:
         yield Definition("fn", match.group(1).decode(), node)
 
 
-def _haskell_header(node: Node, text: bytes, place: int) -> Definitions:
+def haskell_header(node: Node, text: bytes, place: int) -> Definitions:
     at = get(node, "module")
     if at is not None:
         qualifier, _, name = text_of(at, text).rpartition(".")
         yield Definition("module", name, at, qualifier, get(node, "exports"))
 
 
-GRAMMARS = {
-    "haskell": Grammar(
-        "haskell",
-        {
-            **through("declarations"),
-            "header": _haskell_header,
-            "signature": _haskell_value,
-            "function": _haskell_value,
-            "bind": _haskell_value,
-            "data_type": Define("struct", body="constructors", strip="()", inside=None),
-            "newtype": Define("struct", body="constructor", strip="()", inside=None),
-            "type_synomym": Define("type_alias", body="", strip="()"),
-            "type_family": Define("type_alias", body="", strip="()"),
-            "data_family": Define("type_alias", body="", strip="()"),
-            "class": Define("trait", body="declarations"),
-            "instance": _haskell_instance,
-            "pattern_synonym": _haskell_pattern,
-        },
-        merge=True,
-        conditional="always",
-    )
-}
-
-
 # --- OCaml
 
 
-def _ocaml_let(node: Node, text: bytes, place: int) -> Definitions:
+def ocaml_let(node: Node, text: bytes, place: int) -> Definitions:
     at, body = get(node, "pattern"), get(node, "body")
     if at is None or at.type not in ("value_name", "parenthesized_operator"):
         return
@@ -96,51 +61,19 @@ def _ocaml_let(node: Node, text: bytes, place: int) -> Definitions:
     yield from named("fn" if function else "variable", at, text, body=body)
 
 
-def _ocaml_type(node: Node, text: bytes, place: int) -> Definitions:
+def ocaml_type(node: Node, text: bytes, place: int) -> Definitions:
     body = get(node, "body")
     shapes = {"variant_declaration": "enum", "record_declaration": "struct"}
     kind = shapes.get(body.type, "type_alias") if body is not None else "type_alias"
     yield from named(kind, get(node, "name"), text, body=body)
 
 
-GRAMMARS["ocaml"] = Grammar(
-    "ocaml",
-    {
-        **dict.fromkeys(["value_definition", "type_definition", "module_definition", "class_definition"], GROUP),
-        "let_binding": _ocaml_let,
-        "type_binding": _ocaml_type,
-        "module_binding": Define("module", "<module_name>"),
-        "module_type_definition": Define("interface", "<module_type_name>"),
-        "exception_definition": Define("class", "<constructor_declaration>/<constructor_name>", ""),
-        "class_binding": Define("class", "<class_name>"),
-        "method_definition": Define("method", "<method_name>", ""),
-        "value_specification": Define("fn", "<value_name>", ""),
-        "external": Define("fn", "<value_name>", ""),
-        **through("structure signature"),
-    },
-)
-
-
 # --- Erlang
 
 
-def _erlang_macro(node: Node, text: bytes, place: int) -> Definitions:
+def erlang_macro(node: Node, text: bytes, place: int) -> Definitions:
     kind = "constant" if get(node, "lhs/args") is None else "fn"
     yield from named(kind, get(node, "lhs/name"), text)
-
-
-GRAMMARS["erlang"] = Grammar(
-    "erlang",
-    {
-        "module_attribute": Define("module", body=""),
-        "pp_define": _erlang_macro,
-        "record_decl": Define("struct", body=""),
-        "type_alias": Define("type_alias", "name/name", ""),
-        "opaque": Define("type_alias", "name/name", ""),
-        "fun_decl": Define("fn", "clause/name", "clause/body", strip="'"),
-    },
-    merge=True,
-)
 
 
 # --- Elixir: everything is a call; modules, functions and attributes are told by the called name
@@ -168,7 +101,7 @@ _ATTRIBUTE_NAME = re.compile(rb"@\s*(\w+)")
 _FOR = re.compile(rb"\bfor:\s*([\w.]+)")
 
 
-def _elixir_call(node: Node, text: bytes, place: int) -> Definitions:
+def elixir_call(node: Node, text: bytes, place: int) -> Definitions:
     target = get(node, "target")
     if target is None or target.type != "identifier":
         return
@@ -207,7 +140,7 @@ def _elixir_function(node: Node, text: bytes) -> Definitions:
         yield Definition("fn", text_of(head, text), head, body=block, place=FUNCTION)
 
 
-def _elixir_doc(node: Node, text: bytes) -> str | None:
+def elixir_doc(node: Node, text: bytes) -> str | None:
     match = _ATTRIBUTE_NAME.match(text, node.start_byte)
     if match is None:
         return None
@@ -219,7 +152,7 @@ def _elixir_doc(node: Node, text: bytes) -> str | None:
     return "" if name in _ELIXIR_ATTRIBUTES else None
 
 
-def _elixir_attribute(node: Node, text: bytes, place: int) -> Definitions:
+def elixir_attribute(node: Node, text: bytes, place: int) -> Definitions:
     """``@type``, ``@callback`` and module attributes with a value."""
     match = _ATTRIBUTE_NAME.match(text, node.start_byte)
     call = get(node, "operand")
@@ -234,18 +167,6 @@ def _elixir_attribute(node: Node, text: bytes, place: int) -> Definitions:
         yield Definition("constant", name.decode("utf-8", "replace"), call)
 
 
-GRAMMARS["elixir"] = Grammar(
-    "elixir",
-    {
-        "call": _elixir_call,
-        "unary_operator": Attach(doc=_elixir_doc, find=_elixir_attribute),
-        **through("do_block else_block"),
-    },
-    nested=rb"\bdef",
-    merge=True,
-)
-
-
 # --- Clojure
 
 _CLOJURE = {
@@ -255,7 +176,7 @@ _CLOJURE = {
 }  # fmt: skip
 
 
-def _clojure_list(node: Node, text: bytes, place: int) -> Definitions:
+def clojure_list(node: Node, text: bytes, place: int) -> Definitions:
     values = node.children_by_field_name("value")
     if len(values) < 2 or values[0].type != "sym_lit":
         return
@@ -278,24 +199,10 @@ def _clojure_name(node: Node, text: bytes) -> str:
     return text_of(get(node, "name") or node, text)
 
 
-GRAMMARS["clojure"] = Grammar("clojure", {"list_lit": _clojure_list})
-
-
 # --- Scheme and Racket
 
-_SCHEME = {
-    "define": "", "define-syntax": "fn", "define-syntax-rule": "fn", "define-macro": "fn", "defmacro": "fn",
-    "define-record-type": "struct", "define-values": "", "define-library": "module", "define-module": "module",
-    "define*": "", "define-public": "", "define-inline": "",
-}  # fmt: skip
-_RACKET = {
-    **_SCHEME, "struct": "struct", "define-struct": "struct", "module": "module", "module+": "module",
-    "module*": "module", "define/contract": "", "define-syntax-parser": "fn", "define-type": "type_alias",
-    "define/public": "", "define/override": "", "define/private": "", "define-syntaxes": "fn",
-}  # fmt: skip
 
-
-def _scheme_list(words: Mapping[str, str]) -> Finder:
+def scheme_list(words: Mapping[str, str]) -> Finder:
     def find(node: Node, text: bytes, place: int) -> Definitions:
         first = nth_child(node, 0)
         if first is None or first.type != "symbol":
@@ -327,14 +234,10 @@ def _scheme_list(words: Mapping[str, str]) -> Finder:
     return find
 
 
-GRAMMARS["scheme"] = Grammar("scheme", {"list": _scheme_list(_SCHEME)}, nested=rb"\(define")
-GRAMMARS["racket"] = Grammar("racket", {"list": _scheme_list(_RACKET)}, nested=rb"\(define")
-
-
 # --- Nix: bindings of the outermost sets; deeper ones only when they are functions
 
 
-def _nix_binding(node: Node, text: bytes, place: int) -> Definitions:
+def nix_binding(node: Node, text: bytes, place: int) -> Definitions:
     path, value = get(node, "attrpath"), get(node, "expression")
     if path is None or value is None:
         return
@@ -348,8 +251,3 @@ def _nix_binding(node: Node, text: bytes, place: int) -> Definitions:
         yield Definition(kind, name if kind else "", path, outer, value, FUNCTION)
     elif place == MODULE:
         yield Definition("variable", name, path, qualifier)
-
-
-_NIX_SETS = "function_expression let_expression attrset_expression rec_attrset_expression binding_set"
-
-GRAMMARS["nix"] = Grammar("nix", {**through(_NIX_SETS), "binding": _nix_binding}, nested=rb":")

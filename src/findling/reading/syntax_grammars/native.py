@@ -1,6 +1,6 @@
-"""Languages that compile to machine code: C, C++, Objective-C, Go, Rust, Swift, Zig.
+"""Finders for languages that compile to machine code: C, C++, Objective-C, Go, Rust, Swift, Zig.
 
-Namespaces of C++ qualify names; they are no symbols of their own (they are in every file).
+Namespaces of C++ qualify names. They are not symbols, because they stand in every file.
 """
 
 from __future__ import annotations
@@ -11,16 +11,11 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from findling.reading.syntax_grammars.model import (
-    ATTRIBUTE,
-    GROUP,
     MODULE,
     TYPE,
-    Action,
-    Define,
     Definition,
     Definitions,
     Finder,
-    Grammar,
     child_of_type,
     children_of_type,
     get,
@@ -29,7 +24,6 @@ from findling.reading.syntax_grammars.model import (
     nth_child,
     place_inside,
     text_of,
-    through,
 )
 
 if TYPE_CHECKING:
@@ -90,7 +84,7 @@ def _plain(written: str) -> str:
     return "".join(written.split())
 
 
-def _function(node: Node, text: bytes, place: int) -> Definitions:
+def c_function(node: Node, text: bytes, place: int) -> Definitions:
     name, function = _declared(get(node, "declarator"))
     body = get(node, "body")
     if name is not None and (function or body is not None):
@@ -99,7 +93,7 @@ def _function(node: Node, text: bytes, place: int) -> Definitions:
         yield Definition("method" if owned else "fn", plain, at, qualifier, body)
 
 
-def _type(node: Node, text: bytes, place: int) -> Definitions:
+def c_type(node: Node, text: bytes, place: int) -> Definitions:
     name, body = get(node, "name"), get(node, "body")
     if name is not None and body is not None:  # without a body it is only mentioned
         kind = _TYPES[node.type]
@@ -107,12 +101,12 @@ def _type(node: Node, text: bytes, place: int) -> Definitions:
         yield Definition(kind, plain, at, qualifier, body, place_inside(kind))
 
 
-def _declaration(node: Node, text: bytes, place: int) -> Definitions:
+def c_declaration(node: Node, text: bytes, place: int) -> Definitions:
     """Variables and prototypes; of class members only methods and constants (fields are not symbols)."""
     declared_type = get(node, "type")
     declarators = node.children_by_field_name("declarator")
     if declared_type is not None and declared_type.type in _TYPES:
-        for definition in _type(declared_type, text, place):
+        for definition in c_type(declared_type, text, place):
             yield replace(definition, extent=declared_type if declarators else None)
     if not declarators:
         return
@@ -134,7 +128,7 @@ def _declaration(node: Node, text: bytes, place: int) -> Definitions:
             yield Definition("constant" if constant else "variable", plain, at, qualifier, extent=extent)
 
 
-def _typedef(node: Node, text: bytes, place: int) -> Definitions:
+def c_typedef(node: Node, text: bytes, place: int) -> Definitions:
     declared_type = get(node, "type")
     body = get(declared_type, "body")
     kind, tag = "type_alias", None
@@ -150,7 +144,7 @@ def _typedef(node: Node, text: bytes, place: int) -> Definitions:
         yield from named(kind, tag, text, body=body)
 
 
-def _macro(node: Node, text: bytes, place: int) -> Definitions:
+def c_macro(node: Node, text: bytes, place: int) -> Definitions:
     value = get(node, "value")
     if node.type == "preproc_function_def":
         yield from named("fn", get(node, "name"), text, body=value)
@@ -158,49 +152,14 @@ def _macro(node: Node, text: bytes, place: int) -> Definitions:
         yield from named("constant", get(node, "name"), text)
 
 
-def _namespace(node: Node, text: bytes, place: int) -> Definitions:
+def cpp_namespace(node: Node, text: bytes, place: int) -> Definitions:
     name = get(node, "name")
     qualifier = _plain(text_of(name, text)).replace("::", ".") if name is not None else ""
     yield Definition("", qualifier=qualifier, body=get(node, "body"), place=MODULE)
 
 
-_CONDITIONS = (
-    "preproc_if preproc_ifdef preproc_else preproc_elif preproc_elifdef linkage_specification declaration_list"
-)
-
-_C: dict[str, Action] = {
-    **through(_CONDITIONS),
-    "function_definition": _function,
-    "declaration": _declaration,
-    "type_definition": _typedef,
-    "struct_specifier": _type,
-    "union_specifier": _type,
-    "enum_specifier": _type,
-    "preproc_def": _macro,
-    "preproc_function_def": _macro,
-}
-
-GRAMMARS = {
-    "c": Grammar("c", _C, braces=True, conditional="on_error"),
-    "cpp": Grammar(
-        "cpp",
-        {
-            **_C,
-            "class_specifier": _type,
-            "field_declaration": _declaration,
-            "template_declaration": GROUP,
-            "namespace_definition": _namespace,
-            "alias_declaration": Define("type_alias", body=""),
-            "concept_definition": Define("trait", body=""),
-        },
-        braces=True,
-        conditional="on_error",
-    ),
-}
-
-
-def _objc_container(kind: str) -> Finder:
-    """An empty ``kind`` makes no symbol: an implementation is of what an interface defines."""
+def objc_container(kind: str) -> Finder:
+    """Finds a class or protocol. An empty ``kind`` makes no symbol, as for the implementation of an interface."""
 
     def find(node: Node, text: bytes, place: int) -> Definitions:
         yield from named(kind, child_of_type(node, "identifier"), text, body=node, place=TYPE)
@@ -208,7 +167,7 @@ def _objc_container(kind: str) -> Finder:
     return find
 
 
-def _objc_method(node: Node, text: bytes, place: int) -> Definitions:
+def objc_method(node: Node, text: bytes, place: int) -> Definitions:
     """Named by its selector: ``initWithTitle:size:``."""
     parts = list(children_of_type(node, "identifier"))
     if parts:
@@ -217,26 +176,9 @@ def _objc_method(node: Node, text: bytes, place: int) -> Definitions:
         yield Definition("method", selector, parts[0], body=child_of_type(node, "compound_statement"))
 
 
-def _objc_property(node: Node, text: bytes, place: int) -> Definitions:
+def objc_property(node: Node, text: bytes, place: int) -> Definitions:
     at, _ = _declared(get(node, "<struct_declaration>/<struct_declarator>"))
     yield from named("variable", at, text)
-
-
-GRAMMARS["objc"] = Grammar(
-    "objc",
-    {
-        **{name: action for name, action in _C.items() if name != "preproc_elifdef"},
-        "protocol_declaration": _objc_container("interface"),
-        "class_interface": _objc_container("class"),
-        "class_implementation": _objc_container(""),
-        **through("implementation_definition"),
-        "method_declaration": _objc_method,
-        "method_definition": _objc_method,
-        "property_declaration": _objc_property,
-    },
-    braces=True,
-    conditional="on_error",
-)
 
 
 # --- Go
@@ -244,7 +186,7 @@ GRAMMARS["objc"] = Grammar(
 _RECEIVER = re.compile(rb"\(\s*(?:\w+\s+)?\*?\s*\(?\*?(\w+)")
 
 
-def _go_method(node: Node, text: bytes, place: int) -> Definitions:
+def go_method(node: Node, text: bytes, place: int) -> Definitions:
     receiver = get(node, "receiver")
     if receiver is not None:
         match = _RECEIVER.match(text, receiver.start_byte, receiver.end_byte)
@@ -252,7 +194,7 @@ def _go_method(node: Node, text: bytes, place: int) -> Definitions:
         yield from named("method", get(node, "name"), text, qualifier=owner, body=get(node, "body"))
 
 
-def _go_type(node: Node, text: bytes, place: int) -> Definitions:
+def go_type(node: Node, text: bytes, place: int) -> Definitions:
     name, value = get(node, "name"), get(node, "type")
     if value is None:
         return
@@ -264,7 +206,7 @@ def _go_type(node: Node, text: bytes, place: int) -> Definitions:
         yield from named("type_alias", name, text)
 
 
-def _go_values(kind: str) -> Finder:
+def go_values(kind: str) -> Finder:
     def find(node: Node, text: bytes, place: int) -> Definitions:
         for name in node.children_by_field_name("name"):
             if text_of(name, text) != "_":
@@ -273,27 +215,12 @@ def _go_values(kind: str) -> Finder:
     return find
 
 
-GRAMMARS["go"] = Grammar(
-    "go",
-    {
-        **dict.fromkeys(("type_declaration", "const_declaration", "var_declaration", "var_spec_list"), GROUP),
-        "function_declaration": Define("fn"),
-        "method_declaration": _go_method,
-        "type_spec": _go_type,
-        "type_alias": Define("type_alias", body=""),
-        "method_elem": Define("method"),
-        "const_spec": _go_values("constant"),
-        "var_spec": _go_values("variable"),
-    },
-)
-
-
 # --- Rust: methods are named after the type of their ``impl``; the ``impl`` itself defines nothing
 
 _REFERENCE = re.compile(r"^(?:&\s*)?(?:'\w+\s+)?(?:mut\s+|dyn\s+)*")
 
 
-def _rust_impl(node: Node, text: bytes, place: int) -> Definitions:
+def rust_impl(node: Node, text: bytes, place: int) -> Definitions:
     target = get(node, "type")
     if target is not None:
         written = _REFERENCE.sub("", text_of(target, text))
@@ -301,33 +228,10 @@ def _rust_impl(node: Node, text: bytes, place: int) -> Definitions:
         yield Definition("", qualifier=owner, body=get(node, "body"), place=TYPE)
 
 
-def _rust_module(node: Node, text: bytes, place: int) -> Definitions:
+def rust_module(node: Node, text: bytes, place: int) -> Definitions:
     body = get(node, "body")
     if body is not None:  # ``mod x;`` only says where the module is
         yield from named("module", get(node, "name"), text, body=body, place=MODULE)
-
-
-GRAMMARS["rust"] = Grammar(
-    "rust",
-    {
-        "attribute_item": ATTRIBUTE,
-        "function_item": Define("fn"),
-        "function_signature_item": Define("fn"),
-        "struct_item": Define("struct"),
-        "union_item": Define("struct"),
-        "enum_item": Define("enum"),
-        "trait_item": Define("trait"),
-        "type_item": Define("type_alias", body=""),
-        "associated_type": Define("type_alias", body=""),
-        "const_item": Define("constant", local=False),
-        "static_item": Define("constant", local=False),
-        "macro_definition": Define("fn", body=""),
-        "mod_item": _rust_module,
-        "impl_item": _rust_impl,
-        **through("foreign_mod_item declaration_list"),
-    },
-    nested=rb"\b(?:fn|struct|enum|impl|trait|macro_rules)\b",
-)
 
 
 # --- Swift: extensions define nothing themselves; their members are named after the extended type
@@ -335,48 +239,19 @@ GRAMMARS["rust"] = Grammar(
 _SWIFT_KINDS = {"class": "class", "struct": "struct", "enum": "enum", "actor": "class"}
 
 
-def _swift_class(node: Node, text: bytes, place: int) -> Definitions:
+def swift_class(node: Node, text: bytes, place: int) -> Definitions:
     word, at = get(node, "declaration_kind"), get(node, "name")
     if word is not None and at is not None:
         name, kind = text_of(at, text).partition("<")[0], _SWIFT_KINDS.get(text_of(word, text), "")
         yield Definition(kind, name, at, body=get(node, "body"), place=TYPE)
 
 
-def _swift_property(node: Node, text: bytes, place: int) -> Definitions:
+def swift_property(node: Node, text: bytes, place: int) -> Definitions:
     at = get(node, "name/bound_identifier")
     if at is not None:
         head = text[node.start_byte : at.start_byte]
         constant = head.rstrip().endswith(b"let") and (place == MODULE or b"static" in head)
         yield from named("constant" if constant else "variable", at, text)
-
-
-def _swift_method(name: str) -> Finder:
-    def find(node: Node, text: bytes, place: int) -> Definitions:
-        yield Definition("method", name, get(node, "name"), body=get(node, "body"))
-
-    return find
-
-
-GRAMMARS["swift"] = Grammar(
-    "swift",
-    {
-        "class_declaration": _swift_class,
-        "protocol_declaration": Define("interface"),
-        "function_declaration": Define("fn"),
-        "protocol_function_declaration": Define("fn"),
-        "init_declaration": _swift_method("init"),
-        "deinit_declaration": _swift_method("deinit"),
-        "subscript_declaration": _swift_method("subscript"),
-        "property_declaration": _swift_property,
-        "protocol_property_declaration": _swift_property,
-        "typealias_declaration": Define("type_alias", body=""),
-        "associatedtype_declaration": Define("type_alias", body=""),
-        **through("statements"),
-    },
-    nested=rb"\b(?:func|struct|class|enum)\b",
-    annotation=b"@",
-    braces=True,
-)
 
 
 # --- Zig: types are values
@@ -391,7 +266,7 @@ _ZIG_TYPES = {
 _ZIG_IMPORT = re.compile(rb"@import\(")
 
 
-def _zig_variable(node: Node, text: bytes, place: int) -> Definitions:
+def zig_variable(node: Node, text: bytes, place: int) -> Definitions:
     at = child_of_type(node, "identifier")
     value = nth_child(node, -1) if node.named_child_count > 1 else None
     if at is None:
@@ -401,15 +276,3 @@ def _zig_variable(node: Node, text: bytes, place: int) -> Definitions:
     elif value is None or not imports(value, text_of(at, text), text, _ZIG_IMPORT, "field_expression"):
         constant = b"const" in text[node.start_byte : at.start_byte]
         yield from named("constant" if constant else "variable", at, text)
-
-
-GRAMMARS["zig"] = Grammar(
-    "zig",
-    {
-        **through("block expression_statement field_expression return_expression comptime_declaration"),
-        "variable_declaration": _zig_variable,
-        "function_declaration": Define("fn"),
-        **through("struct_declaration union_declaration enum_declaration", TYPE),
-    },
-    nested=rb"\b(?:struct|union|enum|opaque)\b",
-)

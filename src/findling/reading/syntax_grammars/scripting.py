@@ -1,4 +1,7 @@
-"""Languages of scripts: Python, Starlark, Ruby, Perl, Lua, Bash, batch files, Vim script, Julia, R."""
+"""Finders for scripting languages: Python, Starlark, Ruby, Perl, Lua, Bash, batch files, Vim script, Julia, R.
+
+The tables are in ``grammars.json``, here and in the other modules is what needs code.
+"""
 
 from __future__ import annotations
 
@@ -6,24 +9,18 @@ import re
 from typing import TYPE_CHECKING
 
 from findling.reading.syntax_grammars.model import (
-    DECORATED,
     FUNCTION,
-    GROUP,
     MODULE,
     TYPE,
-    Attach,
-    Define,
     Definition,
     Definitions,
     Finder,
-    Grammar,
     child_of_type,
     get,
     imports,
     named,
     nth_child,
     text_of,
-    through,
     value_kind,
 )
 from findling.reading.syntax_text import first_paragraph
@@ -35,7 +32,7 @@ if TYPE_CHECKING:
 # --- Python and Starlark
 
 
-def _python_assignment(node: Node, text: bytes, place: int) -> Definitions:
+def python_assignment(node: Node, text: bytes, place: int) -> Definitions:
     left = get(node, "left")
     if place == FUNCTION or left is None:
         return
@@ -44,44 +41,10 @@ def _python_assignment(node: Node, text: bytes, place: int) -> Definitions:
             yield from named(value_kind(text_of(target, text)), target, text)
 
 
-def _python_alias(node: Node, text: bytes, place: int) -> Definitions:
+def python_alias(node: Node, text: bytes, place: int) -> Definitions:
     left = get(node, "left")
     if left is not None:
         yield Definition("type_alias", text_of(left, text).partition("[")[0].strip(), left)
-
-
-_PYTHON_BLOCKS = (
-    "if_statement elif_clause else_clause try_statement except_clause finally_clause with_statement for_statement "
-    "while_statement block match_statement case_clause"
-)
-
-GRAMMARS = {
-    "python": Grammar(
-        "python",
-        {
-            "function_definition": Define("fn"),
-            "class_definition": Define("class"),
-            "decorated_definition": DECORATED,
-            "expression_statement": GROUP,
-            "assignment": _python_assignment,
-            "type_alias_statement": _python_alias,
-            **through(_PYTHON_BLOCKS),
-        },
-        nested=rb"\b(?:def|class)\b",
-        docstring=True,
-    ),
-    "starlark": Grammar(
-        "starlark",
-        {
-            "function_definition": Define("fn"),
-            "expression_statement": GROUP,
-            "assignment": _python_assignment,
-            **through("if_statement else_clause for_statement block"),
-        },
-        nested=rb"\bdef\b",
-        docstring=True,
-    ),
-}
 
 
 # --- Ruby: macros that plainly define methods (``attr_accessor``, ``define_method``, …) count as definitions
@@ -95,7 +58,7 @@ _ACCESSORS = frozenset(
 _DEFINERS = frozenset({"define_method", "alias_method", "scope", "define_singleton_method"})
 
 
-def _ruby_container(kind: str) -> Finder:
+def ruby_container(kind: str) -> Finder:
     def find(node: Node, text: bytes, place: int) -> Definitions:
         at, qualifier = get(node, "name"), ""
         if at is not None and at.type == "scope_resolution":
@@ -108,12 +71,12 @@ def _ruby_container(kind: str) -> Finder:
     return find
 
 
-def _ruby_method(node: Node, text: bytes, place: int) -> Definitions:
+def ruby_method(node: Node, text: bytes, place: int) -> Definitions:
     owned = node.parent is not None and node.parent.type == "body_statement"
     yield from named("method" if owned else "fn", get(node, "name"), text, body=get(node, "body"), place=FUNCTION)
 
 
-def _ruby_call(node: Node, text: bytes, place: int) -> Definitions:
+def ruby_call(node: Node, text: bytes, place: int) -> Definitions:
     method, arguments, block = get(node, "method"), get(node, "arguments"), get(node, "block")
     name = text_of(method, text) if method is not None else ""
     if arguments is not None and get(node, "receiver") is None:
@@ -126,7 +89,7 @@ def _ruby_call(node: Node, text: bytes, place: int) -> Definitions:
     yield Definition("", body=block, place=place)
 
 
-def _ruby_assignment(node: Node, text: bytes, place: int) -> Definitions:
+def ruby_assignment(node: Node, text: bytes, place: int) -> Definitions:
     at, value = get(node, "left"), get(node, "right")
     if at is None or at.type not in ("constant", "global_variable"):
         return
@@ -139,23 +102,6 @@ def _ruby_assignment(node: Node, text: bytes, place: int) -> Definitions:
         yield from named("constant" if at.type == "constant" else "variable", at, text)
 
 
-GRAMMARS["ruby"] = Grammar(
-    "ruby",
-    {
-        **through("body_statement block_body if unless begin then else elsif if_modifier unless_modifier"),
-        "module": _ruby_container("module"),
-        "class": _ruby_container("class"),
-        "singleton_class": Define("", name="", unnamed=TYPE),
-        "method": _ruby_method,
-        "singleton_method": _ruby_method,
-        "call": _ruby_call,
-        "assignment": _ruby_assignment,
-        "alias": Define("method", body=""),
-    },
-    nested=rb"\bdef\b|\bclass\b",
-)
-
-
 # --- Perl: ``package X;`` names what follows, up to the next one
 
 _PERL_PACKAGE = re.compile(rb"^[ \t]*package\s+([\w:]+)\s*;", re.MULTILINE)
@@ -163,14 +109,14 @@ _PERL_PACKAGE = re.compile(rb"^[ \t]*package\s+([\w:]+)\s*;", re.MULTILINE)
 _PERL_LOOK_BACK = 100_000
 
 
-def _perl_package(node: Node, text: bytes, place: int) -> Definitions:
+def perl_package(node: Node, text: bytes, place: int) -> Definitions:
     at, body = child_of_type(node, "package_name"), get(node, "body")
     if at is not None:
         qualifier, _, name = text_of(at, text).replace("::", ".").rpartition(".")
         yield Definition("module", name, at, qualifier, body, FUNCTION)
 
 
-def _perl_sub(node: Node, text: bytes, place: int) -> Definitions:
+def perl_sub(node: Node, text: bytes, place: int) -> Definitions:
     qualifier = ""
     if place == MODULE:
         packages = _PERL_PACKAGE.findall(text, max(0, node.start_byte - _PERL_LOOK_BACK), node.start_byte)
@@ -178,7 +124,7 @@ def _perl_sub(node: Node, text: bytes, place: int) -> Definitions:
     yield from named("fn", get(node, "name"), text, qualifier=qualifier, body=get(node, "body"))
 
 
-def _perl_assignment(node: Node, text: bytes, place: int) -> Definitions:
+def perl_assignment(node: Node, text: bytes, place: int) -> Definitions:
     left = get(node, "variable")
     if left is None or left.type != "variable_declaration":
         return
@@ -186,20 +132,6 @@ def _perl_assignment(node: Node, text: bytes, place: int) -> Definitions:
         if at.type in ("scalar_variable", "array_variable", "hash_variable"):
             name = text_of(at, text).lstrip("$@%")
             yield Definition(value_kind(name), name, at)
-
-
-GRAMMARS["perl"] = Grammar(
-    "perl",
-    {
-        **through("block if_statement"),
-        "package_statement": _perl_package,
-        "function_definition": _perl_sub,
-        "binary_expression": _perl_assignment,
-        "use_constant_statement": Define("constant", name="constant", body="", local=False),
-    },
-    nested=rb"\bsub\b",
-    braces=True,
-)
 
 
 # --- Lua: ``M.f`` and ``M:f`` are named with their table
@@ -215,7 +147,7 @@ def _lua_path(node: Node, text: bytes) -> tuple[str, str]:
     return qualifier, name
 
 
-def _lua_function(node: Node, text: bytes, place: int) -> Definitions:
+def lua_function(node: Node, text: bytes, place: int) -> Definitions:
     at = get(node, "name")
     qualifier, name = _lua_path(at, text) if at is not None else ("", "")
     if at is not None and name:
@@ -224,7 +156,7 @@ def _lua_function(node: Node, text: bytes, place: int) -> Definitions:
         yield Definition(kind, name, inner, qualifier, get(node, "body"), FUNCTION)
 
 
-def _lua_assignment(node: Node, text: bytes, place: int) -> Definitions:
+def lua_assignment(node: Node, text: bytes, place: int) -> Definitions:
     targets, values = child_of_type(node, "variable_list"), child_of_type(node, "expression_list")
     held = values.named_children if values is not None else []
     for position, target in enumerate(targets.named_children if targets is not None else ()):
@@ -244,7 +176,7 @@ def _lua_assignment(node: Node, text: bytes, place: int) -> Definitions:
             yield Definition(value_kind(name), name, at, qualifier, table, FUNCTION)
 
 
-def _lua_field(node: Node, text: bytes, place: int) -> Definitions:
+def lua_field(node: Node, text: bytes, place: int) -> Definitions:
     at, value = get(node, "name"), get(node, "value")
     if at is None or value is None or at.type != "identifier":
         return
@@ -254,75 +186,12 @@ def _lua_field(node: Node, text: bytes, place: int) -> Definitions:
         yield from named("", at, text, body=value, place=FUNCTION)
 
 
-_LUA_BLOCKS = (
-    "if_statement else_statement elseif_statement do_statement for_statement while_statement block return_statement"
-)
-
-GRAMMARS["lua"] = Grammar(
-    "lua",
-    {
-        **through(_LUA_BLOCKS),
-        "function_declaration": _lua_function,
-        "variable_declaration": GROUP,
-        "assignment_statement": _lua_assignment,
-        "field": _lua_field,
-    },
-    nested=rb"\bfunction\b",
-)
-
-
 # --- shells, and Vim script
 
 
-def _bash_assignment(node: Node, text: bytes, place: int) -> Definitions:
-    at = get(node, "name")
-    if at is not None and at.type == "variable_name":
-        yield from named(value_kind(text_of(at, text)), at, text)
-
-
-_BASH_BLOCKS = (
-    "if_statement else_clause elif_clause case_statement case_item compound_statement subshell do_group "
-    "for_statement while_statement list redirected_statement"
-)
-
-GRAMMARS["bash"] = Grammar(
-    "bash",
-    {
-        **through(_BASH_BLOCKS),
-        "function_definition": Define("fn"),
-        "declaration_command": GROUP,
-        "variable_assignment": _bash_assignment,
-    },
-    nested=rb"\)\s*[{(]|\bfunction\b",
-)
-
-
-def _batch_label(node: Node, text: bytes, place: int) -> Definitions:
+def batch_label(node: Node, text: bytes, place: int) -> Definitions:
     """What ``call`` can name."""
     yield Definition("fn", text_of(node, text).strip().lstrip(":").strip(), node)
-
-
-GRAMMARS["batch"] = Grammar(
-    "batch", {"label": _batch_label, "variable_assignment": Define("variable", "<variable_name>", "")}
-)
-
-
-def _vim_command(node: Node, text: bytes, place: int) -> Definitions:
-    at = get(node, "name")
-    if at is not None and at.type == "command_name":
-        yield from named("fn", at, text)
-
-
-GRAMMARS["vim"] = Grammar(
-    "vim",
-    {
-        **through("if_statement else_statement elseif_statement body"),
-        "function_definition": Define("fn", "<function_declaration>/name", "<body>"),
-        "let_statement": Define("variable", "<scoped_identifier identifier>", ""),
-        "const_statement": Define("constant", "<scoped_identifier identifier>", ""),
-        "command_statement": _vim_command,
-    },
-)
 
 
 # --- Julia
@@ -337,14 +206,14 @@ def _julia_head(kind: str, head: Node | None, text: bytes, body: Node | None) ->
         yield Definition(kind, name, head, qualifier.strip("."), body, FUNCTION if kind == "fn" else None)
 
 
-def _julia(kind: str, head_type: str) -> Finder:
+def julia(kind: str, head_type: str) -> Finder:
     def find(node: Node, text: bytes, place: int) -> Definitions:
         return _julia_head(kind, child_of_type(node, head_type), text, child_of_type(node, "block"))
 
     return find
 
 
-def _julia_assignment(node: Node, text: bytes, place: int) -> Definitions:
+def julia_assignment(node: Node, text: bytes, place: int) -> Definitions:
     left = nth_child(node, 0)
     if left is None:
         return
@@ -354,34 +223,16 @@ def _julia_assignment(node: Node, text: bytes, place: int) -> Definitions:
         yield from named(value_kind(text_of(left, text)), left, text)
 
 
-def _julia_constant(node: Node, text: bytes, place: int) -> Definitions:
+def julia_constant(node: Node, text: bytes, place: int) -> Definitions:
     assignment = child_of_type(node, "assignment")
     left = nth_child(assignment, 0) if assignment is not None else None
     if left is not None and left.type == "identifier":
         yield from named("constant", left, text)
 
 
-def _julia_doc(node: Node, text: bytes) -> str:
+def julia_doc(node: Node, text: bytes) -> str:
     lines = text_of(node, text).strip('"').splitlines()
     return first_paragraph([line for line in lines if not line.startswith("    ")])
-
-
-GRAMMARS["julia"] = Grammar(
-    "julia",
-    {
-        **through("block if_statement macrocall_expression macro_argument_list"),
-        "module_definition": Define("module", body="<block>"),
-        "function_definition": _julia("fn", "signature"),
-        "macro_definition": _julia("fn", "signature"),
-        "struct_definition": _julia("struct", "type_head"),
-        "abstract_definition": _julia("interface", "type_head"),
-        "primitive_definition": _julia("type_alias", "type_head"),
-        "const_statement": _julia_constant,
-        "assignment": _julia_assignment,
-        "string_literal": Attach(doc=_julia_doc),
-    },
-    nested=rb"\bfunction\b",
-)
 
 
 # --- R
@@ -392,7 +243,7 @@ _R_CALLS = {
 }  # fmt: skip
 
 
-def _r_assignment(node: Node, text: bytes, place: int) -> Definitions:
+def r_assignment(node: Node, text: bytes, place: int) -> Definitions:
     operator, left, right = get(node, "operator"), get(node, "lhs"), get(node, "rhs")
     if operator is None or left is None or right is None:
         return
@@ -417,7 +268,7 @@ def _r_called(node: Node, text: bytes) -> str:
     return text_of(function, text).rpartition("::")[2] if function is not None else ""
 
 
-def _r_call(node: Node, text: bytes, place: int) -> Definitions:
+def r_call(node: Node, text: bytes, place: int) -> Definitions:
     word, arguments = _r_called(node, text), get(node, "arguments")
     if place == TYPE and word == "list":
         yield Definition("", body=arguments, place=TYPE)
@@ -427,7 +278,7 @@ def _r_call(node: Node, text: bytes, place: int) -> Definitions:
         yield from named(kind, value, text, strip="'\"")
 
 
-def _r_argument(node: Node, text: bytes, place: int) -> Definitions:
+def r_argument(node: Node, text: bytes, place: int) -> Definitions:
     """``public = list(push = function() …)`` inside a class."""
     at, value = get(node, "name"), get(node, "value")
     if place != TYPE or at is None or value is None:
@@ -435,16 +286,4 @@ def _r_argument(node: Node, text: bytes, place: int) -> Definitions:
     if value.type == "function_definition":
         yield from named("method", at, text, body=get(value, "body"))
     elif value.type == "call":
-        yield from _r_call(value, text, place)
-
-
-GRAMMARS["r"] = Grammar(
-    "r",
-    {
-        **through("braced_expression if_statement"),
-        "binary_operator": _r_assignment,
-        "call": _r_call,
-        "argument": _r_argument,
-    },
-    nested=rb"\bfunction\b|\\\(",
-)
+        yield from r_call(value, text, place)

@@ -1,7 +1,7 @@
-"""Languages of web pages: JavaScript, TypeScript, TSX, PHP, CSS, SCSS, GraphQL.
+"""Finders for the languages of web pages: JavaScript, TypeScript, TSX, PHP, CSS, SCSS, GraphQL.
 
-TypeScript's two grammars extend that of JavaScript, and so do their tables. PHP's namespaces are packages: neither
-symbols nor part of qualified names. Of style sheets what can be named elsewhere, not selectors.
+PHP's namespaces are packages: neither symbols nor part of qualified names. Of style sheets only what can be named
+elsewhere is a symbol; selectors are not.
 """
 
 from __future__ import annotations
@@ -12,25 +12,19 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from findling.reading.syntax_grammars.model import (
-    ATTRIBUTE,
     FUNCTION,
-    GROUP,
     MODULE,
     TYPE,
-    Action,
     Define,
     Definition,
     Definitions,
     Finder,
-    Grammar,
-    Through,
     child_of_type,
     get,
     imports,
     is_constant_name,
     nth_child,
     text_of,
-    through,
     value_kind,
 )
 from findling.reading.syntax_text import first_paragraph
@@ -65,7 +59,7 @@ def _holder(kind: str, name: str, at: Node, value: Node | None, qualifier: str =
     return None
 
 
-def _declaration(node: Node, text: bytes, place: int) -> Definitions:
+def javascript_declaration(node: Node, text: bytes, place: int) -> Definitions:
     declarators = [child for child in node.named_children if child.type == "variable_declarator"]
     constant = text.startswith(b"const", node.start_byte)
     for declarator in declarators:
@@ -89,7 +83,7 @@ def _declaration(node: Node, text: bytes, place: int) -> Definitions:
                 yield Definition("", body=body, place=FUNCTION)
 
 
-def _assignment(node: Node, text: bytes, place: int) -> Definitions:
+def javascript_assignment(node: Node, text: bytes, place: int) -> Definitions:
     """``exports.x = function``, ``A.prototype.b = …``, ``a.b = a.c = function``; ``this.x = function`` in functions."""
     targets: list[Node] = []
     right: Node | None = node
@@ -117,7 +111,7 @@ def _assignment(node: Node, text: bytes, place: int) -> Definitions:
             if value.type == "object":
                 yield Definition("", body=value, place=TYPE if position == 0 else None)
             elif value.type in _FUNCTIONS or value.type == "class":
-                kind, inside = ("class", TYPE) if value.type == "class" else ("fn", FUNCTION)
+                kind, inside = ("class", "type") if value.type == "class" else ("fn", "function")
                 yield from Define(kind, unnamed=inside)(value, text, MODULE)
             continue
         if any(
@@ -132,7 +126,7 @@ def _assignment(node: Node, text: bytes, place: int) -> Definitions:
             yield Definition(value_kind(parts[-1]), parts[-1], at)
 
 
-def _pair(node: Node, text: bytes, place: int) -> Definitions:
+def javascript_pair(node: Node, text: bytes, place: int) -> Definitions:
     key = get(node, "key")
     value = _value(get(node, "value"))
     if key is None or value is None or place != TYPE:
@@ -144,7 +138,7 @@ def _pair(node: Node, text: bytes, place: int) -> Definitions:
         yield held
 
 
-def _field(node: Node, text: bytes, place: int) -> Definitions:
+def javascript_field(node: Node, text: bytes, place: int) -> Definitions:
     at = get(node, "name") or get(node, "property")
     if at is None:
         return
@@ -156,78 +150,24 @@ def _field(node: Node, text: bytes, place: int) -> Definitions:
         yield Definition(value_kind(name), name, at)
 
 
-def _default_object(node: Node, text: bytes, place: int) -> Definitions:
+def javascript_default_object(node: Node, text: bytes, place: int) -> Definitions:
     """``export default { … }``: its functions are the module's interface; objects elsewhere are data."""
     parent = node.parent
     if parent is not None and parent.type == "export_statement":
         yield Definition("", body=node, place=TYPE)
 
 
-def _namespace(node: Node, text: bytes, place: int) -> Definitions:
+def typescript_namespace(node: Node, text: bytes, place: int) -> Definitions:
     at, body = get(node, "name"), get(node, "body")
     if at is not None:
         *outer, name = text_of(at, text).strip("'\"").split(".") if at.type != "string" else [text_of(at, text)[1:-1]]
         yield Definition("module", name, at, ".".join(outer), body, MODULE)
 
 
-_BLOCKS = (
-    "statement_block expression_statement call_expression arguments parenthesized_expression return_statement "
-    "if_statement else_clause for_statement for_in_statement while_statement do_statement try_statement catch_clause "
-    "finally_clause switch_statement switch_body switch_case switch_default labeled_statement unary_expression "
-    "await_expression new_expression member_expression sequence_expression class_static_block"
-)
-
-_JAVASCRIPT: dict[str, Action] = {
-    **through(_BLOCKS),
-    "expression_statement": GROUP,
-    "export_statement": GROUP,
-    "decorator": ATTRIBUTE,
-    "function_declaration": Define("fn"),
-    "generator_function_declaration": Define("fn"),
-    "class_declaration": Define("class"),
-    "method_definition": Define("method"),
-    "lexical_declaration": _declaration,
-    "variable_declaration": _declaration,
-    "assignment_expression": _assignment,
-    "function_expression": Define("fn", unnamed=FUNCTION),
-    "arrow_function": Through(FUNCTION),
-    "pair": _pair,
-    "field_definition": _field,
-    "object": _default_object,
-}
-
-_TYPESCRIPT: dict[str, Action] = {
-    **{name: action for name, action in _JAVASCRIPT.items() if name != "field_definition"},
-    "public_field_definition": _field,
-    "abstract_class_declaration": Define("class"),
-    "interface_declaration": Define("interface"),
-    "type_alias_declaration": Define("type_alias", body=""),
-    "enum_declaration": Define("enum"),
-    "function_signature": Define("fn"),
-    "method_signature": Define("method"),
-    "abstract_method_signature": Define("method"),
-    "ambient_declaration": GROUP,
-    "internal_module": _namespace,
-    "module": _namespace,
-}
-
-# Each begins with a letter that is looked for first: with ``\\b`` in front it takes four times as long.
-_NESTED = (
-    rb"function(?<=\bfunction)\s*\*?\s*[\w$]|class(?<=\bclass)\s+[\w$]"
-    rb"|=\s*(?:async\b|function\b|\(|<|[\w$]+\s*=>)|this(?<=\bthis)\.\w+\s*="
-)
-
-GRAMMARS = {
-    "javascript": Grammar("javascript", _JAVASCRIPT, nested=_NESTED, annotation=b"@"),
-    "typescript": Grammar("typescript", _TYPESCRIPT, nested=_NESTED, annotation=b"@"),
-    "tsx": Grammar("tsx", _TYPESCRIPT, nested=_NESTED, annotation=b"@"),
-}
-
-
 # --- PHP
 
 
-def _php_assignment(node: Node, text: bytes, place: int) -> Definitions:
+def php_assignment(node: Node, text: bytes, place: int) -> Definitions:
     left, right = get(node, "left"), get(node, "right")
     if left is None or right is None or left.type != "variable_name" or place == FUNCTION:
         return
@@ -238,7 +178,7 @@ def _php_assignment(node: Node, text: bytes, place: int) -> Definitions:
         yield Definition(value_kind(name), name, left)
 
 
-def _php_call(node: Node, text: bytes, place: int) -> Definitions:
+def php_call(node: Node, text: bytes, place: int) -> Definitions:
     """``Define('NAME', value)``."""
     function, arguments = get(node, "function"), get(node, "arguments")
     if function is None or arguments is None or text_of(function, text).lower() != "define":
@@ -250,57 +190,19 @@ def _php_call(node: Node, text: bytes, place: int) -> Definitions:
             yield Definition("constant", name, first)
 
 
-GRAMMARS["php"] = Grammar(
-    "php",
-    {
-        **through("compound_statement if_statement else_clause else_if_clause colon_block namespace_definition"),
-        "expression_statement": GROUP,
-        "function_definition": Define("fn"),
-        "method_declaration": Define("method"),
-        "class_declaration": Define("class"),
-        "interface_declaration": Define("interface"),
-        "trait_declaration": Define("trait"),
-        "enum_declaration": Define("enum"),
-        "const_declaration": Define("constant", "<name>", "", "<const_element>"),
-        "property_declaration": Define("variable", body="", each="<property_element>", strip="$"),
-        "assignment_expression": _php_assignment,
-        "function_call_expression": _php_call,
-    },
-    nested=rb"(?i)\bfunction\s+\w|\bclass\s+\w",
-    annotation=b"#[",
-)
-
-
 # --- style sheets
 
 
-def _custom_property(node: Node, text: bytes, place: int) -> Definitions:
+def css_custom_property(node: Node, text: bytes, place: int) -> Definitions:
     at = nth_child(node, 0)
     if at is not None and text.startswith((b"$", b"--"), at.start_byte):
         yield Definition("variable", text_of(at, text).lstrip("$"), at)
 
 
-_CSS: dict[str, Action] = {
-    **through("rule_set block media_statement supports_statement"),
-    "declaration": _custom_property,
-    "keyframes_statement": Define("fn", "<keyframes_name>", "<keyframe_block_list>"),
-}
-GRAMMARS["css"] = Grammar("css", _CSS)
-GRAMMARS["scss"] = Grammar(
-    "scss",
-    {
-        **_CSS,
-        "mixin_statement": Define("fn", "<name>", "<block>"),
-        "function_statement": Define("fn", "<name>", "<block>"),
-        "placeholder": Define("class", "<name>", "<block>"),
-    },
-)
-
-
 # --- GraphQL
 
 
-def _graphql(kind: str, name_type: str, body_type: str = "") -> Finder:
+def graphql(kind: str, name_type: str, body_type: str = "") -> Finder:
     def find(node: Node, text: bytes, place: int) -> Definitions:
         at, description = child_of_type(node, name_type), child_of_type(node, "description")
         if at is not None:
@@ -308,20 +210,3 @@ def _graphql(kind: str, name_type: str, body_type: str = "") -> Finder:
             yield Definition(kind, text_of(at, text), at, body=child_of_type(node, body_type), doc=doc)
 
     return find
-
-
-GRAMMARS["graphql"] = Grammar(
-    "graphql",
-    {
-        **through("document definition type_system_definition type_definition executable_definition"),
-        "object_type_definition": _graphql("class", "name", "fields_definition"),
-        "interface_type_definition": _graphql("interface", "name", "fields_definition"),
-        "input_object_type_definition": _graphql("struct", "name", "input_fields_definition"),
-        "enum_type_definition": _graphql("enum", "name", "enum_values_definition"),
-        "union_type_definition": _graphql("type_alias", "name"),
-        "scalar_type_definition": _graphql("type_alias", "name"),
-        "directive_definition": _graphql("fn", "name"),
-        "operation_definition": _graphql("fn", "name", "selection_set"),
-        "fragment_definition": _graphql("fn", "fragment_name", "selection_set"),
-    },
-)

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from msgspec import to_builtins
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from findling.faces.cli.terminal.lines import as_they_come, clipped
 from findling.faces.cli.terminal.safe import is_terminal
@@ -43,38 +43,15 @@ def error_to_json(error: FindlingError) -> dict[str, Any]:
 
 
 def write_json(out: TextIO, value: object) -> None:
-    out.write(_Writer(out).text(value) + "\n")
+    out.write(_text(out, value) + "\n")
 
 
-class _Writer:
-    """Values as text, and lists and objects in pieces: what is written in pieces reads as if written at once."""
-
-    def __init__(self, out: TextIO) -> None:
-        self._out = out
-        unicode_stream = (out.encoding or "utf-8").lower().replace("-", "").startswith("utf")
-        self._indent = 2 if is_terminal(out) else None
-        self._encode = json.JSONEncoder(ensure_ascii=not unicode_stream, allow_nan=False, indent=self._indent).encode
-
-    def text(self, value: object, depth: int = 0) -> str:
-        """``depth``: in how many open lists and objects it stands."""
-        text = escaped(self._encode(value))
-        return text.replace("\n", f"\n{'  ' * depth}") if self._indent and depth else text
-
-    def pieces(self, members: Iterable[Iterable[str]], depth: int, brackets: str) -> Iterator[str]:
-        """A list, or an object, whose members are pieces of text; a member is asked for when it is to be written."""
-        line_break = f"\n{'  ' * depth}" if self._indent else ""
-        before_first, between = (f"{line_break}  ", f",{line_break}  ") if self._indent else ("", ", ")
-        yield brackets[0]
-        empty = True
-        for member in members:
-            yield before_first if empty else between
-            yield from member
-            empty = False
-        yield brackets[1] if empty else line_break + brackets[1]
-
-    def member(self, key: str, pieces: Iterable[str]) -> Iterator[str]:
-        yield f"{self.text(key)}: "
-        yield from pieces
+def _text(out: TextIO, value: object, depth: int = 0) -> str:
+    """A value as ``out`` can show it; ``depth``: in how many open lists and objects it stands."""
+    unicode_stream = (out.encoding or "utf-8").lower().replace("-", "").startswith("utf")
+    indent = 2 if is_terminal(out) else None
+    text = escaped(json.dumps(value, ensure_ascii=not unicode_stream, allow_nan=False, indent=indent))
+    return text.replace("\n", f"\n{'  ' * depth}") if depth else text
 
 
 class JsonView:
@@ -83,16 +60,21 @@ class JsonView:
         self._root = str(root)
 
     def search(self, result: SearchResult, *, explain: bool) -> None:
-        self._write(_search_fields(result))
-
-    def length(self, result: SearchResult, *, explain: bool) -> int:
-        """The characters that `search` prints."""
-        return len(self._text(_search_fields(result))) + len("\n")
+        self._write({**to_json(result), "low_confidence": result.low_confidence})
 
     def grep(self, found: GrepStream, *, shape: str, groups: bool) -> None:
-        for piece in self._grep(found):
-            self._out.write(piece)
-        self._out.write("\n")
+        """The fields of a GrepResult; each file is written as soon as it is found, the totals behind them."""
+        line_break, between = ("\n", ",") if is_terminal(self._out) else ("", ", ")
+        before = _text(self._out, {"root": self._root, "pattern": found.pattern, "files": []}).rpartition("[]")[0]
+        self._out.write(f"{before}[")
+        empty = True
+        for file in found:
+            shown = _text(self._out, to_json(replace(file, lines=tuple(map(clipped, file.lines)))), 2)
+            self._out.write(f"{'' if empty else between}{line_break}{'    ' if line_break else ''}{shown}")
+            empty = False
+        totals = {key: value for key, value in to_json(found.totals).items() if key not in ("pattern", "files")}
+        end = "" if empty or not line_break else f"{line_break}  "
+        self._out.write(f"{end}]{between}{_text(self._out, totals)[1:]}\n")
 
     def symbols(self, results: Sequence[SymbolResult]) -> None:
         """The answers of all names, also of one."""
@@ -121,41 +103,10 @@ class JsonView:
     def records(self, blocks: Sequence[Sequence[tuple[str, str]]], value: Mapping[str, object]) -> None:
         write_json(self._out, value)
 
-    def _text(self, value: object) -> str:
-        return _Writer(self._out).text({"root": self._root, **to_json(value)})
-
     def _write(self, value: object) -> None:
-        self._out.write(self._text(value) + "\n")
+        write_json(self._out, {"root": self._root, **to_json(value)})
 
     report = explanation = diagnosis = _write
-
-    def _grep(self, found: GrepStream) -> Iterator[str]:
-        """The fields of a GrepResult, the files as they come: what stands after them is known after them."""
-        writer = _Writer(self._out)
-
-        def members() -> Iterator[Iterator[str]]:
-            yield writer.member("root", [writer.text(self._root)])
-            yield writer.member("pattern", [writer.text(found.pattern)])
-            yield writer.member("files", writer.pieces((file_pieces(file) for file in found), 1, "[]"))
-            for key, value in to_json(found.totals).items():
-                if key not in ("pattern", "files"):
-                    yield writer.member(key, [writer.text(value, 1)])
-
-        def file_pieces(file: FileMatches) -> Iterator[str]:
-            lines = ([writer.text(_line(line), 4)] for line in file.lines)
-            return writer.pieces(
-                (
-                    writer.member("path", [writer.text(file.path)]),
-                    writer.member("lines", writer.pieces(lines, 3, "[]")),
-                    writer.member("occurrences", [writer.text(file.occurrences)]),
-                    writer.member("line_count", [writer.text(file.line_count)]),
-                    writer.member("size", [writer.text(file.size)]),
-                ),
-                2,
-                "{}",
-            )
-
-        return writer.pieces(members(), 0, "{}")
 
 
 def _statistics(status: Status) -> dict[str, Any]:
@@ -168,15 +119,6 @@ def _statistics(status: Status) -> dict[str, Any]:
         "lastUpdated": status.last_indexed_at,
         "dbSize": status.bytes_on_disk,
     }
-
-
-def _line(line: LineMatch) -> dict[str, Any]:
-    line = clipped(line)
-    return asdict(line)
-
-
-def _search_fields(result: SearchResult) -> dict[str, Any]:
-    return {**to_json(result), "low_confidence": result.low_confidence}
 
 
 # --- the event form of rg --json -------------------------------------------------------------------------------------

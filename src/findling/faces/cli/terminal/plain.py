@@ -32,8 +32,7 @@ gets every line whole.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from io import StringIO
+from collections.abc import Iterable, Mapping, Sequence
 from secrets import token_hex
 from typing import TYPE_CHECKING, Final, TextIO
 
@@ -45,12 +44,24 @@ if TYPE_CHECKING:
     from findling.config import Loaded
     from findling.faces.cli.terminal.lines import Line, Places
     from findling.model.reports import Diagnosis, Explanation, Report
-    from findling.model.types import EdgeResult, GrepStream, Hit, IndexReport, SearchResult, Status, SymbolResult
+    from findling.model.types import (
+        EdgeResult,
+        FileMatches,
+        GrepStream,
+        Hit,
+        IndexReport,
+        SearchResult,
+        Status,
+        SymbolHit,
+        SymbolResult,
+    )
 
 _NONE: Final = "-"
 
 
 class PlainView:
+    """What is printed is decided here, for terminals too; `PrettyView` changes how a row, a body and a match look."""
+
     def __init__(self, out: TextIO, places: Places, *, terminal: bool = False) -> None:
         self._out = out
         self._places = places
@@ -58,68 +69,52 @@ class PlainView:
         self._content = visible if terminal else str
         self._label = visible if terminal else one_line
         self._mark = "" if terminal else token_hex(8)
-        """Nobody who wrote a file can know it."""
+        """A file cannot contain it, because it is drawn after the file was written."""
 
     def search(self, result: SearchResult, *, explain: bool) -> None:
         before: Hit | None = None
         for group, hits in result.in_groups():
             if group:
                 if before is not None:
-                    self._gap()
-                self._heading(words.heading(group))
+                    self._line("")
+                self._line(words.heading(group))
                 before = None
             for hit in hits:
                 if before is not None and (is_block(before, explain) or is_block(hit, explain)):
-                    self._gap()
+                    self._line("")
                 self._hit(hit, explain)
                 before = hit
 
-    def length(self, result: SearchResult, *, explain: bool) -> int:
-        """The characters that `search` prints."""
-        printed = StringIO()
-        PlainView(printed, self._places, terminal=self._terminal).search(result, explain=explain)
-        return len(printed.getvalue())
-
     def grep(self, found: GrepStream, *, shape: str, groups: bool) -> None:
         for position, file in enumerate(as_they_come(found, self._out)):
-            path = self._path(file.path)
             if shape in ("files", "without"):
-                self._line(path)
+                self._row(file.path)
             elif shape in ("count", "matches"):
-                self._line(f"{path}:{file.line_count if shape == 'count' else file.occurrences}")
+                self._row(file.path, str(file.line_count if shape == "count" else file.occurrences))
             else:
-                if groups and position:
-                    self._line("--")
-                for line in printed_lines(file, groups=groups, only=shape == "only"):
-                    mark = ":" if line.spans else "-"
-                    text = self._content(shortened(line) if self._terminal else line.text)
-                    self._line("--" if line.number == 0 else f"{path}{mark}{line.number}{mark}{text}")
+                lines = printed_lines(file, groups=groups, only=shape == "only")
+                self._matches(file, lines, gap=position > 0, groups=groups)
 
     def symbols(self, results: Sequence[SymbolResult]) -> None:
         for result in results:
             for found in result.definitions:
-                where = f"{self._path(found.path)}:{words.span(found.start_line, found.end_line)}"
-                match = words.match_of(found, result.name)
-                mark = (f"[{match}]",) if match else ()
-                self._fields(where, found.kind, found.qualified_name or found.name, found.signature, *mark)
+                self._definition(found, words.match_of(found, result.name))
                 self._body(list(body_lines(found)))
             for use in result.references:
-                where = f"{self._path(use.path)}:{use.line}:{use.column}"
-                self._fields(where, "ref", use.enclosing, use.text.strip())
+                self._row(use.path, f"{use.line}:{use.column}", "ref", use.enclosing, code=use.text.strip())
 
     def edges(self, result: EdgeResult) -> None:
         for found in result.definitions:
-            where = f"{self._path(found.path)}:{words.span(found.start_line, found.end_line)}"
-            self._fields(where, found.kind, found.qualified_name or found.name, found.signature)
+            self._definition(found)
         for edge in result.edges:
-            why = [f"[{edge.why}]"] if edge.why else []
-            why += [f"[step {edge.step}: uses {edge.target}]"] if edge.step > 1 else []
+            marks = [edge.why] if edge.why else []
+            marks += [f"step {edge.step}: uses {edge.target}"] if edge.step > 1 else []
+            kind = (edge.grade, edge.kind)
             if result.direction == "callers":
-                where = f"{self._path(edge.path)}:{edge.line}"
-                self._fields(where, edge.grade, edge.kind, edge.enclosing, edge.text, *why)
+                self._row(edge.path, str(edge.line), *kind, edge.enclosing, code=edge.text, marks=marks)
             else:
-                where = f"{self._path(edge.target_path)}:{edge.target_line}"
-                self._fields(where, edge.grade, edge.kind, edge.target, f"line {edge.line}", edge.text, *why)
+                there = (*kind, edge.target, f"line {edge.line}")
+                self._row(edge.target_path, str(edge.target_line), *there, code=edge.text, marks=marks)
 
     def report(self, report: IndexReport) -> None:
         self._pairs(
@@ -165,27 +160,51 @@ class PlainView:
             self._pairs(*block)
 
     def _hit(self, hit: Hit, explain: bool) -> None:
-        stale = "  changed since it was indexed" if hit.stale else ""
-        where = f"{self._path(hit.path)}:{words.span(hit.start_line, hit.end_line)}"
-        name = self._label(words.symbol_of(hit)) or _NONE
-        self._line(f"{where}  {name}  [{','.join(hit.sources)}]{stale}")
+        warning = "changed since it was indexed" if hit.stale else ""
+        lines = words.span(hit.start_line, hit.end_line)
+        self._row(hit.path, lines, words.symbol_of(hit), marks=[",".join(hit.sources)], warning=warning)
         self._body(list(body_lines(hit)))
         if hit.parts:
-            self._line(f"  by {self._label(', '.join(hit.parts))}")
+            self._beside(f"by {', '.join(hit.parts)}")
         if siblings := words.siblings(hit):
-            self._line(f"  {siblings}")
+            self._beside(siblings)
         if hit.others and is_block(hit, explain):
-            self._line(f"  also {self._label(words.others(hit.others))}")
+            self._beside(f"also {words.others(hit.others)}")
         if explain:
-            self._line(f"  rank {hit.rank_value:.4f}")
+            self._beside(f"rank {hit.rank_value:.4f}")
             for reason in hit.reasons:
-                self._line(f"    {reason.value:+9.4f}  {reason.signal}  {self._label(reason.words)}".rstrip())
+                self._beside(f"  {reason.value:+9.4f}  {reason.signal}  {reason.words}".rstrip())
 
-    def _gap(self) -> None:
-        self._line("")
+    def _definition(self, found: SymbolHit, match: str = "") -> None:
+        name = found.qualified_name or found.name
+        lines = words.span(found.start_line, found.end_line)
+        self._row(found.path, lines, found.kind, name, code=found.signature, marks=[match] if match else [])
 
-    def _heading(self, text: str) -> None:
-        self._line(text)
+    # --- how it looks: what `PrettyView` has in another form ---------------------------------------------------------
+
+    def _row(
+        self,
+        path: str,
+        position: str = "",
+        *fields: str,
+        code: str | None = None,
+        marks: Sequence[str] = (),
+        warning: str = "",
+    ) -> None:
+        """One place: where it is, what it is, its ``code`` ("" where it should have some), remarks in brackets."""
+        where = self._label(self._places.shown(path)) + (f":{position}" if position else "")
+        named = [self._label(field) or _NONE for field in (*fields, *(() if code is None else (code,)))]
+        self._line("  ".join([where, *named, *(f"[{self._label(mark)}]" for mark in marks), *filter(None, (warning,))]))
+
+    def _matches(self, file: FileMatches, lines: Iterable[Line], *, gap: bool, groups: bool) -> None:
+        """The lines of a file that match. ``gap``: another file stands above it."""
+        path = self._label(self._places.shown(file.path))
+        if gap and groups:
+            self._line("--")
+        for line in lines:
+            mark = ":" if line.spans else "-"
+            text = self._content(shortened(line) if self._terminal else line.text)
+            self._line("--" if line.number == 0 else f"{path}{mark}{line.number}{mark}{text}")
 
     def _body(self, lines: Sequence[Line]) -> None:
         if not lines:
@@ -197,11 +216,9 @@ class PlainView:
         for text in shown:
             self._line(text)
 
-    def _path(self, path: str) -> str:
-        return self._label(self._places.shown(path))
-
-    def _fields(self, *fields: str) -> None:
-        self._line("  ".join(self._label(field) or _NONE for field in fields))
+    def _beside(self, text: str) -> None:
+        """A line below a place that says more about it."""
+        self._line(f"  {self._label(text)}")
 
     def _pairs(self, *pairs: tuple[str, str]) -> None:
         for key, value in pairs:

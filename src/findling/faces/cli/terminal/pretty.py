@@ -6,7 +6,6 @@ outside is made visible first and never parsed as markup.
 
 from __future__ import annotations
 
-from io import StringIO
 from typing import TYPE_CHECKING, Final, TextIO
 
 from rich.console import Console
@@ -14,15 +13,15 @@ from rich.table import Table
 from rich.text import Text
 
 from findling.faces.cli.terminal import words
-from findling.faces.cli.terminal.lines import Line, as_they_come, body_lines, is_block, printed_lines
+from findling.faces.cli.terminal.lines import Line
 from findling.faces.cli.terminal.plain import PlainView
 from findling.faces.cli.terminal.safe import is_terminal, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from findling.faces.cli.terminal.lines import Places
-    from findling.model.types import EdgeResult, GrepStream, Hit, SearchResult, SymbolResult
+    from findling.model.types import FileMatches, GrepStream, SearchResult
 
 _PATH: Final = "bold"
 _NAME: Final = "cyan"
@@ -37,115 +36,77 @@ _TAB_COLUMNS: Final = 4
 
 
 class PrettyView(PlainView):
-    """As plain text, but for what is found: its places are links, and what matches is highlighted."""
+    """The same answers with styles: places are links, and what matches is highlighted."""
 
     def __init__(self, out: TextIO, places: Places) -> None:
         super().__init__(out, places, terminal=True)
-        self._console = _console(out, styled=True, width=None if is_terminal(out) else _UNLIMITED)
+        self._console = Console(
+            file=out,
+            force_terminal=True,
+            color_system="standard",
+            highlight=False,
+            markup=False,
+            emoji=False,
+            soft_wrap=True,
+            width=None if is_terminal(out) else _UNLIMITED,
+        )
 
     def search(self, result: SearchResult, *, explain: bool) -> None:
         super().search(result, explain=explain)
         if result.hits:
-            self._print(Text())
-            shown = f"{len(result.hits)} of {words.count(result.total, 'file')}, {words.seconds(result.took_ms)}"
+            self._line("")
+            places = str(len(result.hits))
+            if result.offset:
+                places = f"{result.offset + 1} to {result.offset + len(result.hits)}"
+            shown = f"{places} of {words.count(result.total, 'file')}, {words.seconds(result.took_ms)}"
             self._print(Text(shown, _QUIET))
 
-    def length(self, result: SearchResult, *, explain: bool) -> int:
-        """The characters that `search` prints, its styles apart."""
-        printed = StringIO()
-        shown = self._console
-        self._console = _console(printed, styled=False, width=shown.width)
-        try:
-            self.search(result, explain=explain)
-        finally:
-            self._console = shown
-        return len(printed.getvalue())
-
     def grep(self, found: GrepStream, *, shape: str, groups: bool) -> None:
-        for position, file in enumerate(as_they_come(found, self._console.file)):
-            heading = self._link(file.path)
-            if shape in ("files", "without"):
-                self._print(heading)
-            elif shape in ("count", "matches"):
-                self._print(heading.append(f"  {file.line_count if shape == 'count' else file.occurrences}"))
-            else:
-                if position:
-                    self._print(Text())
-                self._print(heading)
-                width = len(str(file.lines[-1].line + len(file.lines[-1].after))) if file.lines else 0
-                for line in printed_lines(file, groups=groups, only=shape == "only"):
-                    self._print(Text("--", _QUIET) if line.number == 0 else self._numbered(line, width))
+        super().grep(found, shape=shape, groups=groups)
         totals = found.totals
         if totals.total_files:
             self._print(Text(words.grep_total(totals), _QUIET))
 
-    def symbols(self, results: Sequence[SymbolResult]) -> None:
-        for result in results:
-            for found in result.definitions:
-                text = self._link(found.path, words.span(found.start_line, found.end_line))
-                text.append(f"  {visible(found.kind)}  ", _QUIET)
-                text.append(visible(found.qualified_name or found.name), _NAME)
-                match = words.match_of(found, result.name)
-                self._print(text.append(f"  [{match}]" if match else "", _QUIET))
-                if found.signature and not found.body:
-                    self._print(self._cut(Text(f"    {visible(found.signature)}")))
-                self._body(list(body_lines(found)))
-            if result.references:
-                self._print(Text(f"\n{words.count(result.total_references, 'use')}", _PATH))
-            for use in result.references:
-                text = self._link(use.path, f"{use.line}:{use.column}")
-                text.append(f"  {visible(use.enclosing)}" if use.enclosing else "", _NAME)
-                self._print(self._cut(text.append(f"  {visible(use.text.strip())}")))
-
-    def edges(self, result: EdgeResult) -> None:
-        for found in result.definitions:
-            text = self._link(found.path, words.span(found.start_line, found.end_line))
-            self._print(text.append(f"  {visible(found.qualified_name or found.name)}", _NAME))
-        for edge in result.edges:
-            callers = result.direction == "callers"
-            path, line = (edge.path, edge.line) if callers else (edge.target_path, edge.target_line)
-            text = self._link(path, str(line))
-            text.append(f"  {visible(edge.enclosing if callers else edge.target)}", _NAME)
-            text.append(f"  {edge.grade}{f': {visible(edge.why)}' if edge.why else ''}", _QUIET)
-            text.append(f"  step {edge.step}: uses {visible(edge.target)}" if edge.step > 1 else "", _QUIET)
+    def _row(
+        self,
+        path: str,
+        position: str = "",
+        *fields: str,
+        code: str | None = None,
+        marks: Sequence[str] = (),
+        warning: str = "",
+    ) -> None:
+        """Code that makes the row too long stands below it."""
+        # Styles are set piece by piece: one given to the Text itself would cover what is appended.
+        text = Text().append(visible(self._places.shown(path)), f"{_PATH} link {self._places.link(path)}")
+        text.append(f":{position}" if position else "", _QUIET)
+        for field in filter(None, fields):
+            text.append(f"  {visible(field)}", _NAME if field is fields[-1] else _QUIET)
+        text.append("".join(f"  [{visible(mark)}]" for mark in marks), _QUIET)
+        text.append(f"  {warning}" if warning else "", _MATCH)
+        shown = visible(code or "")
+        if shown and len(text) + len(shown) + 2 > self._console.width:
             self._print(text)
-            self._print(self._cut(Text(f"    {'' if callers else f'{edge.line}  '}{visible(edge.text)}")))
+            text = self._cut(Text(f"    {shown}"))
+        elif shown:
+            text.append(f"  {shown}")
+        self._print(text)
 
-    def _hit(self, hit: Hit, explain: bool) -> None:
-        heading = self._link(hit.path, words.span(hit.start_line, hit.end_line))
-        name = visible(words.symbol_of(hit))
-        heading.append(f"  {name}" if name else "", _NAME)
-        heading.append(f"  [{', '.join(hit.sources)}]", _QUIET)
-        heading.append("  changed since it was indexed" if hit.stale else "", _MATCH)
-        self._print(heading)
-        self._body(list(body_lines(hit)))
-        if hit.parts:
-            self._print(Text(f"  by {visible(', '.join(hit.parts))}", _QUIET))
-        if siblings := words.siblings(hit):
-            self._print(Text(f"  {siblings}", _QUIET))
-        if hit.others and is_block(hit, explain):
-            self._print(Text(f"  also {visible(words.others(hit.others))}", _QUIET))
-        if explain:
-            self._print(Text(f"  rank {hit.rank_value:.4f}", _QUIET))
-            for reason in hit.reasons:
-                text = Text().append(f"    {reason.value:+9.4f}", _NAME)
-                self._print(text.append(f"  {visible(reason.signal)}  ").append(visible(reason.words), _QUIET))
-
-    def _gap(self) -> None:
-        self._print(Text())
-
-    def _heading(self, text: str) -> None:
-        self._print(Text(text, _PATH))
+    def _matches(self, file: FileMatches, lines: Iterable[Line], *, gap: bool, groups: bool) -> None:
+        if gap:
+            self._line("")
+        self._row(file.path)
+        width = len(str(file.lines[-1].line + len(file.lines[-1].after))) if file.lines else 0
+        for line in lines:
+            self._print(Text("--", _QUIET) if line.number == 0 else self._numbered(line, width))
 
     def _body(self, lines: Sequence[Line]) -> None:
         width = max((len(str(line.number)) for line in lines), default=0)
         for line in lines:
             self._print(self._numbered(line, width))
 
-    def _link(self, path: str, position: str = "") -> Text:
-        # Styles are set piece by piece: one given to the Text itself would cover what is appended.
-        text = Text().append(visible(self._places.shown(path)), f"{_PATH} link {self._places.link(path)}")
-        return text.append(f":{position}", _QUIET) if position else text
+    def _beside(self, text: str) -> None:
+        self._print(Text(f"  {visible(text)}", _QUIET))
 
     def _numbered(self, line: Line, width: int) -> Text:
         body, spans = _around(line, max(1, self._console.width - width - 4))
@@ -173,19 +134,6 @@ class PrettyView(PlainView):
 
     def _print(self, text: Text) -> None:
         self._console.print(text)
-
-
-def _console(out: TextIO, *, styled: bool, width: int | None) -> Console:
-    return Console(
-        file=out,
-        force_terminal=styled,
-        color_system="standard" if styled else None,
-        highlight=False,
-        markup=False,
-        emoji=False,
-        soft_wrap=True,
-        width=width,
-    )
 
 
 def _around(line: Line, columns: int) -> tuple[str, list[tuple[int, int]]]:

@@ -1,4 +1,4 @@
-"""Reading vectors: which models made some, which files lack theirs, the vectors themselves (`vector_codes`)."""
+"""Which models made vectors, which files lack theirs, and the vectors as they are kept (`vector_codes`)."""
 
 from __future__ import annotations
 
@@ -6,61 +6,79 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from findling.config.roots import LIVE
+import apsw
+
 from findling.model.codings import FLOAT16, FOUR_BITS, HASH_BYTES, Coding, row_bytes
 from findling.model.rows import ManifestRow
-from findling.store import connections, schema
-from findling.store.manifest_reader import ManifestReader, batches
+from findling.store import schema
 from findling.store.protocols import VectorRows
-from findling.store.schema import DATABASE
+from findling.store.schema import batches
+
+_REMEMBERED = 6_000
+"""Files whose vectors are kept between queries, some 10 kB each."""
 
 
 class Model(NamedTuple):
-    """A model that made vectors."""
+    """A model that made vectors. ``docs``: whether documents are to have some."""
 
     model_id: int
+    fingerprint: str
     name: str
     dimensions: int
+    coding: Coding
+    docs: bool
+
+    @property
+    def vector_bytes(self) -> int:
+        """Bytes of one vector as it is kept."""
+        return row_bytes(self.dimensions, self.coding)
 
 
-class VectorReader(ManifestReader):
-    """Reads the vectors of a manifest's files."""
+class Models:
+    """Of one generation of a manifest (`IndexReader.models`). Use within the reader's snapshot.
 
-    def __init__(self, directory: Path, root: str, ref: str = LIVE) -> None:
-        super().__init__(directory, root, ref)
-        self._vectors: dict[int, bytes] = {}
-        self._vectors_of = -1
+    ``directory`` and ``identity``: of the store.
+    """
+
+    def __init__(self, db: apsw.Connection, manifest: ManifestRow | None, directory: Path, identity: bytes) -> None:
+        self._db = db
+        self._manifest = manifest
+        self._manifest_id = manifest.manifest_id if manifest else -1
+        self.directory = directory
+        self.identity = identity
+        self._models: dict[int, Model | None] = {}
+        self._stored: dict[tuple[int, int], bytes] = {}
         self._embedded: dict[int, int] = {}
 
-    def _forget_vectors(self) -> None:
-        super()._forget_vectors()
-        self._vectors.clear()
-        self._embedded.clear()
+    def _value(self, sql: str, *values: Any) -> Any:
+        return schema.scalar(self._db, sql, *values)
 
     # --- models ---------------------------------------------------------------------------------------------
 
-    def latest_fingerprint(self) -> str | None:
-        """The id of the embedder that made the newest vectors; None when there are none."""
-        with connections.rows_of(self._directory / DATABASE):
-            latest = self.latest_model()
-            found = self.model(latest) if latest is not None else None
-            return found[0] if found else None
+    def get(self, model_id: int) -> Model | None:
+        if model_id not in self._models:
+            found = [model for model in self.every() if model.model_id == model_id]
+            self._models[model_id] = found[0] if found else None
+        return self._models[model_id]
 
-    def model_id(self, fingerprint: str) -> int | None:
+    def every(self, name: str | None = None) -> list[Model]:
+        """All models, or those with this name or fingerprint. Raises `ValueError` where one keeps its vectors in an
+        unknown way."""
+        sql = (
+            "SELECT model_id, fingerprint, name, dimensions, coding, docs FROM models "
+            "WHERE ? IS NULL OR ? IN (name, fingerprint) ORDER BY 1"
+        )
+        rows: Iterator[Any] = self._db.execute(sql, (name, name))
+        found = [Model(*row)._replace(docs=bool(row[-1])) for row in rows]
+        if any(model.coding not in (FOUR_BITS, FLOAT16) for model in found):
+            raise ValueError("a model whose vectors are kept in an unknown way")
+        return found
+
+    def id_of(self, fingerprint: str) -> int | None:
         found = self._value("SELECT model_id FROM models WHERE fingerprint=?", fingerprint)
         return None if found is None else int(found)
 
-    def model(self, model_id: int) -> tuple[str, int] | None:
-        """A model's fingerprint and how many dimensions its vectors have."""
-        row = self._db.execute("SELECT fingerprint, dimensions FROM models WHERE model_id=?", (model_id,)).fetchone()
-        return (str(row[0]), int(row[1])) if row else None
-
-    def coding(self, model_id: int) -> Coding:
-        """How a model's vectors are kept."""
-        found = self._value("SELECT coding FROM models WHERE model_id=?", model_id)
-        if found not in (FOUR_BITS, FLOAT16):
-            raise ValueError("a model whose vectors are kept in an unknown way")
-        return FLOAT16 if found == FLOAT16 else FOUR_BITS
+    # --- which files have vectors ---------------------------------------------------------------------------
 
     def vector_count(self, model_id: int) -> int:
         """Vectors of a model that the table holds, of whatever manifest."""
@@ -70,40 +88,33 @@ class VectorReader(ManifestReader):
         )
         return int(self._value(sql, model_id))
 
-    def latest_model(self, *, docs: bool = True) -> int | None:
+    def latest(self, *, docs: bool = True) -> int | None:
         """The model that was used last to make vectors, without ``docs`` other than of documents; None for none."""
         code = "" if docs else "JOIN entries e ON e.entry_id=v.entry_id AND NOT e.docs "
         sql = f"SELECT model_id FROM vectors v {code}WHERE model_id>0 ORDER BY vector_id DESC LIMIT 1"
         found = self._value(sql)
         return None if found is None else int(found)
 
-    def latest_model_of_documents(self) -> int | None:
+    def latest_of_documents(self) -> int | None:
         """Of the models that are to make vectors of documents, the one that was used last; None for none."""
         sql = "SELECT model_id FROM vectors JOIN models USING (model_id) WHERE docs ORDER BY vector_id DESC LIMIT 1"
         found = self._value(sql)
         return None if found is None else int(found)
 
-    def models(self, name: str | None = None) -> list[Model]:
-        """All models, or those with this name or fingerprint's id."""
-        sql = "SELECT model_id, name, dimensions FROM models WHERE ? IS NULL OR ? IN (name, fingerprint) ORDER BY 1"
-        return [Model(int(row[0]), str(row[1]), int(row[2])) for row in self._db.execute(sql, (name, name))]
-
-    # --- which files have some ------------------------------------------------------------------------------
-
     def embedded_chunks(self, model_id: int | None) -> int:
         """Chunks of the manifest that have a vector of the model; all, when none is missing that should have one."""
-        if model_id is None or self.manifest is None:
+        if model_id is None or self._manifest is None:
             return 0
         if model_id not in self._embedded:
-            self._embedded[model_id] = self._count_embedded(model_id, self.manifest)
+            self._embedded[model_id] = self._count_embedded(model_id, self._manifest)
         return self._embedded[model_id]
 
     def _count_embedded(self, model_id: int, manifest: ManifestRow) -> int:
-        all_kinds = bool(self._value("SELECT docs FROM models WHERE model_id=?", model_id))
+        model = self.get(model_id)
         everything = self._value("SELECT count(*) FROM vectors WHERE model_id=?", model_id)
         if everything == self._value("SELECT count(*) FROM entries"):  # of whatever manifest
             return manifest.chunks
-        if all_kinds:
+        if model is not None and model.docs:
             # What is missing is little, mostly: the files that were just written.
             missing = (
                 "SELECT total(b.chunks) FROM (SELECT m.entry_id FROM manifest_files m WHERE m.manifest_id=? "
@@ -157,7 +168,8 @@ class VectorReader(ManifestReader):
     def count_unembedded(self, model_id: int) -> int:
         """Number of files that lack vectors which they should have."""
         every = "SELECT m.entry_id FROM manifest_files m "
-        if not self._value("SELECT docs FROM models WHERE model_id=?", model_id):
+        model = self.get(model_id)
+        if model is None or not model.docs:
             every += "JOIN entries e ON e.entry_id=m.entry_id AND NOT e.docs "
         # A third of the time that looking each file up takes.
         sql = (
@@ -165,37 +177,6 @@ class VectorReader(ManifestReader):
             "EXCEPT SELECT v.entry_id FROM vectors v WHERE v.model_id=?)"
         )
         return int(self._value(sql, self._manifest_id, model_id))
-
-    # --- vectors --------------------------------------------------------------------------------------------
-
-    def vectors(self, entry_ids: Iterable[int], model_id: int) -> VectorRows | None:
-        """The vectors of entries; None when none has any."""
-        stored = self.stored_vectors(entry_ids, model_id)
-        found = self.model(model_id)
-        if not stored or found is None:
-            return None
-        import numpy as np
-
-        from findling.model import vector_codes
-
-        dimensions, coding = found[1], self.coding(model_id)
-        size = row_bytes(dimensions, coding)
-        offsets = np.cumsum([0, *(len(data) // size for data in stored.values())])
-        return VectorRows(list(stored), offsets, vector_codes.decode(b"".join(stored.values()), dimensions, coding))
-
-    def stored_vectors(self, entry_ids: Iterable[int], model_id: int) -> dict[int, bytes]:
-        """As they are kept (`vector_codes`), one after the other in chunk order; entries without are absent."""
-        if model_id != self._vectors_of:
-            self._vectors.clear()
-            self._vectors_of = model_id
-        found = self._remember(
-            self._vectors,
-            entry_ids,
-            lambda ids: self._db.execute(
-                f"SELECT entry_id, data FROM vectors WHERE model_id={model_id:d} AND entry_id IN ({ids})"
-            ),
-        )
-        return {entry_id: data for entry_id, data in found.items() if data}
 
     def with_vectors(self, entry_ids: Iterable[int], model_id: int) -> set[int]:
         """Those of these entries that have vectors, of whatever manifest."""
@@ -234,3 +215,29 @@ class VectorReader(ManifestReader):
                 (path, model_id, schema.begun(model_id)),
             )
         )
+
+    # --- vectors --------------------------------------------------------------------------------------------
+
+    def decoded(self, entry_ids: Iterable[int], model_id: int) -> VectorRows | None:
+        """The vectors of entries; None when none has any."""
+        stored = self.stored(entry_ids, model_id)
+        model = self.get(model_id)
+        if not stored or model is None:
+            return None
+        import numpy as np
+
+        from findling.model import vector_codes
+
+        offsets = np.cumsum([0, *(len(data) // model.vector_bytes for data in stored.values())])
+        rows = vector_codes.decode(b"".join(stored.values()), model.dimensions, model.coding)
+        return VectorRows(list(stored), offsets, rows)
+
+    def stored(self, entry_ids: Iterable[int], model_id: int) -> dict[int, bytes]:
+        """As they are kept (`vector_codes`), one after the other in chunk order; entries without are absent."""
+        wanted = list(entry_ids)
+        if len(self._stored) > _REMEMBERED:
+            self._stored.clear()
+        for ids in batches(entry_id for entry_id in wanted if (model_id, entry_id) not in self._stored):
+            sql = f"SELECT entry_id, data FROM vectors WHERE model_id={model_id:d} AND entry_id IN ({ids})"
+            self._stored.update({(model_id, row[0]): row[1] for row in self._db.execute(sql)})
+        return {entry_id: data for entry_id in wanted if (data := self._stored.get((model_id, entry_id)))}

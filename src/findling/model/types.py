@@ -1,26 +1,368 @@
-"""The vocabulary of searches and their answers."""
+"""The vocabulary: plain values that every other module speaks in. Nothing here does I/O.
+
+Conventions, said once: lines are 1-based and ranges inclusive; chunk and symbol positions are 0-based;
+byte offsets count UTF-8 bytes of the decoded text without its byte-order mark; paths are relative to the
+collection's root and use ``/``; scores and similarities are finite, in [0, 1], higher is better; times carry
+their unit in the name.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple, Protocol, Self, TypedDict
 
 from msgspec import Struct
 
 from findling.model.plurals import count
-from findling.model.types.basic import (
-    LOW_CONFIDENCE,
-    UNREAD,
-    Channel,
-    Completeness,
-    Freshness,
-    Group,
-    IndexingStatus,
-    Intent,
-    KindFilter,
-    Mode,
-    SkippedFile,
+
+Kind = Literal["code", "docs", "data"]
+Mode = Literal["auto", "keyword", "symbol", "semantic", "exact", "hybrid"]
+Intent = Literal["symbol", "path", "error", "natural_language"]
+Channel = Literal["keyword", "symbol", "exact", "semantic"]
+Group = Literal["code", "docs"]
+KindFilter = Literal["code", "docs", "tests"]
+Freshness = Literal["fresh", "stale", "syncing"]
+Completeness = Literal["complete", "partial", "truncated"]
+IndexingStatus = Literal["not_indexed", "indexing", "ready", "failed"]
+
+Grade = Literal["certain", "likely", "possible"]
+
+GRADES: tuple[Grade, ...] = ("certain", "likely", "possible")
+"""How sure it is that a use means a definition: imports or scopes name it; its type says so, or there is no other of
+the name; the name is the same."""
+
+KIND_FILTERS: tuple[KindFilter, ...] = ("code", "docs", "tests")
+"""Files that a question may be restricted to: no documents, documents alone, tests alone."""
+
+MODES: tuple[Mode, ...] = ("auto", "keyword", "symbol", "semantic", "exact", "hybrid")
+
+SYMBOL_KINDS: tuple[str, ...] = (
+    "fn",
+    "method",
+    "class",
+    "struct",
+    "enum",
+    "trait",
+    "interface",
+    "type_alias",
+    "constant",
+    "variable",
+    "module",
 )
+
+LOW_CONFIDENCE = 0.5
+"""Below this an answer is shown as the nearest thing, not as an answer. About one right answer in twelve is."""
+
+
+# --- a file being indexed -------------------------------------------------------------------------------------
+
+
+class FileState(Struct, frozen=True):
+    """A file as it was when it was read: what proves it unchanged. ``stamp``: as `files.stamp_of`."""
+
+    path: str
+    size: int
+    stamp: int
+
+
+class TreeState(NamedTuple):
+    """What a listing of a folder tree depended on: numbers that are others where something else is there.
+
+    ``world``: options and variables. ``files``: path -> stamp of files with rules, and of those left out for their
+    size, 0 for one that is not there; absolute outside of the tree. ``folders``: path -> stamp, and a number for the
+    names in it.
+    """
+
+    world: str
+    files: dict[str, int]
+    folders: dict[str, tuple[int, int]]
+
+
+UNREAD: tuple[str, ...] = ("unreadable", "failed")
+"""Reasons to leave a file out that no rule is behind: an answer without it is not whole, and who asks is told."""
+
+
+class SkippedFile(Struct, frozen=True):
+    """A file that is not indexed, and why: a stable ``reason`` code plus a sentence for people."""
+
+    path: str
+    reason: str
+    detail: str = ""
+
+    @property
+    def rule(self) -> str:
+        return f"{self.reason} ({self.detail})" if self.detail else self.reason
+
+
+class Symbol(Struct, frozen=True):
+    """One definition inside one file.
+
+    ``parent`` is the position of the enclosing symbol in the file's list, -1 at the top. The range covers
+    decorators and the body but not the doc comment; ``doc`` is that comment's text without markers.
+    ``signature`` is one line with white space folded. ``qualified_name`` joins the enclosing names with ``.``.
+    """
+
+    name: str
+    kind: str
+    qualified_name: str
+    parent: int
+    start_line: int
+    end_line: int
+    start_byte: int
+    end_byte: int
+    name_line: int
+    signature: str = ""
+    doc: str = ""
+
+
+class Chunk(Struct, frozen=True):
+    """A contiguous piece of a file, the unit of text and vector search.
+
+    ``start_byte``/``end_byte`` re-read to exactly the chunk's text; the lines are those it touches.
+    ``kind``: function, class, block, fixed (code), section (prose). ``breadcrumb``: enclosing symbols from the
+    outside in, or headings; ``header``: the nearest heading (prose only).
+    """
+
+    start_line: int
+    end_line: int
+    start_byte: int
+    end_byte: int
+    kind: str
+    symbol: int = -1
+    breadcrumb: tuple[str, ...] = ()
+    header: str = ""
+
+
+class Progress(Struct, frozen=True):
+    """How far a run is: ``stage`` is listing, indexing, embedding, answering, reading or copying; ``total`` is 0 while
+    it is unknown."""
+
+    stage: str
+    done: int
+    total: int
+    bytes_done: int = 0
+
+
+class IndexReport(Struct, frozen=True):
+    """What a run of the indexer did. ``failed`` files cost themselves only; each carries its reason."""
+
+    root: str
+    store: str
+    files: int
+    changed: int
+    removed: int
+    chunks: int
+    symbols: int
+    embedded: int
+    bytes_read: int
+    skipped: tuple[SkippedFile, ...]
+    failed: tuple[SkippedFile, ...]
+    complete: bool
+    took_ms: float
+    notes: tuple[str, ...] = ()
+
+
+# --- exact searches and symbols ------------------------------------------------------------------------------
+
+
+class LineMatch(Struct, frozen=True):
+    """One line that a pattern matches. ``spans`` are 0-based (start, end) columns in ``text``, end exclusive.
+
+    Of a line with very many matches only the first spans are kept; the counts are of all. ``text_start`` is the
+    column where ``text`` begins in the line: above 0 only where a very long line was clipped around its first match.
+    ``place``: the page, slide or the like of a converted document, else ''. ``replaced``: what takes the place of each
+    span, where a replacement was asked for. ``offset``: the bytes of text before the line, -1 where nobody asked.
+    """
+
+    line: int
+    text: str
+    spans: tuple[tuple[int, int], ...]
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    text_start: int = 0
+    place: str = ""
+    replaced: tuple[str, ...] = ()
+    offset: int = -1
+
+
+class FileMatches(Struct, frozen=True):
+    """What matches in a file: the lines that were asked for, how many occurrences and lines there are, and the bytes of
+    its text."""
+
+    path: str
+    lines: tuple[LineMatch, ...]
+    occurrences: int
+    line_count: int
+    size: int
+
+
+class GrepResult(Struct, frozen=True):
+    """Every occurrence of a pattern, or as many as ``limit`` lines allow (then ``truncated``).
+
+    ``total_occurrences``, ``total_lines`` and ``total_files`` count what is not returned as well; when a time limit
+    ended the search they are lower bounds (``counts_exact`` is False). ``files_searched``: of the asked folder and
+    globs, those that the index rules out among them; ``files_read`` is what it could not rule out, and ``unindexed``
+    how many of these it does not have as they are now. ``skipped`` says what was not searched and why.
+    """
+
+    pattern: str
+    files: tuple[FileMatches, ...]
+    total_occurrences: int
+    total_lines: int
+    total_files: int
+    files_searched: int
+    files_read: int
+    unindexed: int
+    truncated: bool
+    skipped: tuple[SkippedFile, ...]
+    took_ms: float
+    notes: tuple[str, ...] = ()
+    counts_exact: bool = True
+
+
+class GrepOptions(TypedDict, total=False):
+    """What an exact search can be asked besides its pattern.
+
+    ``literal``: every character means itself. ``word``: matches must not touch further word characters. ``inverted``:
+    the lines that do not match. ``multiline``: matches may span lines. ``paths``: files and folders from the root,
+    instead of all that the engine was opened for. ``language``: its id, name or alias, or several, ``!`` before one
+    that is left out. ``context``: lines around each match, or ``before`` and ``after``; ``definitions``: the whole
+    definition around it. ``per_file``: most lines of one file. ``replacement``: what takes the place of each match in
+    what is answered, with ``$1`` for a group. ``spans``: most columns that are kept of one line;
+    ``offsets``: with the place of each line in its text.
+
+    ``shape``: ``counts`` answers only each file's counts, ``without`` the files that have no match; then ``limit`` is
+    of files. ``cpu_s``: the processor's time for an expression, beyond what going through the text takes;
+    ``max_bytes``: the most text that is read. Both are configured (``grep.cpu_seconds``, ``grep.max_total_bytes``).
+    """
+
+    literal: bool
+    ignore_case: bool
+    word: bool
+    inverted: bool
+    multiline: bool
+    paths: Sequence[str]
+    path_globs: Sequence[str]
+    language: str | Sequence[str] | None
+    context: int
+    before: int
+    after: int
+    definitions: bool
+    per_file: int
+    stop_at_limit: bool
+    replacement: str | None
+    spans: int
+    offsets: bool
+    shape: Literal["lines", "counts", "without"]
+    sort: Literal["path", "modified"]
+    cpu_s: float
+    max_bytes: int
+
+
+class GrepStream(Protocol):
+    """An exact search under way: the files with a match, once, in order; then what they come to."""
+
+    @property
+    def pattern(self) -> str: ...
+
+    def __iter__(self) -> Iterator[FileMatches]: ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+    @property
+    def totals(self) -> GrepResult:
+        """Counts and notes, without the files."""
+        ...
+
+
+class SymbolHit(Struct, frozen=True):
+    """A definition. ``body``: its text from its first line on, as much of it as was asked for."""
+
+    path: str
+    line: int
+    start_line: int
+    end_line: int
+    name: str
+    kind: str
+    qualified_name: str
+    language: str
+    signature: str
+    match: Literal["exact", "prefix", "part"]
+    body: str = ""
+
+
+class Reference(Struct, frozen=True):
+    """A use of a name in code: neither its definition nor inside a comment or a string."""
+
+    path: str
+    line: int
+    column: int
+    text: str
+    enclosing: str = ""
+
+
+class SymbolResult(Struct, frozen=True):
+    """Definitions and uses of a name. ``coverage``: of the asked folder what was left out, and no vectors. ``absent``:
+    that the name occurs nowhere, where that is known. ``generation``: as an `Answer`'s."""
+
+    name: str
+    definitions: tuple[SymbolHit, ...]
+    references: tuple[Reference, ...]
+    total_definitions: int
+    total_references: int
+    truncated: bool
+    freshness: Freshness
+    completeness: Completeness
+    coverage: Coverage
+    took_ms: float
+    notes: tuple[str, ...] = ()
+    stale_reason: str = ""
+    absent: tuple[Absent, ...] = ()
+    generation: str = ""
+
+
+class Edge(Struct, frozen=True):
+    """A use of a definition: where it stands (``text`` is its line, ``enclosing`` the definition around it) and what it
+    means (``target``). ``kind`` is call, instantiate, inherit, decorate, type or read; ``why`` says what the grade
+    rests on, '' where imports and scopes alone do. ``step``: 1 where what was asked about is used, 2 where that is."""
+
+    path: str
+    line: int
+    text: str
+    enclosing: str
+    kind: str
+    grade: Grade
+    why: str
+    target: str
+    target_path: str
+    target_line: int
+    target_signature: str
+    step: int = 1
+
+
+class EdgeResult(Struct, frozen=True):
+    """Who uses a definition, or what it uses, surest first. ``definitions``: those that were asked about, or the
+    nearest where nothing has the name; ``absent`` where it does not even occur. ``totals``: by grade, how many edges
+    there are; ``in_tests``: how many of these stand in tests and are not listed."""
+
+    name: str
+    direction: Literal["callers", "callees"]
+    definitions: tuple[SymbolHit, ...]
+    total_definitions: int
+    edges: tuple[Edge, ...]
+    totals: dict[Grade, int]
+    in_tests: int
+    truncated: bool
+    freshness: Freshness
+    completeness: Completeness
+    coverage: Coverage
+    took_ms: float
+    notes: tuple[str, ...] = ()
+    stale_reason: str = ""
+    absent: tuple[Absent, ...] = ()
+
 
 # --- a query travelling ---------------------------------------------------------------------------------------
 
@@ -39,7 +381,8 @@ class Gate(Struct, frozen=True):
 
 
 class Query(Struct, frozen=True):
-    """What is asked. ``limit`` counts places in the answer (1 to 1000).
+    """What is asked. ``limit`` counts places in the answer (1 to 1000), ``offset`` those before them: the next page of
+    the same list.
 
     ``wait_s`` bounds the indexing that may go before (0: none, None: all of it); with ``look_at_all`` every file is
     looked at before, however many there are. ``gate``: when meaning is asked, for modes that ask it; always without
@@ -71,6 +414,7 @@ class Query(Struct, frozen=True):
     usual_chars: int | None = None
     place_chars: int = 0
     screen_lines: int | None = None
+    offset: int = 0
 
 
 class Span(Struct, frozen=True):
@@ -199,7 +543,8 @@ _SHOWN_CHARS = 120
 class SearchResult(Struct, frozen=True):
     """An answer: hits in order, and what it is worth.
 
-    ``total`` counts distinct files that matched before the cut to ``limit``. ``confidence`` is in [0, 1];
+    ``total`` counts distinct files that matched before the cut to ``limit``, ``offset`` those before the first hit.
+    ``confidence`` is in [0, 1];
     ``notes`` are sentences for people: what was cut, what was skipped, what a channel could not do. ``absent``: what of
     the question is known not to occur. Where that is all of it (`is_absent`), the hits are of what was meant instead,
     and there are none where nothing is near enough. ``groups``: where both code and documents may be meant, these two,
@@ -224,6 +569,7 @@ class SearchResult(Struct, frozen=True):
     further: tuple[Hit, ...] = ()
     groups: tuple[Group, ...] = ()
     lacking: tuple[str, ...] = ()
+    offset: int = 0
 
     def in_groups(self) -> Iterator[tuple[Group | None, tuple[Hit, ...]]]:
         """The hits by their groups, in the order of these; all of them under None where there are none."""
@@ -329,7 +675,8 @@ class Answer(Struct, frozen=True):
     ``grounds`` has one entry for each of the result's hits, in order. ``ran``: the channels that were asked.
     ``text_confidence``: how sure text was where the query has a gate. ``intent_hint``: how to ask better.
     ``no_file``: that no file passes the question's filters, and what is nearest to them; '' where one does.
-    ``timings_ms``: what bringing the index up to date and searching took.
+    ``timings_ms``: what bringing the index up to date and searching took. ``generation``: changes with whatever the
+    order of places is made from, so that pages of two generations do not fit together.
     """
 
     query: Query
@@ -343,6 +690,7 @@ class Answer(Struct, frozen=True):
     text_confidence: float = 0.0
     no_file: str = ""
     timings_ms: Mapping[str, float] = {}
+    generation: str = ""
 
     @property
     def absent(self) -> tuple[Absent, ...]:

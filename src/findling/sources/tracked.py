@@ -1,0 +1,169 @@
+"""What git tracks below a folder of a work tree.
+
+git answers from its index, while its caller does something else, and goes through no folder. Knows no ignore rules.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+
+from findling.outbound.git import GitOutput, run_git, start_git
+from findling.sources.git_settings import Setting, is_on
+from findling.sources.selection import find_git_top, folders_above
+
+# ruff: noqa: PTH118 - plain strings, as in selection
+
+LISTING_TIMEOUT_S = 60.0  # a cold disk with a million files; a caller with less time gives a deadline
+
+
+class ListingFailed(Exception):
+    """git could not list the folder; the message is for people. ``out_of_time``: only the deadline was in the way."""
+
+    def __init__(self, message: str, *, out_of_time: bool = False) -> None:
+        super().__init__(message)
+        self.out_of_time = out_of_time
+
+
+class Tracked:
+    """The paths that git tracks below a folder, whether or not they exist, and the folders that they lie in.
+
+    Where git compares names without regard to case, or to how accents are written, so does this.
+    """
+
+    def __init__(self, paths: Iterable[str], settings: Iterable[Setting] = ()) -> None:
+        self._same = _comparable(settings)
+        same = self._same
+        self.paths = {path if same is None else same(path): path for path in paths}
+        self._folders = folders_above(self.paths)
+
+    def path_of(self, path: str) -> str | None:
+        """The tracked path that ``path``, as the disk names it, is for git; None where git does not track it."""
+        return self.paths.get(path if self._same is None else self._same(path))
+
+    def are_in(self, folder: str) -> bool:
+        """Whether any of them lies in ``folder``, at any depth."""
+        return (folder if self._same is None else self._same(folder)) in self._folders
+
+
+def _comparable(settings: Iterable[Setting]) -> Callable[[str], str] | None:
+    """What makes two names equal that git takes for the same; None where only equal ones are."""
+    any_case, composed = is_on(settings, "core.ignorecase"), is_on(settings, "core.precomposeunicode")
+    if not any_case and not composed:
+        return None
+
+    def same(path: str) -> str:
+        if composed and not path.isascii():
+            path = unicodedata.normalize("NFC", path)
+        return path.lower() if any_case else path
+
+    return same
+
+
+class TrackedListing:
+    """git's list of tracked files, under way; a context, so that no git outlives its caller. ``deadline`` is in seconds
+    of ``time.monotonic``."""
+
+    def __init__(self, root: str, git_top: str, deadline: float | None = None) -> None:
+        self._deadline = deadline
+        timeout = LISTING_TIMEOUT_S if deadline is None else max(0.0, deadline - time.monotonic())
+        with ExitStack() as stack:
+            self._tracked = stack.enter_context(start_git(_TRACKED, cwd=root, timeout_s=timeout))
+            self._root_ignored = None
+            if root != git_top:
+                self._root_ignored = stack.enter_context(
+                    start_git(_ask_about_root(root, git_top), cwd=git_top, timeout_s=timeout)
+                )
+            self._stack = stack.pop_all()
+
+    def __enter__(self) -> TrackedListing:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._stack.close()
+
+    def root_is_ignored(self) -> bool:
+        """Whether git's rules above the root ignore the root itself."""
+        return self._root_ignored is not None and self._root_ignored.wait().ok
+
+    def paths(self) -> list[str]:
+        """Relative to the root, in the encoding of the file system. Raises ListingFailed."""
+        output = self._tracked.wait()
+        if not output.ok:
+            late = output.status in ("timed_out", "stopped") and self._deadline is not None
+            raise ListingFailed(why_it_failed(output), out_of_time=late)
+        return _parse(output.stdout)
+
+
+_TRACKED = ("--literal-pathspecs", "ls-files", "-z", "--cached")
+
+
+def tracked_among(root: str, paths: Sequence[str]) -> list[str]:
+    """The tracked files at or below ``paths``; of the whole root where there are none. Raises ListingFailed."""
+    output = run_git([*_TRACKED, "--", *paths], cwd=root)
+    if not output.ok:
+        raise ListingFailed(why_it_failed(output))
+    return _parse(output.stdout)
+
+
+def _parse(data: bytes) -> list[str]:
+    paths = os.fsdecode(data).split("\0")
+    paths.pop()  # what follows the last terminator
+    return paths
+
+
+def why_it_failed(output: GitOutput) -> str:
+    """For people: why git gave no answer, in its own words where it has some, and one line of them."""
+    if output.status in ("timed_out", "stopped"):
+        return "git took too long"
+    if output.status == "too_large":
+        return "git answers with more than any repository needs"
+    if output.status == "missing":
+        return "git is not installed, or not in PATH"
+    if output.dubious_ownership:
+        allowed = _ALLOWS_OWNER.search(output.stderr.decode("utf-8", "replace"))
+        how = f"'{allowed[0]}' allows it" if allowed else "see safe.directory in 'git help config'"
+        return f"git refuses a repository that belongs to another user; {how}"
+    lines = output.stderr.decode("utf-8", "replace").strip().split("\n")
+    words = next((line for line in lines if not line.startswith("warning: ")), lines[0])[:_WORDS_CHARS]
+    return words or f"git failed with status {output.returncode} ({output.status})"
+
+
+_ALLOWS_OWNER = re.compile(r"git config --global --add safe\.directory .{1,4000}")
+"""The command by which git would take a repository that is somebody else's, as it says so itself."""
+
+_WORDS_CHARS = 200
+"""Of what git says when it fails: longer ones are paths."""
+
+
+def listing_problem(root: str) -> str:
+    """For people: why git cannot say what it tracks in the folder ``root`` (absolute), '' where it can, or is not asked
+    to."""
+    top = find_git_top(root)
+    if top is None:
+        return ""
+    try:
+        tracked_among(root, [".git"])  # reads git's index, as any listing does, and finds nothing
+    except ListingFailed as failure:
+        return str(failure) if is_repository(top) and not is_root_ignored(root, top) else ""
+    return ""
+
+
+def is_repository(git_top: str) -> bool:
+    """Whether ``.git`` in a folder is more than a name: without objects there is nothing that git tracks."""
+    named = os.path.join(git_top, ".git")
+    return not os.path.isdir(named) or os.path.lexists(os.path.join(named, "objects"))  # noqa: PTH112
+
+
+def _ask_about_root(root: str, git_top: str) -> list[str]:
+    """By name alone, whether or not something in the root is tracked."""
+    return ["check-ignore", "--quiet", "--no-index", "--", os.path.relpath(root, git_top)]
+
+
+def is_root_ignored(root: str, git_top: str) -> bool:
+    """Whether git's rules above the root ignore the root itself."""
+    return root != git_top and run_git(_ask_about_root(root, git_top), cwd=git_top).ok

@@ -1,0 +1,200 @@
+"""Pages of a list: a cursor leads to what comes after an answer, once, and only as long as the list is the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from findling.contracts import TOOLS, Workspace, call
+from findling.contracts.model import ToolResult
+from findling.engine import Engine
+
+FILES = 14
+
+
+@pytest.fixture(scope="module")
+def paged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which every question of `ASKED` has more answers than a page of four holds."""
+    root = tmp_path_factory.mktemp("paged").resolve()
+    write(root)
+    with Engine.open(root=root) as engine:
+        assert engine.index().complete
+    return root
+
+
+def write(root: Path) -> None:
+    for number in range(FILES):
+        (root / f"retry_{number:02}.py").write_text(
+            f'"""How request {number} is sent again."""\n\n\n'
+            f"def retry_request(request):\n    return send_again(request, {number})\n\n\n"
+            f"def retry_number_{number}(request):\n    return retry_request(request)\n",
+            encoding="utf-8",
+        )
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    root = tmp_path.resolve()
+    write(root)
+    return root
+
+
+@pytest.fixture(scope="module")
+def workspace(paged: Path) -> Iterator[Workspace]:
+    with Workspace(paged, root=paged) as opened:
+        yield opened
+
+
+ASKED: Mapping[str, dict[str, Any]] = {
+    "search_code": {"query": "how is a request sent again", "limit": 4},
+    "locate_symbol": {"name": "retry_request", "limit": 4, "include_references": True},
+    "search_semantic": {"query": "how is a request sent again", "top_k": 4},
+    "hybrid_search": {"query": "how is a request sent again", "top_k": 4},
+    "search_keyword": {"query": "send_again", "top_k": 4},
+    "find_symbol": {"name": "retry", "limit": 4},
+}
+ITEMS = {"find_symbol": "symbols"}
+
+
+def test_every_tool_that_takes_a_cursor_is_asked_here() -> None:
+    assert {name for name, tool in TOOLS.items() if "cursor" in tool.schema["properties"]} == set(ASKED)
+
+
+def facts_of(result: ToolResult) -> dict[str, Any]:
+    assert not result.is_error and result.structured is not None, result.text_blocks
+    return result.structured
+
+
+def places(tool: str, facts: Mapping[str, Any]) -> list[tuple[str, int]]:
+    """Where the items of a page stand, those that have one line each among them."""
+    listed = [
+        (item["path"], item.get("line_start") or item.get("start_line") or item["line"])
+        for item in facts[ITEMS.get(tool, "results")]
+    ]
+    for line in facts.get("further", ()):
+        path, _, lines = line.partition(" ")[0].rpartition(":")
+        listed.append((path, int(lines.partition("-")[0])))
+    return listed
+
+
+def pages(workspace: Workspace, tool: str, given: Mapping[str, Any]) -> list[list[tuple[str, int]]]:
+    found: list[list[tuple[str, int]]] = []
+    facts = facts_of(call(tool, given, workspace))
+    found.append(places(tool, facts))
+    while "next_cursor" in facts:
+        assert len(found) < 40, "there is no last page"
+        facts = facts_of(call(tool, {**given, "cursor": facts["next_cursor"]}, workspace))
+        found.append(places(tool, facts))
+    return found
+
+
+@pytest.mark.parametrize("tool", ASKED)
+def test_pages_follow_each_other_to_the_end(tool: str, workspace: Workspace) -> None:
+    """Each place is on one page, and together they are the whole list."""
+    found = pages(workspace, tool, ASKED[tool])
+    every = [place for page in found for place in page]
+    assert len(found) > 2 and all(page for page in found)
+    assert len(every) == len(set(every))
+    limit = "top_k" if "top_k" in ASKED[tool] else "limit"
+    least = FILES if tool != "locate_symbol" else 2 * FILES
+    assert len(every) >= least
+    if tool in ("search_code", "locate_symbol", "search_keyword", "find_symbol"):
+        facts = facts_of(call(tool, {**ASKED[tool], limit: 100}, workspace))
+        assert places(tool, facts) == every
+        assert "next_cursor" not in facts
+        assert facts.get("total_candidates", facts.get("total_matches", len(every))) == len(every)
+
+
+@pytest.mark.parametrize("tool", ASKED)
+def test_what_a_token_budget_cut_is_on_the_next_page(tool: str, workspace: Workspace) -> None:
+    whole = [place for page in pages(workspace, tool, ASKED[tool]) for place in page]
+    short = pages(workspace, tool, {**ASKED[tool], "max_tokens": 60})
+    assert len(short) > 3
+    assert [place for page in short for place in page] == whole
+
+
+@pytest.mark.parametrize("tool", ASKED)
+def test_a_cursor_changes_nothing_where_it_is_absent_and_is_of_one_question(tool: str, workspace: Workspace) -> None:
+    first = facts_of(call(tool, ASKED[tool], workspace))
+    cursor = first["next_cursor"]
+    asked = "query" if "query" in ASKED[tool] else "name"
+    other = call(tool, {**ASKED[tool], asked: "another", "cursor": cursor}, workspace)
+    assert other.is_error and "`cursor` belongs to another question" in other.text_blocks[0]
+    wider = {
+        key: value + 1 if isinstance(value, int) and key != "include_references" else value
+        for key, value in ASKED[tool].items()
+    }
+    assert "another question" in call(tool, {**wider, "cursor": cursor}, workspace).text_blocks[0]
+    for wrong in ("x", "10", "1-2-3", f"{cursor}0", cursor.upper() + "Z", "-" + cursor):
+        refused = call(tool, {**ASKED[tool], "cursor": wrong}, workspace)
+        assert refused.is_error and "must be the next_cursor of an answer" in refused.text_blocks[0], wrong
+    for wrong in (3, " ", "x" * 101):
+        assert "`cursor`" in call(tool, {**ASKED[tool], "cursor": wrong}, workspace).text_blocks[0]
+    again = facts_of(call(tool, ASKED[tool], workspace))
+    assert places(tool, again) == places(tool, first) and again["next_cursor"] == cursor
+
+
+@pytest.mark.parametrize("tool", ASKED)
+def test_a_cursor_is_stale_once_the_files_are_others(tool: str, own: Path) -> None:
+    with Workspace(own, root=own) as opened:
+        opened.engine.index()
+        cursor = facts_of(call(tool, ASKED[tool], opened))["next_cursor"]
+        (own / "retry_00.py").write_text("def send_again():\n    return retry_request()\n", encoding="utf-8")
+        opened.engine.sync()
+        refused = call(tool, {**ASKED[tool], "cursor": cursor}, opened)
+        assert refused.is_error and "`cursor` is stale" in refused.text_blocks[0]
+        if TOOLS[tool].family == "code":
+            assert refused.structured is not None and refused.structured["error"]["code"] == "cursor_stale"
+        fresh = facts_of(call(tool, ASKED[tool], opened))
+        assert facts_of(call(tool, {**ASKED[tool], "cursor": fresh["next_cursor"]}, opened))
+
+
+def test_a_cursor_outlives_the_server(paged: Path) -> None:
+    """It holds all that it needs: nothing is kept for it."""
+    with Workspace(paged, root=paged) as opened:
+        first = facts_of(call("search_code", ASKED["search_code"], opened))
+    with Workspace(paged, root=paged) as opened:
+        second = facts_of(call("search_code", {**ASKED["search_code"], "cursor": first["next_cursor"]}, opened))
+    assert not set(places("search_code", first)) & set(places("search_code", second))
+
+
+@pytest.mark.parametrize("tool", ASKED)
+def test_pages_of_several_roots(tool: str, tmp_path: Path) -> None:
+    roots = [tmp_path.resolve() / name for name in ("one", "two")]
+    for root in roots:
+        root.mkdir()
+        write(root)
+        with Engine.open(root=root) as engine:
+            engine.index()
+    with Workspace(roots=roots) as opened:
+        every = [place for page in pages(opened, tool, ASKED[tool]) for place in page]
+    assert len(every) == len(set(every))
+    assert {path.partition("/")[0] for path, _ in every} == {"one", "two"}
+
+
+def test_pages_of_results_that_are_ordered_anew(own: Path) -> None:
+    """What a reranker ordered is a list of its own: its pages end with it."""
+    (own / ".findling").mkdir()
+    (own / ".findling" / "config.json").write_text(json.dumps({"semantic": {"mode": "rerank_only"}}), encoding="utf-8")
+    with Workspace(own, root=own) as opened:
+        opened.engine.index()
+        facts = facts_of(call("search_code", ASKED["search_code"], opened))
+        assert facts["metadata"]["rerank_provider"] == "local"
+        found = pages(opened, "search_code", ASKED["search_code"])
+    every = [place for page in found for place in page]
+    assert len(found) > 2 and len(every) == len(set(every)) == FILES
+
+
+def test_the_engine_takes_an_offset(paged: Path) -> None:
+    with Engine.open(root=paged) as engine:
+        whole = engine.search("how is a request sent again", limit=FILES).hits
+        paged_hits = [
+            hit
+            for offset in range(0, FILES, 5)
+            for hit in engine.search("how is a request sent again", limit=5, offset=offset).hits
+        ]
+    assert [hit.path for hit in paged_hits] == [hit.path for hit in whole]

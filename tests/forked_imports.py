@@ -1,0 +1,23 @@
+"""What a process that commands are forked from imports (`forked`)."""
+
+import os
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # a process with threads must not be forked
+
+import numpy  # noqa: F401
+import rich.console
+import rich.markdown
+import rich.table  # noqa: F401
+import simsimd  # noqa: F401
+import tree_sitter  # noqa: F401
+
+import findling.engine.engine
+import findling.engine.text_search
+import findling.faces.cli.main
+import findling.reading.pool
+import findling.reading.prepare
+import findling.search.edges
+import findling.search.searcher
+import findling.store.dense
+import findling.store.reader
+import findling.store.writer  # noqa: F401
