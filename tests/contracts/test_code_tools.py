@@ -222,13 +222,19 @@ def test_without_an_embedder_text_answers(indexed: Path, monkeypatch: pytest.Mon
 
 
 def test_confidence_is_neither_always_nor_never_low(workspace: Workspace) -> None:
-    """S2-24, S2-25, S2-26."""
+    """S2-24, S2-25, S2-26, S2-36, S2-38."""
     sure = search(workspace, "retry_failed")["metadata"]
     unsure = search(workspace, "quantum entanglement of teapots", confidence_threshold=0.6)["metadata"]
     assert (sure["low_confidence"], sure["suggested_action"]) == (False, None)
     assert unsure["low_confidence"] is True
     assert unsure["suggested_action"] == "Try locate_symbol with 'quantum'"
     assert unsure["confidence_threshold"] == 0.6
+    named = search(workspace, "class Client", confidence_threshold=1.0)
+    assert named["results"] and named["metadata"]["low_confidence"] is True
+    action = "Try search_code with natural language: 'where is Client defined'"
+    assert named["metadata"]["suggested_action"] == action
+    first = named["suggested_next_actions"][0]
+    assert facts(call(first["tool"], first["arguments"], workspace))["results"][0]["name"] == "Client"
     assert search(workspace, "quantum entanglement", confidence_threshold=0)["metadata"]["low_confidence"] is False
 
 

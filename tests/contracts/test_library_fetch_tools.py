@@ -17,7 +17,7 @@ from file_servers import FileServer, commit, dripping, ended, git_server
 
 from findling.contracts import Workspace, call
 from findling.contracts.tools import TOOLS
-from findling.engine.jobs import Records
+from findling.engine.jobs import Job, Records
 from findling.engine.library import Library
 
 
@@ -61,8 +61,9 @@ def refusal(workspace: Workspace, name: str, **arguments: Any) -> str:
 def test_fetching_a_file_from_the_first_word_to_the_last(
     opened: Workspace, allow: Callable[[str], None], records: Records
 ) -> None:
-    """S3-23, S3-27, D29."""
-    with FileServer({"/a.md": b"# Otters\n\nOtters hold hands while they sleep.\n"}) as server:
+    """S3-23, S3-25 to S3-27, D29."""
+    pages = {"/a.md": b"# Otters\n\nOtters hold hands while they sleep.\n", "/big.txt": b"Words. " * 200}
+    with FileServer(pages) as server:
         allow(server.host)
         text, facts = blocks(opened, "fetch_file", url=f"{server.url}/a.md", filename="otters.md")
         id = json.loads(facts)["jobId"]
@@ -71,6 +72,14 @@ def test_fetching_a_file_from_the_first_word_to_the_last(
             f"Started async file download: otters.md\nJob ID: {id}\nUse get_job_status to poll for completion."
         )
         ended(records, id)
+
+        def fetched_with(**options: Any) -> Job:
+            facts = blocks(opened, "fetch_file", url=f"{server.url}/big.txt", filename="big.txt", options=options)[1]
+            return ended(records, json.loads(facts)["jobId"])
+
+        assert "the limit is 1,048" in fetched_with(maxFileSizeMB=0.001).error
+        left_out = fetched_with(indexAfterSave=False).result
+        assert left_out is not None and (left_out["sizeBytes"], left_out["indexed"]) == (1400, False)
     status, job = blocks(opened, "get_job_status", jobId=id)
     assert re.fullmatch(
         rf"Job Status: {id}\nType: fetch_file\nStatus: completed\nProgress: 100%\nDuration: \d+\.\ds\n"

@@ -122,7 +122,8 @@ def test_options(opened: Workspace, notes: Path) -> None:
     assert search(opened, "water", similarityThreshold=0.4)["options"]["minScore"] == 0.4
     assert search(opened, "water", similarityThreshold=0.4, minScore=0)["options"]["minScore"] == 0
     assert search(opened, "water")["options"]["minScore"] == 0.7
-    assert all("metadata" not in result for result in search(opened, "water", includeMetadata=False)["results"])
+    plain = search(opened, "water", minScore=0, includeMetadata=False)["results"]
+    assert plain and all("metadata" not in result for result in plain)
 
 
 def test_an_empty_answer_says_what_to_do(opened: Workspace, notes: Path) -> None:
@@ -219,6 +220,11 @@ def test_one_chunk_with_its_neighbours(opened: Workspace, notes: Path) -> None:
     assert [chunk["chunkIndex"] for chunk in alone] == [1]
     around = json.loads(blocks(opened, "get_file_details", filePath=str(notes), chunkIndex=1)[-1])
     assert len(around) == total
+    (notes.parent / "parts.md").write_text("".join(f"# Part {n}\n\n{'Words. ' * 60}\n\n" for n in range(9)))
+    opened.library.refresh()
+    parts = str(notes.parent / "parts.md")
+    around = json.loads(blocks(opened, "get_file_details", filePath=parts, chunkIndex=4)[-1])
+    assert [chunk["chunkIndex"] for chunk in around] == [1, 2, 3, 4, 5, 6, 7]
 
 
 def test_a_document_of_a_root_has_details_too(opened: Workspace, indexed: Path) -> None:
@@ -290,12 +296,18 @@ def test_active_jobs_line_by_line(opened: Workspace, data: Path) -> None:
     time.sleep(0.002)
     second = records.start("fetch", "fetch_file")
     records.start("fetch", "fetch_file").end("failed", error="no")
+    third = records.start("fetch", "fetch_file")
+    time.sleep(0.06)
+    third.end("done")
+    took_ms = records.statistics().average_duration_ms
+    assert took_ms >= 50
     text, facts = blocks(opened, "list_active_jobs")
     lines = text.split("\n")
     assert lines[0] == "Active Jobs (2):"
     assert re.fullmatch(rf"{first.job.id}: fetch_repo \(75%, \d+\.\ds\)", lines[1])
     assert re.fullmatch(rf"{second.job.id}: fetch_file \(0%, \d+\.\ds\)", lines[2])
-    assert lines[3:] == ["", "Statistics:", "Total: 3", "Running: 2", "Completed: 0", "Failed: 1", "Avg Duration: 0.0s"]
+    counts = ["Total: 4", "Running: 2", "Completed: 1", "Failed: 1"]
+    assert lines[3:] == ["", "Statistics:", *counts, f"Avg Duration: {took_ms / 1000:.1f}s"]
     assert [job["id"] for job in json.loads(facts)] == [first.job.id, second.job.id]
     first.end("failed", error="stop")
     second.end("failed", error="stop")

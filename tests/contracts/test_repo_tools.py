@@ -77,10 +77,13 @@ def test_semantic_search_can_be_switched_off(indexed: Path) -> None:
 
 
 def test_the_first_question_indexes(project: Path) -> None:
-    """S4-5, S4-29: vectors are made on the first semantic query."""
+    """S4-5, S4-29: vectors are made on the first semantic query, and for what came after it on the next."""
     with Workspace(project, root=project) as workspace:
         found = facts(call("search_semantic", {"query": "sum of an invoice", "top_k": 1}, workspace))
         assert found["results"][0]["path"] == "src/billing/invoice.py"
+        (project / "late.py").write_text('def feed():\n    """Give the otters of the zoo their fish."""\n')
+        found = facts(call("search_semantic", {"query": "feeding otters in the zoo", "top_k": 1}, workspace))
+        assert found["results"][0]["path"] == "late.py"
 
 
 # --- hybrid_search ---------------------------------------------------------------------------------------------

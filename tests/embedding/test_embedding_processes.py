@@ -12,6 +12,8 @@ from ollama_process import OllamaProcess
 from project import FILES, configure, make
 
 import forked
+from findling.faces.cli.main import main
+from findling.faces.cli.terminal.progress import ProgressLines
 
 MODEL = "nomic-embed-text"
 
@@ -68,10 +70,11 @@ def test_switched_off_nobody_is_asked(root: Path, ollama: OllamaProcess) -> None
 
 
 def test_embed_makes_what_is_missing_and_with_force_all(root: Path, ollama: OllamaProcess) -> None:
-    """S4-32, S4-34, S4-35, S4-46."""
+    """S4-32, S4-34, S4-46."""
     (root / ".gitignore").write_text("ignored/\n", encoding="utf-8")
-    (root / "ignored").mkdir()
-    (root / "ignored" / "secret_plans.py").write_text("def secret_plan():\n    pass\n", encoding="utf-8")
+    for folder in ("ignored", "node_modules"):  # the second one is ignored by default
+        (root / folder).mkdir()
+        (root / folder / "secret_plans.py").write_text("def secret_plan():\n    pass\n", encoding="utf-8")
     configure(root, ollamaUrl=ollama.url, model=MODEL)
     ran = findling(root, "embed")
     assert ran.returncode == 0, ran.stderr
@@ -85,6 +88,17 @@ def test_embed_makes_what_is_missing_and_with_force_all(root: Path, ollama: Olla
     assert json.loads(below.stdout)["embedded"] == 2
     (root / "docs" / "network.md").write_text("# Another thing\n\nEntirely.\n", encoding="utf-8")
     assert json.loads(findling(root, "embed", "--json", ".").stdout)["embedded"] == 1
+
+
+def test_embed_says_on_stderr_how_far_it_is(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """S4-35, S4-47."""
+    monkeypatch.setitem(ProgressLines.__init__.__kwdefaults__, "every_s", 0.0)  # such a short run shows none else
+    assert main(["embed", str(root)]) == 0
+    said = capsys.readouterr()
+    assert "\nEmbedding: 4 of 4 files\n" in said.err
+    assert "Embedding: " not in said.out
 
 
 def test_embed_without_an_embedder_says_so_and_is_no_failure(root: Path, ollama: OllamaProcess) -> None:

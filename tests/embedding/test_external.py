@@ -7,6 +7,7 @@ import json
 import logging
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
@@ -36,6 +37,7 @@ class Service(http.server.ThreadingHTTPServer):
     asked: ClassVar[list[tuple[str, str, dict[str, Any]]]] = []
     statuses: ClassVar[list[int]] = []
     empty = False
+    pause_s = 0.0
     answered = ""
     """One item of the answer as it is written, in place of the usual ones."""
 
@@ -46,6 +48,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         assert isinstance(server, Service)
         value = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         server.asked.append((self.path, self.headers["Authorization"], value))
+        time.sleep(server.pause_s)
         status = server.statuses.pop(0) if server.statuses else 200
         answer: dict[str, Any]
         if self.path.endswith("embeddings"):
@@ -112,7 +115,7 @@ OPEN = "[semantic]\nexternal_provider_enabled = true\nallow_code_payload_to_exte
 def test_code_is_embedded_by_the_service_and_documents_are_not_sent(
     provider: str, root: Path, tmp_path: Path, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """S1-51, D11: with both gates open."""
+    """S1-51, S2-49, S2-51, D11: with both gates open; vectors of another model_version do not count."""
     text = f"{OPEN}[semantic.embedding]\nprovider = '{provider}'\ndimensions = 256\n"
     settings(tmp_path, monkeypatch, text)
     with Engine.open(root=root) as engine:
@@ -139,6 +142,9 @@ def test_code_is_embedded_by_the_service_and_documents_are_not_sent(
         ):
             call(tool, arguments, workspace)
     assert len(service.asked) == asked, service.asked[asked:]
+    settings(tmp_path, monkeypatch, f"{text}model_version = '2'\n")
+    with Engine.open(root=root) as engine:
+        assert engine.index().embedded == 2  # the code's; the documents' model is another
 
 
 def test_documents_beside_a_service_are_searched_by_the_model_on_this_machine(
@@ -201,7 +207,7 @@ def test_a_service_reranks_code(
     assert {result["path"] for result in answer["results"]} >= {"docs/invoices.md", "src/http/client.py"}
 
 
-@pytest.mark.parametrize("why", ["http_error", "empty_response", "error", "missing_api_key"])
+@pytest.mark.parametrize("why", ["http_error", "empty_response", "error", "missing_api_key", "timeout"])
 def test_a_service_that_fails_is_replaced_by_the_local_rule(
     why: str,
     root: Path,
@@ -210,14 +216,18 @@ def test_a_service_that_fails_is_replaced_by_the_local_rule(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """S2-23, S2-56: the answer says why, and neither it nor the log repeats the service or the key."""
-    settings(tmp_path, monkeypatch, f"{OPEN}[semantic.rerank]\nprovider = 'cohere'\n", keys=why != "missing_api_key")
+    """S2-23, S2-54, S2-56: the answer says why, and neither it nor the log repeats the service or the key."""
+    limit = "timeout_ms = 200\n" if why == "timeout" else ""
+    text = f"{OPEN}[semantic.rerank]\nprovider = 'cohere'\n{limit}"
+    settings(tmp_path, monkeypatch, text, keys=why != "missing_api_key")
     with Engine.open(root=root) as engine:
         engine.index()
     if why == "http_error":
         service.statuses.append(401)
     elif why == "empty_response":
         Service.empty = True
+    elif why == "timeout":
+        monkeypatch.setattr(Service, "pause_s", 1.0)
     elif why == "error":
         service.shutdown()
         service.server_close()

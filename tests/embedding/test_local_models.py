@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -176,7 +177,13 @@ def test_what_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert failure.value.reason == "missing"
 
 
-@pytest.mark.parametrize("profile", ["code_quality", "high_quality"])
-def test_profiles_mean_models(profile: str) -> None:
-    """S2-48."""
-    assert local.PROFILES[profile] in local.IDS
+@pytest.mark.parametrize(
+    ("profile", "model"),
+    [("code_quality", "JinaEmbeddingsV2BaseCode"), ("high_quality", "MxbaiEmbedLargeV1")],
+)
+def test_profiles_mean_models(profile: Any, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """S2-48: each its own, which is what is opened."""
+    monkeypatch.setitem(sys.modules, "fastembed", None)
+    monkeypatch.setitem(sys.modules, "model2vec", None)
+    with pytest.raises(EmbedderUnavailable, match=model):
+        open_embedder("local", "", config=config("", profile=profile))

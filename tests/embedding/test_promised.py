@@ -15,7 +15,7 @@ from ollama_process import OllamaProcess
 from project import QUESTION, configure, make
 
 from findling.config import Config
-from findling.config.options import Semantic
+from findling.config.options import Embedding, Semantic
 from findling.contracts import Workspace, call, workspaces
 from findling.embedding import open_embedder
 from findling.embedding.providers import ollama_client
@@ -49,17 +49,19 @@ def allowed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[int, float]]
 def test_five_seconds_for_a_question_and_thirty_for_a_batch(
     ollama: OllamaProcess, allowed: list[tuple[int, float]]
 ) -> None:
-    """S0-26, S4-10, S4-11, D6: unless timeoutMs says otherwise."""
+    """S0-26, S2-53, S4-10, S4-11, D6: unless timeoutMs and batch_size say otherwise."""
     embedder = open_embedder("ollama", MODEL, config=Config(semantic=Semantic(ollama_url=ollama.url)))
     allowed.clear()
     embedder.encode_query("where")
     embedder.encode([f"text {number}" for number in range(40)])
     assert allowed == [(1, 5.0), (32, 30.0), (8, 30.0)]
-    config = Config(semantic=Semantic(ollama_url=ollama.url, timeout_ms=200))
+    config = Config(semantic=Semantic(ollama_url=ollama.url, timeout_ms=200), embedding=Embedding(batch_size=16))
     embedder = open_embedder("ollama", MODEL, config=config)
     allowed.clear()
     embedder.encode_query("where")
     assert allowed == [(1, 0.2)]
+    embedder.encode([f"text {number}" for number in range(40)])
+    assert [texts for texts, _ in allowed[1:]] == [16, 16, 8]
 
 
 def test_a_busy_server_gets_growing_pauses(ollama: OllamaProcess, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,8 +101,9 @@ def test_what_a_question_leaves_is_embedded_behind_it(
 def test_an_ollama_that_runs_is_used_where_there_is_no_other_model(
     root: Path, tmp_path: Path, ollama: OllamaProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """S4-2, D2: nobody switched anything on; and without it nothing is an error."""
+    """S4-2, S4-48, D2: nobody switched anything on, and a question that was asked before is not embedded again."""
     monkeypatch.setattr("findling.embedding.bundled.MODEL_DIR", tmp_path / "no-model")
+    monkeypatch.setattr("findling.contracts.repo.WAIT_S", 60.0)  # however busy this machine is
     config = Config(semantic=Semantic(ollama_url=ollama.url))
     assert config.semantic.enabled == "auto"
     with Workspace(root, root=root, config=config) as opened:
@@ -108,6 +111,9 @@ def test_an_ollama_that_runs_is_used_where_there_is_no_other_model(
         assert found is not None
         assert found["available"] and found["results"]
         assert opened.engine.status().model.startswith(f"ollama/{MODEL}/")
+        sent = len(ollama.requests())
+        assert call("search_semantic", {"query": QUESTION}, opened).structured == found
+        assert len(ollama.requests()) == sent
         assert call("query_docs", {"query": QUESTION}, opened).structured["meta"]["used_semantic"]  # type: ignore[index]
 
 

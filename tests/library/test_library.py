@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from shelf import write
 
 from findling import Engine, Library
+from findling.engine.library.results import Passage
 from findling.model.errors import ConfigError, InvalidInput, NotFound, RootError
 from findling.model.types import Progress
 
@@ -206,6 +209,11 @@ def configured(folder: Path, text: str) -> None:
     (folder / "findling.toml").write_text(text)
 
 
+def shared(passages: Sequence[Passage]) -> int:
+    """The most characters that a passage repeats of the one before it."""
+    return max(one.chunk_offset + len(one.content) - other.chunk_offset for one, other in pairwise(passages))
+
+
 @pytest.mark.parametrize("size", [100, 400])
 def test_documents_are_cut_as_configured(size: int, library: Library, tmp_path: Path) -> None:
     """S3-36: chunkSize and overlap; 1000 and 200 by default (D8)."""
@@ -213,6 +221,7 @@ def test_documents_are_cut_as_configured(size: int, library: Library, tmp_path: 
     folder = write(tmp_path.resolve() / "long", {"long.md": text})
     library.add(folder)
     whole = library.file(str(folder / "long.md"))
+    assert shared(whole.passages) == pytest.approx(200, abs=40)
     assert max(len(passage.content) for passage in whole.passages) <= 1000
     assert whole.total == len(whole.passages) < len(text) / 600
     configured(folder, f"[library]\nchunkSize = {size}\noverlap = 20\n")
@@ -221,6 +230,7 @@ def test_documents_are_cut_as_configured(size: int, library: Library, tmp_path: 
     again = library.file(str(folder / "long.md"))
     assert max(len(passage.content) for passage in again.passages) <= size
     assert again.total > whole.total
+    assert shared(again.passages) <= 20
 
 
 def test_only_the_configured_files_are_taken(library: Library, tmp_path: Path) -> None:

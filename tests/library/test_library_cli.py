@@ -71,6 +71,14 @@ def test_the_same_as_json(run: Run, bread: Path, data: Path) -> None:
         "lastUpdated": row["last_indexed_at"],
         "dbSize": row["bytes_on_disk"],
     }
+    (bread / "torn.pdf").write_bytes(b"%PDF-1.7\nnothing of a document follows")
+    for _ in ("when it is read", "and ever after"):
+        torn = json.loads(run("refresh", "--json")[1])["collections"][0]["indexing"]
+        assert (torn["totalFiles"], torn["processedFiles"]) == (3, 2)
+        (error,) = torn["errors"]
+        assert error.startswith("torn.pdf: Failed to load document")
+    (bread / "torn.pdf").unlink()
+    run("refresh")
     removed = json.loads(run("remove", "bread", "--json")[1])["removed"]
     assert (removed["names"], removed["files"], removed["chunks"]) == (["bread"], 2, row["chunks"])
 

@@ -322,7 +322,7 @@ def _confidence_fields(
 
 def _name_for(query: str, intent: Intent, shown: Sequence[Found]) -> str:
     """What the query calls the thing, '' where that is no name."""
-    name = query.strip()
+    name = query.split()[-1]  # of `class Client` the second word
     if intent != "symbol":
         name = decide.extracted_identifier(query, shown[0].hit.name if shown else "", STOP_WORDS)
     return name if len(name) <= MAX_NAME else ""

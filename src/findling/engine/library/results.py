@@ -125,14 +125,19 @@ def job_facts(job: Job) -> dict[str, Any]:
     return {name: value for name, value in facts.items() if value is not None}
 
 
+_FAILED = ("unreadable", "broken_document", "encrypted")
+"""Reasons to leave a file out that are errors of the file, and no rule's choice."""
+
+
 def indexing_result(report: IndexReport) -> dict[str, Any]:
     """``totalFiles`` are those found and wanted, ``processedFiles`` those in the index; the chunks and (estimated)
     tokens are of what this run read, the time is in milliseconds, ``errors`` name each file that failed."""
+    failed = [*report.failed, *(file for file in report.skipped if file.reason in _FAILED)]
     return {
-        "totalFiles": report.files + len(report.failed),
+        "totalFiles": report.files + len(failed),
         "processedFiles": report.files,
         "totalChunks": report.chunks,
         "totalTokens": -(-report.bytes_read // CHARS_PER_TOKEN),
         "processingTime": round(report.took_ms),
-        "errors": [f"{file.path}: {file.detail or file.reason}" for file in report.failed],
+        "errors": [f"{file.path}: {file.detail or file.reason}" for file in failed],
     }
