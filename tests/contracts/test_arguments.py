@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -103,10 +104,20 @@ def test_zero_and_false_are_values_and_defaults_fill_only_what_is_absent() -> No
     assert validate(SCHEMA, {"query": "x"}) == {"query": "x", "limit": 10, "start": 0, "deep": True}
 
 
-def test_limit_and_top_k_stand_for_each_other() -> None:
-    """D18."""
-    assert validate(SCHEMA, {"query": "x", "top_k": 4})["limit"] == 4
-    assert validate(TOOLS["hybrid_search"].schema, {"query": "x", "limit": 4})["top_k"] == 4
+def test_limit_and_top_k_stand_for_each_other(good_calls: Mapping[str, Mapping[str, Any]]) -> None:
+    """D18: in every tool that has one of them, with its own default."""
+    other = {"limit": "top_k", "top_k": "limit"}
+    tested = set()
+    for name, given in good_calls.items():
+        schema, arguments = TOOLS[name].schema, dict(given)
+        if "limit" in (options := schema["properties"].get("options", {}).get("properties", {})):
+            assert validate(schema, {**arguments, "options": {"top_k": 4}})["options"]["limit"] == 4, name
+        for own in other.keys() & schema["properties"].keys():
+            arguments.pop(own, None)
+            assert validate(schema, {**arguments, other[own]: 4})[own] == 4, name
+            assert validate(schema, arguments)[own] == schema["properties"][own]["default"] > 0, name
+            tested.add(name)
+    assert len(tested) == 9, tested
 
 
 # --- every tool ------------------------------------------------------------------------------------------------

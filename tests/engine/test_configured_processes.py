@@ -127,9 +127,9 @@ def test_the_log_level(root: Path, home: Home) -> None:
 class Server:
     """``findling serve``, spoken to in lines of JSON."""
 
-    def __init__(self, home: Home, root: Path, **variables: str) -> None:
+    def __init__(self, home: Home, *roots: Path, **variables: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "findling", "serve", "--root", str(root)],
+            [sys.executable, "-m", "findling", "serve", *(word for root in roots for word in ("--root", str(root)))],
             env={**home.environment, **variables},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -170,14 +170,15 @@ def indexed_files(root: Path) -> int:
 
 
 def test_a_server_indexes_at_its_start_where_that_is_configured(root: Path, home: Home) -> None:
-    """S0-25: off unless configured; then all of it."""
+    """S0-25: off unless configured; then all of it. Each of several roots has its own word."""
+    other = make(root.parent / "other")
     server = Server(home, root)
     server.initialize()
     server.end()
     assert not (root / ".findling").exists()
 
     write(root, "findling.toml", "[semantic]\nindexOnStartup = true\n")
-    server = Server(home, root)
+    server = Server(home, other, root)
     try:
         server.initialize()  # answered, whatever goes on behind it
         deadline = time.monotonic() + PATIENCE_S
@@ -187,6 +188,7 @@ def test_a_server_indexes_at_its_start_where_that_is_configured(root: Path, home
     finally:
         server.end()
     assert indexed_files(root) == 6
+    assert not (other / ".findling").exists()
 
 
 def test_a_server_starts_with_a_wrong_configuration_and_each_call_says_so(root: Path, home: Home) -> None:
