@@ -116,11 +116,12 @@ def test_disabled_answers_by_text(root: Path) -> None:
 
 
 def test_disabled_makes_no_vectors(root: Path) -> None:
-    """S1-1."""
-    configure(root, PRINTED)
-    ask(root, "query_docs")
-    ask(root, "search_docs")
-    indexed(root)
+    """S1-1: neither of a model that somebody chose nor of the one that is always there."""
+    for settings in (PRINTED, {"semantic": {"enabled": False}}):
+        configure(root, settings)
+        ask(root, "query_docs")
+        ask(root, "search_docs")
+        indexed(root)
     assert run_sql(root, "SELECT count(*) FROM vectors") == [(0,)]
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from indexes import make, of_yesterday, write
+from indexes import SMALL, make, of_yesterday, write
 
 import forked
 from findling import Engine
@@ -110,6 +110,10 @@ def events(stderr: str) -> list[dict[str, Any]]:
 
 
 def test_the_log_level(root: Path, home: Home) -> None:
+    """S1-33: of each file that gets vectors, when all are indexed and when one is."""
+    whole = events(home.run("index", cwd=root, FINDLING_LOG_LEVEL="info").stderr)
+    assert sorted(line["doc_path"] for line in whole if line["event"] == "semantic.index") == sorted(SMALL)
+    write(root, "src/new.py", "class AddedFirst:\n    pass\n")
     assert events(home.run("index", cwd=root).stderr) == []
     write(root, "src/new.py", "class AddedLater:\n    pass\n")
     told = events(home.run("index", cwd=root, FINDLING_LOG_LEVEL="info").stderr)
