@@ -9,11 +9,11 @@ import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
-from forked import Forked
 from gits import commit, git
 from indexes import contents, integrity, write
 
 from findling import Engine
+from forked import Forked
 
 _SMALL_BATCHES = """
     import os, sys, random, threading, time

@@ -264,7 +264,7 @@ def test_an_unknown_flag_is_an_error(place: Place) -> None:
     ("line", "words"),
     [
         ('max_retries = "3"', "semantic.max_retries is text. It takes a whole number from 0 to 10."),
-        ("max_retries = 3.0", "semantic.max_retries is a number with a point."),
+        ("max_retries = 3.0", "semantic.max_retries is a number with a decimal point."),
         ("max_retries = true", "semantic.max_retries is a switch"),
         ("max_retries = 11", "semantic.max_retries is 11."),
         ("timeoutMs = 99", "semantic.timeoutMs is 99."),
@@ -274,7 +274,7 @@ def test_an_unknown_flag_is_an_error(place: Place) -> None:
         (f"similarity_threshold = {'9' * 400}", "semantic.similarity_threshold is a very large number."),
         (f"similarity_threshold = -{'9' * 400}", "semantic.similarity_threshold is a very large number."),
         (f"model_dim = {'9' * 400}", "semantic.model_dim is a very large number."),
-        ("model_dim = 1e400", "semantic.model_dim is inf."),
+        ("model_dim = 1e400", "semantic.model_dim is a number with a decimal point."),
         ('ratio = "half"', "semantic.ratio is text."),
         ("enabled = 1", "semantic.enabled is a whole number."),
         ('enabled = "on"', "semantic.enabled is 'on'."),
@@ -285,7 +285,7 @@ def test_an_unknown_flag_is_an_error(place: Place) -> None:
         ("model = ' '", "semantic.model is empty."),
         ("modelDim = 0", "semantic.modelDim is 0."),
         ("chunkSize = 2024-01-01", "semantic.chunkSize is a date."),
-        ("embedding = 5", "semantic.embedding is no table."),
+        ("embedding = 5", "semantic.embedding must be a table."),
         ("ollamaUrl = 'localhost:11434'", "semantic.ollamaUrl must be an http or https URL."),
         ("ollamaUrl = 'file:///etc/passwd'", "semantic.ollamaUrl must be an http or https URL."),
         ("ollamaUrl = 'http://localhost:x'", "semantic.ollamaUrl must be an http or https URL."),
@@ -649,7 +649,7 @@ def test_pipes_folders_large_and_binary_files_are_reported(place: Place) -> None
     (place.root / ".repo_search").mkdir()
     (place.root / ".repo_search" / "config.json").write_bytes(b'{"a": "\xff"}')
     loaded = place.load()
-    reasons = ("no regular file", "no regular file", "larger than", "not UTF-8")
+    reasons = ("not a regular file", "not a regular file", "larger than", "not UTF-8")
     assert len(loaded.warnings) == 4
     assert all(reason in warning for reason, warning in zip(reasons, loaded.warnings, strict=True))
     assert loaded.config == Config()

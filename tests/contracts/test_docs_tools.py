@@ -364,6 +364,85 @@ def test_what_the_documents_do_not_know_is_said(porter: Workspace) -> None:
     assert unknown["confidence"] < known["confidence"]
 
 
+def test_an_answer_of_low_confidence_says_that_the_documents_do_not(porter: Workspace) -> None:
+    known = ask(porter, "query_docs", query="what happens when the network is down")["answer"]
+    unknown = ask(porter, "query_docs", query="quarterly revenue of the marketing department")["answer"]
+    assert unknown.startswith("The documents do not seem to answer this. The nearest they have:\n\n")
+    assert len(unknown) <= 1_200
+    assert "do not seem" not in known
+
+
+def first_source(root: Path, documents: dict[str, str], question: str, *, by_meaning: bool) -> str:
+    for path, text in documents.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text, encoding="utf-8")
+    with Workspace(root, root=root) as workspace:
+        workspace.engine.index()
+        answer = ask(workspace, "query_docs", query=question, preferSemantic=by_meaning)
+    return str(answer["sources"][0]["path"])
+
+
+MENTIONS = (
+    "# Queues\n\nA worker takes parcels from a queue, one after the other, and forgets none. The default upload "
+    "limit does not count for parcels that wait there for longer than an hour.\n"
+)
+
+
+@pytest.mark.parametrize("by_meaning", [True, False])
+@pytest.mark.parametrize(
+    "path_and_text",
+    [
+        ("sizes.md", "# Sizes\n\n## Upload limit\n\nParcels may have 40 MB; larger ones are cut in two.\n"),
+        (
+            "options.md",
+            "# Options\n\n| option | default |\n| --- | --- |\n| upload limit | 40 MB |\n| retries | 3 |\n",
+        ),
+    ],
+    ids=["heading", "table"],
+)
+def test_a_heading_or_a_table_answers_before_a_paragraph_that_mentions(
+    tmp_path: Path, path_and_text: tuple[str, str], by_meaning: bool
+) -> None:
+    documents = dict([path_and_text], **{"queues.md": MENTIONS})
+    question = "what is the default upload limit" if path_and_text[0] == "options.md" else "upload limit"
+    assert first_source(tmp_path.resolve(), documents, question, by_meaning=by_meaning) == path_and_text[0]
+
+
+WORKED_FROM = (
+    "# {title}\n\nParcels are kept for 30 days and then thrown away. How long parcels are kept is set by `keep`.\n"
+)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "plans/0004-keeping/plan.md",
+        "meetings/2024-03-01.md",
+        "docs/release-checklist.md",
+        "ROADMAP.md",
+        "CHANGELOG.md",
+        "keeping.globalconfig",
+    ],
+)
+def test_what_people_work_from_stands_lower_unless_it_is_asked_for(tmp_path: Path, path: str) -> None:
+    lasting = "# Keeping parcels\n\nHow long parcels are kept is set by `keep`: after 30 days they are thrown away.\n"
+    documents = {path: WORKED_FROM.format(title="Keeping parcels"), "docs/keeping.md": lasting}
+    question = "how long are parcels kept"
+    assert first_source(tmp_path.resolve(), documents, question, by_meaning=True) == "docs/keeping.md"
+    only = {path: documents[path], "docs/other.md": "# Other\n\nParcels have a sender.\n"}
+    (tmp_path / "docs" / "keeping.md").unlink()
+    assert first_source(tmp_path.resolve(), only, question, by_meaning=True) == path
+
+
+def test_a_plan_that_is_asked_for_comes_first(tmp_path: Path) -> None:
+    documents = {
+        "plans/0004-keeping/plan.md": "# Plan: keeping parcels\n\nWe plan to keep parcels for 60 days.\n",
+        "docs/keeping.md": "# Keeping parcels\n\nParcels are kept for 30 days.\n",
+    }
+    found = first_source(tmp_path.resolve(), documents, "what is the plan for keeping parcels", by_meaning=True)
+    assert found == "plans/0004-keeping/plan.md"
+
+
 # --- search_docs -------------------------------------------------------------------------------------------------
 
 

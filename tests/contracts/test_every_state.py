@@ -19,7 +19,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent.parent / "embedding"))
 from ollama_process import OllamaProcess
 
-from findling.contracts import Workspace, call, open_workspace
+from findling.contracts import Workspace, call
 from findling.embedding.providers.ollama import forget
 from findling.engine import Engine
 from findling.model.languages import language_of
@@ -154,7 +154,7 @@ def asked(request: pytest.FixtureRequest, folders: Folders) -> Iterator[Asked]:
         named = {"": first}
     locks = [WriterLock(root / ".findling", wait_s=0) for root in named.values() if state.index == "being written"]
     try:
-        with open_workspace(roots=given) as workspace:
+        with Workspace(roots=given) as workspace:
             yield Asked(state, workspace, named)
     finally:
         for lock in locks:

@@ -93,7 +93,7 @@ def test_embed_without_an_embedder_says_so_and_is_no_failure(root: Path, ollama:
     ollama.stop()
     ran = findling(root, "embed")
     assert ran.returncode == 0
-    assert "nothing: no embedding model answers" in ran.stdout
+    assert "nothing: no embedding model works" in ran.stdout
     assert "Is Ollama running?" in ran.stderr
 
 

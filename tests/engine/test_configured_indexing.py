@@ -21,7 +21,7 @@ FILES = {**SMALL, "docs/long.md": PROSE, "src/flat.sh": LINES}
 
 BY_HAND = Config(semantic=Semantic(auto_index=False))
 SMALLER = Config(semantic=Semantic(chunk_size=400, chunk_overlap=50, chunk_max_lines=20, chunk_overlap_lines=5))
-CHANGED = "The sizes by which files are cut were changed. The index is built anew."
+CHANGED = "The configured sizes of passages have changed. The index is rebuilt."
 
 
 @pytest.fixture(autouse=True)
@@ -79,7 +79,13 @@ def test_a_question_takes_nothing_in_and_says_that_it_is_stale(root: Path) -> No
             assert stale.stale_reason == "2 files changed, and semantic.auto_index is false"
         assert engine.symbols("AddedLater").definitions == ()
         assert [file.path for file in engine.grep("AddedLater").files] == ["src/new.py"]
-        assert sum("'findling index' takes it in" in note for note in engine.status().notes) == 2
+        assert (
+            sum(
+                "'findling index' updates it" in note or "'findling index' indexes it" in note
+                for note in engine.status().notes
+            )
+            == 2
+        )
         assert rows(engine, "SELECT value FROM meta WHERE key='generation'") == generation
         engine.sync()
         found = engine.search("AddedLater")
@@ -134,7 +140,7 @@ def test_a_changed_size_cuts_everything_anew_once(root: Path, tmp_path: Path) ->
         engine.index()
         assert engine.index().notes == ()
     with Engine.open(root=root, config=SMALLER) as engine:
-        assert any("next search builds the index anew" in note for note in engine.status().notes)
+        assert any("next search rebuilds the index" in note for note in engine.status().notes)
         assert engine.status().freshness == "stale"
         first = engine.search("retrying", wait_s=None)
         assert CHANGED in first.notes
@@ -173,7 +179,7 @@ def test_by_hand_an_index_that_is_cut_otherwise_answers_as_it_is(root: Path) -> 
         assert found.hits
         assert (found.freshness, found.notes) == ("stale", ())
         assert "semantic.auto_index is false" in found.stale_reason
-        assert any("'findling index' builds the index anew" in note for note in engine.status().notes)
+        assert any("'findling index' rebuilds the index" in note for note in engine.status().notes)
         assert contents(engine) == before
         assert CHANGED in engine.index().notes
         assert engine.search("RetryPolicy").freshness == "fresh"

@@ -252,7 +252,7 @@ def test_a_file_with_more_uses_than_are_kept_is_named(project: Opened) -> None:
     engine = project({"a.py": "def f(): ...\n" + "f()\n" * 25_000})
     found = engine.callers("f")
     assert found.truncated
-    assert any("a.py has more uses of names than are kept" in note for note in found.notes)
+    assert any("a.py has more uses than the limit per file" in note for note in found.notes)
     assert any("2,000 uses" in note for note in found.notes)
 
 
@@ -321,7 +321,7 @@ def test_a_name_that_does_not_occur_is_told_as_absent(project: Opened) -> None:
 def test_a_name_that_nobody_defines_gives_the_nearest(project: Opened) -> None:
     found = project(PACKAGE).callers("chec")
     assert [hit.qualified_name for hit in found.definitions] == ["Box.check"]
-    assert (found.edges, found.notes) == ((), ("Nothing has just this name; the nearest are listed.",))
+    assert (found.edges, found.notes) == ((), ("Nothing has exactly this name; the nearest names are listed.",))
 
 
 def test_other_languages_are_said_not_to_be_followed(project: Opened) -> None:
@@ -369,4 +369,4 @@ def test_damaged_uses_are_noticed_and_built_anew(project: Opened) -> None:
     with Engine.open(root=engine.root) as again:
         found = again.callers("make", wait_s=None)
         assert edges(found) == before
-        assert any("It is built anew." in note for note in found.notes)
+        assert any("It is rebuilt." in note for note in found.notes)

@@ -82,7 +82,7 @@ def test_any_other_question_mends_it(two: Engines) -> None:
     _lose_text(two, "lib")
     found = two.ask(Query("ask the bank again", wait_s=None)).result
     assert (found.hits[0].path, two.problems) == ("lib/src/bank.py", {})
-    assert any(note.startswith("lib: ") and "built anew" in note for note in found.notes)
+    assert any(note.startswith("lib: ") and "rebuilt" in note for note in found.notes)
 
 
 def test_a_root_that_is_not_indexed_yet_is_searched_beside_one_that_is(two: Engines, tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ class InlinePool:
         pass
 
     def submit(self, batch: list[pool.Task]) -> None:
-        answers = worker.answers_to((self._asked, [(task.path, task.data, True) for task in batch]))
+        answers = worker.answers_to((self._asked, [(task.path, task.data, True) for task in batch], 20.0))
         self._answers.append([(task.key, answer) for task, answer in zip(batch, answers, strict=True)])
 
     def collect(self, _: float | None = None) -> list[tuple[int, Any]] | None:
@@ -361,7 +361,7 @@ def test_without_a_free_byte_an_index_that_was_closed_answers(tiny_disk: Path) -
         assert (found.freshness, found.stale_reason) == ("stale", "the disk that holds the index is full")
         with pytest.raises(errors.StorageFull):
             engine.sync()
-        with pytest.raises(errors.StorageFull, match="too little room"):
+        with pytest.raises(errors.StorageFull, match="Too little disk space"):
             engine.index(force=True)
         assert places(engine.search("RetryPolicy", mode="symbol", wait_s=0)) == before[0]
         (tiny_disk / "filling").unlink()

@@ -59,7 +59,7 @@ def test_all_files_are_searched_and_nothing_is_indexed(folder: Path) -> None:
         assert {hit.path for hit in answer.hits[:3]} == {"part3/retrying.py", "part4/policy.py", "guide.md"}
         assert answer.coverage.scanned == FILES and not answer.coverage.complete
         assert 0 < answer.coverage.pending_files < FILES
-        assert answer.freshness == "syncing" and any(f"Went through {FILES} files" in note for note in answer.notes)
+        assert answer.freshness == "syncing" and any(f"Scanned {FILES} files" in note for note in answer.notes)
         assert not any(hit.stale for hit in answer.hits)
         assert engine.status().coverage.files == 0
         engine.index()
@@ -203,7 +203,7 @@ def test_a_slow_disk_does_not_hold_the_question_up(folder: Path, monkeypatch: py
         answer = engine.search("requests tried again")
     assert answer.hits[0].path == "guide.md"  # the nearest
     assert 0 < answer.coverage.scanned < FILES
-    assert any("there was no time" in note for note in answer.notes)
+    assert any("for lack of time" in note for note in answer.notes)
 
 
 def test_in_the_middle_of_a_rebase(folder: Path) -> None:
@@ -384,7 +384,7 @@ def test_a_run_is_told_of_and_ends_when_it_is_stopped(branched: Path, ref: str |
         assert job is not None
         assert index_jobs.begin(running.at(ref)) is None, "one for each folder or commit"
         told = asking.status(ref=ref).notes
-        assert any("is being made" in note and "'findling stop' ends that" in note for note in told)
+        assert any("is being made" in note and "'findling stop' ends it" in note for note in told)
 
         def goes_on() -> Mapping[str, Any]:
             while True:

@@ -189,7 +189,7 @@ def test_not_looking_and_never_indexing_are_no_changes(tmp_path: Path) -> None:
         write(tmp_path, "b.py", "x = 1\n")
         write(tmp_path, "c.py", "x = 1\n")
         notes = engine.status().notes
-        assert notes == ("2 files are not indexed yet; the next search takes them in.",)
+        assert notes == ("2 files are not indexed yet; the next search indexes them.",)
         write(tmp_path, "a.py", "def second():\n    pass\n")
         assert len(engine.status().notes) == 2
         assert any(note.startswith("1 file changed since") for note in engine.status().notes)

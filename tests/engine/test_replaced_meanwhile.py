@@ -67,10 +67,10 @@ def test_vectors_are_not_written_to_an_index_that_was_built_anew(engine: Engine)
         with Engine.open(root=engine.root) as other:
             other.index(force=True, embed=False)
 
-    with pytest.raises(errors.IndexBusy, match="anew"):
+    with pytest.raises(errors.IndexBusy, match="rebuilt"):
         embed(engine, reader, rebuild)
     assert rows(engine, "SELECT count(*) FROM vectors") == [(0,)]
-    with pytest.raises(errors.IndexBusy, match="anew"):  # before anything is made, too
+    with pytest.raises(errors.IndexBusy, match="rebuilt"):  # before anything is made, too
         embed(engine, reader, lambda: pytest.fail("asked for vectors of files that are gone"))
     reader.close()
     engine.close()
@@ -150,7 +150,7 @@ def test_an_index_that_another_process_cut_otherwise_meanwhile_is_built_anew(
     report = engine.index(embed=False)
     assert times == 2
     assert report.changed == FILES
-    assert any("built anew" in note for note in report.notes)
+    assert any("rebuilt" in note for note in report.notes)
     assert rows(engine, "SELECT value FROM meta WHERE key='chunking'") in ([], [("",)])
     engine.close()
 

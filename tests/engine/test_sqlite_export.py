@@ -237,7 +237,7 @@ def test_the_command_takes_changes_in_and_says_what_it_wrote(
 def test_without_vectors_the_tables_are_empty(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     root = make(tmp_path / "project", {"findling.toml": "[semantic]\nenabled = false\n", "a.md": GUIDE})
     assert main(["export", "--sqlite", str(tmp_path / "plain.db"), str(root)]) == 1
-    assert "'findling embed' makes them" in capsys.readouterr().err
+    assert "'findling embed' computes them" in capsys.readouterr().err
     assert [rows(tmp_path / "plain.db", f"SELECT * FROM {name}") for name in COLUMNS] == [[], [], []]
 
 

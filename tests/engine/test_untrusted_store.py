@@ -110,7 +110,7 @@ def test_a_link_in_the_store_is_replaced_and_its_target_left_alone(
         engine.status()
         result = engine.search("RetryPolicy", mode="symbol", wait_s=None)
         assert places(result)[0][0] == "src/retry.py"
-        assert any("It is built anew." in note for note in result.notes), result.notes
+        assert any("It is rebuilt." in note for note in result.notes), result.notes
         assert engine.grep("LruCache").total_files == 1
         write(root, "src/more.py", "class Later:\n    pass\n")
         engine.sync(["src/more.py"])
@@ -330,7 +330,7 @@ def test_rows_that_findling_did_not_write_are_damage(kind: str, root: Path) -> N
         write(root, "src/retry.py", "class RetryPolicy:\n    pass\n")
         notes += engine.sync().notes
         assert engine.grep("class RetryPolicy").total_files == 1
-        assert any("It is built anew." in note for note in notes), kind
+        assert any("It is rebuilt." in note for note in notes), kind
         assert integrity(engine) == "ok"
 
 
@@ -403,7 +403,7 @@ def test_a_changed_segment_is_noticed_before_it_is_used(change: str, root: Path)
     with Engine.open(root=root) as engine:
         result = engine.search("failed requests", mode="keyword", wait_s=None)
         assert places(result) == before
-        assert any("It is built anew." in note for note in result.notes)
+        assert any("It is rebuilt." in note for note in result.notes)
 
 
 def test_a_sound_text_index_stays_usable_however_it_changes(root: Path) -> None:
@@ -448,7 +448,7 @@ def test_the_librarys_panic_is_damage_and_the_index_is_built_anew(root: Path) ->
     with Engine.open(root=root) as engine:
         result = engine.search("failed requests", mode="keyword", wait_s=None)
         assert places(result) == before
-        assert any("It is built anew." in note for note in result.notes)
+        assert any("It is rebuilt." in note for note in result.notes)
 
 
 # --- the command line ---------------------------------------------------------------------------------------------
@@ -513,4 +513,4 @@ def test_a_bit_that_the_disk_has_changed_in_a_row_is_damage(root: Path) -> None:
     with Engine.open(root=root) as engine:
         result = engine.search("failed requests", wait_s=None)
         assert places(result) == before and identity_of(engine) != identity
-        assert any("It is built anew." in note for note in result.notes)
+        assert any("It is rebuilt." in note for note in result.notes)

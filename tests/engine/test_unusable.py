@@ -83,19 +83,19 @@ def test_who_is_told_to_change_nothing_does_not_build_it_anew(unusable: tuple[Pa
             lambda: engine.symbols("RetryPolicy", wait_s=0),
             lambda: refusing.search("RetryPolicy"),
         ):
-            with pytest.raises(errors.IndexUnavailable, match=f"{words} It has to be built anew.*findling index"):
+            with pytest.raises(errors.IndexUnavailable, match=f"{words} It must be rebuilt.*findling index"):
                 ask()
         found = engine.grep("RetryPolicy")
         assert "src/retry.py" in [file.path for file in found.files] and found.unindexed == found.files_searched
         assert any(words in note and "all files were read" in note for note in found.notes)
         status = engine.status()
         assert status.indexing_status == "failed"
-        assert status.notes[-1].endswith(f"{words} The next search builds it anew.")
+        assert status.notes[-1].endswith(f"{words} The next search rebuilds it.")
         assert status.bytes_on_disk > 0
         if "0.1.0" in words:
             assert status.schema_version == 4
         why = engine.why("src/retry.py")
-        assert (why.indexed, why.reason, "built anew" in why.detail) == (False, "not_indexed_yet", True)
+        assert (why.indexed, why.reason, "rebuilt" in why.detail) == (False, "not_indexed_yet", True)
         assert why.notes == status.notes[-1:]
         assert words in _index(root, False, by_search=True).words
     assert contents(root / ".findling") == before
@@ -107,7 +107,7 @@ def test_any_other_question_builds_it_anew_and_says_so(unusable: tuple[Path, str
     with Engine.open(root=root) as engine:
         found = engine.search("RetryPolicy", mode="keyword", wait_s=None)
         assert found.hits[0].path == "src/retry.py"
-        said = "0.1.0; building a new one." if "0.1.0" in words else f"{words} It is built anew."
+        said = "0.1.0; building a new one." if "0.1.0" in words else f"{words} It is rebuilt."
         assert [note.endswith(said) for note in found.notes] == [True]
         assert engine.status().indexing_status == "ready"
 
@@ -120,10 +120,10 @@ def test_damage_met_while_reading_stays_until_somebody_may_index(sound: Path, tm
         connection.execute("DROP TABLE readings; UPDATE meta SET value = value + 1 WHERE key = 'generation'")
         connection.close()
         for _ in range(2):
-            with pytest.raises(errors.IndexUnavailable, match=r"is damaged\. It has to be built anew"):
+            with pytest.raises(errors.IndexUnavailable, match=r"is damaged\. It must be rebuilt"):
                 engine.search("RetryPolicy", wait_s=0)
         found = engine.search("RetryPolicy", mode="symbol", wait_s=None)
-        assert found.hits and any("It is built anew" in note for note in found.notes)
+        assert found.hits and any("It is rebuilt" in note for note in found.notes)
 
 
 def test_an_index_of_an_earlier_version_goes_when_the_new_one_is_whole(sound: Path, tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def test_losing_the_text_index_costs_no_vector(opened: bool, tmp_path: Path, mon
             notes = engine.search("retry", mode="keyword", wait_s=None).notes
             report = engine.index()
         assert (report.files, report.complete, made) == (len(SMALL), True, [])
-        assert any("text index" in note and "built anew" in note for note in notes)
+        assert any("text index" in note and "rebuilt" in note for note in notes)
         found = engine.search(question)
         assert [(hit.path, hit.start_line, round(hit.rank_value, 6)) for hit in found.hits] == before
         write(root, "src/new.py", "def brand_new():\n    pass\n")

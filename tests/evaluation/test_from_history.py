@@ -132,7 +132,7 @@ def test_commits_ask_for_what_their_files_are_called_now(made: History) -> None:
         "Describe weather stations for visitors": ["docs/weather.md", "odd\nname.md"],
         "Guide for people who write handlers": ["docs/guide.md"],
     }
-    assert any("1 of many files" in said and "2 said more than once" in said for said in made.said)
+    assert any("1 that change many files" in said and "2 with a repeated subject" in said for said in made.said)
 
 
 def test_comments_ask_for_the_definition_below_them(made: History) -> None:
@@ -227,7 +227,7 @@ def test_a_folder_of_a_repository_is_asked_about_alone(root: Path, tmp_path: Pat
     }
     assert len(asked(made, "comment")) == 4  # the guide, which says one of them too, is not there
     assert sorted(path.name for path in made.root.rglob("*.*")) == ["bucket.py", "router.go"]
-    with pytest.raises(InvalidInput, match="is no folder"):
+    with pytest.raises(InvalidInput, match="is not a folder"):
         from_history(root, DiscoveryOptions(), tmp_path / "other", Sample(), below="gateway/bucket.py")
 
 
@@ -242,7 +242,7 @@ def test_what_was_made_before_is_not_copied(root: Path, tmp_path: Path) -> None:
     assert not (made.root / "measured").exists() and len(asked(made, "comment")) == 3
     seen = from_history(copy, DiscoveryOptions(), tmp_path / "b", Sample(), but=tmp_path)
     assert (seen.root / "measured/questions.py").exists() and not asked(seen, "comment")
-    with pytest.raises(InvalidInput, match="is what is to be copied"):
+    with pytest.raises(InvalidInput, match="is the folder to be copied"):
         from_history(copy, DiscoveryOptions(), tmp_path / "c", Sample(), but=copy)
 
 
@@ -262,12 +262,12 @@ def test_what_cannot_be_done_is_said(root: Path, tmp_path: Path) -> None:
     plain.mkdir()
     with pytest.raises(NotFound, match="has no history"):
         from_history(plain, DiscoveryOptions(), tmp_path / "x", Sample())
-    with pytest.raises(InvalidInput, match="lies in"):
+    with pytest.raises(InvalidInput, match="lies inside"):
         from_history(root, DiscoveryOptions(), root / "inside", Sample())
     (tmp_path / "there" / root.name).mkdir(parents=True)
     with pytest.raises(InvalidInput, match="is there already"):
         from_history(root, DiscoveryOptions(), tmp_path / "there", Sample())
-    with pytest.raises(NotFound, match="asks nothing"):
+    with pytest.raises(NotFound, match="no usable questions"):
         from_history(root, DiscoveryOptions(), tmp_path / "y", Sample(0, 0))
 
 
@@ -383,7 +383,7 @@ def test_the_copy_is_gone_when_the_command_is_ended(tmp_path: Path, monkeypatch:
         (("eval", "q.jsonl"), "--run is missing"),
         (("eval", "q.jsonl", "--run", "r", "--out", "o"), "are for --from-history"),
         (("eval", "--from-history", "--out", "o", "--compare", "mode=best"), "There is no mode 'best'"),
-        (("eval", "--from-history", "--out", "o", "--compare", "semantic.ratio=1"), "does not change what"),
+        (("eval", "--from-history", "--out", "o", "--compare", "semantic.ratio=1"), "does not change the answers"),
         (("eval", "--from-history", "--out", "o", "--compare", "index.hidden=true"), "decides what is copied"),
         (("eval", "--from-history", "--out", "o", "--compare", "semantic.chunk_size=1"), "from 100 to 20_000"),
         (("eval", "--from-history", "--out", "o", "--commits", "-1"), "is not a whole number"),

@@ -49,9 +49,9 @@ def test_a_comma_without_a_name_behind_it_belongs_to_the_value() -> None:
         ("CODECOMPASS_RERANK_API_KEY=s3cret", ConfigError, "keys come from the environment only"),
         ("semantic.ollama_url=http://me:s3cret@localhost", ConfigError, "without user name and password"),
         ("semantic.embedding.provider=voyage", ConfigError, "may not be called"),
-        ("semantic.ratio=0.5", InvalidInput, "does not change what 'findling search' answers"),
+        ("semantic.ratio=0.5", InvalidInput, "does not change the answers of 'findling search'"),
         ("library.use_gpu=true", InvalidInput, "no backend computes on a GPU"),
-        ("semantic.chunk_size=300,semantic.chunkSize=400", InvalidInput, "said twice"),
+        ("semantic.chunk_size=300,semantic.chunkSize=400", InvalidInput, "given twice"),
         ("mode=best", InvalidInput, "There is no mode 'best'"),
     ],
 )

@@ -492,7 +492,7 @@ def test_a_glob_that_stops_at_one_folder_is_told_what_goes_deeper(copy: Path, ho
     (copy / "src" / "main.py").unlink()
     ran = findling("grep", "retry", "--path", "src/*", cwd=copy, home=home)
     assert ran.returncode == 1
-    assert "no file matches src/*; src/** would take folders below" in ran.stderr
+    assert "no file matches src/*; src/** would include subfolders" in ran.stderr
     assert "would take" not in findling("grep", "retry", "--path", "no/*", cwd=copy, home=home).stderr
 
 
@@ -716,7 +716,7 @@ def test_a_first_search_leaves_a_process_that_makes_the_index(tmp_path: Path, ho
     folder = many_files(tmp_path.resolve() / "new")
     first = findling("search", "where are failed requests tried again", cwd=folder, home=home, CI="")
     assert first.stdout.startswith("part3/retrying.py")
-    assert "Went through 161 files" in first.stderr and "in the background" in first.stderr
+    assert "Scanned 161 files" in first.stderr and "in the background" in first.stderr
 
     def coverage() -> dict[str, Any]:
         return json.loads(findling("status", "--json", cwd=folder, home=home).stdout)["coverage"]  # type: ignore[no-any-return]
@@ -728,7 +728,7 @@ def test_a_first_search_leaves_a_process_that_makes_the_index(tmp_path: Path, ho
     assert wait_for(whole)
     assert wait_for(lambda: "is being made" not in findling("status", cwd=folder, home=home).stderr)
     again = findling("search", "where are failed requests tried again", cwd=folder, home=home, CI="")
-    assert again.stdout.startswith("part3/retrying.py") and "Went through" not in again.stderr
+    assert again.stdout.startswith("part3/retrying.py") and "Scanned" not in again.stderr
 
 
 def test_what_is_made_in_the_background_can_be_stopped(tmp_path: Path, home: Path) -> None:
@@ -748,7 +748,7 @@ def test_nothing_is_left_behind_where_that_is_forbidden(tmp_path: Path, home: Pa
     in_ci = "1" if by == "environment" else ""
     first = findling("search", "where are failed requests tried again", cwd=folder, home=home, CI=in_ci)
     assert first.stdout.startswith("part3/retrying.py")
-    assert "'findling index' makes an index" in first.stderr
+    assert "'findling index' builds an index" in first.stderr
     time.sleep(1)
     assert json.loads(findling("stop", "--json", cwd=folder, home=home).stdout) == {"ended": 0}
     assert json.loads(findling("status", "--json", cwd=folder, home=home).stdout)["coverage"]["files"] == 0

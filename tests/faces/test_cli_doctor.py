@@ -222,7 +222,7 @@ def test_a_paid_service_is_not_asked(tmp_path: Path, monkeypatch: pytest.MonkeyP
     )
     (tmp_path / "root" / ".findling").mkdir(parents=True)
     checks = {check.name: check for check in diagnose(tmp_path / "root").checks}
-    assert checks["embedder"].state == "off" and "not asked" in checks["embedder"].words
+    assert checks["embedder"].state == "off" and "not tested" in checks["embedder"].words
     assert not [url for url in asked if "voyage" in url]
 
 

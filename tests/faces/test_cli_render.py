@@ -750,7 +750,7 @@ def test_callers_without_any_say_so(piped: Callable[..., Ran]) -> None:
     none = replace(EDGES, edges=(), totals=dict.fromkeys(EDGES.totals, 0), in_tests=0)
     ran = piped("callers", "retry", answers=[none])
     assert ran.status == 1
-    assert ran.err == "note: nothing found that is surely or possibly one of its uses\n"
+    assert ran.err == "note: no certain, likely or possible use found\n"
     ran = piped("callers", "retry", answers=[replace(none, definitions=(), total_definitions=0)])
     assert (ran.out, ran.err) == ("", "note: nothing found\n")
 

@@ -111,7 +111,9 @@ def test_scores_are_a_table() -> None:
     assert everything.split() == ["all", "3", *["0.5000", "[0.2500,", "0.7500]"] * 4, "1.0000"]
     assert group.split() == ["set:", "docs", "1", *["1.0000"] * 5]
     assert repository.split() == ["repository:", "r", "0", *["-"] * 5]
-    assert flag.startswith("low confidence: said of 0.5000 [0.2500, 0.7500] of 2 queries without an answer, falsely")
+    assert flag.startswith(
+        "low confidence: flagged 0.5000 [0.2500, 0.7500] of 2 queries without an answer, and wrongly"
+    )
     assert flag.endswith("precision -")
 
 

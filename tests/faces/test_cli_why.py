@@ -231,7 +231,7 @@ def test_what_a_file_was_taken_apart_into(tmp_path: Path) -> None:
         "whole.py": (1, 1, ""),
         "broken.py": (1, 1, "some may be missing: its syntax has errors, or is of another dialect"),
         "notes.md": (1, 0, ""),
-        "a.j2": (1, 0, "none: its language is not taken apart"),
+        "a.j2": (1, 0, "none: this language is not parsed"),
     }
 
 

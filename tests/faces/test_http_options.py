@@ -47,12 +47,12 @@ def test_a_token_leaves_the_environment_and_is_not_shown() -> None:
 
 @pytest.mark.parametrize("token", ["short", "x" * 513, "two words are no token", "ümlaut-ümlaut-ümlaut", "a\nb" * 10])
 def test_what_is_no_token_is_refused_without_being_repeated(token: str, tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="FINDLING_HTTP_TOKEN holds is no token") as refused:
+    with pytest.raises(InvalidInput, match="FINDLING_HTTP_TOKEN does not hold a token") as refused:
         read_options("1", environ={"FINDLING_HTTP_TOKEN": token})
     assert token not in str(refused.value)
     (tmp_path / "token").write_text(token)
     (tmp_path / "token").chmod(0o600)
-    with pytest.raises(InvalidInput, match="holds is no token"):
+    with pytest.raises(InvalidInput, match="does not hold a token"):
         read_options("1", token_file=tmp_path / "token", environ={})
 
 
@@ -63,7 +63,7 @@ def test_the_file_of_a_token_is_for_its_owner_alone(tmp_path: Path) -> None:
     assert read_options("1", token_file=file, environ={"FINDLING_HTTP_TOKEN": "f" * 20}).token == TOKEN
     if os.name == "posix":
         file.chmod(0o640)
-        with pytest.raises(InvalidInput, match="Others may read"):
+        with pytest.raises(InvalidInput, match="can be read by others"):
             read_options("1", token_file=file, environ={})
     with pytest.raises(InvalidInput, match="cannot be read"):
         read_options("1", token_file=tmp_path, environ={})
@@ -81,7 +81,7 @@ def test_named_hosts_and_origins() -> None:
 
 @pytest.mark.parametrize("given", [{"hosts": ["*"]}, {"hosts": ["a/b"]}, {"origins": ["*"]}, {"origins": ["app"]}])
 def test_patterns_and_paths_are_no_names(given: dict[str, list[str]]) -> None:
-    with pytest.raises(InvalidInput, match="there are no patterns"):
+    with pytest.raises(InvalidInput, match="patterns are not supported"):
         read_options("1", environ={}, **given)  # type: ignore[arg-type]
 
 

@@ -169,7 +169,7 @@ def test_nothing_is_written_unasked(home: Path, capsys: pytest.CaptureFixture[st
     assert [change["state"] for change in facts["changes"]] == ["add"]
     assert not any(path.is_file() for path in home.rglob("*"))
     assert main(["install", "--agent", "emacs"]) == 2
-    assert "Known are claude-code" in capsys.readouterr().err
+    assert "Known agents: claude-code" in capsys.readouterr().err
 
 
 def test_a_file_that_cannot_be_written_does_not_keep_the_others_out(
@@ -188,7 +188,7 @@ def test_a_file_that_was_changed_meanwhile_is_not_written(home: Path) -> None:
 
     change = install.planned(AGENTS["cursor"], None)
     (home / ".cursor" / "mcp.json").write_text('{"mine": 1}')
-    with pytest.raises(FileAccess, match="changed meanwhile"):
+    with pytest.raises(FileAccess, match="changed in the meantime"):
         install.carry_out(change)
     assert (home / ".cursor" / "mcp.json").read_text() == '{"mine": 1}'
 
@@ -229,7 +229,7 @@ def test_any_json_keeps_the_rest(value: dict[str, Any], indent: int | str | None
     if '"' not in text.replace('"a"', "").replace('"m"', "").replace('"z"', ""):  # no texts that the spoiling changes
         text = spoilt(text) if ",," not in spoilt(text) and "{," not in spoilt(text) else text
     if not isinstance(value.get("m", {}), dict):
-        with pytest.raises(ValueError, match="holds no settings"):
+        with pytest.raises(ValueError, match="not a group of settings"):
             settings_text.with_entry(text, ("m", "findling"), {"command": "x"}, toml=False)
         return
     changed = settings_text.with_entry(text, ("m", "findling"), {"command": "x"}, toml=False)

@@ -31,7 +31,7 @@ def test_a_file(data: Path, local: Callable[..., None], capsys: pytest.CaptureFi
     status, out, _ = typed(capsys, "jobs", "--json")
     assert [job["status"] for job in json.loads(out)["jobs"]] == ["failed", "completed"]
     first = json.loads(out)["jobs"][0]["id"]
-    assert typed(capsys, "cancel", first)[1] == f"{first}: it has failed already\n"
+    assert typed(capsys, "cancel", first)[1] == f"{first}: already failed\n"
 
 
 def test_a_repository(
@@ -48,9 +48,9 @@ def test_a_repository(
 
 def test_what_is_wrong(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for arguments, said in (
-        (["fetch"], "What to fetch is missing"),
+        (["fetch"], "Missing URL"),
         (["fetch", "file:///etc/passwd"], "Only http and https"),
-        (["cancel"], "Which job to cancel"),
+        (["cancel"], "Missing JOB"),
         (["cancel", "0" * 12], "Job not found"),
         (["list", "--branch", "x"], "--branch is for"),
         (["fetch", "https://github.com/a/b", "--name", "b", "--branch", "x"], "--name and --max-mb are for a file"),

@@ -78,7 +78,7 @@ def test_the_same_as_json(run: Run, bread: Path, data: Path) -> None:
 def test_what_is_gone_is_said(run: Run, bread: Path) -> None:
     run("add", str(bread))
     bread.rename(bread.with_name("away"))
-    assert run("list")[:2] == (0, f"bread: {bread} (not there)\n")
+    assert run("list")[:2] == (0, f"bread: {bread} (missing)\n")
     assert "state: missing\nfiles: 2\n" in run("status")[1]
     status, out, _ = run("refresh")
     assert (status, f"failed: {bread} is not there any more" in out) == (2, True)
@@ -92,7 +92,7 @@ def test_what_is_gone_is_said(run: Run, bread: Path) -> None:
         (["add", ""], "Missing PATH."),
         (["add", "/no/such/folder"], "There is no file or folder '/no/such/folder'."),
         (["add", "/"], "does not index it as a whole"),
-        (["remove"], "Which collection to remove is missing."),
+        (["remove"], "Missing NAME."),
         (["remove", "nothing"], "There is no collection called 'nothing'."),
         (["refresh", "nothing"], "There is no collection called 'nothing'."),
         (["list", "bread"], "Unexpected argument 'bread'."),

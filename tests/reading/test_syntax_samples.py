@@ -75,12 +75,14 @@ def test_table_names_only_nodes_and_fields_of_its_grammar(language: str) -> None
     missing = [name for name in table.actions if grammar.id_for_node_kind(name, True) is None]
     assert missing == []
     simple = [action for action in table.actions.values() if isinstance(action, Define)]
-    steps = {step for a in simple for path in (a.name, a.body, a.each) for step in path.split("/")} - {"", "."}
+    paths = {path for a in simple for either in (a.name, a.body, a.each) for path in either.split("|")}
+    steps = {step for path in paths for step in path.split("/")} - {"", "."}
     types = {name for step in steps if step.startswith("<") for name in step[1:-1].split()}
+    types |= {name for step in steps for name in step.partition(":")[2].split()}
     assert [name for name in types if grammar.id_for_node_kind(name, True) is None] == []
-    fields = {step for step in steps if not step.startswith("<")}
+    fields = {step.partition(":")[0] for step in steps if not step.startswith("<")}
     assert [name for name in fields if grammar.field_id_for_name(name) is None] == []
-    assert {kind for action in simple for kind in (action.kind, *action.words.values())} <= {*SYMBOL_KINDS, ""}
+    assert {kind for action in simple for kind in (action.kind, *action.words.values())} <= {*SYMBOL_KINDS, "", "value"}
 
 
 @pytest.mark.parametrize("language", sorted(GRAMMARS))

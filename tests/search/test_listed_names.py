@@ -61,7 +61,7 @@ def test_more_than_are_looked_at_is_said(engine: Engine) -> None:
 @pytest.mark.parametrize(
     ("bound", "note"),
     [
-        ("FILE_S", "Taking u/one.py and 1 more file apart took too long: not all uses there were found."),
+        ("FILE_S", "u/one.py and 1 more file took too long to parse: not all uses in it were found."),
         ("REFERENCES_S", "Not all files were read within 0 s: there may be more uses."),
     ],
 )

@@ -1,4 +1,4 @@
-"""What can be decided, and what was: files, environment and flags -> one frozen, checked `Config`.
+"""Options and their values: files, environment and flags become one frozen, checked `Config`.
 
 Useful for anything that has options; knows no index, no model and no transport, opens no connection, and is light to
 import. ``options`` is the definition, ``loading`` the recipe, ``provider`` the choice of an embedder.

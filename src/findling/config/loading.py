@@ -1,4 +1,4 @@
-"""All sources, in order, into one checked `Config`, with where each value came from.
+"""Merges all sources, in order, into one checked `Config` that knows where each value came from.
 
 Every value that is written anywhere is checked, also one that a stronger source covers. What a project's own file may
 not decide is reported and left out before the order is looked at.
@@ -46,8 +46,8 @@ _FITTING_PART: Final = 5
 
 
 class Origin(Struct, frozen=True):
-    """A value and where it came from. ``name`` is the key as it was written there; for what follows from another
-    option (``derived``), that option's. Both are "" for a default."""
+    """A value and where it came from. ``name`` is the key as it was written there, "" for a default. ``derived``: the
+    value follows from another option, whose key ``name`` then is."""
 
     value: Value
     source: Source

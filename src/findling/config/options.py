@@ -1,4 +1,4 @@
-"""The definition: every option, its default, its bounds and what it means, said here and nowhere else.
+"""The definition of every option, with its default, its bounds and its meaning.
 
 The fields of the groups below are the options; their types are those of the checked values. `Config` has all of them,
 and `OPTIONS` is the table that the loader, ``findling config`` and the documentation are made from.
@@ -80,11 +80,10 @@ class Semantic(Struct, frozen=True, kw_only=True):
         "that.",
         bounds=(100, 600_000),
     )
-    max_retries: int = option(3, "The most retries of one request, whatever failed.", bounds=(0, 10))
+    max_retries: int = option(3, "How often one failed request is repeated at most.", bounds=(0, 10))
     chunk_size: int = option(
         2000,
-        "The longest piece of a document, in characters. When this or one of the next three changes, the index is "
-        "built anew.",
+        "The longest piece of a document, in characters. Changing this or one of the next three rebuilds the index.",
         bounds=(100, 20_000),
     )
     chunk_overlap: int = option(
@@ -92,35 +91,37 @@ class Semantic(Struct, frozen=True, kw_only=True):
         "How much of a document's piece the next one repeats, in characters; less than chunk_size.",
         bounds=(0, 20_000),
     )
-    chunk_max_lines: int = option(50, "Lines of a piece of code that has neither symbols nor blocks.", bounds=(5, 1000))
+    chunk_max_lines: int = option(
+        50, "The most lines of a piece of code that has neither symbols nor blocks.", bounds=(5, 1000)
+    )
     chunk_overlap_lines: int = option(
         10, "Lines that such a piece shares with the next; less than chunk_max_lines.", bounds=(0, 1000)
     )
     similarity_threshold: float = option(
-        0.7, "The least similarity of a result of semantic_search and search_documents.", bounds=(0, 1)
+        0.7, "The lowest similarity of a result of semantic_search and search_documents.", bounds=(0, 1)
     )
     auto_index: bool = option(
         True,
-        "Whether a question takes in files that are new or changed. `false`: it answers from what is indexed and says "
-        "`stale`, and `findling index` or `sync` takes them in.",
+        "Whether a search first indexes new and changed files. `false`: it answers from what is indexed and says "
+        "`stale`, and `findling index` or `sync` updates the index.",
     )
     index_on_startup: bool = option(
         False, "Bring the whole index up to date when the server starts, in the background."
     )
     watch: bool = option(
         True,
-        "Whether a server takes in files as they are saved, where `auto_index` allows a question to do so. `false`: "
-        "only questions look at the disk.",
+        "Whether a server indexes files as they are saved, where `auto_index` is true. `false`: only searches look "
+        "at the disk.",
     )
     ratio: float = option(
         0.3,
-        "The most weight that meaning gets in search_code where the kind of query has no ratio of its own: 0 is text "
-        "only, 1 meaning only. It is a cap; less is used when the text matches well.",
+        "The largest weight of meaning in search_code, for kinds of query without a ratio of their own: 0 is text "
+        "only, 1 is meaning only. Less is used when the text matches well.",
         bounds=(0, 1),
         clamped=True,
     )
     lexical_short_circuit_threshold: float = option(
-        0.85, "From this lexical confidence on, search_code does without meaning.", bounds=(0, 1), clamped=True
+        0.85, "From this lexical confidence on, search_code does not search by meaning.", bounds=(0, 1), clamped=True
     )
     confidence_threshold: float = option(
         0.5, "Below this confidence an answer of search_code says `low_confidence`.", bounds=(0, 1), clamped=True
@@ -264,25 +265,25 @@ class Library(Struct, frozen=True, kw_only=True):
     )
     use_gpu: bool = option(
         False,
-        "Accepted for the sake of files that have it.",
+        "Accepted because older files have it.",
         also=("library.useGPU",),
         unused="no backend computes on a GPU",
     )
     max_file_processing_concurrency: int = option(8, "How many files are read at once.", bounds=(1, _MOST_WORKERS))
     max_directory_concurrency: int = option(
         4,
-        "How many collections are brought up to date at once, by all processes; the others wait for their turn.",
+        "How many collections are updated at once by all processes together; the others wait.",
         bounds=(1, _MOST_WORKERS),
     )
     max_embedding_concurrency: int = option(
         1,
-        "How many collections are embedded at once, by all processes; the others wait for their turn.",
+        "How many collections are embedded at once by all processes together; the others wait.",
         bounds=(1, _MOST_WORKERS),
     )
     max_repository_concurrency: int = option(2, "How many repositories are fetched at once.", bounds=(1, _MOST_WORKERS))
     max_file_watcher_concurrency: int = option(
         1,
-        "How many of the folders that a server watches have their changes taken in at once.",
+        "How many watched folders a server updates at once.",
         bounds=(1, _MOST_WORKERS),
     )
 
@@ -291,7 +292,7 @@ class Library(Struct, frozen=True, kw_only=True):
 class Index(Struct, frozen=True, kw_only=True):
     """Which files of a root are indexed."""
 
-    max_file_bytes: int = option(_MIB, "Larger files are left out, and said so.", bounds=(1024, 256 * _MIB))
+    max_file_bytes: int = option(_MIB, "Larger files are left out and reported.", bounds=(1024, 256 * _MIB))
     max_document_bytes: int = option(
         32 * _MIB,
         "The same for documents that are converted to text first: PDF, Word, PowerPoint, Excel, EPUB.",
@@ -303,8 +304,8 @@ class Index(Struct, frozen=True, kw_only=True):
     exclude: tuple[str, ...] = option((), "Globs as in an ignore file; what they match is left out.")
     background: bool = option(
         True,
-        "Whether a first question leaves a process behind that finishes the index, at the lowest priority, and ends. "
-        "Not where CI is set in the environment.",
+        "Whether the first search of a folder starts a process that finishes the index in the background, at the "
+        "lowest priority, and then ends. Never where CI is set in the environment.",
     )
     hidden: bool = option(False, "Also index files that git does not track and whose name or folder starts with a dot.")
 
@@ -315,12 +316,14 @@ class Grep(Struct, frozen=True, kw_only=True):
 
     cpu_seconds: float = option(
         2.0,
-        "The processor's time for an expression, beyond what going through the text takes (0.1 s a megabyte). What was "
-        "searched until then is answered, and said.",
+        "Processor time for one expression, beyond the 0.1 s per megabyte that going through the text takes. What was "
+        "found until then is returned and marked as partial.",
         bounds=(1, 3600),
     )
     max_total_bytes: int = option(
-        300_000_000, "The most text that is read; what the index rules out is not.", bounds=(_MIB, 1024 * 1024 * _MIB)
+        300_000_000,
+        "The most text that is read, in bytes; files that the index rules out are not read.",
+        bounds=(_MIB, 1024 * 1024 * _MIB),
     )
 
 
@@ -337,7 +340,7 @@ class Fetch(Struct, frozen=True, kw_only=True):
     )
     max_total_bytes: int = option(
         10 * 1024 * _MIB,
-        "How much disk all that is fetched may take, beside its index.",
+        "The most disk space for everything that is fetched, in bytes, without its index.",
         bounds=(_MIB, 1024 * 1024 * _MIB),
         project=NEVER,
     )

@@ -1,8 +1,8 @@
-"""Where settings come from: one source says which options, under which names, with what written for them.
+"""The sources of settings: each gives options, the names they were written under, and the values as written.
 
-What is written is not judged here, only which option each key means. A file is bounded in size and must be a regular
-one; one of the project's must also lie in the root once links are followed. What cannot be read is an error where the
-user named the file, otherwise a warning.
+Values are not checked here; only the option that each key means is looked up. A file is bounded in size and must be a
+regular one; one of the project's must also lie in the root once links are followed. What cannot be read is an error
+where the user named the file, otherwise a warning.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Source:
             self.settings[option.key] = Setting(option, name, written)
         if known is not None and known.written != written:
             self.warnings.append(
-                f"{self.place(name)}: {known.name} and {name} mean the same and differ; "
+                f"{self.place(name)}: {known.name} and {name} mean the same option and differ; "
                 f"{self.settings[option.key].name} is used."
             )
 
@@ -91,7 +91,7 @@ class Source:
         self._walk(_parsed(self.path, text), "", strange)
         self.warnings += [f"{self.place(name)}: {unknown(name)}" for name in strange[:_MOST_WARNINGS]]
         if len(strange) > _MOST_WARNINGS:
-            self.warnings.append(f"{self.path}: {len(strange) - _MOST_WARNINGS} more keys are no options.")
+            self.warnings.append(f"{self.path}: {len(strange) - _MOST_WARNINGS} more keys are unknown options.")
 
     def _walk(self, table: Mapping[str, object], section: str, strange: list[str]) -> None:
         for key, value in table.items():
@@ -102,8 +102,8 @@ class Source:
             elif name in SECTIONS:
                 if not isinstance(value, dict):
                     raise ConfigError(
-                        f"{self.place(name)}: {name} is no table.",
-                        remedy=f"Options stand below it, such as {_example(name)}.",
+                        f"{self.place(name)}: {name} must be a table.",
+                        remedy=f"Its options are set below it, such as {_example(name)}.",
                     )
                 self._walk(value, name, strange)
             else:
@@ -188,12 +188,12 @@ def _parsed(path: Path, text: str) -> Mapping[str, object]:
     except RecursionError as error:
         raise ConfigError(f"{path}: nested too deeply.", remedy="Correct the file.") from error
     if not isinstance(value, dict):
-        raise ConfigError(f"{path}: its content is no table.", remedy='Write {"semantic": {...}}.')
+        raise ConfigError(f"{path}: its top level must be a table.", remedy='Write {"semantic": {...}}.')
     return value
 
 
 def _no_constant(name: str) -> float:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 # --- the files ---------------------------------------------------------------------------------------------------
@@ -255,7 +255,7 @@ def _read(path: Path, *, inside: Path | None) -> tuple[str, str]:
         if inside is not None and not Path(real).is_relative_to(os.path.realpath(inside)):
             return "", "it is a link that leads out of the project"
         if not stat.S_ISREG(os.stat(real).st_mode):  # noqa: PTH116 - and a pipe is never opened: it would block
-            return "", "it is no regular file"
+            return "", "it is not a regular file"
         with open(real, "rb") as file:  # noqa: PTH123
             data = file.read(_MAX_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):

@@ -18,7 +18,7 @@ from findling.contracts.tools import Family, Tool, find
 from findling.contracts.untrusted import marked
 from findling.contracts.workspaces import Workspace
 from findling.model import errors
-from findling.model.errors import FindlingError
+from findling.model.errors import CAUSES, FindlingError
 from findling.model.types import Progress
 from findling.search.query import shortened
 
@@ -52,7 +52,7 @@ def call(
             paging.check(page, reply.listing)
     except (Refusal, FindlingError) as error:
         refusal = refusal_of(error, tool.family)
-        if refusal.code in _NO_FILE and len(workspace.roots) == 1:
+        if refusal.code in _NO_FILE and not workspace.several:
             refusal.message = _with_nearest(refusal.message, workspace.engine, given)
         return refused(tool, refusal, workspace, ref)
     except Exception as error:  # noqa: BLE001 - a defect, too, is an answer: raising would end the caller's session
@@ -127,14 +127,6 @@ _AS_CODE = {
 }
 
 
-_LIBRARY_CAUSES = {
-    **dict.fromkeys(("not_found", "file_not_found", "file_access", "root_error"), "file access"),
-    **dict.fromkeys(("network_error", "fetch_refused"), "network"),
-    **dict.fromkeys(("index_unavailable", "index_incompatible", "index_in_progress", "storage_full"), "storage"),
-}
-"""Which of the library's four kinds of failure a code is; the others come from processing."""
-
-
 def refusal_of(error: Refusal | errors.FindlingError, family: Family) -> Refusal:
     """Any deliberate failure as a refusal with one of the family's codes."""
     if isinstance(error, errors.FindlingError):
@@ -151,7 +143,7 @@ def refused(tool: Tool, refusal: Refusal, workspace: Workspace, ref: object = No
     if tool.family == "repo":
         return ToolResult(None, [refusal.message], is_error=True)
     if tool.family == "library":
-        what = _LIBRARY_CAUSES.get(refusal.code, "processing")
+        what = CAUSES.get(refusal.code, "processing")
         return ToolResult(None, [f"{tool.name} failed ({what}): {refusal.message}"], is_error=True)
     facts: dict[str, Any]
     if tool.family == "docs":

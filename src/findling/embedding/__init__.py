@@ -1,7 +1,7 @@
-"""Text to vectors: what an embedder promises (``embedder``), and how to open one (``opening``).
+"""Turns text into vectors. ``embedder`` says what an embedder promises, ``opening`` opens one.
 
-It knows nothing of files, chunks or the index. The model that comes with findling is ``bundled``; ``providers`` has the
-others.
+``bundled`` is the model that comes with findling; ``providers`` has the others. Knows nothing of files, chunks or the
+index.
 """
 
 from __future__ import annotations

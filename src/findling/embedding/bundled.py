@@ -32,14 +32,14 @@ from findling.model.tokenizer import words
 # Weights are rounded to 1/256: 0.2 % of the smallest weight, far below what int8 rows resolve.
 WEIGHT_UNIT = 256
 
-# A piece that occurs more often weighs as if it occurred this often (9.3 instead of, say, 11).
+# A row that occurs more often in a text weighs as if it occurred this often.
 MAX_COUNT = 4096
 
 # Words longer than this are rarely met twice (hashes, encoded data), so their pieces are not remembered.
 MAX_REMEMBERED_CHARS = 64
 
-# Words whose pieces are remembered: about 13 MB when full, and then forgotten all at once. 12 MB of source code in
-# eleven languages has 10,000 different ones.
+# How many words have their rows remembered: about 13 MB when full; then all are forgotten. 12 MB of source code in
+# eleven languages has 10,000 different words.
 MAX_REMEMBERED_WORDS = 65_536
 
 # Texts whose exact sums are held at a time: 1 MB at 256 dimensions.
@@ -61,7 +61,7 @@ _WEIGHT_OF_COUNT: NDArray[np.float32] = np.rint(
 
 
 class _Pieces(dict[str, tuple[int, ...]]):
-    """Word as it stands in the text -> the rows it is made of; filled as words are met."""
+    """Word -> the rows it is made of. Filled as words are met."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         super().__init__()
@@ -104,7 +104,7 @@ class BundledEmbedder:
         fits = table.shape == expected and table.dtype == np.int8
         if not fits or len(vocabulary) + about.shared_rows != expected[0]:
             raise EmbedderUnavailable(
-                f"The bundled embedding model does not fit together: {table.shape} numbers of {table.dtype}, "
+                f"The parts of the bundled embedding model do not match: {table.shape} numbers of {table.dtype}, "
                 f"{len(vocabulary)} words, {expected} expected.",
                 remedy=REMEDY,
             )
@@ -129,7 +129,7 @@ class BundledEmbedder:
 
     @property
     def problem(self) -> None:
-        """See Embedder. What is open works."""
+        """See Embedder. Never any: once it is open, the model works."""
 
     def embed_batch(self, texts: Sequence[str], *, deadline: float | None = None) -> Batch:
         """See Embedder. Quick enough to need no deadline."""
@@ -186,7 +186,7 @@ _opened: WeakValueDictionary[Path, BundledEmbedder] = WeakValueDictionary()
 
 
 def shared() -> BundledEmbedder:
-    """The bundled model, unverified: one for all who hold it, because each takes up to 17 MB and 8 ms."""
+    """The bundled model, unverified. All callers share one, because each takes up to 17 MB and 8 ms."""
     embedder = _opened.get(MODEL_DIR)
     if embedder is None:
         embedder = _opened[MODEL_DIR] = BundledEmbedder.open(verify=False)

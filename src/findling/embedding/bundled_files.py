@@ -1,4 +1,4 @@
-"""The bundled model's files, and what is told without opening it: fingerprint and similarities. Imports no numpy."""
+"""Describes the bundled model without opening it: its files, fingerprint and similarities. Imports no numpy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TABLE_FILE = "emb.int8.npy"
 WORDS_FILE = "vocab.txt"
 META_FILE = "meta.json"
 
-# How the files are to be read; no other format is.
+# The format of the files. Files of another format are refused.
 FORMAT = 2
 
 # Part of the fingerprint: raise it when the same files would give other vectors.
@@ -32,7 +32,7 @@ REMEDY = "Reinstall findling to restore its model files; searching by text and b
 
 
 class Described(NamedTuple):
-    """``words`` are those in the list; ``shared_rows`` of the table belong to none of them."""
+    """A model as its ``meta.json`` has it. ``words``: how many are in the list; ``shared_rows``: rows of no word."""
 
     words: int
     shared_rows: int
@@ -40,7 +40,7 @@ class Described(NamedTuple):
 
 
 def described(folder: Path, *, verify: bool) -> Described:
-    """The model in ``folder``, its files' sizes checked, with ``verify`` their checksums too.
+    """The description of the model in ``folder``, after its files' sizes are checked; with ``verify`` checksums too.
 
     Raises EmbedderUnavailable when a file is missing or damaged.
     """
@@ -74,7 +74,7 @@ def knows(text: str) -> bool:
 
 @contextmanager
 def reading(folder: Path) -> Iterator[None]:
-    """What goes wrong while a model's files are read leaves as EmbedderUnavailable."""
+    """Turn failures in the block, which reads a model's files, into EmbedderUnavailable."""
     try:
         yield
     except FileNotFoundError as error:
@@ -88,7 +88,7 @@ def reading(folder: Path) -> Iterator[None]:
 
 
 def _check(path: Path, expected: Mapping[str, Any], verify: bool) -> str:
-    """Compare the file with what ``meta.json`` says of it, and give back the checksum that it should have."""
+    """Compare a file with what ``meta.json`` says of it; returns the checksum from there."""
     size = path.stat().st_size
     if size != expected["bytes"]:
         raise ValueError(f"{path.name} has {size:,} bytes instead of {expected['bytes']:,}")
@@ -106,18 +106,18 @@ NOT_MEASURED = 1.0
 
 
 class Calibration(Struct, frozen=True):
-    """The map of one model: ``similarity = 1 - (1 - cosine) ** exponent``, measured and stored with the model.
+    """A model's map from cosines to similarities: ``similarity = 1 - (1 - cosine) ** exponent``.
 
-    Cosines of questions with the passages that answer them lie in a range of each model's own; a threshold that people
-    set once must not. 0 stays 0, 1 stays 1, order never changes, and the exponent, at least 1, is chosen so that the
-    usual threshold 0.7 stands at the cosine that best tells questions with an answer from questions without one. A
-    model without a measured exponent has 1: similarity is the cosine.
+    The cosines of questions with their answers lie in another range for each model, and a threshold that a user sets
+    should mean the same for all. 0 stays 0, 1 stays 1, and the order never changes. The exponent, at least 1, is
+    measured and stored with the model: the usual threshold 0.7 then lies at the cosine that best tells questions with
+    an answer from questions without one. A model without a measured exponent has 1, and its similarity is the cosine.
     """
 
     exponent: float = NOT_MEASURED
 
     def similarity(self, cosine: float) -> float:
-        """In [0, 1], higher for higher cosines; 0 for those below 0."""
+        """The similarity, in [0, 1], of a cosine; 0 for cosines below 0."""
         return 1.0 - float((1.0 - min(1.0, max(0.0, cosine))) ** self.exponent)
 
     def least_cosine(self, similarity: float) -> float:

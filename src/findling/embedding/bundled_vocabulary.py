@@ -1,8 +1,8 @@
-"""Which rows of the bundled model's table a word is made of. Pure; the same when training and when asking.
+"""Finds the rows of the bundled model's table that a word is made of. Pure; the same in training and in use.
 
-A word is split where `model.tokenizer` splits it, but its parts stay whole: endings are part of what a word means. A
-part that is in the vocabulary is its row; one that is not is the longest pieces that are; a character that is in none
-shares a row with others. So a word always has rows.
+A word is split where `model.tokenizer` splits it, but its parts keep their endings, which are part of the meaning. A
+part in the vocabulary has a row. Any other part is split into the longest pieces that have rows. A character in none of
+them shares a row with other characters. So every word has rows.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from findling.model.remembered import Remembered
 from findling.model.tokenizer import MAX_WORD, parts, squash, term_key, terms_of
 
 MAX_PIECE_CHARS = 24
-"""The longest piece that is looked for in a term that is not in the vocabulary, which has hardly any longer."""
+"""The longest piece that is looked for. The vocabulary has hardly any longer ones."""
 
 
 def model_terms(word: str) -> Sequence[str]:
-    """What a word says to the model: its parts, unstemmed; other scripts' and overlong words as the index has them."""
+    """A word's parts, unstemmed. Words in other scripts, and overlong ones, are split as in the index."""
     if word.isascii() and len(word) <= MAX_WORD:
         return parts(word)
     terms = terms_of(word)
@@ -25,13 +25,15 @@ def model_terms(word: str) -> Sequence[str]:
 
 
 MAX_REMEMBERED_TERMS = 32_768
-"""Terms that are not in the vocabulary and whose pieces are remembered, for many words have them: about 7 MB when full,
-and then forgotten all at once."""
+"""How many terms outside the vocabulary have their pieces remembered. About 7 MB when full; then all are forgotten."""
 
 
 class Vocabulary:
-    """``words``: the rows' terms in order. Behind them stand ``shared_rows`` rows, at least one, for characters that
-    no term is made of: each has the one that its key says."""
+    """The terms of the table's rows.
+
+    ``words``: the terms in the order of their rows. After them come ``shared_rows`` rows, at least one, for characters
+    that are in no term; a character's key says which.
+    """
 
     def __init__(self, words: Sequence[str], shared_rows: int) -> None:
         self._rows: Mapping[str, int] = dict(zip(words, range(len(words)), strict=True))
@@ -40,7 +42,7 @@ class Vocabulary:
         self._pieces = Remembered[str, tuple[int, ...]](lambda term: tuple(self._cut(term)), MAX_REMEMBERED_TERMS)
 
     def __len__(self) -> int:
-        """Different words; less than were given when one was given twice."""
+        """The number of different words."""
         return len(self._rows)
 
     def rows(self, word: str) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""What an embedder promises: text to vectors. Knows nothing of files, chunks, the index, nor of any provider.
+"""What an embedder promises. Knows no provider, and nothing of files, chunks or the index.
 
 Light: importing it loads neither numpy nor a model.
 """
@@ -48,9 +48,9 @@ class Fingerprint(NamedTuple):
 
 
 class Batch(Struct, frozen=True):
-    """Vectors of the first ``len(rows)`` texts: fewer than were given when time ran out.
+    """Vectors of the first ``len(rows)`` of the given texts: fewer than all when time ran out.
 
-    ``failed``: by place, why a text has none; its row is zeros.
+    ``failed``: place of a text -> why it has no vector; its row is zeros.
     """
 
     rows: NDArray[np.float32]
@@ -70,7 +70,7 @@ class Embedder(Protocol):
 
     @property
     def problem(self) -> EmbedderUnavailable | None:
-        """Why it does not answer just now; None as far as is known. Asks nobody."""
+        """Why the embedder does not answer just now; None if nothing is known to be wrong. Opens no connection."""
         ...
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -87,12 +87,12 @@ class Embedder(Protocol):
 
 
 def coding_of(fingerprint: Fingerprint) -> Coding:
-    """How vectors are kept: the levels of four bits are right for the bundled model, whose numbers they fit."""
+    """How vectors are stored. Four bits suit the bundled model alone: their levels fit its numbers."""
     return FOUR_BITS if fingerprint.provider == BUNDLED else FLOAT16
 
 
 def takes_documents(fingerprint: Fingerprint) -> bool:
-    """Documents are sent to no external service."""
+    """Whether documents may be embedded by this provider. They are sent to no external service."""
     return fingerprint.provider in (*IN_PROCESS, "ollama")
 
 

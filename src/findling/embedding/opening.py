@@ -1,4 +1,4 @@
-"""The list of providers: how each one's embedder is opened, and one that is opened when it is first needed."""
+"""Opens the embedder of a provider: at once, or when it is first needed (`LazyEmbedder`)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def open_embedder(
 
 
 def _open_bundled(dimensions: int | None, verify: bool) -> Embedder:
-    from findling.embedding.bundled import BundledEmbedder, shared  # numpy, which no other provider's questions need
+    from findling.embedding.bundled import BundledEmbedder, shared  # imports numpy
 
     embedder = BundledEmbedder.open() if verify else shared()
     made = embedder.fingerprint.dimensions
@@ -61,11 +61,14 @@ def _open_bundled(dimensions: int | None, verify: bool) -> Embedder:
 
 
 BELIEVED_S: Final = 30.0
-"""How long an embedder that did not open is not tried again, and one that did is taken to be the same."""
+"""How long a failure to open is believed, and how long an opened embedder is taken to be unchanged."""
 
 
 class LazyEmbedder:
-    """``open_embedder`` takes what ``stored`` gives: the id of the fingerprint of an index's vectors, None without."""
+    """An embedder that is opened when it is first needed, and looked at again now and then.
+
+    ``stored`` gives the id of the fingerprint of an index's vectors, None without any; ``open_embedder`` takes it.
+    """
 
     def __init__(self, open_embedder: Callable[[str | None], Embedder], stored: Callable[[], str | None]) -> None:
         self._open = open_embedder
@@ -75,25 +78,25 @@ class LazyEmbedder:
         self._looked_at = 0.0
 
     def get(self) -> Embedder | None:
-        """None when it cannot be opened or does not answer just now; then `failure` says why."""
+        """The embedder; None when it cannot be opened or does not answer, and then `failure` says why."""
         if self._is_due():
             self._look()
         return None if self.failure else self._embedder
 
     @property
     def failure(self) -> EmbedderUnavailable | None:
-        """Why there is none, as far as is known; asks nobody."""
+        """Why there is no embedder, as far as is known. Opens no connection."""
         if self._failure is not None:
             return self._failure
         return self._embedder.problem if self._embedder is not None else None
 
     @property
     def opened(self) -> Embedder | None:
-        """The one that was opened last, whether or not it answers just now."""
+        """The embedder that was opened last, whether or not it answers just now."""
         return self._embedder
 
     def let_go(self) -> None:
-        """Forget the bundled model, which is quickly opened again. Others are kept."""
+        """Forget the bundled model, which opens quickly. Other embedders are kept."""
         if self._embedder is not None and self._embedder.fingerprint.provider == BUNDLED:
             self._embedder = None
 

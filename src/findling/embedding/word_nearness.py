@@ -1,6 +1,6 @@
-"""How near single words and names are in meaning, by the rows of the bundled model's table.
+"""Tells how near single words and names are in meaning, by the rows of the bundled model's table.
 
-Apart from the embedder of an index, whichever that is: the table is always at hand, and asking it takes a moment.
+Works beside any embedder of an index: the bundled table is always at hand, and quick.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def nearness(embedder: BundledEmbedder, words: Sequence[str], texts: Sequence[Co
 
 
 NAME_CHARS, NAME_ROWS = 64, 16
-"""Of one name; what is longer is a sentence or noise, and its beginning says enough."""
+"""The most characters and rows of a name that count. Longer names are sentences or noise."""
 
 NAMES_REMEMBERED = 10_000
 """Names whose rows and lengths are kept, some two megabytes: a repository's are asked about again and again."""
@@ -47,8 +47,7 @@ _AT_ONCE = 512
 
 
 class NameCosines:
-    """How near names are to texts, by one model. A name's vector is the sum of its rows, each as often as it stands
-    there. Not to be shared between threads."""
+    """Tells how near names are to a text. A name's vector is the sum of its rows, with repetitions. For one thread."""
 
     def __init__(self, embedder: BundledEmbedder) -> None:
         self._embedder = embedder

@@ -197,7 +197,7 @@ class _Writing:
             writer.close()
             self._rows, self._begun, self._chunks = [], [], 0  # of entries that are gone
             raise errors.IndexBusy(
-                "Another process has built the index anew meanwhile.", remedy="Embed again for what lacks vectors."
+                "Another process rebuilt the index in the meantime.", remedy="Run the embedding again."
             )
         return writer
 
@@ -325,7 +325,7 @@ def _embed_group(embedder: Embedder, group: Sequence[_File], deadline: float | N
     return len(group)
 
 
-_FAILED_BEFORE = "It failed when the file was begun."
+_FAILED_BEFORE = "It failed at the start of this file."
 
 
 def _coded(embedder: Embedder, texts: Sequence[str], deadline: float | None) -> tuple[list[bytes], Mapping[int, str]]:

@@ -60,19 +60,19 @@ _REMEDIES: Mapping[str, str] = {
     "not_found": "Check the path.",
     "outside_root": "Name another root with --root, or leave --root out.",
     "failed": "'findling index' tries it again.",
-    NOT_YET: "The next search takes it in, or 'findling index' now.",
-    CHANGED: "The next search takes the change in, or 'findling sync' now.",
+    NOT_YET: "The next search indexes it; 'findling index' does so now.",
+    CHANGED: "The next search updates it; 'findling sync' does so now.",
 }
 _MISSING: Mapping[str, str] = {
-    "no_grammar": "none: its language is not taken apart",
-    "timeout": "none: taking it apart took too long",
-    "too_many_symbols": "not all: it has more than are kept of a file",
+    "no_grammar": "none: this language is not parsed",
+    "timeout": "none: parsing it took too long",
+    "too_many_symbols": "not all: it has more than the limit per file",
     "parse_error": "some may be missing: its syntax has errors, or is of another dialect",
-    "not_parsed": "none: it is too large to be taken apart",
+    "not_parsed": "none: it is too large to parse",
 }
 _NO_INDEX = "this folder has no index yet"
-_BUILT_ANEW = "its index cannot be used and has to be built anew"
-_LEAVING = "it is still in the index; the next search takes it out"
+_BUILT_ANEW = "its index cannot be used and must be rebuilt"
+_LEAVING = "it is still in the index; the next search removes it"
 
 
 def explain(store: OpenStore, path: str) -> Explanation:
@@ -127,7 +127,7 @@ def _in_commit(store: RefStore, path: str) -> Explanation:
             indexed = bool(files)
             return Explanation(inside, "folder", indexed, indexed, reason=reason, files=files, left_out=counts)
         if reader.manifest is None or not reader.manifest.complete:
-            return _not_indexed(SkippedFile(inside, NOT_YET, "this commit is not indexed as a whole yet"))
+            return _not_indexed(SkippedFile(inside, NOT_YET, "this commit is not completely indexed yet"))
     return _not_indexed(SkippedFile(inside, "not_found", "the commit holds no such file or folder"))
 
 
@@ -146,7 +146,7 @@ def _reader(store: OpenStore) -> IndexReader | None:
         return store.reader
     except errors.IndexUnavailable as error:
         damaged = isinstance(error, IndexDamaged)
-        store.notes.append(f"{error.message} {store.begun_anew_by} builds it anew." if damaged else str(error))
+        store.notes.append(f"{error.message} {store.begun_anew_by} rebuilds it." if damaged else str(error))
         return None
 
 
@@ -233,7 +233,7 @@ def _folder(verdict: Verdict, known: set[str], skipped: list[SkippedFile]) -> Ex
         detail = "; ".join(filter(None, (refusal.detail, _LEAVING if known else "")))
     elif not staying:
         reason = NOT_YET if missing else NO_FILES
-        detail = "" if missing else "none of its files is to be indexed, as their contents show"
+        detail = "" if missing else "none of its files can be indexed, because of their contents"
     return Explanation(
         path=verdict.path,
         kind="folder",
@@ -352,6 +352,6 @@ def _refusal(path: str, is_folder: bool, found: list[Found], skipped: list[Skipp
     if own is None and len({(skip.reason, skip.detail) for skip in skipped}) == 1:
         own = skipped[0]
     if own is None:
-        words = "no file in this folder is to be indexed" if is_folder else "it went away while it was looked at"
+        words = "no file in this folder is to be indexed" if is_folder else "it was deleted while it was being read"
         return SkippedFile(path, "no_files" if is_folder else "not_found", words)
     return SkippedFile(path, own.reason, own.detail)

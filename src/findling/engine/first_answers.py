@@ -98,14 +98,14 @@ class FirstAnswer(Struct):
     @property
     def note(self) -> str:
         """What an answer says of it."""
-        left = f" ({self.scan.left:,} were not: there was no time)" if self.scan.left else ""
+        left = f" ({self.scan.left:,} more were not, for lack of time)" if self.scan.left else ""
         meaning = "by meaning " if self.embedder is not None else ""
         closest = f"searched {meaning}among the {len(self.states):,} closest"
         if self.goes_on:
-            index = "the index is being made in the background"
+            index = "indexing goes on in the background"
         else:
-            index = "'findling index' makes an index" if self.indexed is None else "the rest is as it was indexed"
-        return f"Went through {count(self.scan.files, 'file')}{left}; {closest}; {index}."
+            index = "'findling index' builds an index" if self.indexed is None else "the rest is as it was indexed"
+        return f"Scanned {count(self.scan.files, 'file')}{left}; {closest}; {index}."
 
     @property
     def unread(self) -> int:

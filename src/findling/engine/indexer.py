@@ -544,5 +544,5 @@ _PAGES_LIKE = (".html", ".htm")
 
 def _said_of_pages(pages: int) -> Iterator[str]:
     if pages:
-        what = count(pages, "page") + " of documentation made of sources"
-        yield f"{what}: indexed by the first passages; patterns are looked for in all of the text."
+        what = count(pages, "page") + " of generated documentation"
+        yield f"{what}: only the first passages are indexed; exact searches read all of the text."

@@ -48,8 +48,8 @@ class Ref(NamedTuple):
         if not self.ambiguous:
             return ()
         return (
-            f"{self.name!r} is the name of more than one ref, or the beginning of a commit's; searched is what git "
-            "takes it for, a tag before a branch. A branch's exact name begins with 'heads/', a tag's with 'tags/'.",
+            f"{self.name!r} names more than one ref, or begins the id of a commit; the one that git "
+            "prefers is searched (tags before branches). Write heads/NAME for a branch, tags/NAME for a tag.",
         )
 
 
@@ -65,7 +65,8 @@ def find_ref(root: Path, asked: str | None) -> Ref | None:
         return None
     if sources.find_git_top(os.path.realpath(root)) is None and not roots.is_bare(root):
         raise errors.RefNotIndexed(
-            f"There is no ref {asked[:MAX_REF_CHARS]!r}: {root} is in no git repository.", remedy="Leave the ref out."
+            f"There is no ref {asked[:MAX_REF_CHARS]!r}: {root} is not in a git repository.",
+            remedy="Leave the ref out.",
         )
     if not asked or len(asked) > MAX_REF_CHARS or not asked.isprintable() or asked.startswith("-"):
         raise errors.InvalidInput(
@@ -113,7 +114,7 @@ def _unknown(root: Path, asked: str) -> errors.RefNotIndexed:
     )
     names = listed.stdout.decode("utf-8", "replace").split() if listed.ok else []
     if asked in names:
-        return errors.RefNotIndexed(f"{asked!r} stands for what is no commit here.", remedy="Name a branch or tag.")
+        return errors.RefNotIndexed(f"{asked!r} does not name a commit here.", remedy="Name a branch or tag.")
     near = get_close_matches(asked, _likely(asked, names), _SHOWN_NAMES)
     near += [name for name in names if name.rpartition("/")[2] == asked and name not in near]
     hint = f"Did you mean {' or '.join(near[:_SHOWN_NAMES])}?" if near else "'git branch -a' and 'git tag' list those."

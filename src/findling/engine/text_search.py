@@ -72,7 +72,7 @@ def opened(store: OpenStore, request: search.GrepRequest, *, by_time: bool, show
     except errors.IndexUnavailable as error:
         if isinstance(error, IndexDamaged):
             store.damage = error.message  # the next question that may write builds it anew
-        store.notes.append(f"{error.message.removesuffix('.')}; all files were read instead of it.")
+        store.notes.append(f"{error.message.removesuffix('.')}; all files were read instead.")
         return _opened(store, request, None, by_time, show_secrets)
 
 

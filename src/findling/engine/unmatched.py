@@ -71,7 +71,7 @@ def no_file_fits(searched: Searched, query: Query) -> str:
         more = f" and {count(len(skipped) - 1, 'other')}" if len(skipped) > 1 else ""
         told += f"; left out: {skipped[0].path}, {skipped[0].rule}{more}"
     elif deeper and fit(deeper):
-        told += f"; {' and '.join(deeper)} would take folders below"
+        told += f"; {' and '.join(deeper)} would include subfolders"
     elif near := _nearest_of(path_globs, [file.path for file in files]):
         told += f"; nearest: {', '.join(near)}"
     elif path_globs and (folders := sorted({file.path.split("/")[0] for file in files if "/" in file.path})):

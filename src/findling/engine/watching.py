@@ -106,8 +106,8 @@ class Watcher:
                     self.watch = Watch("waiting", str(error))
                 self._stop.wait(STANDBY_S)
         except Exception:  # noqa: BLE001 - the end of a thread: questions go on looking by themselves
-            _log.exception("watching failed; questions go on looking at the disk themselves")
-            self.watch = Watch("stopped", "it failed; questions look at the disk themselves")
+            _log.exception("watching failed; searches look at the disk instead")
+            self.watch = Watch("stopped", "it failed; searches look at the disk instead")
 
     def _turn(self) -> None:
         """Watch for as long as there is an index and this process has the role."""

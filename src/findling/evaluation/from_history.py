@@ -34,7 +34,7 @@ from findling.sources.ignore_rules import ALL_IGNORE_FILES
 from findling.sources.selection import DiscoveryOptions
 
 MASS_CHANGE: Final = 10
-"""A commit that changes more files is about no place."""
+"""A commit that changes more files is not about one place."""
 
 MIN_PRESENT: Final = 0.5
 """The share of the files that a commit is about that must still be there, so that the question still has its answer."""
@@ -43,7 +43,7 @@ PER_FILE: Final = 2
 """Comments of one file that are asked about; else large files would be most of the sample."""
 
 SPARE: Final = 1.5
-"""So many times the comments that are wanted are taken out, for those that turn out to stand elsewhere too."""
+"""How many times the wanted number of comments is collected, because some turn out to be repeated elsewhere."""
 
 MAX_PARSED_BYTES: Final = 1 << 19
 MAX_COMPARED_BYTES: Final = 1 << 20
@@ -51,7 +51,7 @@ MAX_COMPARED_BYTES: Final = 1 << 20
 
 MAX_COPY_FILES: Final = 200_000
 MAX_COPY_BYTES: Final = 4 * 1024**3
-"""More is no repository that one person's questions are about; name a folder of it."""
+"""Limits of a copy; of a larger repository only a folder can be asked about."""
 
 _KINDS: Final = frozenset(("fn", "method", "class", "struct", "enum", "trait", "interface", "type_alias"))
 _UNASKED: Final = frozenset(("test", "example", "generated", "changes", "legacy"))
@@ -107,15 +107,15 @@ def from_history(
     """
     real = Path(os.path.realpath(root))
     if not (real / below).is_dir():
-        raise InvalidInput(f"{real / below} is no folder.", remedy="Name a folder.")
+        raise InvalidInput(f"{real / below} is not a folder.", remedy="Name a folder.")
     if into.resolve().is_relative_to(real):
-        raise InvalidInput(f"{into} lies in {real}, which is to be copied.", remedy="Name a folder outside of it.")
+        raise InvalidInput(f"{into} lies inside {real}, which will be copied.", remedy="Name a folder outside of it.")
     listed = _copied(sorted(discover(root, wanted).files), real, below, but)
     size = sum(size for _, size, _ in listed)
     if len(listed) > MAX_COPY_FILES or size > MAX_COPY_BYTES:
         raise InvalidInput(
-            f"{real / below} has {len(listed):,} files with {size:,} bytes, which is too much to copy.",
-            remedy="Name a folder of it, or leave out what is no text of people's with index.exclude.",
+            f"{real / below} has {len(listed):,} files with {size:,} bytes, too much to copy.",
+            remedy="Name a subfolder, or leave out data files with index.exclude.",
         )
     paths = [path for path, _, _ in listed]
     random_ = random.Random(sample.seed)  # noqa: S311 - the same sample each time is what is wanted
@@ -127,11 +127,11 @@ def from_history(
         elsewhere = _copy(files, listed, comments, target, progress)
     kept = [asked for asked in comments if asked.text not in elsewhere][: sample.comments]
     looked_at = f"comments: {len(kept)} in {count(seen, 'file')} that were looked at"
-    said += (f"{looked_at}; left out: {len(elsewhere)} said elsewhere too",)
+    said += (f"{looked_at}; left out: {len(elsewhere)} repeated elsewhere",)
     lines = [_commit_line(repo, commit, text, found) for commit, text, found in asked_of_commits]
     lines += [_comment_line(repo, asked) for asked in kept]
     if not lines:
-        raise NotFound(f"The history of {root} asks nothing that can be judged: {'; '.join(said)}.")
+        raise NotFound(f"The history of {root} gives no usable questions: {'; '.join(said)}.")
     return History(repo, target, tuple(lines), said)
 
 
@@ -141,7 +141,7 @@ def _copied(listed: Sequence[_Listed], real: Path, below: str, but: Path | None)
     apart = but.resolve() if but is not None else None
     left_out = f"{apart.relative_to(real).as_posix()}/" if apart is not None and apart.is_relative_to(real) else None
     if left_out == "./":
-        raise InvalidInput(f"{but} is what is to be copied.", remedy="Name another folder.")
+        raise InvalidInput(f"{but} is the folder to be copied.", remedy="Name another folder.")
     return [
         file
         for file in listed
@@ -183,13 +183,13 @@ def _of_commits(
         if text is None:
             left_out["trivial"] += 1
         elif len(commit.paths) > MASS_CHANGE:
-            left_out["of many files"] += 1
+            left_out["that change many files"] += 1
         elif not present or len(present) < MIN_PRESENT * len(about):
-            left_out["with files gone or not indexed"] += 1
+            left_out["whose files are gone or not indexed"] += 1
         else:
             by_text.setdefault(folded(text), []).append((commit, text, present))
     once = [found[0] for found in by_text.values() if len(found) == 1]
-    left_out["said more than once"] += sum(len(found) for found in by_text.values() if len(found) > 1)
+    left_out["with a repeated subject"] += sum(len(found) for found in by_text.values() if len(found) > 1)
     chosen = _sample(once, most, random_)
     reasons = ", ".join(f"{number} {reason}" for reason, number in left_out.most_common() if number)
     return chosen, (f"commits: {len(chosen)} of {len(commits)}; left out: {reasons or 'none'}",)

@@ -1,4 +1,4 @@
-"""What git remembers of a folder: commits, and what the files they changed are called now.
+"""The git history of a folder: its commits, and the present names of the files that each changed.
 
 git runs through `findling.outbound.git`: bounded in time and output, without a shell, and with everything off that a
 repository's own configuration could start. Knows nothing of questions.
@@ -21,7 +21,7 @@ LOG_S: Final = 60.0
 
 MOST_COMMITS: Final = 5_000
 FEWER_COMMITS: Final = 500
-"""How far back is looked, and how far where that took too long."""
+"""How many commits are read, and how many if that took too long."""
 
 MAX_OUTPUT: Final = 128 * 1024 * 1024
 RENAMES_COMPARED: Final = 200

@@ -1,6 +1,6 @@
-"""Sentences that people wrote for people, as questions: subjects of commits, first sentences of comments. Pure.
+"""Questions made from sentences that people wrote: commit subjects and first sentences of comments. Pure.
 
-What asks nothing (a release, a typo, a name said in other words) is no question.
+A sentence that asks for nothing (a release, a typo fix, a name in other words) gives no question.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from typing import Final
 from findling.search.analysis import STOP_WORDS, WEAK_WORDS
 
 MIN_WORDS: Final = 3
-"""Words that say something; with fewer any file would do."""
+"""Meaningful words that a question needs; with fewer any file would match."""
 
 MAX_WORDS: Final = 30
 MAX_CHARACTERS: Final = 300
 """Longer ones are no subject and no first sentence, but text that was never broken."""
 
 MAX_LOOKED_AT: Final = 2 * MAX_CHARACTERS
-"""With what is cut off; the time that patterns take grows with the square of a text's length."""
+"""The longest text that is looked at: the time of the patterns grows with the square of its length."""
 
 _PREFIX = re.compile(r"^(?:\[[^\]]{1,40}\]\s*)+|^[a-z]{2,12}(?:\([^)]{1,40}\))?!?:\s+")
 """``[parser]``, ``fix(parser):``: what kind of change it is."""

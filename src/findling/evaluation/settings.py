@@ -1,4 +1,4 @@
-"""What answers are compared with, as it is typed: a mode and options on top of a repository's own configuration.
+"""Settings to compare, as they are typed: a mode and options on top of a repository's own configuration.
 
 The configuration's loader checks names and values. Must not know how answers are made or scored.
 """
@@ -66,8 +66,8 @@ class Setting(Struct, frozen=True):
 
     @property
     def file_part(self) -> str:
-        """What tells its run from others in a file's name: no separators, of bounded length, another for another
-        text, also where upper and lower case are the same."""
+        """The part of a file name that identifies its run: short, without separators, and unique for each text even on
+        file systems that ignore case."""
         text = self.text.removeprefix(f"{MODE}=") if not self.options else self.text
         if len(text) <= _NAME_CHARS and _PLAIN_NAME.fullmatch(text):
             return text
@@ -99,7 +99,7 @@ def parse(text: str, mode: Mode) -> Setting:
         name = _BY_VARIABLE.get(name, name)
         key = NAMES[name].key if name in NAMES else name
         if key in given:
-            raise InvalidInput(f"{name} is said twice.", remedy="Give --compare once for each setting.")
+            raise InvalidInput(f"{name} is given twice.", remedy="Give --compare once for each setting.")
         given.add(key)
         if name != MODE:
             options[name] = value
@@ -117,8 +117,8 @@ def _check_decides(option: Option, name: str) -> None:
         raise InvalidInput(f"{name} changes no answer: {option.unused}.")
     if option.key not in DECIDES:
         raise InvalidInput(
-            f"{name} does not change what 'findling search' answers, and that is what is asked.",
-            remedy="What does: mode, index.*, semantic.chunk_*, semantic.enabled, semantic.embedding.*.",
+            f"{name} does not change the answers of 'findling search'.",
+            remedy="These do: mode, index.*, semantic.chunk_*, semantic.enabled, semantic.embedding.*.",
         )
 
 

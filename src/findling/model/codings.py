@@ -1,4 +1,4 @@
-"""How vectors are kept, as far as it can be told without numpy; `vector_codes` makes and reads them."""
+"""The encodings of stored vectors and their sizes, without numpy; `vector_codes` encodes and decodes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ FOUR_BITS: Coding = "four_bits"
 FLOAT16: Coding = "float16"
 
 HASH_BYTES = 8
-"""Of the SHA-256 of each embedded text; enough that two texts at one path never share it."""
+"""Bytes that are kept of the SHA-256 of each embedded text: enough to tell two texts at one path apart."""
 
 
 def row_bytes(dimensions: int, coding: Coding = FOUR_BITS) -> int:

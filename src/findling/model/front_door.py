@@ -1,4 +1,4 @@
-"""A front door: names that are loaded from the modules behind it when they are first asked for.
+"""Front doors of packages: names that are imported from the modules behind them when they are first used.
 
 ``from findling import engine`` costs nothing then, at the top of any module; ``engine.Engine`` loads what it needs.
 """

@@ -1,4 +1,4 @@
-"""Numbers with their nouns, for sentences that people read. Pure; knows no sentence."""
+"""Numbers with their nouns, for sentences that people read."""
 
 from __future__ import annotations
 

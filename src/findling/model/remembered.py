@@ -1,4 +1,4 @@
-"""What a process works out once and remembers, and the one way to forget all of it. Must not know what it is."""
+"""Caches of this process, and one function that empties them all."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def remembered(most: int) -> Callable[[Callable[_Arguments, _Result]], Callable[
 
 
 class Remembered(dict[_Key, _Result]):
-    """What a function gives, by its argument, filled as it is asked for; beyond ``most`` all is forgotten at once."""
+    """A cache of a function's results by argument; when it has ``most`` entries it is emptied at once."""
 
     def __init__(self, function: Callable[[_Key], _Result], most: int) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What a pattern requires of a file, as trigrams: the question that the exact-text index can answer.
+"""The trigrams that a file must contain to match a pattern: the question that the exact-text index answers.
 
 A trigram is three consecutive bytes of the ASCII-lowercased text, packed big end first into 24 bits. Knows
 nothing of regular expressions, of segments or of files.

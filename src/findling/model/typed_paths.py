@@ -1,4 +1,4 @@
-"""What was typed, as paths: operands to places on disk and in a root. Opens nothing."""
+"""Turns typed operands into paths on disk and paths in a root. Opens no file."""
 
 from __future__ import annotations
 

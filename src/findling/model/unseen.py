@@ -1,4 +1,4 @@
-"""Characters that show nothing, or move and hide what stands beside them, in JSON that people and models read."""
+"""Escapes invisible characters, and those that reorder or hide their neighbours, in JSON for people and models."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ _UNSEEN: Final = re.compile(
     "[\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e0fff]"
 )
-"""Legal inside of a JSON string as they are: DEL and C1, what joins, separates or turns round, separators of lines,
-marks of the byte order, tags, halves of characters."""
+"""Characters that JSON allows unescaped: DEL and C1 controls, zero-width and bidirectional controls, line separators,
+byte-order marks, tags, lone surrogates."""
 
 
 def escaped(json_text: str) -> str:
-    """The same JSON with these characters as escapes: it means what it meant, and shows all that it says."""
+    """The same JSON with these characters written as escapes."""
     return _UNSEEN.sub(_escape, json_text)
 
 

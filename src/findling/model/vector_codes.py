@@ -1,14 +1,14 @@
-"""Unit vectors as the table keeps them: four bits a dimension for the bundled model, float16 for others. Pure array
-arithmetic; the only module that knows how a stored vector is read.
+"""Encodes and decodes stored unit vectors: four bits a dimension for the bundled model, float16 for others. Pure array
+arithmetic; no other module knows the formats.
 
-Of four bits: a dimension is told by one of sixteen levels: those that lose least of a normally distributed number (J.
-Max, "Quantizing for minimum distortion", IRE Transactions on Information Theory 6, 1960, table I), for a unit vector's
-dimensions are nearly that, with a deviation of ``1 / sqrt(d)``. They keep 99 % of a vector's square; a cosine with a
-float vector moves by about 0.006 at 256 dimensions. Ranking cannot tell them from int8, at half the bytes.
+With four bits each dimension is rounded to one of sixteen levels. These are the best ones for normally distributed
+numbers (J. Max, "Quantizing for minimum distortion", IRE Transactions on Information Theory 6, 1960, table I), and a
+unit vector's dimensions nearly are that, with a deviation of ``1 / sqrt(d)``. The levels keep 99 % of a vector's square
+length; at 256 dimensions a cosine with a float vector changes by about 0.006. Rankings are as good as with int8, at
+half the bytes.
 
-Rows are handed out as int8 numbers, all rows of one call in the same unit, so that sums of rows are sums of vectors.
-float16 rows share the unit in which the largest number of any of them is 127: with a few hundred dimensions, whose
-largest are some ten times the usual one, that moves a cosine by about 0.002.
+Decoded rows are int8 numbers; all rows of one call have the same scale, so that rows can be added. For float16 rows
+the scale makes the largest number 127, which changes a cosine by about 0.002 at a few hundred dimensions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from findling.model.codings import FLOAT16, FOUR_BITS, Coding, row_bytes
 
 _LEVELS = (0.1284, 0.3881, 0.6568, 0.9424, 1.2562, 1.6181, 2.0690, 2.7326)
-"""Of the positive half, in standard deviations; the negative half mirrors it, so that signs survive."""
+"""The positive levels, in standard deviations; the negative ones mirror them, so that signs survive."""
 
 _PEAK = 127
 """The outermost level as int8."""

@@ -1,9 +1,12 @@
 """The only door to the network and to other programs.
 
-``git``: which git is run, with what environment, its output in time and within bounds. ``addresses``:
-which servers may be asked; ``connection``: one request over one connection, before a deadline; ``certificates``: whom
-they are believed from; ``http``: a whole answer from a server of the user's choice; ``services``: the same with a key;
-``fetch``: a file from a server that nobody vouches for.
+- ``git`` runs git, with bounds on time and output.
+- ``addresses`` says which servers may be asked.
+- ``connection`` makes one request before a deadline; ``certificates`` says which authorities are trusted.
+- ``http`` gets a whole answer from a server of the user's choice; ``services`` does so with a key.
+- ``fetch`` gets a file from a server that is not trusted.
+- ``files`` reads the files of a folder that is not trusted.
+- ``events`` logs.
 """
 
 from __future__ import annotations

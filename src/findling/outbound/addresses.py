@@ -1,7 +1,7 @@
-"""Which servers may be fetched from: what a URL may look like, and which addresses a name may stand for.
+"""Decides which servers may be fetched from: what a URL may look like, and which addresses its host may have.
 
-A URL comes from a document, a model or a redirect, so it is not trusted. What it names is resolved here once, and the
-connection is made to the addresses that were looked at: a name that means something else a moment later gains nothing.
+A URL comes from a document, a model or a redirect, so it is not trusted. Its host is resolved once, here, and the
+connection goes to the addresses that were checked: a name that resolves differently a moment later gains nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from findling.model.text_encodings import is_text
 
 MAX_URL_CHARS: Final = 2048
 RESOLVE_S: Final = 10.0
-"""A name server that takes longer is not there."""
+"""The longest that a name is looked up."""
 
 PORTS: Final = {"http": 80, "https": 443}
 
@@ -28,20 +28,24 @@ _HOST = re.compile(r"[a-z0-9_](?:[a-z0-9._-]{0,251}[a-z0-9_])?\.?")
 _NAT64: Final = ipaddress.ip_network("64:ff9b::/96")
 
 _UNICAST: Final = ipaddress.ip_network("2000::/3")
-"""All that is given out of IPv6: beside it are site-local addresses, which are of no registry any more."""
+"""All IPv6 addresses that registries give out. Site-local ones lie outside."""
 
 _NOT_OPEN: Final = tuple(
     map(
         ipaddress.ip_network,
         (
-            *("192.0.0.0/24", "2001::/23", "3fff::/20"),  # protocols, documentation; not every Python knows
-            *("192.88.99.0/24", "192.52.193.0/24"),  # the nearest relay of 6to4, of AMT: whoever says that it is one
+            *(
+                "192.0.0.0/24",
+                "2001::/23",
+                "3fff::/20",
+            ),  # protocols, documentation; older Pythons miss them
+            *("192.88.99.0/24", "192.52.193.0/24"),  # the nearest relay of 6to4 or AMT: any machine may claim to be it
             *("192.31.196.0/24", "192.175.48.0/24", "2620:4f:8000::/48"),  # AS112: answers for private addresses
             "168.63.129.16/32",  # Azure's host, as its virtual machines reach it, with what is meant for them alone
         ),
     )
 )
-"""Public by their number only: set aside by the registries, or by a provider for its own machines."""
+"""Addresses that look public and are not: set aside by the registries, or by a provider for its own machines."""
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -57,7 +61,7 @@ class Target(Struct, frozen=True):
 
     @property
     def shown(self) -> str:
-        """For people and logs: without the query, which may hold a token."""
+        """The URL for people and logs, without the query, which may hold a token."""
         return f"{self.scheme}://{self.authority}{self.path.partition('?')[0]}"
 
     @property
@@ -92,7 +96,7 @@ def target_of(url: str, allowed_hosts: tuple[str, ...] = ()) -> Target:
     permitted = _is_named(host, port, allowed_hosts)
     if not permitted and port not in PORTS.values():
         raise FetchRefused(
-            f"Port {port} is not one that is fetched from.",
+            f"Port {port} is not allowed for fetching.",
             remedy=f"fetch.allowed_hosts in the user's configuration may name {host}:{port}.",
         )
     path = _quoted(parts.path or "/") + (f"?{_quoted(parts.query)}" if parts.query else "")
@@ -117,7 +121,7 @@ def addresses_of(target: Target) -> tuple[str, ...]:
 
 
 def is_public(address: str) -> bool:
-    """Whether an address is of the open internet: not this machine, a private net, a cloud's metadata, a group."""
+    """Whether an address is on the open internet: not this machine, a private net, a cloud's metadata or a group."""
     try:
         parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
@@ -133,7 +137,7 @@ def is_public(address: str) -> bool:
 
 
 def _meant(address: _Address) -> list[_Address]:
-    """The address, and the one that it is a cover for."""
+    """The addresses that an address leads to: itself, or with it the IPv4 address that is embedded in it."""
     if isinstance(address, ipaddress.IPv4Address):
         return [address]
     if address.ipv4_mapped is not None:

@@ -1,5 +1,4 @@
-"""Whom certificates are believed from: the system's authorities and those that the environment names, for git the same
-as for everything else."""
+"""Which certificate authorities are trusted: the system's and those that the environment names. git trusts the same."""
 
 from __future__ import annotations
 
@@ -12,11 +11,11 @@ if TYPE_CHECKING:
 
 _FILES: Final = ("GIT_SSL_CAINFO", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
 _FOLDERS: Final = ("GIT_SSL_CAPATH", "SSL_CERT_DIR")
-"""The first that is set counts; the last of each OpenSSL reads by itself."""
+"""Variables, of which the first that is set counts. OpenSSL reads the last of each by itself."""
 
 
 def tls_context() -> ssl.SSLContext:
-    """For clients: names are verified. Raises OSError where a file that is named cannot be read."""
+    """A context for clients, which verifies names. Raises OSError for a named file that cannot be read."""
     import ssl  # git is asked far more often than servers are
 
     context = ssl.create_default_context()
@@ -30,7 +29,7 @@ def tls_context() -> ssl.SSLContext:
 
 
 def git_variables() -> dict[str, str]:
-    """The same in git's own variables: others mean nothing to it."""
+    """The authorities that the environment names, in git's own variables, the only ones that it reads."""
     found = {"GIT_SSL_CAINFO": _first(_FILES), "GIT_SSL_CAPATH": _first(_FOLDERS)}
     return {name: path for name, path in found.items() if path}
 

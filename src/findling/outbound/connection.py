@@ -1,8 +1,8 @@
-"""One HTTP request over a connection of its own, within a time of its own.
+"""Makes one HTTP request over a connection of its own, before one deadline.
 
-h11 writes the request and reads the answer. The socket is ours: libraries that have their own wait anew for each piece,
-so a server that drips holds them as long as it likes. Of the environment only certificate authorities count: no
-proxies, no passwords. No body is unpacked.
+h11 writes the request and reads the answer. The socket is ours, because HTTP libraries restart their timeout with each
+piece, so that a server that drips can hold them forever. The environment's proxies and passwords are ignored; its
+certificate authorities count. Bodies are not decompressed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PIECE: Final = 1 << 16
 
 
 class Head(NamedTuple):
-    """How an answer begins. Names of ``headers`` are in lower case."""
+    """An answer's status and headers, whose names are in lower case."""
 
     status: int
     reason: str
@@ -30,7 +30,7 @@ class Head(NamedTuple):
 
     @property
     def length(self) -> int | None:
-        """How long the body is, None where the server does not say."""
+        """The length of the body in bytes, None where the server does not say it."""
         said = None if "transfer-encoding" in self.headers else self.headers.get("content-length")
         return None if said is None else int(said)
 
@@ -54,7 +54,7 @@ class Connection:
             try:
                 self._socket = socket.create_connection((address, target.port), self._left_s())
                 if tls is not None:
-                    with self._socket as plain:  # which is empty when TLS has taken it over
+                    with self._socket as plain:  # closes nothing once TLS has taken it over
                         plain.settimeout(self._left_s())
                         self._socket = tls.wrap_socket(plain, server_hostname=target.host)
                 return
@@ -69,7 +69,7 @@ class Connection:
         self._socket.close()
 
     def within(self, seconds: float) -> None:
-        """All that follows together takes no longer."""
+        """Set a new deadline, ``seconds`` from now, for all that follows."""
         self._deadline = time.monotonic() + seconds
 
     def ask(self, method: str, headers: Mapping[str, str], body: bytes = b"") -> Head:

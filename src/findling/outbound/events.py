@@ -1,7 +1,7 @@
-"""What happened, for whoever watches: events with fixed names and fields, as JSON lines on stderr.
+"""Logs events with fixed names and fields, as JSON lines on stderr.
 
-They go through the logging module, under one logger, and are shown from the configured level on. What was asked is
-never logged, only how long it was. Imports nothing of findling; the protocol's stream is never written to.
+They go through one logger of the logging module, and are shown from the configured level on. A query is never logged,
+only its length. Nothing is written to stdout, which may be a protocol's stream.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import Any, Final
 LOGGER: Final = "findling.outbound.events"
 _PACKAGE: Final = "findling"
 _MESSAGE_CHARS: Final = 2_000
-"""A message may hold what a server answered; its beginning says what was wrong."""
+"""The length at which messages are cut: they may hold a server's answer, whose beginning says what was wrong."""
 
 _log = logging.getLogger(LOGGER)
 
 
 def semantic_search(*, query: str, result_count: int, latency_ms: float, used_semantic: bool) -> None:
-    """A question was answered by a tool that searches by meaning, or would have."""
+    """A tool that searches by meaning has answered, by meaning or without it (``used_semantic``)."""
     counts = {"query_length": len(query), "result_count": result_count}
     _emit("semantic.search", **counts, latency_ms=round(latency_ms, 3), used_semantic=used_semantic)
 
@@ -42,7 +42,7 @@ def semantic_reindex(*, total_docs: int, indexed: int, skipped: int, errors: int
 
 
 def semantic_error(*, operation: str, error_type: str, message: str) -> None:
-    """Something by meaning could not be done. ``message`` must not repeat a query."""
+    """A search by meaning, or an embedding, failed. ``message`` must not repeat a query."""
     told = {"operation": operation, "error_type": error_type, "message": message[:_MESSAGE_CHARS]}
     _log.warning("semantic.error", extra={"fields": told})
 
@@ -55,8 +55,7 @@ def since(started: float) -> float:
 def to_stderr(level: str = "warning") -> None:
     """Write what findling logs from ``level`` on (debug, info, warning, error) to stderr, one JSON object a line.
 
-    For programs; who uses the package as a library decides on the handlers of its loggers himself. Calling it again
-    changes the level.
+    For programs. Users of the package as a library choose handlers themselves. Calling it again changes the level.
     """
     package = logging.getLogger(_PACKAGE)
     package.setLevel(level.upper())

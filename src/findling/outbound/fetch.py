@@ -1,7 +1,6 @@
-"""The door to servers that are not trusted: one file from a URL, in pieces, through redirects that are looked at one by
-one. Nothing of the user's is sent: no cookies, no credentials, no proxy of the environment's.
+"""Fetches a file from a server that is not trusted, piece by piece. Each redirect is checked like the first URL.
 
-What is done with the pieces is the caller's affair.
+Nothing of the user's is sent: no cookies, no credentials, and the environment's proxies are not used.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ class Fetched(NamedTuple):
 
 
 class Part(NamedTuple):
-    """The first ``size`` bytes of a file, and its server's name for this very state of it."""
+    """The first ``size`` bytes of a file, and the validator by which its server tells this state of it from others."""
 
     size: int
     validator: str
@@ -69,11 +68,11 @@ def fetch(
     check: Callable[[], None] = lambda: None,
     pace: Pace = USUAL,
 ) -> Fetched:
-    """Ask for ``url`` and hand the answer's body to ``take``, piece by piece, with the size that was announced for all.
+    """Fetch ``url`` and hand its body to ``take``, piece by piece, with the announced size of the whole file.
 
-    ``have``: what is there already; only the rest is asked for. Before the first piece ``begin`` is told what the
-    pieces come after: that, or nothing where the server does not go on; and by which validator the rest may be asked
-    for later, '' if it may not. ``check`` is called between pieces and may raise. Raises `FetchRefused` for a URL,
+    ``have``: what was fetched before; only the rest is asked for. Before the first piece ``begin`` is told where the
+    pieces go on (after ``have``, or at 0 where the server sends all again), and the validator for a later rest, '' if
+    there is none. ``check`` is called between pieces and may raise. Raises `FetchRefused` for a URL,
     address or redirect that is not allowed and for a body longer than ``max_bytes``, `NetworkError` for everything
     that servers do wrong. What ``take``, ``begin`` and ``check`` raise is passed on as it is.
     """
@@ -91,7 +90,7 @@ def fetch(
 
 
 def located(url: str, *, allowed_hosts: tuple[str, ...], pace: Pace = USUAL) -> str:
-    """Where redirects lead in the end, each looked at as by `fetch`; of the last answer only the head is read."""
+    """Where redirects lead in the end, each checked as by `fetch`. Of the last answer only the head is read."""
     with _answered(url, allowed_hosts, None, lambda: None, pace) as answer:
         _extent(answer, None)
         return answer.url
@@ -110,13 +109,13 @@ class _Answer(NamedTuple):
 def _answered(
     url: str, allowed_hosts: tuple[str, ...], have: Part | None, check: Callable[[], None], pace: Pace
 ) -> Iterator[_Answer]:
-    """The answer at the end of all redirects. Each is looked at as if it were what was asked for."""
+    """The answer at the end of all redirects, each of which is checked like the first URL."""
     rest = {"Range": f"bytes={have.size}-", "If-Range": have.validator} if have else {}
     secure = False
     for _ in range(MAX_REDIRECTS + 1):
         target = target_of(url, allowed_hosts)
         if secure and target.scheme != "https":
-            raise FetchRefused(f"The server leads from https to {target.shown}.")
+            raise FetchRefused(f"The server redirects from https to {target.shown}.")
         secure = target.scheme == "https"
         check()
         addresses = addresses_of(target)
@@ -130,21 +129,21 @@ def _answered(
                 return
         place = head.headers.get("location", "")
         if not place:
-            raise NetworkError(f"{target.host} leads to another place and does not say where.")
+            raise NetworkError(f"{target.host} redirects and does not say where.")
         url = _joined(url, place)
-    raise NetworkError(f"The server leads to another place more than {MAX_REDIRECTS} times.")
+    raise NetworkError(f"The server redirects more than {MAX_REDIRECTS} times.")
 
 
 def _joined(url: str, place: str) -> str:
     try:
         return urljoin(url, place)
     except ValueError as error:
-        raise NetworkError("The server leads to a place whose URL cannot be read.") from error
+        raise NetworkError("The server redirects to a URL that cannot be read.") from error
 
 
 def _extent(answer: _Answer, have: Part | None) -> tuple[int, int | None] | None:
-    """How much of the file comes before the body, and its size as far as it is said. None where the rest that was asked
-    for cannot be had, but the whole may."""
+    """How much of the file comes before the body, and the file's size if it is known. None where the server cannot send
+    the rest that was asked for, but perhaps the whole."""
     head, host = answer.head, answer.target.host
     if have and head.status == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
         return None
@@ -161,7 +160,7 @@ def _extent(answer: _Answer, have: Part | None) -> tuple[int, int | None] | None
 
 
 def _validator(head: Head) -> str:
-    """What the rest of this very state of the file can be asked for by, '' where nothing tells it from others."""
+    """The validator by which the rest of this state of the file can be asked for; '' without a reliable one."""
     tag = head.headers.get("etag", "").strip()
     if tag.startswith('"') and tag.isprintable() and len(tag) <= _VALIDATOR_CHARS:
         return tag
@@ -170,13 +169,13 @@ def _validator(head: Head) -> str:
         apart = parsedate_to_datetime(now) - parsedate_to_datetime(changed)
     except (TypeError, ValueError, OverflowError):
         return ""
-    # Within its second a file may have changed twice.
+    # A file may have changed twice within one second.
     return changed if apart.total_seconds() >= _SURELY_OLD_S and len(changed) <= _VALIDATOR_CHARS else ""
 
 
 def _whole_size(head: Head, have: Part) -> int | None:
-    """How long the file is whose rest this is; None where it is not what comes after ``have``, of the same state. The
-    answer may hold less than all of the rest."""
+    """The size of the whole file; None where the answer is not what follows ``have`` of the same state. The answer may
+    have less than all of the rest."""
     found = _CONTENT_RANGE.fullmatch(head.headers.get("content-range", "").strip())
     if found is None or _validator(head) not in ("", have.validator):
         return None
@@ -187,12 +186,12 @@ def _whole_size(head: Head, have: Part) -> int | None:
 _CONTENT_RANGE: Final = re.compile(r"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18})")
 _VALIDATOR_CHARS: Final = 200
 _SURELY_OLD_S: Final = 60.0
-"""A date of change is a strong validator from then on (RFC 9110, 8.8.2.2)."""
+"""A date of change that is this old is a strong validator (RFC 9110, 8.8.2.2)."""
 
 
 @contextlib.contextmanager
 def _told(target: Target, failure: type[NetworkError] = NetworkError) -> Iterator[None]:
-    """What fails in the block is the server's failure."""
+    """Raise failures of the block as failures of the server."""
     try:
         yield
     except TimeoutError as error:
@@ -210,7 +209,7 @@ def _body(
     check: Callable[[], None],
     pace: Pace,
 ) -> int:
-    """The size of the file, whose first ``start`` bytes are not sent; ``announced`` is what it should be."""
+    """Hand on the body; returns the file's size. Its first ``start`` bytes are not sent. ``announced``: that size."""
     if announced is not None and announced > max_bytes:
         raise FetchRefused(f"The file has {announced:,} bytes, the limit is {max_bytes:,}.")
     host = answer.target.host

@@ -1,7 +1,7 @@
-"""Reading the files of a root: regular files only, never through a link, never outside, never without bounds.
+"""Reads the files of a root: regular files only, never through a link, never outside the root, bounded in size.
 
-Paths come from an index or a question and are not trusted; so neither are the folders that they name, which may have
-been replaced since they were indexed. Knows nothing of what is in a file.
+Paths come from an index or a question and are not trusted. Nor are the folders in them, which may have been replaced
+since they were indexed.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ _FLAGS = (
     | getattr(os, "O_CLOEXEC", 0)
 )
 _BELOW = bool(getattr(os, "O_NOFOLLOW", 0)) and os.open in os.supports_dir_fd and os.stat in os.supports_dir_fd
-"""Whether the system opens a name in an open folder, which no link put in its way can divert."""
+"""Whether the system can open a name relative to an open folder, which no link can divert."""
 
-# A folder needs no permission to be listed for what lies in it to be opened: O_PATH and O_SEARCH ask for none.
+# Opening a file in a folder needs no permission to list the folder: O_PATH and O_SEARCH ask for none.
 _FOLDER_FLAGS = getattr(os, "O_PATH", getattr(os, "O_SEARCH", os.O_RDONLY)) | getattr(os, "O_DIRECTORY", 0)
 _FOLDER_FLAGS |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _ROOT_FLAGS = _FOLDER_FLAGS & ~getattr(os, "O_NOFOLLOW", 0)
 
 _KEPT_OPEN = 16
-"""Folders on the way to the last file that stay open for the next; what lies deeper is opened anew each time."""
+"""The most folders on the way to a file that stay open for the next. Deeper ones are opened again each time."""
 
 
 class NotRead(NamedTuple):
@@ -52,7 +52,7 @@ class _Refused(Exception):
 
 
 class Files(Protocol):
-    """Where the bytes of an index's files come from: a folder on disk, or git's objects. For one thread."""
+    """The files of an index, from a folder on disk or from git's objects. For one thread."""
 
     def read(self, path: str, max_bytes: int) -> tuple[os.stat_result, bytes] | NotRead: ...
 
@@ -66,9 +66,9 @@ class Files(Protocol):
 
 
 class RootFiles:
-    """The regular files below one root, read one after the other, in path order quickest. For one thread.
+    """Reads regular files below one root; fastest in the order of their paths. For one thread.
 
-    Folders are remembered while it is open: use one for a question or a pass over files, not for good.
+    Folders stay open meanwhile: use one for a question or a pass over files, not for longer.
     """
 
     def __init__(self, root: Path | str) -> None:
@@ -96,7 +96,7 @@ class RootFiles:
             os.close(descriptor)
 
     def status(self, path: str) -> os.stat_result | NotRead:
-        """What stands at a path, a link itself included."""
+        """The status of what stands at a path; of a link, its own."""
         try:
             folder, name = self._enter(path)
             return os.stat(name, dir_fd=folder, follow_symlinks=False)
@@ -106,7 +106,7 @@ class RootFiles:
             return _reason(error)
 
     def close(self) -> None:
-        """Let go of the folders; the next file opens them anew."""
+        """Close the folders. The next file opens them again."""
         self._folder = None
         self._leave_deep()
         while self._open:
@@ -176,7 +176,7 @@ class RootFiles:
             self._deep = -1
 
     def _check(self, folder: str) -> None:
-        """Make sure that a folder is where its name says. Something else may take its place before it is used."""
+        """Make sure that no part of ``folder`` is a link. It may still be replaced before it is used."""
         if not _plain(folder.split("/") if folder else []):
             raise _Refused(_OUTSIDE)
         self._real = os.path.realpath(self._root)
@@ -186,16 +186,16 @@ class RootFiles:
 
 
 def stamp_of(status: os.stat_result) -> int:
-    """A number by which a file's state is told from any other one of as many bytes, never negative: made of the time
-    its content was changed last, which anybody can set, and of the time anything about it was, which the system sets.
+    """A number for the state of a file, which tells it from other states of the same size. Never negative.
 
-    Mixed, so that no step of the one makes up for a step of the other.
+    It is made of the time of the last change of its content, which anybody can set, and of the last change of anything
+    about it, which the system sets; mixed, so that a step of one cannot make up for a step of the other.
     """
     return (hash((status.st_mtime_ns, status.st_ctime_ns)) ^ TIMELESS) & STAMP_BITS
 
 
 TIMELESS = hash((0, 0))
-"""What has no times, such as a commit's files, has the stamp 0."""
+"""Makes the stamp 0 for files without times, such as those of a commit."""
 
 STAMP_BITS = (1 << 62) - 1
 
@@ -238,7 +238,7 @@ def _reason(error: OSError | ValueError) -> NotRead:
     if isinstance(error, ValueError):  # a zero byte, or what is no name in the system's encoding
         return _OUTSIDE
     if isinstance(error, FileNotFoundError | NotADirectoryError):
-        return _GONE  # where a link stands for a folder, too
+        return _GONE  # also where a link has taken the place of a folder
     if error.errno in _IS_LINK:
         return _NOT_A_FILE
     return NotRead("unreadable", error.strerror or type(error).__name__)
@@ -247,7 +247,7 @@ def _reason(error: OSError | ValueError) -> NotRead:
 _NO_NAMES = frozenset(("", ".", ".."))
 
 _IS_LINK = (errno.ELOOP, getattr(errno, "EMLINK", errno.ELOOP), getattr(errno, "ENXIO", errno.ELOOP))
-"""What opening a link, or a pipe or socket that nobody serves, fails with; EMLINK on some BSDs."""
+"""The errors of opening a link, or a pipe or socket without another end; EMLINK on some BSDs."""
 
 _READ_MORE = 1 << 20
-"""Read at a time when a file has grown since its size was asked for."""
+"""Bytes that are read at a time when a file has grown since its size was asked for."""

@@ -1,8 +1,7 @@
-"""The only door to foreign programs: which are run, with what environment, for how long, with how much output.
+"""Runs git, the only other program that is run: with which environment, for how long, with how much output.
 
-No shell is ever involved. A repository is untrusted data, so git runs with everything switched off that could
-start a program, ask a question or reach the network on a repository's say-so. Nothing here knows what the
-output means.
+No shell is used. A repository is untrusted data, so everything is switched off by which it could make git start a
+program, ask a question or reach the network. Knows nothing of what the output means.
 """
 
 from __future__ import annotations
@@ -116,7 +115,7 @@ class GitProcess:
         return not any(thread.is_alive() for thread in self._threads)
 
     def said(self) -> bytes:
-        """What it has written to stderr so far; of very much how it begins and how it ends."""
+        """What git has written to stderr so far; of a long text its beginning and end."""
         return b"".join(self._stderr)
 
     def wait(self, timeout_s: float | None = None) -> GitOutput:
@@ -172,12 +171,12 @@ class GitProcess:
 
 
 def _ends(text: bytes, limit: int) -> list[bytes]:
-    """How a text begins and how it ends: at the end a program says why it failed."""
+    """The beginning and the end of a text: at the end a program says why it failed."""
     return [text[: limit // 2], text[-(limit // 2) :]]
 
 
 def _feed(stream: IO[bytes], data: bytes) -> None:
-    """Write ``data`` and close. A program that stops reading early is its own affair: its exit status tells."""
+    """Write ``data`` and close. A program may stop reading early; its exit status tells whether it failed."""
     with contextlib.suppress(BrokenPipeError), stream:
         stream.write(data)
 
@@ -191,7 +190,7 @@ _KEPT_GIT_PREFIXES = ("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_")
 
 
 def kept_git_variables() -> dict[str, str]:
-    """The variables of git's own that it is run with: the caller's configuration."""
+    """The environment's variables for git that are passed on: the user's configuration."""
     return {
         key: value
         for key, value in os.environ.items()
@@ -329,7 +328,7 @@ def _popen(
 
 @contextlib.contextmanager
 def _memory_bounded() -> Iterator[None]:
-    """For programs started meanwhile, and what they start: a repository may unpack to anything. Linux only."""
+    """Bound the memory of programs that are started meanwhile: a repository may unpack to anything. Linux only."""
     if sys.platform != "linux":
         yield
         return

@@ -1,6 +1,6 @@
-"""A whole answer from a server of the user's choice: one bounded request, without proxies, redirects or cookies.
+"""Gets a whole answer from a server of the user's choice, without proxies, redirects or cookies.
 
-Who may be asked is the caller's decision, and so is what the answer means. Without that decision it is this machine.
+Only this machine is asked, unless the caller allows another (``elsewhere``).
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ BUSY_PAUSES_S: Final = (0.1, 0.2, 0.4)
 class HttpFailure(Exception):
     """There is no whole answer; the message says why, for people.
 
-    ``reason``: there is no connection; it took too long; the server broke off, or does not speak HTTP.
+    ``reason``: "unreachable", there is no connection; "timeout", it took too long; "broken", the server broke off or
+    does not speak HTTP.
     """
 
     def __init__(self, message: str, reason: Literal["unreachable", "timeout", "broken"] = "broken") -> None:
@@ -32,7 +33,7 @@ class HttpFailure(Exception):
 
 
 class HttpAnswer(NamedTuple):
-    """``status`` as HTTP counts; ``body`` is whole."""
+    """A whole answer. ``status``: HTTP's number."""
 
     status: int
     body: bytes
@@ -58,7 +59,7 @@ def post_json(
 ) -> HttpAnswer:
     """Send a JSON value; otherwise as `get`. No header is ever part of a message."""
     sent = {"Content-Type": "application/json", **(headers or {})}
-    body = json.dumps(value).encode()  # ASCII: half a surrogate pair has no UTF-8, but an escape
+    body = json.dumps(value).encode()  # in ASCII, as half a surrogate pair cannot be written in UTF-8
     return _ask("POST", url, body, sent, timeout_s=timeout_s, max_bytes=max_bytes, elsewhere=elsewhere)
 
 
@@ -93,7 +94,7 @@ def _ask(
         host = (parts.hostname or "").encode("idna").decode()
         port = parts.port or PORTS[parts.scheme]
     except (ValueError, KeyError) as error:
-        raise HttpFailure(f"This is no address: {error}.", "unreachable") from error
+        raise HttpFailure(f"This is not an address: {error}.", "unreachable") from error
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     target = Target(parts.scheme, host, port, path, permitted=True)
     if not elsewhere and not is_loopback(url):

@@ -1,6 +1,6 @@
-"""One request to an external service, with its key: what went wrong is told by class, never in the service's words.
+"""Asks external services, with the user's key. A failure is reported by its class, never in the service's words.
 
-Callers have made sure that both gates are open. Keys go into one header and nowhere else.
+Callers have checked that both gates (the user's permissions) are open. The key goes into one header and nowhere else.
 """
 
 from __future__ import annotations
@@ -67,11 +67,11 @@ def ask(
     return found
 
 
-# --- rerankers: texts and a query to an order ------------------------------------------------------------------------
+# --- rerankers: services that put texts in order for a query --------------------------------------------------------
 
 
 class Reranker(Struct, frozen=True):
-    """Where a service listens, its model, and how it calls what is the same with all."""
+    """A service: its name, address and model, and the key of the results in its answer."""
 
     name: str
     url: str

@@ -44,7 +44,7 @@ def pack(pieces: list[Piece], limits: CodeLimits, join: Callable[[Piece, Piece],
         if piece.loose and size <= limits.tiny_chars and position + 1 < len(pieces):
             following = pieces[position + 1]
             if not following.loose or following.end - following.start > limits.tiny_chars:
-                reach = following.end  # a tiny rest rather leads what follows than ends what is full
+                reach = following.end  # a tiny rest begins the next piece rather than end one that is full
         if last is None or last.solid or piece.solid or reach - last.start > limits.merge_chars:
             packed.append(piece)
             last = piece
@@ -125,7 +125,7 @@ def _is_flat(lines: Lines, first: int, last: int) -> bool:
 
 
 def _statements(lines: Lines, first: int, last: int) -> list[int]:
-    """Lines after the first that are indented least and so begin something."""
+    """Lines after the first that are indented least, where something begins."""
     return _least_indented(
         lines, [i for i in range(first + 1, last + 1) if lines.indent[i] >= 0 and not lines.closes(i)]
     )

@@ -35,9 +35,10 @@ class SkipReason(NamedTuple):
 _SAMPLE_BYTES = 8192  # binaries and UTF-16 show themselves within the first pages
 _MAX_CONTROL_SHARE = 0.02  # control characters in text are rare: a form feed, a bell in a terminal script
 _MAX_HIGH_SHARE = 0.30  # accented letters in Western prose stay below 20 %; above 30 % it is another script or binary
-_MIN_ZERO_SHARE = 0.30  # of every second byte in UTF-16 text with some Latin letters, digits, spaces, line ends
-_MAX_OTHER_ZERO_SHARE = 0.01  # of the other bytes
-_MAX_DAMAGED_SHARE = 0.01  # of a text that otherwise is UTF-8
+# In UTF-16 text every second byte of Latin letters, digits, spaces and line ends is zero, and hardly any other.
+_MIN_ZERO_SHARE = 0.30
+_MAX_OTHER_ZERO_SHARE = 0.01
+_MAX_DAMAGED_SHARE = 0.01  # a text with more broken bytes is not UTF-8
 
 _TEXT_CONTROLS = frozenset(b"\t\n\r\f\x08\x1b")
 _CONTROLS = bytes(byte for byte in (*range(0x20), 0x7F) if byte not in _TEXT_CONTROLS)

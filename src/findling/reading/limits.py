@@ -43,10 +43,10 @@ class CodeLimits(Struct, frozen=True):
 DEFAULT = CodeLimits()
 
 DATA = CodeLimits(merge_chars=1500)
-"""Data is rarely what is looked for and often long: larger pieces."""
+"""Larger pieces for data files, which are long and rarely looked for."""
 
 _LINE_CHARS = DEFAULT.fixed_chars // DEFAULT.fixed_lines
-"""A window of more or fewer lines is cut at as many characters a line as the usual one."""
+"""Characters a line in a full window; windows of more or fewer lines are cut in proportion."""
 
 
 class ChunkLimits(Struct, frozen=True):
@@ -75,7 +75,7 @@ class ChunkLimits(Struct, frozen=True):
 
     @property
     def id(self) -> str:
-        """Tells indexes apart that were cut by different sizes; '' for the default ones."""
+        """A text that tells these limits from others; '' for the default ones."""
         if self == ChunkLimits():
             return ""
         sizes = f"{self.docs.max_chars} {self.docs.overlap} {self.max_lines} {self.overlap_lines}"
@@ -83,7 +83,7 @@ class ChunkLimits(Struct, frozen=True):
 
     @classmethod
     def from_id(cls, text: str) -> ChunkLimits:
-        """Those whose `id` is ``text``. Raises ValueError for what is none."""
+        """The limits whose `id` is ``text``. Raises ValueError for a text that is no id."""
         if not text:
             return cls()
         sizes, pages, _ = text.partition(" pages")

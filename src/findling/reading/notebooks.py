@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 MAX_CELLS = 20_000
-"""Cells read from one notebook."""
+"""The most cells that are read from a notebook."""
 
 _MAX_DEPTH = 200
-"""JSON nested deeper is not read as a notebook."""
+"""JSON that is nested deeper is not read as a notebook."""
 
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}\[\]:,]|[^\s{}\[\]:,"]++', re.DOTALL)
 _ESCAPE = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.", re.DOTALL)

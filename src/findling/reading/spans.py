@@ -47,7 +47,7 @@ class Lines:
         self.text = text
         self.rows = text.split("\n")
         lengths = list(map(len, self.rows))
-        self.starts: list[int] = list(map(add, accumulate(lengths, initial=0), count()))  # with the line ends before
+        self.starts: list[int] = list(map(add, accumulate(lengths, initial=0), count()))  # counting the line ends
         bodies = map(len, map(str.lstrip, self.rows))
         self.indent = [length - body if body else -1 for length, body in zip(lengths, bodies, strict=True)]
 
@@ -170,7 +170,7 @@ class Closings:
         self._missing: set[str] = set()
 
     def after(self, pattern: str, at: int) -> int:
-        """End of the next match of ``pattern`` from ``at`` on, -1 for none. ``at`` must not decrease."""
+        """The end of the next match of ``pattern`` from ``at`` on, -1 for none. ``at`` must not decrease."""
         if pattern in self._missing:
             return -1
         found = re.compile(pattern, re.MULTILINE | re.IGNORECASE).search(self.text, at)

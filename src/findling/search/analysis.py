@@ -122,6 +122,10 @@ _WANTS = {
         "authors breaking changed changelog changelogs conduct contributors history licence license licensed migrate "
         "migrating migration migrations news release released releases upgrade upgraded upgrading version versions"
     ),
+    "working": _words(
+        "agenda checklist checklists meeting meetings minutes plan planned planning plans proposal proposals proposed "
+        "roadmap todo todos"
+    ),
     "generated": _words("generated codegen protobuf"),
     "platform": _words(
         "windows win win32 darwin macos mac osx linux unix posix aix sunos solaris android ios wasm freebsd "

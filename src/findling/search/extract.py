@@ -8,7 +8,7 @@ ends in ``...`` between words.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from itertools import pairwise
 from textwrap import dedent
@@ -45,8 +45,9 @@ MEANING_WEIGHT = 0.6
 """What a group's meaning is worth beside its words and the passage that it stands in, as 1 each. The passage was found
 with its context and its file; the words say which part of it."""
 
-HEADING_SHARE = 0.5
-"""A word of the question in the headings above counts half: all groups below share it."""
+ROW_WEIGHT = 0.2
+"""What a table is worth beside that, where one row, read with the table's first, holds the whole question: a row says
+in few words what a paragraph mentions."""
 
 CUT = "..."
 
@@ -246,14 +247,24 @@ def _candidates(
     for (passage, group, place), cosine in zip(found, cosines, strict=True):
         terms = frozenset(tokenizer.terms(group.text))
         above = frozenset(term for heading in passage.headings for term in tokenizer.terms(heading))
-        words = sum(
-            weight if term in terms else weight * HEADING_SHARE
-            for term, weight in weights.items()
-            if term in terms or term in above
-        )
-        score = words / total + MEANING_WEIGHT * max(0.0, cosine) / nearest + passage.value / highest
+        words = _held(weights, terms | above) / total
+        row = ROW_WEIGHT * max((_held(weights, row) for row in _rows(group)), default=0.0) / total
+        score = words + row + MEANING_WEIGHT * max(0.0, cosine) / nearest + passage.value / highest
         candidates.append(_Candidate(passage, group, place, score * group.worth, terms))
     return candidates
+
+
+def _held(weights: Mapping[str, float], terms: Set[str]) -> float:
+    """The weight of those of the question's terms that are among ``terms``."""
+    return sum(weight for term, weight in weights.items() if term in terms)
+
+
+def _rows(group: Group) -> Iterator[Set[str]]:
+    """The terms of each row of the group's tables, with those of the table's first row."""
+    for part in group.parts:
+        if part.kind == "table":
+            first, *rows = (frozenset(tokenizer.terms(line)) for line in part.text.split("\n"))
+            yield from (first | row for row in rows)
 
 
 def _is_said(item: _Candidate, said: set[str]) -> bool:

@@ -74,7 +74,7 @@ class References(Struct, frozen=True):
         notes: list[str] = []
         if self.slow:
             others = f" and {count(len(self.slow) - 1, 'more file')}" if len(self.slow) > 1 else ""
-            notes.append(f"Taking {self.slow[0]}{others} apart took too long: not all uses there were found.")
+            notes.append(f"{self.slow[0]}{others} took too long to parse: not all uses in it were found.")
         if not self.in_time:
             notes.append(f"Not all files were read within {REFERENCES_S:.0f} s: there may be more uses.")
         return tuple(notes)
@@ -164,7 +164,7 @@ def _parts(name: str) -> list[str]:
     parts = [part.strip("()*&") for part in _SEPARATORS.split(name.strip())]
     named = [part for part in parts if tokenizer.squash(part)]
     if not named:
-        raise InvalidInput(f"{name!r} holds no name.", remedy="Give the name of a function, class, constant, ….")
+        raise InvalidInput(f"{name!r} contains no name.", remedy="Give the name of a function, class, constant, ….")
     return named
 
 

@@ -10,13 +10,15 @@ import heapq
 import itertools
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from findling.model import tokenizer
 from findling.model.errors import InvalidInput
+from findling.model.languages import TEXT
 from findling.model.reading import ChunkRow
 from findling.model.remembered import remembered
 from findling.model.rows import FileRow
@@ -149,8 +151,20 @@ documentation, either alone finds the right section first in 3 of 10 cases, toge
 matters little between 0.5 and 1.2."""
 
 HELD_BACK = 0.6
-"""What a passage is worth that stands in test data, in what was generated, or in a history of changes, when the
-question speaks of nothing like that."""
+"""What a passage is worth that stands in test data, in what was generated, in a history of changes, in a paper that
+people work from, or in a file whose name is no document's, when the question speaks of nothing like that."""
+
+_WORKING = re.compile(
+    r"(?:^|/)(?:plans?|planning|meetings?|minutes|agendas?|retrospectives?|standups?|todos?|check-?lists?|roadmaps?|"
+    r"worklogs?|journals?|proposals?|rfcs?|drafts?)(?:[-_. ][^/]*)?(?:/|$)"
+    r"|[-_. ](?:plan|todo|checklist|roadmap|meeting|minutes)(?=[-_. ][^/]*$)",
+    re.IGNORECASE,
+)
+"""Paths of papers that people work from: they say what was meant to be, or was once so."""
+
+HEADING_WEIGHT = 0.3
+"""What a passage is worth beside its text and its cosine, where its heading holds the whole question: it is about what
+others mention."""
 
 PROPOSED = 300
 """Chunks that sign bits propose where there are too many files to compare all."""
@@ -256,7 +270,7 @@ def blended(
     *,
     limit: int,
 ) -> list[Passage]:
-    """The best passages by text and, with a channel, by meaning; best first."""
+    """The best passages by text, by their headings and, with a channel, by meaning; best first."""
     found = {(passage.file.entry_id, passage.ordinal): passage for passage in by_text(reader, terms, files)}
     vector = channel.encode(terms.text) if channel is not None else None
     if channel is not None and vector is not None and vector.any():
@@ -268,17 +282,34 @@ def blended(
         best = max((float(each.own.max()) for each in cosines.values() if len(each.own)), default=0.0)
         if best > 0:
             found = {key: _with_cosine(passage, cosines, best) for key, passage in found.items()}
-    weighed = [
-        replace(passage, value=passage.value * HELD_BACK) if _held_back(passage.file) - terms.wants else passage
-        for passage in found.values()
-    ]
+    rare = keyword.rarities(reader, terms.terms)
+    weights = {term: weight * rare[term] for term, weight in terms.terms.items()}
+    weighed = [replace(passage, value=_weighed(passage, weights, asked_for=terms.wants)) for passage in found.values()]
     return sorted(weighed, key=lambda passage: passage.order)[:limit]
+
+
+def _weighed(passage: Passage, weights: Mapping[str, float], *, asked_for: Set[str]) -> float:
+    """A passage's value with what its heading says for it, and what speaks against its file."""
+    held = HELD_BACK if _held_back(passage.file) - asked_for else 1.0
+    heading = frozenset(tokenizer.terms(passage.chunk.headings[-1])) if passage.chunk.headings else frozenset()
+    share = sum(weight for term, weight in weights.items() if term in heading) / (sum(weights.values()) or 1.0)
+    return held * passage.value + HEADING_WEIGHT * share
 
 
 def _held_back(file: FileRow) -> frozenset[str]:
     """What speaks against a document's passages unless it is asked for."""
-    flags = path_flags(file.own_path) & {"test", "changes"}
-    return flags | {"generated"} if file.generated else flags
+    path = file.own_path
+    against = {
+        "generated": file.generated,
+        "working": _WORKING.search(path) is not None,
+        "no document": file.language == TEXT.id and "." in path.rpartition("/")[2] and not _is_named_as_text(path),
+    }
+    return (path_flags(path) & {"test", "changes"}).union(flag for flag, holds in against.items() if holds)
+
+
+def _is_named_as_text(path: str) -> bool:
+    name = path.rpartition("/")[2].lower()
+    return name.endswith(TEXT.extensions) or name.partition(".")[0] in TEXT.filenames
 
 
 def _with_cosine(passage: Passage, cosines: Mapping[int, FileCosines], best: float) -> Passage:

@@ -1,7 +1,7 @@
-"""Git's objects as files: what a commit holds, read without a checkout.
+"""Reads the files of a commit from git's objects, without a checkout.
 
-git runs through `findling.outbound.git` and decides nothing about what is indexed. Nothing is fetched: an object that
-is not in the clone is a file that cannot be read, and said so.
+git decides nothing about what is indexed. Nothing is fetched: a file whose object is not in the clone cannot be read,
+and is reported.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from findling.sources.selection import DiscoveryOptions, Found, Selection, find_
 from findling.sources.tracked import why_it_failed
 
 LIST_TIMEOUT_S = 60.0
-"""For the trees of a commit with a million files on a cold disk."""
+"""Enough for the trees of a commit with a million files on a cold disk."""
 
 _IGNORE_BYTES = 1 << 20
-"""Of an ignore file, as on disk."""
+"""The most bytes that are read of an ignore file, as on disk."""
 
 _FILE_MODES = (b"100644", b"100755", b"100664")
 _LINK, _SUBMODULE = b"120000", b"160000"
@@ -39,18 +39,18 @@ _NO_ANSWER = NotRead("unreadable", "git cannot read it: it may be missing from a
 _CONFIG_BYTES = 1 << 20
 
 _SHOWN_ID, _SHOWN_NAMES = 12, 3
-"""Letters of a commit's id that tell it from others, and of how many of its names an error speaks."""
+"""How much of a commit's id an error shows, and how many of its names."""
 
 ObjectFormat = Literal["sha1", "sha256"]
 
 
 def git_arguments(root: Path) -> list[str]:
-    """What git must be told beside its command: of a bare repository, that it is one."""
+    """The arguments that git needs before its command: for a bare repository, where it is."""
     return ["--git-dir", os.fspath(root)] if is_bare(root) else []
 
 
 def objects_changed_at(root: Path) -> float:
-    """When the repository of a folder was last given objects, by the clock, in seconds; 0 where that cannot be said."""
+    """When the repository of a folder last got objects, in seconds of the clock; 0 where that is unknown."""
     common = _common_folder(root)
     if common is None:
         return 0.0
@@ -62,9 +62,9 @@ def objects_changed_at(root: Path) -> float:
 
 
 def object_format(root: Path) -> ObjectFormat | None:
-    """How the repository of a folder names contents; None where there is none, or that cannot be told.
+    """The hash that the repository of a folder names contents by; None without a repository, or where it is unknown.
 
-    Read from the repository's own configuration, as git does it: no other can say so, and asking git takes a process.
+    Read from the repository's own configuration, the only one that may set it. Asking git would take a process.
     """
     common = _common_folder(root)
     read = read_regular_file(common, "config", _CONFIG_BYTES) if common else None
@@ -75,7 +75,7 @@ def object_format(root: Path) -> ObjectFormat | None:
 
 
 def _common_folder(root: Path) -> Path | None:
-    """Where the repository of a folder keeps what all of its work trees share."""
+    """The folder in which a repository keeps what all of its work trees share."""
     if is_bare(root):
         return root
     top = find_git_top(os.path.realpath(root))
@@ -97,25 +97,25 @@ def _named_format(config: bytes) -> bytes:
 
 
 def content_id(data: bytes, form: ObjectFormat) -> bytes:
-    """What git calls a content."""
+    """git's id of a content."""
     digest = hashlib.new(form, b"blob %d\0" % len(data), usedforsecurity=False)
     digest.update(data)
     return digest.digest()
 
 
 def staged(root: Path) -> dict[str, bytes]:
-    """path -> git's id of the content that it last saw in a tracked file, converted or not; {} where it cannot say."""
+    """Tracked path -> git's id of the content that is staged for it; {} where git gives no answer."""
     output = run_git(["ls-files", "-z", "--stage"], cwd=root, timeout_s=LIST_TIMEOUT_S)
     rows = (row.partition(b"\t") for row in output.stdout.split(b"\0")[:-1]) if output.ok else ()
     return {os.fsdecode(path): bytes.fromhex(facts.split()[1].decode("ascii")) for facts, _, path in rows}
 
 
 class RefFiles:
-    """The files of a commit below a folder of its work tree, as `outbound.files.Files`. They have the time 0. For one
-    thread; `close` ends the two gits that answer."""
+    """The files of a commit below a folder of its work tree, as `outbound.files.Files`. Their times are 0. For one
+    thread; `close` ends the two git processes that answer."""
 
     def __init__(self, root: Path, commit: str, git_ids: Mapping[str, bytes] | None = None) -> None:
-        """``git_ids``: those of the paths that will be asked for, which is quicker than finding each."""
+        """``git_ids``: git's ids of the paths that will be read, where they are known, which is quicker."""
         self._root = root
         self._git_ids = git_ids or {}
         self._before = f"{commit}:{prefix(root)}"
@@ -136,7 +136,7 @@ class RefFiles:
             return _NO_ANSWER
 
     def status(self, path: str) -> os.stat_result | NotRead:
-        """Of a commit nothing changes: its length is all there is to know."""
+        """The status of a path, which has only its length: a commit never changes."""
         found = self._find(path)
         return found if isinstance(found, NotRead) else _status(found[1])
 
@@ -150,7 +150,7 @@ class RefFiles:
             if len(header) == 3 and header[1] == b"blob":
                 return header[0], int(header[2])
         except (OSError, ValueError):
-            self.close()  # it ends, too, over an object that a partial clone left out
+            self.close()  # git also ends when a partial clone lacks the object
             return _NO_ANSWER
         return _NO_ANSWER if listed else _UNKNOWN  # the tree names it, so it is missing
 
@@ -171,7 +171,7 @@ class RefFiles:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """It goes on being used; `close` ends it."""
+        """Nothing: it may be used again, until `close`."""
 
 
 def _status(size: int) -> os.stat_result:
@@ -181,7 +181,7 @@ def _status(size: int) -> os.stat_result:
 def prefix(root: Path) -> str:
     """A folder's path from the top of its work tree, with a slash at its end; '' for the top."""
     if is_bare(root):
-        return ""  # it may lie in another one's work tree
+        return ""  # a bare repository may lie in the work tree of another one
     real = os.path.realpath(root)
     top = find_git_top(real)
     below = os.path.relpath(real, top) if top is not None else "."
@@ -199,7 +199,7 @@ def holds(root: Path, commit: str, path: str) -> bool:
 
 
 class Tree(NamedTuple):
-    """A commit's files that are to be indexed, what git calls their contents, and those that are left out."""
+    """A commit's files that are to be indexed, git's ids of their contents, and the files that are left out."""
 
     files: list[Found]
     git_ids: dict[str, bytes]
@@ -257,7 +257,7 @@ def _left_out(path: str, file: _Listed, max_bytes: int) -> SkippedFile | None:
 
 def _listed(root: Path, commit: str) -> dict[str, _Listed]:
     bare = git_arguments(root)
-    # In a partial clone the sizes of missing contents cannot be told: then without.
+    # A partial clone lacks contents, and git fails to give their sizes: then ask without sizes.
     for sizes in (["-l"], []):
         output = run_git([*bare, "ls-tree", "-r", "-z", *sizes, commit], cwd=root, timeout_s=LIST_TIMEOUT_S)
         if output.ok:
@@ -266,7 +266,7 @@ def _listed(root: Path, commit: str) -> dict[str, _Listed]:
 
 
 def check_listable(root: Path, commit: str) -> None:
-    """That git can list what a commit holds; it reads all of its trees. Raises `RefNotIndexed`."""
+    """Make sure that git can list a commit's files, by reading all of its trees. Raises `RefNotIndexed`."""
     words = ["ls-tree", "-r", "-z", "--name-only", commit]
     output = run_git([*git_arguments(root), *words], cwd=root, timeout_s=LIST_TIMEOUT_S)
     if not output.ok:

@@ -1,4 +1,4 @@
-"""One glob to one regular expression with exactly the meaning that git gives it. Pure text to text.
+"""Turns a glob into a regular expression with exactly the meaning that git gives the glob. Pure.
 
 Globs are untrusted: the expressions cannot backtrack across a star, so matching a path of n characters takes at
 most O(n²) steps.
@@ -17,13 +17,13 @@ _SPECIAL = re.compile(r"[*?\[\\]")
 
 
 def literal_length(pattern: str) -> int:
-    """How many characters stand before the first special one."""
+    """The number of characters before the first special one."""
     found = _SPECIAL.search(pattern)
     return len(pattern) if found is None else found.start()
 
 
 def glob_regex(pattern: str, literal_length: int, *, is_path: bool) -> str | None:
-    """The expression that fully matches what git's matcher does; None when nothing can match.
+    """The expression that fully matches what the glob matches in git; None for a glob that matches nothing.
 
     git compares the first ``literal_length`` characters plainly and starts its matcher after them, so a ``**``
     there counts as one at the start.
@@ -55,7 +55,7 @@ def glob_regex(pattern: str, literal_length: int, *, is_path: bool) -> str | Non
 
 
 def _section(tokens: list[str]) -> str:
-    """What stands between folder stars: fixed pieces with single stars between them."""
+    """The expression for what stands between two folder stars: fixed pieces with single stars between them."""
     pieces: list[str] = [""]
     for token in tokens:
         if token == _STAR:

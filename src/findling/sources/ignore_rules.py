@@ -1,5 +1,5 @@
-"""Ignore rules as git understands them: which rule, if any, decides about a path; and the ignore files of a
-folder tree, read when a path asks for them.
+"""Applies ignore rules as git does: finds the rule, if any, that decides about a path. Ignore files are read when they
+are needed.
 
 Rules come from lines of a ``.gitignore``-like file, or from globs that a user gave. The meaning is git's own
 (`gitignore(5)` and its matcher), with one difference: ``?`` and ``[…]`` match one character, not one byte.
@@ -68,7 +68,7 @@ class RuleSet:
     def from_text(cls, text: str, source: str = "", *, any_case: bool = False) -> RuleSet:
         """The rules of an ignore file's whole text: lines end with LF or CRLF, a byte-order mark is skipped."""
         lines = text.removeprefix("\ufeff").split("\n")
-        # git leaves a CR at the very end of a file without a last LF alone no more than any other: it adds the LF.
+        # A CR at the very end of the file goes, too: git adds a missing last LF before it looks at line ends.
         plain = (line[:-1] if line.endswith("\r") else line for line in lines)
         return cls(plain, source, any_case=any_case)
 
@@ -128,7 +128,7 @@ class IgnoreRules:
         return below
 
     def match(self, path: str, name: str, is_dir: bool) -> Rule | None:
-        """The rule that decides about ``path`` itself: that of the strongest set with a say; None when none has."""
+        """The rule that decides about ``path`` itself: that of the strongest set that has one; None without any."""
         for base_length, rules in reversed(self._sets):
             rule = rules.match(path[base_length:] if base_length and rules.needs_path else path, name, is_dir)
             if rule is not None:
@@ -142,13 +142,13 @@ class IgnoreRules:
 
 
 class _Table:
-    """Patterns with their positions; finds the highest position that matches. Simple ones by dictionary."""
+    """Patterns with their positions; finds the highest position that matches. Plain names are looked up."""
 
     __slots__ = ("_names", "_paths", "_suffixes", "has_path_rules")
 
     def __init__(self) -> None:
-        self._names = _Patterns()  # of last names
-        self._paths = _Patterns()  # of whole paths
+        self._names = _Patterns()  # that match the last part of a path
+        self._paths = _Patterns()  # that match the whole path
         self._suffixes: dict[str, int] = {}  # ".pyc" for *.pyc, found by a name's last extension
         self.has_path_rules = False
 
@@ -206,7 +206,7 @@ class _Patterns:
         return best
 
 
-_KEPT = re.compile(r"(?: *+(?:[^\\ ]|\\.))*+", re.DOTALL)  # up to the last character that is no unescaped space
+_KEPT = re.compile(r"(?: *+(?:[^\\ ]|\\.))*+", re.DOTALL)  # up to the last character that is not an unescaped space
 
 
 def _strip_trailing_spaces(line: str) -> str:
@@ -305,7 +305,7 @@ class IgnoreTree:
 
 
 def read_small_text(path: str) -> str | None:
-    """An ignore file's text; None when there is none to be had. Links and pipes do not count, as in git."""
+    """An ignore file's text; None when it cannot be read. Links and pipes are not read, as in git."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
         descriptor = os.open(path, flags)

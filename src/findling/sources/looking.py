@@ -1,9 +1,9 @@
-"""A look at a known folder: what differs, where the last listing still holds; one stat for each file and each folder.
+"""Looks at a known folder for what changed, without listing it: one stat for each file and each folder.
 
-A folder's times tell whether names came or went in it. One whose times differ is listed again; where its names are as
-they were, nothing is new there. Rules of every kind, what git tracks and how git is configured are known by the stamps
-of the files that say so. Whatever else differs calls for a whole listing (`discovery`), as does what cannot be told.
-Every question comes by here, so nothing is imported that only a listing needs.
+A folder's times tell whether names came or went in it. A folder whose times differ is listed again; if its names are
+the same, nothing is new there. Ignore rules, what git tracks and git's configuration are compared by the stamps of the
+files that hold them. Any other difference, and any doubt, calls for a whole listing (`discovery`). Every question
+passes here, so nothing is imported that only a listing needs.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ _NO_FILE = 0
 class Changes(NamedTuple):
     """What differs from what was known.
 
-    Unless ``complete``, the budget ran out first: what is listed is true, but there may be more, and ``added`` and
-    ``skipped`` are empty. ``skipped`` is None where what is left out is as it was. ``tree``: of a whole listing, for
-    the next `check`, once what differs was taken in.
+    Unless ``complete``, the time ran out: what is listed is true, but there may be more, and ``added`` and ``skipped``
+    are empty. ``skipped`` is None where the files that are left out are the same as before. ``tree``: what a whole
+    listing depended on, for the next look, once these changes are indexed.
     """
 
     added: list[Found]
@@ -63,16 +63,16 @@ def look_again(
     *,
     heard: Collection[str] | None = None,
 ) -> Changes | None:
-    """What differs from ``known`` (as for `discovery.check`), which comes from the listing that ``tree`` is of; None
-    where only another listing can tell.
+    """What differs from ``known`` (as for `discovery.check`); None where only a listing can tell. ``tree`` is of the
+    listing that ``known`` comes from.
 
-    With ``budget_s`` the look ends about then, ``complete`` or not. ``heard``: the only files in the folders that
-    anything happened to since a look with the same ``known`` found no difference.
+    With ``budget_s`` the look ends about then, ``complete`` or not. ``heard``: nothing happened to any file but these
+    since a look with the same ``known`` found no difference.
     """
     deadline = None if budget_s is None else time.monotonic() + budget_s
     selection = Selection(os.path.realpath(root), options)
     if options.files or options.most_files is not None:
-        return None  # few are wanted, or only all of them tell which
+        return None  # such a root is listed each time: it has few files, or only all files tell which are wanted
     if not _rules_stand(selection, tree):
         return None
     concerned = known if heard is None else {path: known[path] for path in heard if path in known}
@@ -92,14 +92,14 @@ def look_again(
 
 
 def _rules_stand(selection: Selection, tree: TreeState) -> bool:
-    """Whether whatever decides about files says what it said."""
+    """Whether all that decides about files is the same as before."""
     if tree.world != world(selection, find_git_top(selection.root)):
         return False
     return all(file_stamp(status_of(selection, path)) == before for path, before in tree.files.items())
 
 
 def _folders_stand(selection: Selection, tree: TreeState, deadline: float | None) -> bool:
-    """Whether nothing came or went in any folder. Raises `TimeoutError`."""
+    """Whether no name came or went in any folder. Raises `TimeoutError`."""
     root, prefix, lstat = selection.root, selection.prefix, os.lstat
     count = 0
     for folder, (before, shape) in tree.folders.items():
@@ -125,7 +125,7 @@ def differing(
     known: Mapping[str, tuple[int, int]],
     deadline: float | None,
 ) -> tuple[list[str], list[str], bool]:
-    """Known files whose status is not as it was, those that are not there, and whether there was time for all."""
+    """Known files whose status differs, known files that are missing, and whether there was time for all."""
     prefix, limit = selection.prefix, selection.options.max_bytes
     differing: list[str] = []
     missing: list[str] = []
@@ -154,17 +154,17 @@ def differing(
     return differing, missing, True
 
 
-# --- what tells a state from another ----
+# --- numbers by which states are compared
 
 
 def stamp(status: os.stat_result) -> int:
-    """A number that tells a file or folder from another at its place and from itself at another time; never 0."""
+    """A number for the state of a file or folder. Another file at its place, or a later state, has another; never 0."""
     times = (status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev)
     return hash(times) & STAMP_BITS or 1
 
 
 def shape_of(entries: Iterable[os.DirEntry[str]]) -> int:
-    """A number for the names in a folder, and for what each of them is."""
+    """A number for the names in a folder and the kind of each."""
     names: list[str] = []
     for entry in entries:
         if entry.is_file(follow_symlinks=False):
@@ -179,7 +179,7 @@ def shape_of(entries: Iterable[os.DirEntry[str]]) -> int:
 
 
 def status_of(selection: Selection, path: str) -> os.stat_result | None:
-    """Of a file of the tree, where a link counts as such, or of any file by its absolute path."""
+    """The status of a file of the tree (of a link, its own), or of any file by its absolute path; None without one."""
     try:
         return os.stat(path) if os.path.isabs(path) else os.lstat(selection.prefix + path)  # noqa: PTH117
     except OSError:
@@ -187,18 +187,20 @@ def status_of(selection: Selection, path: str) -> os.stat_result | None:
 
 
 def file_stamp(status: os.stat_result | None) -> int:
+    """A number for the state of a file, its size included; that of a missing file is 0."""
     return _NO_FILE if status is None else stamp(status) ^ status.st_size
 
 
 def world(selection: Selection, top: str | None) -> str:
-    """Everything that a listing depends on and that is in no file."""
+    """A hash of what a listing depends on beside files: options, the work tree and the environment."""
     variables = {name: os.environ.get(name) for name in ("HOME", "XDG_CONFIG_HOME")}
     told = repr((selection.options, top, sorted({**variables, **kept_git_variables()}.items(), key=str)))
     return hashlib.blake2b(os.fsencode(told), digest_size=8).hexdigest()
 
 
 _RACY_NS = 20_000_000
-"""A file younger than this when read may change again within its timestamp's step; it is looked at again."""
+"""A file that is read so soon after its change may change again within one step of its timestamp, so it gets a stamp
+that never matches and is looked at again."""
 
 
 def read_file(root: Path | Files, path: str, max_bytes: int) -> tuple[FileState, bytes] | SkippedFile:

@@ -1,4 +1,4 @@
-"""Named files and folders: are they indexed, did they change, and if they are not wanted, why not."""
+"""Judges named files and folders: which are wanted, which changed, and why the others are left out."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Which files are likely about a question, told by the text of all of them before any is taken apart.
+"""Finds the files that are likely about a question by scanning the text of all files, before there is an index.
 
-Words are counted as they stand, in stems and within other words too, and weighed by BM25; a word in the path counts as
-several in the text, and so does the definition of a name that was asked for. What hardly anybody means (tests,
-histories of changes) stands back. That proposes; what is found is then read and ranked properly.
+The question's words are counted as plain text, inside longer words too, and weighed by BM25. A word in the path counts
+as several in the text, and so does the definition of a name that was asked for. Files that are rarely meant (tests,
+changelogs) count less. The scan only proposes: its best files are then read and ranked like any others.
 """
 
 from __future__ import annotations
@@ -28,23 +28,24 @@ DEFINED = 5.0
 """What a definition is worth, as a share of the name's weight: as much as any number of occurrences."""
 
 HELD_BACK = 0.5
-"""The share of its score that a file keeps which hardly anybody means."""
+"""The share of its score that a rarely meant file keeps."""
 
 DEFINING = (
     *("class", "interface", "struct", "enum", "trait", "type", "object", "module", "record", "protocol", "namespace"),
     *("def", "func", "function", "fn", "fun", "sub", "proc", "macro", "extension", "#define"),
 )
-"""What stands before a name that is defined, in most languages."""
+"""Words that stand before the name in a definition, in most languages."""
 
 MOST_BYTES = 300_000_000
-"""Text that is gone through: a few seconds."""
+"""The most text that is scanned: a few seconds."""
 
 FEW = 20
-"""A term that no more files have may be part of a secret."""
+"""A term that at most this many files have may be part of a secret."""
 
 MANY_FILES = 20_000
 ORDER_S = 0.5
-"""Where there may be no time for all of so many files, time is taken to tell which are the newest."""
+"""With more than `MANY_FILES` files there may be no time for all. Then the newest come first, and at most `ORDER_S`
+seconds are spent on finding out which they are."""
 
 _BINARY_HEAD = 4_096
 _SHORTEST = 3
@@ -55,8 +56,8 @@ _MOST_NAMES = 12
 
 
 class Asked(Struct, frozen=True):
-    """``terms``: stems, and names as they are written, in lower case, with their weights; ``names``: those of them that
-    may be defined somewhere; ``held_back``: whether a path is one that hardly anybody means."""
+    """What a scan looks for. ``terms``: stems, and names as written, in lower case, with their weights. ``names``: the
+    terms that may be defined somewhere. ``held_back``: whether a path is of a file that is rarely meant."""
 
     terms: Mapping[str, float]
     names: tuple[str, ...]
@@ -64,8 +65,9 @@ class Asked(Struct, frozen=True):
 
 
 class Scan(Struct, frozen=True):
-    """``best`` paths first, as many as were asked for. ``files`` were gone through, ``left`` were not, for want of time
-    or for their size; ``files_with``: how many have each term; ``bytes``: of the text."""
+    """What a scan found. ``best``: paths, the best first. ``files``: how many were scanned. ``left``: how many were
+    not, for lack of time or because of their size. ``files_with``: how many files have each term. ``bytes``: how long
+    the text was."""
 
     best: tuple[str, ...]
     files: int
@@ -83,9 +85,10 @@ def scan(
     max_bytes: int,
     deadline: float | None = None,
 ) -> Scan:
-    """The ``most`` files that say most of what is ``asked``, the nearest gone through first, of very many the newest.
+    """The ``most`` files that match best what is ``asked``. Files near the root are scanned first; of very many files
+    the newest.
 
-    ``max_bytes`` of a file are read at most; ``deadline`` (monotonic seconds) ends it with what was seen.
+    At most ``max_bytes`` of a file are read. At ``deadline`` (monotonic seconds) the scan ends with what it has seen.
     """
     first = list(asked.terms)[:_MOST_TERMS]
     terms = [term for term in first if len(term) >= _SHORTEST] or first
@@ -144,8 +147,11 @@ def _holding(seen: Sequence[_Seen], terms: Sequence[str]) -> list[int]:
 def _without_secrets(
     files: Files, seen: list[_Seen], rare: Sequence[int], wanted: Sequence[bytes], max_bytes: int
 ) -> bool:
-    """Count again in files that have a rare term, for it may be part of a secret; whether there was one. Terms of many
-    files are words that tell nobody anything about a secret, and masking all text would take twice as long as this."""
+    """Count again, with secrets masked, in files that have a rare term; returns whether anything was masked.
+
+    A rare term may be part of a secret. A term that many files have reveals nothing, and masking all text would double
+    the time of a scan.
+    """
     masked_any = False
     for at, (path, length, counts, beside, defined) in enumerate(seen):
         if not any(counts[place] for place in rare):
@@ -161,7 +167,7 @@ def _without_secrets(
 
 
 def _in_order(files: Files, found: Iterable[Found]) -> list[Found]:
-    """Those nearest to the root first, folder by folder; of very many those that changed last before them."""
+    """The files, those nearest to the root first; of very many those that changed last first."""
     nearest = sorted(found, key=_nearness)
     if len(nearest) <= MANY_FILES and sum(size for _, size, _ in nearest) <= MOST_BYTES:
         return nearest
@@ -180,12 +186,12 @@ def _nearness(file: Found) -> tuple[int, str]:
 
 
 _Seen = tuple[str, int, list[int], list[float], list[int]]
-"""A file's path and length; how often it has each term; how many occurrences its path is worth; which terms are names
-that it defines."""
+"""Of a file: path, length, how often it has each term, how many occurrences its path is worth for each term, and which
+terms are names that it defines."""
 
 
 def _definition(name: str) -> re.Pattern[bytes]:
-    """A name behind a word that defines it. The name comes first, so that it is looked for as a plain text."""
+    """The pattern of a name after a word that defines it. The name comes first, so that plain text is searched for."""
     plain = name.encode("utf-8", "replace")
     before = b"|".join(b"(?<=" + re.escape(word.encode() + b" " + plain) + b")" for word in DEFINING)
     return re.compile(re.escape(plain) + rb"(?:" + before + rb")(?!\w)")

@@ -1,7 +1,6 @@
-"""Which of the paths that a listing found are wanted: by options, by name, by what they are on disk.
+"""Judges whether a file is wanted: by the options, by its name, by its status on disk.
 
-The same judgement for git's listing, for our own walk and for single files. Reads ignore files and file status,
-never contents.
+The same for files that a walk finds, for tracked files and for named ones. Never reads the contents of a file.
 """
 
 from __future__ import annotations
@@ -51,11 +50,11 @@ class DiscoveryOptions(Struct, frozen=True):
 
     @property
     def id(self) -> str:
-        """Tells one word on files from another."""
+        """A hash that tells these options from others."""
         return hashlib.sha256(repr(self).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     def limit(self, path: str) -> int:
-        """The size that the file at ``path`` may have."""
+        """The largest size, in bytes, that the file at ``path`` may have."""
         converted = format_of(path, pages=self.pages)
         return max(self.max_bytes, self.max_document_bytes) if converted else self.max_bytes
 
@@ -77,6 +76,7 @@ def is_text(path: str) -> bool:
 
 
 def is_hidden(path: str) -> bool:
+    """Whether the name, or a folder above it, starts with a dot."""
     return path.startswith(".") or "/." in path
 
 
@@ -95,7 +95,7 @@ class Selection:
         self._folders: dict[str, bool] = {"": True}
 
     def filtered(self, path: str) -> SkippedFile | None:
-        """The user's globs on a file's path."""
+        """Why the user's globs leave out a path; None where they do not."""
         rule = self._exclude.ignores(path) if self.options.exclude else None
         if rule is not None:
             return SkippedFile(path, "excluded", f"the exclude pattern {rule.pattern} matches it")
@@ -113,7 +113,7 @@ class Selection:
         return None if rule is None else SkippedFile(path, "ignored", rule.words)
 
     def by_name(self, path: str) -> SkippedFile | None:
-        """What ``marks`` and the user's globs say."""
+        """Why a path is left out by its name or by the user's globs; None where it is not."""
         if self.filters:
             skip = self.filtered(path)
             if skip is not None:
@@ -155,7 +155,7 @@ class Selection:
         return self._is_real_folder(path.rpartition("/")[0])
 
     def _is_real_folder(self, folder: str) -> bool:
-        """Whether no part of ``folder`` is a link. Remembered: the same folders hold thousands of files."""
+        """Whether no part of ``folder`` is a link. Remembered, because many files share a folder."""
         known = self._folders.get(folder)
         if known is None:
             outer = folder.rpartition("/")[0]
@@ -171,7 +171,7 @@ class Selection:
 
 
 def judge_all(selection: Selection, paths: Iterable[str], files: list[Found], skipped: list[SkippedFile]) -> None:
-    """Names, then status on disk. Paths that are not on disk (deleted, but still in git's index) vanish silently."""
+    """Add each path to ``files`` or to ``skipped``, by its name and its status. Missing files are passed over."""
     by_name, look = selection.by_name, selection.look
     for path in paths:
         judged = by_name(path) or look(path)
@@ -181,7 +181,7 @@ def judge_all(selection: Selection, paths: Iterable[str], files: list[Found], sk
             skipped.append(judged)
 
 
-# Version control and our own store: never content, whoever tracks them.
+# Version control and our own store: never indexed, even if git tracks files in them.
 NEVER_FOLDERS = frozenset((".git", ".findling", ".hg", ".svn", ".jj", ".bzr", "_darcs", ".pijul", "CVS"))
 
 # Left out everywhere unless git tracks a file inside: installed packages and caches, never written by people.
@@ -259,7 +259,7 @@ def find_git_top(root: str) -> str | None:
 
 
 def folders_above(paths: Iterable[str]) -> set[str]:
-    """The folders that paths lie in, down from the root ('')."""
+    """All folders that the paths lie in, the root ('') included."""
     found = {""}
     for path in paths:
         folder = path.rpartition("/")[0]

@@ -1,7 +1,7 @@
-"""What a listing of a folder tree depends on, noted while it goes on, so that the next look need not list (`looking`).
+"""Notes what a listing depends on, while it goes on, so that the next look (`looking`) need not list.
 
-Times prove nothing within a step of the clock that writes them: what changed less than a step before the listing began
-is not vouched for, nor is a folder without times (the root of a FAT volume).
+Times prove nothing within one step of the clock that writes them. What changed less than a step before the listing
+began is therefore not vouched for, nor is a folder without times (the root of a FAT volume).
 
 No note is taken of folders of which nothing is ever indexed: ignored ones, installed packages, hidden ones. What is
 left out in them is as the last whole listing said.
@@ -33,7 +33,7 @@ _COARSE_STEP_NS = 2_000_000_000
 _SECOND_NS = 1_000_000_000
 
 _NEVER_THE_SAME = -1
-"""In place of a stamp that proves nothing."""
+"""Stands for a stamp that proves nothing. It equals no stamp."""
 
 _RULE_FILES = frozenset((*ALL_IGNORE_FILES, CACHE_TAG))
 
@@ -53,11 +53,11 @@ class TreeRecorder:
 
     @cached_property
     def settings(self) -> list[Setting]:
-        """git's, for this tree."""
+        """git's settings for this tree."""
         return git_settings(self._top or self._selection.root)
 
     def note(self, folder: str, entries: Iterable[os.DirEntry[str]]) -> None:
-        """Keep what a folder has in it; to be called after ``entries`` were read."""
+        """Note the state of a folder. Call it after ``entries`` were read."""
         entries = list(entries)
         try:
             status = os.lstat(self._place(folder))
@@ -72,7 +72,7 @@ class TreeRecorder:
                 self._note_file(prefix + entry.name)
 
     def note_unreadable(self, folder: str) -> None:
-        """Keep that a folder could not be listed: other rights change its times."""
+        """Note a folder that could not be listed. A change of its rights changes its times."""
         try:
             self._keep(folder, os.lstat(self._place(folder)), _NEVER_THE_SAME)
         except OSError:
@@ -83,11 +83,11 @@ class TreeRecorder:
         self._folders[folder] = (stamp(status), shape) if settled else (_NEVER_THE_SAME, _NEVER_THE_SAME)
 
     def spoil(self) -> None:
-        """Say that the listing depends on what cannot be told: there is no state of it."""
+        """Say that the listing depends on something unknown, so that there is no state of it."""
         self._sound = False
 
     def state(self, skipped: Iterable[SkippedFile]) -> TreeState | None:
-        """The state, once everything is noted; None where there is none. ``skipped``: what the listing left out."""
+        """The state, once everything is noted; None where the next look has to list. ``skipped``: what was left out."""
         for skip in skipped:
             if skip.reason == "too_large":
                 self._note_file(skip.path)
@@ -115,7 +115,7 @@ def _is_settled(status: os.stat_result, began_ns: int) -> bool:
 
 
 def _git_files(root: str, top: str | None) -> Iterator[str]:
-    """The files outside of the tree's folders that may say what git lists: its index, its rules, its configuration."""
+    """The files outside the tree that a listing depends on: git's index, its rules, its configuration."""
     yield from ("/etc/gitconfig", os.path.expanduser("~/.gitconfig"), os.path.join(user_folder(), "config"))
     chosen = (os.environ.get(name, "") for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"))
     yield from filter(os.path.isabs, chosen)

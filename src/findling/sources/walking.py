@@ -1,6 +1,7 @@
-"""The walk over a folder tree: which of its files are wanted, and why the others are not.
+"""Walks over a folder tree and finds which of its files are wanted, and why the others are not.
 
-git only says what it tracks (`tracked`): which untracked files it ignores is told by the same rules (`ignore_rules`).
+git is asked only for the files it tracks (`tracked`). Which other files it ignores is decided here, by its own rules
+(`ignore_rules`).
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _NESTED = ("nested_repository", "a repository of its own: index it as a root of 
 
 
 class Refusal(NamedTuple):
-    """Why an entry of a folder is left out. ``by_git``: git itself never mentions it."""
+    """Why an entry of a folder is left out. ``by_git``: because git ignores it."""
 
     reason: str
     detail: str
@@ -95,10 +96,10 @@ class Rules(NamedTuple):
 
 
 class Walk:
-    """Goes through folders of a root; ``take`` is handed each wanted file.
+    """Goes through folders of a root and calls ``take`` with each wanted file.
 
-    What is left out is in ``skipped``, but for what git ignores, which is in ``ignored``. ``deadline`` is in seconds of
-    ``time.monotonic``. ``recorder`` hears of each folder.
+    ``ignored`` collects what git ignores, ``skipped`` all else that is left out. ``deadline`` is in seconds of
+    ``time.monotonic``. ``recorder`` is told each folder.
     """
 
     def __init__(
@@ -119,9 +120,9 @@ class Walk:
         self._met: set[str] = set()
 
     def run(self, start: str = "", shut: Refusal | None = None) -> bool:
-        """Go through the folder ``start`` and all below it; whether there was time for that.
+        """Go through the folder ``start`` and all below it; returns whether there was time for all.
 
-        ``shut``: why nothing in it counts but what git tracks.
+        ``shut``: why untracked files in it are left out, if they are.
         """
         pending = [(start, shut)]
         while pending:
@@ -131,8 +132,8 @@ class Walk:
         return True
 
     def take_unmet(self, start: str = "") -> None:
-        """Judge the tracked paths below ``start`` that are in no folder that was gone through: those that were deleted
-        vanish silently, others are behind links, or in folders that cannot be read."""
+        """Judge the tracked paths below ``start`` that the walk did not meet: files that were deleted, which are passed
+        over, and files behind links or in folders that cannot be read."""
         tracked = () if self._rules.tracked is None else self._rules.tracked.paths.values()
         below = f"{start}/" if start else ""
         self.take_tracked(path for path in tracked if path not in self._met and path.startswith(below))
@@ -144,7 +145,7 @@ class Walk:
             self._judged(selection.tracked_place(path, own) or selection.by_name(path) or selection.look(path))
 
     def _folder(self, folder: str, shut: Refusal | None) -> list[tuple[str, Refusal | None]]:
-        """Take what is wanted of one folder; the folders inside it that are to be gone through."""
+        """Judge the entries of one folder; returns the folders in it that are to be walked, each with its ``shut``."""
         selection, rules = self._selection, self._rules
         full = selection.prefix + folder if folder else selection.root
         try:
@@ -164,7 +165,7 @@ class Walk:
                 self._left_out(folder, True, shut)
         if shut is not None and not rules.tracks_below(folder):
             return []
-        rules.ignoring.rules_in(folder, names)  # remembered: nobody need ask the disk for what ``names`` tell
+        rules.ignoring.rules_in(folder, names)  # remembers them, so that the disk is not asked again
         own = rules.own if rules.own is not None and rules.own.rules_in(folder, names) else None
         prefix = f"{folder}/" if folder else ""
         inside: list[tuple[str, Refusal | None]] = []

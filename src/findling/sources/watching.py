@@ -1,7 +1,7 @@
-"""Hearing of changed files from the system: which folders are listened to, and what is heard of them.
+"""Hears from the system which files change.
 
-`changes` tells a thread that waits (the one user of `watchfiles`), `FolderEvents` whoever asks now and then. Must not
-know an index, nor what becomes of a change.
+`changes` is for a thread that waits for changes (it alone uses `watchfiles`), `FolderEvents` for a caller that asks now
+and then. Knows no index.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ STEP_MS = 100
 """How often the system's queue is looked at. A burst of changes is over when nothing has come for this long."""
 
 BURST_MS = 1_000
-"""After so long a burst is handed over though it goes on."""
+"""A burst is handed over after this time, even if it goes on."""
 
 TURN_MS = 1_000
-"""How long to listen before telling that nothing was heard."""
+"""How long to listen before reporting that nothing was heard."""
 
 RULE_FILES = frozenset((".gitignore", ".ignore", ".findlingignore", ".gitattributes", ".gitmodules", "findling.toml"))
-"""A change of one of these may concern any file, though it is not indexed itself."""
+"""A change of one of these may concern any file, even if it is not indexed itself."""
 
 
 class CannotWatch(Exception):
-    """The system does not tell of changes here; the message says why, for people."""
+    """The system does not report changes here; the message says why, for people."""
 
 
 def changes(root: Path, folders: Iterable[str], stop: threading.Event) -> Iterator[set[str]]:
@@ -53,7 +53,7 @@ def changes(root: Path, folders: Iterable[str], stop: threading.Event) -> Iterat
     real = os.path.realpath(root)
     prefix = os.path.join(real, "")  # noqa: PTH118
     places = [prefix + folder if folder else real for folder in sorted(folders)]
-    # What may not be read is left out here: the library's own way of passing over it passes over limits as well.
+    # Folders without permission are left out here: the library's option for that would hide exceeded limits as well.
     places = [place for place in places if os.access(place, os.R_OK | os.X_OK)]
     heard = watch(
         *places,
@@ -79,11 +79,11 @@ def changes(root: Path, folders: Iterable[str], stop: threading.Event) -> Iterat
 
 
 _PANIC: Final = "PanicException"
-"""The library's, where the system fails it in a way that it did not expect; no `Exception`, and of no module."""
+"""What the library raises for an unexpected failure of the system. It is no `Exception`, and in no module."""
 
 
 _CONTENTS: Final = 0x2 | 0x4 | 0x8
-"""IN_MODIFY, IN_ATTRIB, IN_CLOSE_WRITE: a name stands for another content."""
+"""IN_MODIFY, IN_ATTRIB, IN_CLOSE_WRITE: a file's content changed."""
 
 _NAMES: Final = 0x40 | 0x80 | 0x100 | 0x200 | 0x400 | 0x800
 """IN_MOVED_FROM, IN_MOVED_TO, IN_CREATE, IN_DELETE, IN_DELETE_SELF, IN_MOVE_SELF."""
@@ -92,7 +92,7 @@ _FOLDERS_ONLY: Final = 0x01000000 | 0x02000000
 """IN_ONLYDIR, IN_DONT_FOLLOW."""
 
 _FOLDER_ITSELF: Final = 0x400 | 0x800 | 0x2000 | 0x8000
-"""IN_DELETE_SELF, IN_MOVE_SELF, IN_UNMOUNT, IN_IGNORED: from now on nothing is heard of it."""
+"""IN_DELETE_SELF, IN_MOVE_SELF, IN_UNMOUNT, IN_IGNORED: nothing more will be heard of the folder."""
 
 _GONE: Final = (errno.ENOENT, errno.ENOTDIR)
 _OVERFLOW: Final = 0x4000
@@ -100,12 +100,12 @@ _EVENT: Final = struct.Struct("iIII")
 _READ_BYTES: Final = 1 << 18
 
 _SHARE: Final = 16
-"""Of the folders that the system lets a user listen to, we take at most one in so many: others listen, too."""
+"""The share of the folders that a user may listen to which is used, as a divisor: other programs listen, too."""
 
 _LIMIT: Final = "/proc/sys/fs/inotify/max_user_watches"
 
 _LOCAL: Final = frozenset(("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "zfs", "bcachefs", "tmpfs", "overlay"))
-"""File systems that nobody changes behind this system's back."""
+"""File systems that only this system can change."""
 
 _ESCAPED: Final = re.compile(r"\\([0-7]{3})")
 
@@ -114,11 +114,11 @@ _ESCAPED: Final = re.compile(r"\\([0-7]{3})")
 
 
 class FolderEvents:
-    """What the system heard of the files in the folders of one root since somebody last asked: Linux only, and nothing
-    runs meanwhile. Raises `CannotWatch` where the system does not tell of every change.
+    """Collects what happened to the files of one root between two calls of `heard`. Linux only; no thread is needed.
+    Raises `CannotWatch` where the system does not report every change.
 
-    inotify queues an event before the call that changed a file returns, so whoever asks afterwards misses nothing, as
-    long as all changes are made through this system (not on a network's disk) and the queue did not overflow.
+    inotify queues an event before the call that changes a file returns. So a later question misses nothing, as long as
+    all changes are made through this system (not on a network's disk) and the queue does not overflow.
     """
 
     def __init__(self, root: str) -> None:
@@ -135,10 +135,10 @@ class FolderEvents:
         self._names: dict[int, str] = {}
 
     def heard(self, folders: Iterable[str]) -> set[str] | None:
-        """The files right in these folders that were written to since the last call, which may not be all there are.
+        """The files right in these folders that were written to since the last call.
 
-        None where more may have happened: names came or went, some folders were not listened to until now, or
-        something was missed. Raises `CannotWatch`.
+        None where more may have happened: names came or went, a folder was not listened to before, or events were
+        lost. Raises `CannotWatch`.
         """
         unheard = [folder for folder in folders if folder not in self._folders]
         if len(self._folders) + len(unheard) > self._most:
@@ -167,7 +167,7 @@ class FolderEvents:
         self._names[number] = folder
 
     def _take(self, data: bytes, found: set[str]) -> bool:
-        """Add the files that events tell of; whether they tell of more than written files."""
+        """Add the files that were written to; returns whether the events report anything else."""
         more = False
         at = 0
         while at < len(data):

@@ -108,7 +108,7 @@ def version_in_header(path: Path) -> int:
 def _newer(path: Path, version: int) -> errors.IndexNewer:
     return errors.IndexNewer(
         f"The index at {path} has format {version}; this findling reads up to {schema.FORMAT_VERSION}.",
-        remedy="Update findling, or delete the index to build it anew.",
+        remedy="Update findling, or delete the index to rebuild it.",
     )
 
 

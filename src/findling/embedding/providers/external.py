@@ -1,6 +1,7 @@
-"""Embedding models of external services: Voyage and OpenAI. Opened only behind both gates; no document is ever sent.
+"""Makes embedders of external services: Voyage and OpenAI. Opened only with the user's two permissions (gates). No
+document is sent.
 
-Nothing is asked before there is something to embed; a service says how long its vectors are by the first.
+A service whose number of dimensions is unknown is asked for one vector when it is opened; others only for texts.
 """
 
 from __future__ import annotations
@@ -22,14 +23,15 @@ if TYPE_CHECKING:
     from findling.config import Config, Secret
 
 BELIEVED_S: Final = 30.0
-"""How long a service that failed is not asked again."""
+"""How long a failure is believed; the service is not asked again before."""
 
 BATCH_FACTOR: Final = 6
-"""A batch may take so many times as long as one query."""
+"""A batch may take this many times as long as a query."""
 
 
 class Service(Struct, frozen=True):
-    """``input_types``: how the request says what a text is, for a document and a query; '' where it does not."""
+    """A service. ``model``: the one used without a choice. ``dimensions``: model -> its usual number, where known.
+    ``input_types``: how a request marks a document and a query; '' where it does not."""
 
     name: str
     url: str
@@ -55,11 +57,11 @@ SERVICES: Final = {
         {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536},
     ),
 }
-"""Each with its own choice of model, and the models whose usual number of dimensions is known."""
+"""Provider -> its service."""
 
 
 def open_external(provider: str, model: str, config: Config, *, dimensions: int | None) -> ExternalEmbedder:
-    """Raises EmbedderUnavailable: a gate is closed, or there is no key."""
+    """The embedder of a service. Raises EmbedderUnavailable when a gate is closed or there is no key."""
     service = SERVICES[provider]
     if not config.semantic.gates_open:
         raise EmbedderUnavailable(
@@ -117,7 +119,7 @@ class ExternalEmbedder:
         return row
 
     def embed_batch(self, texts: Sequence[str], *, deadline: float | None = None) -> Batch:
-        """See Embedder. A request that has begun is waited for: it is paid for."""
+        """See Embedder. A request is waited for even beyond the deadline, because it is paid for."""
         rows = [np.zeros((0, self._fingerprint.dimensions), np.float32)]
         failed: dict[int, str] = {}
         for start in range(0, len(texts), self._batch_texts):

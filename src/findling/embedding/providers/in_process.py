@@ -1,4 +1,4 @@
-"""An embedder around a function that computes in this process: prefixes, checks, time. Knows no library."""
+"""Makes an embedder of a function that computes vectors in this process: adds prefixes, checks and time limits."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from findling.model.errors import EmbedderUnavailable
 _PROBE = "a text"
 
 BATCH_CHARS: Final = 8_000
-"""Of a batch when all its texts are as long as its longest, as models of ONNX compute them. Batches of 32 long texts
-take 4.5 GB and three times as long."""
+"""The most characters of a batch, counting each text as long as the longest, as ONNX models compute them. Batches of 32
+long texts take 4.5 GB, and three times as long."""
 
 FAILED_IN_A_ROW: Final = 32
-"""So many texts without a single vector between them: it is not the texts."""
+"""After this many failures without a single vector between them, the model is at fault, not the texts."""
 
 
 class InProcessEmbedder:
@@ -81,7 +81,7 @@ class InProcessEmbedder:
 
     @staticmethod
     def _batch(texts: Sequence[str], places: list[int]) -> list[int]:
-        """As many of the first places as may be computed together, at least one."""
+        """The first places, as many as may be computed together, at least one."""
         longest = 0
         for count, place in enumerate(places):
             longest = max(longest, len(texts[place]))
@@ -90,7 +90,7 @@ class InProcessEmbedder:
         return places
 
     def _each(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], dict[int, str]]:
-        """As `_vectors`; where the model fails it is asked by halves, so that a text costs nobody else its vector."""
+        """As `_vectors`, but where the model fails it is asked by halves: a bad text costs no other its vector."""
         try:
             found = self._vectors(texts)
         except EmbedderUnavailable as error:

@@ -1,7 +1,7 @@
-"""Models of the Hugging Face hub or of a folder, computed in this process by optional libraries.
+"""Makes embedders of models from the Hugging Face hub or a folder, computed in this process by optional libraries.
 
-model2vec computes static models, fastembed those of ONNX; each is imported here alone, and only when it is needed.
-Opening never touches the network: a model of the hub is there because `fetch` brought it, when somebody asked for it.
+model2vec computes static models, fastembed ONNX models; each is imported only when it is needed. Opening never touches
+the network: `fetch` brings a model of the hub to this machine when the user asks for it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 PROFILES: Final[Mapping[str, str]] = MappingProxyType(
     {"code_quality": "JinaEmbeddingsV2BaseCode", "high_quality": "MxbaiEmbedLargeV1"}
 )
-"""Which model a profile means; `fast_local` is the bundled one."""
+"""Profile -> model; `fast_local` is the bundled model."""
 
 IDS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -47,7 +47,7 @@ IDS: Final[Mapping[str, str]] = MappingProxyType(
         "SnowflakeArcticEmbedM": "snowflake/snowflake-arctic-embed-m",
     }
 )
-"""Short ids of models, as other programs have them, and their names at the hub. Names of the hub are taken as well."""
+"""Short ids of models, as other programs use them -> names at the hub. Names at the hub are accepted, too."""
 
 _STATIC_OWNERS: Final = ("minishlab/",)
 _STATIC_FILES: Final = ("model.safetensors", "tokenizer.json", "config.json")
@@ -119,12 +119,12 @@ def install_command(library: str) -> str:
 # --- opening ---------------------------------------------------------------------------------------------------
 
 _Opened = tuple[Any, str]
-"""The function that computes, and what names the model's content."""
+"""The function that computes vectors, and an id of the model's content."""
 
 
 def _folder(name: str) -> Path | None:
-    """The folder of that name, which is absolute: a folder below the current one, which may be anybody's, must not
-    stand in for a model of the hub."""
+    """The folder of that name, None without one. Only an absolute name counts: a folder in the current one, which may
+    be anybody's, must not replace a model of the hub."""
     path = Path(name)
     return path if path.is_absolute() and path.is_dir() else None
 
@@ -193,7 +193,7 @@ def _onnx_folder(folder: Path, file: str, content: str) -> Any:
 
 
 def _pools_by_first(folder: Path) -> bool:
-    """Whether a sentence's vector is that of its first token; the folder says so, else it is the mean."""
+    """Whether the folder says that a text's vector is that of its first token. Otherwise it is the mean of all."""
     try:
         return bool(json.loads((folder / "1_Pooling" / "config.json").read_bytes()).get("pooling_mode_cls_token"))
     except (OSError, ValueError, AttributeError):

@@ -1,4 +1,4 @@
-"""Ollama's embedding models as embedders: what stands before a text, what names the model, vectors of queries kept."""
+"""Makes embedders of Ollama's models: adds prefixes, fingerprint and remembered queries to `OllamaClient`."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 _PROBE: Final = "a text"
 
 _opened: dict[tuple[object, ...], OllamaEmbedder] = {}
-"""By options, for the whole process: what one thread has asked, or learned of the server, serves the others."""
+"""Options -> embedder, for the whole process, so that threads share what they learn of a server."""
 
 
 def forget() -> None:
-    """What was learned of servers; they are asked again at the next occasion."""
+    """Forget what was learned of servers; they are asked again when needed."""
     forget_availability()
     _opened.clear()
 

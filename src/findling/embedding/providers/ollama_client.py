@@ -1,8 +1,8 @@
-"""One Ollama server and one of its models, spoken to over HTTP: is it there, vectors of texts, and every way to fail.
+"""Asks a model of an Ollama server for vectors, and deals with every way to fail.
 
 Servers since 0.2 take many texts at once (``/api/embed``), all or nothing; older ones take one (``/api/embeddings``).
-What is retried, by what failed: too slow, once, in halves; busy (429, 503), up to three times after growing pauses;
-refused or malformed, never. A text that alone is at fault costs nobody else its vector.
+A request that is too slow is repeated once, in halves; a busy server (429, 503) is asked up to three times more, after
+growing pauses; what is refused or malformed is not repeated. A bad text costs no other text its vector.
 """
 
 from __future__ import annotations
@@ -24,35 +24,35 @@ from findling.outbound import events
 from findling.outbound.http import BUSY, HttpAnswer, HttpFailure, get, post_json, unless_busy
 
 SEEN_S: Final = 30.0
-"""How long the server's last answer about its models, or its silence, is believed."""
+"""How long the server's list of models, or its silence, is believed."""
 
 BATCH_TEXTS: Final = 32
 BATCH_FACTOR: Final = 6
-"""A batch may take so many times as long as one query."""
+"""A batch may take this many times as long as a query."""
 
 SLOW_RETRIES: Final = 1
 
 FIRST_TEXTS: Final = 4
-"""Sent first when time is short; how long they take says how many the next request may bring."""
+"""Texts in the first request when time is short. Its duration says how many the next one may have."""
 
 CONTEXT_TOKENS: Final = 2048
-"""Asked for with every text: room for the longest chunk; the server takes less where the model has less, and keeping
-it the same spares it loading the model again."""
+"""The context length that every request asks for: enough for the longest chunk. It is always the same, because another
+value makes the server load the model again. The server takes less where the model has less."""
 
 LEAST_CHARS: Final = 64
-"""A text that is too long even so is not cut further: its characters are not the trouble."""
+"""A text that is refused as too long is not cut below this: then its length is not the cause."""
 
 FAILED_IN_A_ROW: Final = 32
-"""So many texts without a single vector between them: it is not the texts."""
+"""After this many failures without a single vector between them, the model is at fault, not the texts."""
 
 DETECT_TIMEOUT_S: Final = 1.0
-"""A server on this machine lists its models in milliseconds, unless it is just being started."""
+"""How long a server may take to list its models. One on this machine takes milliseconds, unless it just starts."""
 
 _MAX_LIST_BYTES: Final = 4 << 20
-"""Thousands of models, a kilobyte each."""
+"""The longest list of models: thousands, a kilobyte each."""
 
 _MAX_ANSWER_BYTES: Final = 64 << 20
-"""512 vectors of 8192 numbers, 16 characters each."""
+"""The longest answer: 512 vectors of 8192 numbers, 16 characters each."""
 
 _Answer = TypeVar("_Answer")
 
@@ -77,7 +77,7 @@ class _NoTime(Exception):
 
 
 class _Seen(Struct, frozen=True):
-    """``models``: name to digest; None when nobody answered."""
+    """What a server answered, and when. ``models``: name -> digest; None when nothing answered."""
 
     at: float
     models: dict[str, str] | None
@@ -85,11 +85,11 @@ class _Seen(Struct, frozen=True):
 
 
 _seen: dict[str, _Seen] = {}
-"""By address, for the whole process: an engine's threads need not each find out."""
+"""Address -> what was seen there, for the whole process, so that threads share it."""
 
 
 def forget_availability() -> None:
-    """Ask again at the next occasion."""
+    """Forget which servers answer; they are asked again when needed."""
     _seen.clear()
 
 
@@ -98,7 +98,7 @@ def models_at(
 ) -> dict[str, str]:
     """The models of the Ollama at ``url``, name to digest; the answer is believed for `SEEN_S`, except ``anew``.
 
-    Raises EmbedderUnavailable when nobody answers there, or somebody else does.
+    Raises EmbedderUnavailable when nothing answers there, or no Ollama does.
     """
     known = None if anew else _seen.get(url)
     if known is None or time.monotonic() - known.at >= SEEN_S:
@@ -116,7 +116,7 @@ def _look(url: str, elsewhere: bool, timeout_s: float) -> _Seen:
             raise ValueError(f"status {answer.status}")
         models = {str(model["name"]): str(model.get("digest", "")) for model in listed}
     except (HttpFailure, ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
-        return _Seen(time.monotonic(), None, str(error))  # nobody there, or somebody else
+        return _Seen(time.monotonic(), None, str(error))  # nothing answers there, or no Ollama does
     return _Seen(time.monotonic(), models)
 
 
@@ -221,7 +221,7 @@ class OllamaClient:
     # --- failures -------------------------------------------------------------------------------------------
 
     def _guarded(self, ask: Callable[[], _Answer]) -> _Answer:
-        """What fails for good is remembered, so that the next question need not wait for it."""
+        """The result of ``ask``. A failure is remembered, so that the next question need not wait for it."""
         try:
             return ask()
         except EmbedderUnavailable as error:
@@ -236,7 +236,7 @@ class OllamaClient:
             found = self._counted(self._ask(texts, limit_s, deadline))
         except _TooSlow:
             if last_try or self._max_retries < SLOW_RETRIES:
-                if limit_s <= self._timeout_s:  # a query: nobody wants to know why it has no vector
+                if limit_s <= self._timeout_s:  # a query, which has no report of failed texts
                     raise EmbedderUnavailable(
                         f"Ollama at {self.url} takes longer than {limit_s:g} s to embed a text with {self.model}.",
                         remedy="Raise semantic.timeout_ms, or choose a smaller model.",
@@ -265,7 +265,7 @@ class OllamaClient:
         return [row for part in parts for row in self._vectors(part, limit_s, deadline, last_try=last_try)]
 
     def _counted(self, found: Sequence[NDArray[np.float32] | str]) -> list[NDArray[np.float32] | str]:
-        """The same. Raises EmbedderUnavailable when texts fail one after the other."""
+        """``found``, with its failures counted. Raises EmbedderUnavailable when too many texts fail in a row."""
         for row in found:
             self._failed_in_a_row = self._failed_in_a_row + 1 if isinstance(row, str) else 0
             if self._failed_in_a_row >= FAILED_IN_A_ROW:
@@ -279,7 +279,7 @@ class OllamaClient:
         return list(found)
 
     def _tell(self, error_type: str, words: str) -> None:
-        """Log what costs texts their vectors."""
+        """Log a failure that costs texts their vectors."""
         events.semantic_error(operation="embed", error_type=error_type, message=words)
 
     def _no_model(self) -> EmbedderUnavailable:
@@ -315,7 +315,7 @@ class OllamaClient:
         except OtherDimensions as error:
             raise wrong_dimensions(self.model, self.dimensions or 0, error.returned) from error
         except (Malformed, ValueError, RecursionError) as error:
-            words = str(error) if isinstance(error, Malformed) else "an answer that is no JSON"
+            words = str(error) if isinstance(error, Malformed) else "an answer that is not JSON"
             body = answer.body[:_LOGGED_CHARS].decode("utf-8", "replace")
             self._tell("malformed_answer", f"{words}: {body}")
             raise Malformed(words) from error
@@ -323,7 +323,7 @@ class OllamaClient:
         return [failed.get(place, row) for place, row in enumerate(rows)]
 
     def _post(self, path: str, value: object, limit_s: float, deadline: float | None) -> HttpAnswer | None:
-        """A good answer; None when the server does not know the path."""
+        """The server's answer with status 200; None when it does not know the path."""
         answer = unless_busy(lambda: self._send(path, value, limit_s, deadline), self._max_retries)
         if answer.status == 200:
             return answer
@@ -363,7 +363,7 @@ class OllamaClient:
 
 
 def _error_of(answer: HttpAnswer) -> str:
-    """What an error's body says, on one line and bounded."""
+    """The message in an error's body, on one line and bounded."""
     text = answer.body[: 4 * _LOGGED_CHARS].decode("utf-8", "replace")
     try:
         value = json.loads(text)

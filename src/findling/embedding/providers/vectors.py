@@ -1,5 +1,5 @@
-"""What all providers share: prefixes that a model wants before a text, what was returned checked and brought to length
-1, and vectors of queries that were asked before. Knows no provider.
+"""What all providers share: the prefixes that a model wants before a text, the check of returned vectors, and
+remembered vectors of queries.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 class Malformed(ValueError):
-    """An answer that does not say what it should; the message says what is wrong."""
+    """An answer without proper vectors; the message says what is wrong."""
 
 
 class OtherDimensions(ValueError):
-    """Vectors of another length than those of the model that was opened: ``returned`` numbers each."""
+    """Vectors whose length, ``returned``, is not that of the opened model."""
 
     def __init__(self, returned: int) -> None:
         super().__init__(f"{returned} numbers in a vector")
@@ -58,14 +58,14 @@ def unit_rows(answer: Any, texts: int, dimensions: int | None) -> tuple[NDArray[
     return unit.astype(np.float32), failed
 
 
-# --- queries that were asked before over a connection
+# --- remembered vectors of queries
 
 QUERIES_REMEMBERED: Final = 256
 """A megabyte of vectors; questions are asked again with other filters, and by several tools."""
 
 
 class RememberedQueries:
-    """Safe to use from several threads."""
+    """The vectors of recent queries. Safe to use from several threads."""
 
     def __init__(self) -> None:
         self._vectors: dict[str, NDArray[np.float32]] = {}
@@ -97,7 +97,7 @@ class RememberedQueries:
 
 
 class Prefixes(Struct, frozen=True):
-    """``scheme`` names them; raise the number in it when a text changes."""
+    """The prefixes of a model. ``scheme`` names them; raise the number in it when a text changes."""
 
     scheme: str
     query: str = ""
@@ -126,7 +126,7 @@ _BY_NAME: Final[tuple[tuple[str, Prefixes], ...]] = (
         ),
     ),
 )
-"""The first that a name holds; names come with and without their owner, in any case."""
+"""Pattern in a model's lower-case name -> its prefixes; the first that matches counts."""
 
 
 def prefixes_of(model: str) -> Prefixes:

@@ -74,8 +74,8 @@ class Quota:
         self._left -= size
         if self._left <= 0:
             raise StorageFull(
-                f"What was fetched takes more than the {self._most:,} bytes that it may.",
-                remedy="`findling library remove` makes room; fetch.max_total_bytes of your configuration says it.",
+                f"Everything fetched takes more than the {self._most:,} bytes allowed.",
+                remedy="`findling library remove` makes room; the limit is fetch.max_total_bytes.",
             )
 
 

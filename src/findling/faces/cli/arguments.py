@@ -28,7 +28,7 @@ class Operand(NamedTuple):
 
 
 class Option(NamedTuple):
-    """An option: its spellings, and what argparse has to know of it."""
+    """An option: its spellings, and the keyword arguments of argparse's `add_argument`."""
 
     spellings: tuple[str, ...]
     about: Mapping[str, Any]
@@ -183,8 +183,8 @@ def _meant(parser: _Parser, word: str) -> str:
 
 
 def _with_dashes(parser: _Parser, words: list[str]) -> list[str]:
-    """The words with what follows an option's letter joined to it where it begins with a dash, as in ``-e -x``: its
-    value, whatever it looks like."""
+    """The words, with an option's letter and its value joined where the value begins with a dash: ``-e -x`` becomes
+    ``-e-x``, which argparse does not take for another option."""
     options = parser._option_string_actions
     joined: list[str] = []
     for word in words:

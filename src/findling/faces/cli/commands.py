@@ -1,6 +1,6 @@
 """What each command does: arguments -> engine -> view, notes and progress -> exit status.
 
-Must not know how anything is found or how it is printed: it sees an engine and a view through ``seams``.
+Must not know how anything is found or printed.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ BODY_CHARS: Final = 6_000
 
 def search(args: Namespace, session: Session) -> int:
     query = _read_stdin() if args.query == "-" else args.query
-    # Only --no-sync is a word against indexing; --wait 0 is one against waiting.
+    # --no-sync forbids indexing; --wait 0 only forbids waiting for it
     wait_s = 0.0 if args.no_sync else args.wait if args.wait is None else max(args.wait, LEAST_WAIT_S)
     with session.open(args.path) as opened:
         engine = opened.at(args.ref)
@@ -181,7 +181,7 @@ def sync(args: Namespace, session: Session) -> int:
 
 
 def _report(report: IndexReport, session: Session, engine: Engine, *, named: Sequence[str] = ()) -> int:
-    """Of a run over ``named`` paths the status says whether all were taken in, else whether there is anything."""
+    """Print what a run did. The exit status: with ``named`` paths whether all are indexed, else whether any file is."""
     with session.printing():
         session.view(engine).report(report)
     # as the report writes names that are not Unicode
@@ -228,7 +228,7 @@ def configuration(args: Namespace, session: Session) -> int:
 
 
 def configured_root(path: Path | None, root: Path | None) -> Root:
-    """The root as for a search, except that a folder which is not indexed unasked still has a configuration."""
+    """The root as a search finds it; also of a folder that no search would index, such as the home folder."""
     from pathlib import Path
 
     try:
@@ -244,7 +244,9 @@ def serve(args: Namespace, session: Session) -> int:
     only_http = {"--token-file": args.token_file, "--allow-host": args.allow_host, "--allow-origin": args.allow_origin}
     for option, value in only_http.items():
         if value and args.http is None:
-            raise InvalidInput(f"{option} is for --http.", remedy="Over stdin and stdout only the client can ask.")
+            raise InvalidInput(
+                f"{option} is for --http.", remedy="Without --http only the client that started the server can ask."
+            )
     http = None
     if args.http is not None:
         http = mcp.read_options(
@@ -281,7 +283,7 @@ def tool(args: Namespace, session: Session) -> int:
             remedy="Write an object, such as '{\"limit\": 3}'.",
         ) from error
     roots = [root for root in map(as_path, args.root) if root is not None]
-    with contracts.open_workspace(as_path(args.path), roots=roots, cache=args.cache) as workspace:
+    with contracts.Workspace(as_path(args.path), roots=roots, cache=args.cache) as workspace:
         _log_as_configured(workspace)
         with session.progress() as progress:
             result = contracts.call(args.name, arguments, workspace, progress=progress)
@@ -292,7 +294,7 @@ def tool(args: Namespace, session: Session) -> int:
 
 
 def _log_as_configured(workspace: Workspace) -> None:
-    """What is wrong with the root or its configuration is the call's to say."""
+    """Log as the root is configured. An error in the root or its configuration is left to the call to report."""
     try:
         outbound.to_stderr(workspace.config.log.level)
     except FindlingError:
@@ -302,18 +304,18 @@ def _log_as_configured(workspace: Workspace) -> None:
 # --- vectors, and what is written for other programs -----------------------------------------------------------------
 
 
-_NO_VECTORS: Final = "there are no vectors; 'findling embed' makes them"
+_NO_VECTORS: Final = "there are no vectors; 'findling embed' computes them"
 
 
 def embed(args: Namespace, session: Session) -> int:
-    """Make the vectors that are missing. Without an embedder that is said, and is no failure."""
+    """Compute the missing vectors. Having no embedder is reported, but is not a failure."""
     with session.open(args.path) as engine:
         rows: list[tuple[str, str]] = [("root", str(engine.root))]
         try:
             with session.progress() as progress:
                 report = engine.embed(force=args.force, progress=progress)
         except EmbedderUnavailable as error:
-            rows.append(("embedded", "nothing: no embedding model answers"))
+            rows.append(("embedded", "nothing: no embedding model works"))
             with session.printing():
                 session.view(engine).records([rows], {"available": False, "embedded": 0, "problem": str(error)})
             session.notes([str(error)])
@@ -344,7 +346,7 @@ def _line(report: VectorReport) -> str:
     if report.skipped:
         line += f", {words.count(len(report.skipped), 'file')} unchanged"
     if report.failed:
-        line += f", {words.count(len(report.failed), 'file')} not wholly"
+        line += f", {words.count(len(report.failed), 'file')} only in part"
     return line
 
 
@@ -360,10 +362,10 @@ def export(args: Namespace, session: Session) -> int:
             ("doc_embeddings", words.count(found.documents, "passage")),
         ]
         if found.repeated:
-            notes.append(
-                f"{words.count(found.repeated, 'passage')} of lines that another passage has a row for are left out"
-            )
-        notes += [f"{path} has changed since it was indexed, and is no row of doc_embeddings" for path in found.changed]
+            notes.append(f"{words.count(found.repeated, 'passage')} left out, as other rows have the same lines")
+        notes += [
+            f"{path} has changed since it was indexed, and is left out of doc_embeddings" for path in found.changed
+        ]
         if not found.embeddings:
             notes.append(_NO_VECTORS)
         with session.printing():

@@ -104,7 +104,7 @@ def _chosen(loaded: Loaded | None) -> list[Check]:
         return []
     name = f"{choice.provider} {choice.model}".strip()
     if choice.provider in config.EXTERNAL_EMBEDDERS:
-        return [Check("embedder", "off", f"{name} is chosen; not asked here, for that may cost money")]
+        return [Check("embedder", "off", f"{name} is configured; not tested here, as a request may cost money")]
     try:
         made, problem = _tried_out(engine.open_chosen(loaded.config, None))
     except errors.EmbedderUnavailable as error:
@@ -128,9 +128,11 @@ def _others(loaded: Loaded | None) -> list[Check]:
     checks = []
     for library, models in (("model2vec", "static models"), ("fastembed", "ONNX models")):
         if find_spec(library):
-            checks.append(Check(library, "ok", f"installed: {models} of the Hugging Face hub or a folder can be used"))
+            checks.append(
+                Check(library, "ok", f"installed: {models} from the Hugging Face hub or a folder can be used")
+            )
         else:
-            words = f"not installed; only {models} of the Hugging Face hub or a folder need it"
+            words = f"not installed; needed only for {models} from the Hugging Face hub or a folder"
             checks.append(Check(library, "off", words, install_command(library)))
     services = (
         ("voyage", "embeddings", config.EMBEDDING_KEY, configured.keys.embedding),
@@ -140,11 +142,13 @@ def _others(loaded: Loaded | None) -> list[Check]:
     )
     for name, what, variable, key in services:
         if not configured.semantic.gates_open:
-            checks.append(Check(name, "off", f"{what}: not allowed to be called; nothing is sent to it", _GATES))
+            checks.append(Check(name, "off", f"{what}: switched off by configuration; nothing is sent to it", _GATES))
         elif key is None:
             checks.append(Check(name, "off", f"{what}: allowed, but there is no key", f"export {variable}=..."))
         else:
-            checks.append(Check(name, "ok", f"{what}: allowed, with a key; not asked here, for that may cost money"))
+            checks.append(
+                Check(name, "ok", f"{what}: allowed, with a key; not tested here, as a request may cost money")
+            )
     return checks
 
 
@@ -159,17 +163,17 @@ def _tried_out(embedder: Embedder) -> tuple[Fingerprint, str]:
     vector = embedder.encode_query(_SENTENCE)
     made = embedder.fingerprint
     sound = vector.shape == (made.dimensions,) and 0.99 < float((vector * vector).sum()) < 1.01
-    return made, "" if sound else f"gives no unit vector of {made.dimensions} numbers"
+    return made, "" if sound else f"does not return a unit vector of {made.dimensions} numbers"
 
 
 def _grammars() -> Check:
     available, missing = grammars()
-    words = f"{len(available)} of {len(available) + len(missing)} languages are there"
+    words = f"{len(available)} of {len(available) + len(missing)} languages are available"
     remedy = f"{sys.executable} -m pip install --force-reinstall semble-grammars"
     if available and reading.grammar("python") is None:  # loading all would unpack all
-        return Check("grammars", "broken", f"{words}, but Python's does not load", remedy)
+        return Check("grammars", "broken", f"{words}, but the Python grammar does not load", remedy)
     if not missing:
-        return Check("grammars", "ok", f"{words}, and Python's loads")
+        return Check("grammars", "ok", f"{words}, and the Python grammar loads")
     return Check("grammars", "off" if available else "broken", f"{words}; not {', '.join(missing)}", remedy)
 
 
@@ -178,11 +182,11 @@ def _git(root: Path) -> Check:
     if output.ok:
         version = output.stdout.decode("utf-8", "replace").strip().removeprefix("git version ")
         if problem := listing_problem(os.path.realpath(root)):
-            words = f"{version}, but tracked files that ignore rules name are left out of {root}: {problem}"
+            words = f"{version}, but tracked files that match ignore rules are left out of {root}: {problem}"
             return Check("git", "off", words)
         return Check("git", "ok", version)
     seen = "not found" if output.status == "missing" else f"does not start ({output.status})"
-    words = f"{seen}; findling applies ignore rules itself, and tracked files that they name are left out"
+    words = f"{seen}; findling applies ignore rules itself, and leaves out tracked files that match them"
     return Check("git", "off", words, "Install git, such as: apt install git, brew install git, winget install Git.Git")
 
 
@@ -208,7 +212,7 @@ def _index(root: Path, cache: bool, *, by_search: bool) -> Check:
     if shutil.disk_usage(directory).free == 0:
         return Check("index", "broken", f"the disk that holds {where} is full: free some room")
     if problem := store.soundness.problem(directory):
-        remedy = f"findling index {root} builds it anew{', and so does the next search' if by_search else ''}"
+        remedy = f"findling index {root} rebuilds it{', and so does the next search' if by_search else ''}"
         return Check("index", "off" if store.soundness.is_older(directory) else "broken", problem, remedy)
     mode = store.sqlite_check.journal_mode(directory / store.DATABASE)
     if mode != "wal":
@@ -217,15 +221,15 @@ def _index(root: Path, cache: bool, *, by_search: bool) -> Check:
     try:
         store.WriterLock(directory, wait_s=0.0).release()
     except errors.IndexBusy:
-        return Check("index", "ok", f"{where}, sound; another process is writing it just now")
-    return Check("index", "ok", f"{where}, sound and writable")
+        return Check("index", "ok", f"{where}, intact; another process is writing it now")
+    return Check("index", "ok", f"{where}, intact and writable")
 
 
 _BECAUSE: Final = {
     "main_worktree": " (that of the main work tree)",
     "bare_repository": " (that of all its work trees)",
     "not_writable": " (the root cannot be written)",
-    "not_a_folder": " (.findling in the root is no folder)",
+    "not_a_folder": " (.findling in the root is not a folder)",
 }
 
 

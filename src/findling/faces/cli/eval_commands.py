@@ -62,8 +62,8 @@ class _Asked(NamedTuple):
 
 
 class _How(NamedTuple):
-    """How one repository is asked in one setting. ``config`` None: as is configured there. ``apart``: with an index of
-    its own, so that the other settings' stays as it is; ``kept`` is the folder of one that stays."""
+    """How one repository is asked in one setting. ``config`` None: as the repository is configured. ``apart``: with an
+    index of its own, so that the index of other settings stays as it is; ``kept`` is the folder of one that stays."""
 
     config: Config | None = None
     apart: bool = False
@@ -116,7 +116,7 @@ def _judged(args: Namespace, session: Session) -> int:
 
 
 def _cut(queries: Sequence[Judged]) -> list[str]:
-    """What there is to say of queries that are too long to be searched for as a whole."""
+    """A note about queries that were cut because they are too long."""
     cut = [query.id for query in queries if shortened(query.text)[1]]
     if not cut:
         return []
@@ -125,14 +125,14 @@ def _cut(queries: Sequence[Judged]) -> list[str]:
 
 
 def _settings(args: Namespace) -> tuple[Setting, list[Setting | Path]]:
-    """What is reported, and what was typed behind each --compare: a setting, or the file of a run. As `parse`."""
+    """The setting that is reported, and each --compare as a setting or the file of a run. Raises as `parse`."""
     texts = dict.fromkeys(args.compare)
     reported = parse(f"{MODE}={args.mode}", args.mode)
     return reported, [parse(text, args.mode) if is_setting(text) else Path(text) for text in texts]
 
 
 class _Checked:
-    """Whether settings can be asked, before any is: what the configuration says of them, and their models."""
+    """Checks all settings before the first query is asked: their configuration, and that their model answers."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -160,7 +160,7 @@ def _read_runs(run_file: Path, others: Sequence[Setting | Path]) -> list[_Asked]
     for other in others:
         if not isinstance(other, Path):
             raise InvalidInput(
-                f"{other.text} is a setting, and nothing is asked without --corpora.", remedy="Name a run."
+                f"{other.text} is a setting, and settings need --corpora.", remedy="Name the file of an older run."
             )
         paths.append(other)
     return [_Asked(path.name, load_run(path)) for path in paths]
@@ -219,7 +219,7 @@ def _ask(
     mode: Mode,
     write: Callable[[dict[str, Any]], None],
 ) -> str:
-    """Index a repository, answer its queries into the run; what there is to say of it, which is called ``name``."""
+    """Index a repository and write the answers to its queries; gives a sentence about it, which is called ``name``."""
     with session.progress() as progress:
         report = engine.index(progress=progress)
         for line in ask(engine, queries, mode=mode, limit=args.limit, progress=progress):
@@ -235,7 +235,7 @@ def _ask(
 def _from_history(args: Namespace, session: Session) -> int:
     for option in ("queries", "corpora", "run", "repos", "plots"):
         if getattr(args, option):
-            raise InvalidInput("--from-history makes its own queries, answers and corpora.", remedy="Give --out alone.")
+            raise InvalidInput("--from-history makes its own queries, answers and corpora.", remedy="Give only --out.")
     out = as_path(args.out)
     if out is None:
         raise InvalidInput("--out is missing.", remedy="Name the folder to write questions, answers and numbers to.")
@@ -272,11 +272,11 @@ def _from_history(args: Namespace, session: Session) -> int:
 
 
 def _of_copy(config: Config, typed: Collection[str] = ()) -> Config:
-    """What holds of a copy: no git lists it, what is wanted was copied, and all of it counts that was not ``typed`` to
-    be left out. Raises InvalidInput for what a copy cannot show."""
+    """The configuration for a copy. It holds only wanted files and git does not list it, so all of it is indexed, but
+    for ``typed`` options that exclude files. Raises InvalidInput for options that have no effect on a copy."""
     if "index.hidden" in typed:
         raise InvalidInput(
-            "index.hidden decides what is copied, and nothing about a copy.",
+            "index.hidden has no effect on the copy: it decides what is copied.",
             remedy="Configure it, or ask about the repository itself with --corpora.",
         )
     index = config.index
@@ -287,7 +287,7 @@ def _of_copy(config: Config, typed: Collection[str] = ()) -> Config:
 
 @contextmanager
 def _scratch(kept: Path | None) -> Iterator[Path]:
-    """Where a copy or an index is made: a folder that stays, or one that is gone afterwards, also after SIGTERM."""
+    """A folder for a copy or an index: ``kept``, or a temporary one that is deleted at the end, also after SIGTERM."""
     if kept is not None:
         yield kept
         return
@@ -332,7 +332,9 @@ def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InvalidInput(f"{folder} cannot be made: {error.strerror or error}.", remedy="Name another.") from error
+        raise InvalidInput(
+            f"{folder} cannot be created: {error.strerror or error}.", remedy="Name another folder."
+        ) from error
 
 
 def _write(path: Path, data: str | bytes) -> str:

@@ -42,7 +42,9 @@ def grep(args: Namespace, session: Session) -> int:
         opened = [stack.enter_context(session.open(path)) for path in paths or [_here(args)]]
         roots = {each.root: each for each in opened}
         if args.json and len(roots) > 1:
-            raise InvalidInput("--json is of one project.", remedy="Name paths of one, or use --json-events.")
+            raise InvalidInput(
+                "--json works for one project at a time.", remedy="Name paths of one, or use --json-events."
+            )
         found = False
         for root, engine in roots.items():
             scopes = [each.scope for each in opened if each.root == root]
@@ -85,7 +87,7 @@ def _grep(
             nothing = words.nothing_in_scope(asked, skipped, session.places(engine).shown)
             deeper = [f"{glob}*" for glob in args.path_globs if glob.endswith("/*")]
             if deeper and search(path_globs=_from_here(engine.root, deeper)).totals.files_searched:
-                nothing += f"; {' and '.join(deeper)} would take folders below"
+                nothing += f"; {' and '.join(deeper)} would include subfolders"
         elif len(patterns) == 1 and not args.inverted and (args.fixed or words.is_plain(patterns[0])):
             nothing = words.absent_text(patterns[0], totals)
         session.notes(words.grep_notes(totals, nothing=nothing, cut=not (totals.counts_exact or session.reader_left)))

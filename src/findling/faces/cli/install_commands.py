@@ -57,11 +57,11 @@ def _chosen(names: Sequence[str]) -> list[Agent]:
     table = {agent.id: agent for agent in agents.known()}
     for name in names:
         if name not in table:
-            raise InvalidInput(f"There is no agent {name!r}.", remedy=f"Known are {', '.join(table)}.")
+            raise InvalidInput(f"There is no agent {name!r}.", remedy=f"Known agents: {', '.join(table)}.")
     found = [table[name] for name in dict.fromkeys(names)] or [agent for agent in table.values() if agent.is_here]
     if not found:
         raise InvalidInput(
-            "No coding agent was found on this machine.", remedy=f"--agent names one of {', '.join(table)}."
+            "No coding agent was found on this machine.", remedy=f"Name one with --agent: {', '.join(table)}."
         )
     return found
 
@@ -131,7 +131,7 @@ def _shown(file: Path | None) -> str:
 def _agreed(wanted: Sequence[Change]) -> bool:
     if not is_terminal(sys.stdin):
         raise InvalidInput(
-            f"Nothing was written: {count(len(wanted), 'file')} would change, and nobody can be asked.",
+            f"Nothing was written: {count(len(wanted), 'file')} would change, and there is no terminal to ask on.",
             remedy="--yes writes without asking, --dry-run only shows.",
         )
     write_line(sys.stderr, f"Write {count(len(wanted), 'file')}? [y/N] ")
@@ -140,5 +140,5 @@ def _agreed(wanted: Sequence[Change]) -> bool:
 
 
 def _done(written: int, *, remove: bool) -> str:
-    what = "findling was taken out" if remove else "start the agent anew to see findling's tools"
+    what = "findling was taken out" if remove else "restart the agent to see findling's tools"
     return f"{count(written, 'file')} written; {what}"

@@ -92,7 +92,7 @@ def _list(library: Library, args: Namespace, session: Session) -> Answer:
     if args.subject is not None:
         raise InvalidInput(f"Unexpected argument {args.subject!r}.", remedy="`findling library status NAME` shows one.")
     found = library.collections()
-    blocks = [[(c.name, c.path if c.exists else f"{c.path} (not there)")] for c in found]
+    blocks = [[(c.name, c.path if c.exists else f"{c.path} (missing)")] for c in found]
     value = [
         {"name": c.name, "path": c.path, "kind": c.kind, "added_at": c.added_at, "exists": c.exists} for c in found
     ]
@@ -115,7 +115,7 @@ def _status(library: Library, args: Namespace, session: Session) -> Answer:
 
 def _remove(library: Library, args: Namespace, session: Session) -> Answer:
     if not args.subject:
-        raise InvalidInput("Which collection to remove is missing.", remedy="findling library remove NAME")
+        raise InvalidInput("Missing NAME.", remedy="Usage: findling library remove NAME")
     removed: Removed = library.remove(args.subject)
     files = "what was fetched is deleted" if removed.fetched else "the files are untouched"
     what = f"{words.count(removed.files, 'file')}, {words.count(removed.chunks, 'passage')}; {files}"
@@ -159,7 +159,7 @@ def _report_notes(name: str, report: IndexReport) -> list[str]:
     if report.skipped:
         notes.append(f"left out: {words.counted(file.reason for file in report.skipped)}")
     if not report.complete:
-        notes.append("not everything is indexed; `findling library refresh` goes on")
+        notes.append("indexing is not complete; `findling library refresh` continues it")
     return [f"{name}: {note}" for note in notes]
 
 
@@ -203,13 +203,13 @@ _HOSTS: Final = frozenset(("github.com", "gitlab.com", "codeberg.org", "bitbucke
 def _fetch(library: Library, args: Namespace, session: Session) -> Answer:
     """Fetch and wait. Raises what the job failed with; Ctrl-C cancels it."""
     if not args.subject:
-        raise InvalidInput("What to fetch is missing.", remedy="findling library fetch URL")
+        raise InvalidInput("Missing URL.", remedy="Usage: findling library fetch URL")
     job = library.fetch(request_of(args))
     with session.progress() as progress:
         job = _followed(library, job, progress)
     if job.status == "failed":
         plain = "." not in args.subject.rpartition("/")[2]
-        hint = "If it is a git repository, say --branch." if job.mode == "fetch_file" and plain else ""
+        hint = "If it is a git repository, add --branch." if job.mode == "fetch_file" and plain else ""
         raise FindlingError(f"{job.mode} failed ({job.error})", remedy=hint)
     result = dict(job.result or {})
     rows = [(name, str(result[key])) for key, name in _ROWS.items() if result.get(key) not in (None, "")]
@@ -219,28 +219,28 @@ def _fetch(library: Library, args: Namespace, session: Session) -> Answer:
 def _jobs(library: Library, args: Namespace, session: Session) -> Answer:
     found = library.jobs.all()
     rows = [(job.id, f"{job.mode}, {_state(job)}, {job.duration_s():.1f}s") for job in found]
-    notes = () if found else ("nothing was ever fetched",)
+    notes = () if found else ("nothing has been fetched yet",)
     return Answer([rows] if rows else [], {"jobs": [job_facts(job) for job in found]}, notes, _status_of(found))
 
 
 def _cancel(library: Library, args: Namespace, session: Session) -> Answer:
     if not args.subject:
-        raise InvalidInput("Which job to cancel is missing.", remedy="`findling library jobs` lists them.")
+        raise InvalidInput("Missing JOB.", remedy="`findling library jobs` lists them.")
     job = library.jobs.cancel(args.subject)
-    said = "asked to stop" if job.status == "running" else f"it has {job.status} already"
+    said = "asked to stop" if job.status == "running" else f"already {job.status}"
     return Answer([[(job.id, said)]], {"job": job_facts(job)})
 
 
 def request_of(args: Namespace) -> FileRequest | RepoRequest:
-    """A repository where the URL looks like one or something is said that only holds for one, else a file. Raises
-    `InvalidInput` for what only holds for the one beside what only holds for the other."""
+    """What to fetch: a repository if the URL looks like one or an option for repositories is given, else a file. Raises
+    `InvalidInput` where options for files and options for repositories are mixed."""
     url: str = args.subject
     said = args.branch or args.include or args.exclude or args.remove_comments
     repository = said or (args.name is None and _is_repo(url))
     if repository and (args.name is not None or args.max_mb is not None):
         raise InvalidInput(
             "--name and --max-mb are for a file; --branch, --include, --exclude, --remove-comments for a repository.",
-            remedy="Leave out the ones or the others.",
+            remedy="Use one group or the other.",
         )
     if repository:
         return RepoRequest(
@@ -257,7 +257,7 @@ def _is_repo(url: str) -> bool:
         parts = urlsplit(url)
         host = parts.hostname or ""
     except ValueError:
-        return False  # whoever fetches it says what is wrong with it
+        return False  # fetching it reports what is wrong with the URL
     path = parts.path.rstrip("/")
     return path.endswith(".git") or (host in _HOSTS and path.count("/") == 2)
 

@@ -1,4 +1,4 @@
-"""The command line's outer shell: which command, and what becomes of a failure. Must not know what commands do.
+"""The command line's outer shell: it chooses the command and reports failures. Must not know what commands do.
 
 Exit status: 0 found, 1 nothing found, 2 error, 130 interrupted. Answers go to stdout, everything else to stderr; a
 failure is one line. FINDLING_DEBUG=1 shows the traceback as well. Only what the typed command needs is imported.
@@ -37,9 +37,8 @@ _PRINTING: Final = ("findling.faces.cli.terminal", "findling.faces.cli.session",
 
 SERVER: Final = "serve"
 GARBAGE_THRESHOLD: Final = 300_000
-"""New objects between two searches for cycles, in a process that answers one command: by default importing what the
-command needs is interrupted often enough to take a tenth longer, and comparing 60,000 files with the disk, which needs
-two for each and leaves no cycles, as well."""
+"""New objects between two runs of the garbage collector, in a process that answers one command. With Python's default,
+imports take a tenth longer, and so does comparing 60,000 files with the disk; neither leaves garbage in cycles."""
 
 
 def main(argv: Sequence[str] | None = None, *, open_engine: OpenEngine | None = None) -> int:
@@ -68,13 +67,13 @@ def main(argv: Sequence[str] | None = None, *, open_engine: OpenEngine | None = 
         return ERROR
     finally:
         if argv is None:
-            gc.freeze()  # the process ends, which would look through all there is twice: a tenth of a short command
+            gc.freeze()  # else Python collects garbage twice at exit, which takes a tenth of a short command
     return status
 
 
 def _open_closed_streams() -> None:
-    """What goes to a stream that the caller closed goes nowhere: else the next file that is opened, perhaps one of the
-    index, would have its number."""
+    """Open /dev/null for each standard stream that the caller closed. Otherwise the next file that is opened, perhaps
+    one of the index, would get its descriptor and what is printed."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             stream = open(os.devnull, mode, encoding="utf-8")  # noqa: PTH123, SIM115 - for the whole process
@@ -145,7 +144,7 @@ def _instead_of(name: str) -> str:
 
 
 def _outermost(error: BaseException) -> FindlingError:
-    """What nobody expected, as a failure to tell."""
+    """An unexpected exception as an error with a message for people."""
     if isinstance(error, OSError) and _raised_by_printing(error):
         return FileAccess(
             f"The answer cannot be written to stdout: {error.strerror or error}.", remedy="Is there room where it goes?"
@@ -175,7 +174,7 @@ def _tell(line: str) -> None:
 
 
 def _raised_by_printing(error: OSError) -> bool:
-    """Whether it is stdout that could not be written: what opens files for a command does so in other modules."""
+    """Whether writing to stdout failed: the modules that print open no files."""
     trace = error.__traceback__
     module = ""
     while trace is not None:

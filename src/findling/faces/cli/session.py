@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 PROMPT_LINES = 4
-"""Of a screen: the command that was typed, what is said of the answer, and the next prompt."""
+"""Lines of a screen that the answer must leave free: the typed command, a note, and the next prompt."""
 
 
 class Session:

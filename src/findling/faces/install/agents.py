@@ -1,4 +1,4 @@
-"""The coding agents that can be told of findling: how to see that one is here, where it keeps its servers, and what an
+"""The coding agents that findling can be added to: how to detect one, where its servers are configured, and what an
 entry looks like there. The table is `agents.json`; docs/agents.md says what each row was checked against.
 """
 
@@ -20,7 +20,7 @@ ENTRY: Final = "findling"
 
 class Agent(Struct, frozen=True, forbid_unknown_fields=True):
     """``signs`` are files and folders that only a machine with the agent has, ``programs`` its commands. ``user`` and
-    ``project`` are files that it reads, the usual one first; without ``project`` it has no settings of a project.
+    ``project`` are files that it reads, the usual one first; without ``project`` it has no project settings.
     ``keys`` lead to the servers, ``entry`` is one of them. ``tools``: the families that fit. ``source``: where all
     this is said.
     """

@@ -1,6 +1,6 @@
-"""What would be written into an agent's settings, and the writing: a backup beside the file, the file replaced at once.
+"""Plans and carries out changes to an agent's settings, with a backup beside the file, which is replaced atomically.
 
-Taking out gives back the very file of before, unless it was changed meanwhile: then the entry alone goes.
+Removing restores the original file, unless it was changed since: then only the entry is removed.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ class Change(Struct, frozen=True):
 
 
 def planned(agent: Agent, project: Path | None, *, remove: bool = False) -> Change:
-    """What has to be done so that the agent knows findling, or knows it no longer. Changes nothing."""
+    """The change that adds findling to the agent's settings, or removes it. Changes nothing yet."""
     file = agent.file(project)
     if file is None:
-        return Change(agent.name, None, "unsupported", why="it has no settings of a project")
+        return Change(agent.name, None, "unsupported", why="it has no project settings")
     keys, toml = (*agent.keys, ENTRY), file.suffix == TOML
     server = agent.server(command(shared=project is not None))
 
@@ -64,7 +64,7 @@ def planned(agent: Agent, project: Path | None, *, remove: bool = False) -> Chan
 
 
 def entry(agent: Agent) -> str:
-    """What belongs into the user's settings, alone."""
+    """The text that belongs into the user's settings, without the rest of the file."""
     file = agent.file(None)
     assert file is not None, "every agent has settings of the user"
     server = agent.server(command(shared=False))
@@ -89,7 +89,7 @@ def _change(
 ) -> Change:
     try:
         if project is not None and not file.resolve().is_relative_to(project.resolve()):
-            return Change(name, file, "left_alone", why="it leads out of the project")
+            return Change(name, file, "left_alone", why="it is a link that leads out of the project")
         before = _read(file)
         text = (before or b"").decode()
         with_it, without_it = put(text), take(text)
@@ -115,7 +115,9 @@ def carry_out(change: Change) -> None:
     file, backup = change.file.resolve(), _backup(change.file)
     try:
         if _read(file) != change.before:
-            raise FileAccess(f"{change.file} was changed meanwhile; nothing was written to it.", remedy="Try again.")
+            raise FileAccess(
+                f"{change.file} was changed in the meantime; nothing was written to it.", remedy="Try again."
+            )
         if change.state == "add" and change.before is not None:
             _write(backup, change.before, file)
         if change.after is None:
@@ -141,7 +143,7 @@ def _read(file: Path) -> bytes | None:
     try:
         with file.open("rb") as opened:
             if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
-                raise ValueError("it is no file")
+                raise ValueError("it is not a regular file")
             data = opened.read(MOST_BYTES + 1)
     except FileNotFoundError:
         return None

@@ -86,7 +86,7 @@ def _toml_without(text: str, keys: Sequence[str]) -> str:
 
 def _must_be_object(value: object, key: str) -> None:
     if not isinstance(value, Mapping):
-        raise ValueError(f"{key!r} in it holds no settings")
+        raise ValueError(f"{key!r} in it is not a group of settings")
 
 
 # --- JSON --------------------------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ def _json_with(text: str, keys: Sequence[str], value: Mapping[str, Any]) -> str:
         if found is None:
             return _inserted(text, plain, at, key, _nested(keys[depth + 1 :], value))
         if plain[found.value] != "{":
-            raise ValueError(f"{key!r} in it holds no settings")
+            raise ValueError(f"{key!r} in it is not a group of settings")
         at = found.value
     assert found is not None
     old = json.loads(plain[found.value : found.end])
@@ -166,7 +166,7 @@ def _object_at(plain: str) -> int:
     except RecursionError:
         raise ValueError("it is nested too deep") from None
     if not isinstance(value, dict):
-        raise ValueError("it is no JSON object")
+        raise ValueError("it is not a JSON object")
     return plain.index("{")
 
 

@@ -1,6 +1,6 @@
 """The transport of the protocol over HTTP (its streamable form), for one machine or, with a token, for several.
 
-Must not know a tool. The SDK speaks the protocol; what is here is who may speak, how much, and the end.
+Must not know a tool. The SDK speaks the protocol; this module limits who may speak and how much, and ends the server.
 """
 
 from __future__ import annotations
@@ -126,8 +126,10 @@ def _tell(listening: Listening) -> None:
     options = listening.options
     lines = [f"findling: serving {listening.url}"]
     if options.token is None:
-        lines.append(f"note: every user of this machine may ask; {TOKEN_VARIABLE} or --token-file asks for a token")
+        lines.append(
+            f"note: every user of this machine may ask; {TOKEN_VARIABLE} or --token-file makes a token necessary"
+        )
     if not listening.loopback and not options.hosts:
-        lines.append("note: only requests to localhost are answered; --allow-host names what others call this machine")
+        lines.append("note: only requests to localhost are answered; --allow-host adds other names of this machine")
     sys.stderr.write("".join(f"{line}\n" for line in lines))
     sys.stderr.flush()

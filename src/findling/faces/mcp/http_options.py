@@ -1,4 +1,4 @@
-"""Who may ask over HTTP, and where: the address, the token, and the names of hosts and origins. Plain values.
+"""The options of an HTTP server: its address, its token, and the names of hosts and origins. Plain values.
 
 Read before anything is loaded; must not know the SDK. A token never comes from an argument, which every user of the
 machine can read, and is never shown.
@@ -103,7 +103,7 @@ def _address(text: str) -> tuple[str, int]:
 def _checked(form: re.Pattern[str], text: str, option: str, example: str) -> str:
     value = text.lower().rstrip("/")
     if not form.fullmatch(value):
-        raise InvalidInput(f"{option} {text!r} names no host.", remedy=f"Write {example}; there are no patterns.")
+        raise InvalidInput(f"{option} {text!r} is not valid.", remedy=f"Write {example}; patterns are not supported.")
     return value
 
 
@@ -115,14 +115,14 @@ def _token_of_file(path: Path) -> str:
     except OSError as error:
         raise InvalidInput(f"The token's file {str(path)!r} cannot be read: {error.strerror}.") from error
     if os.name == "posix" and state.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise InvalidInput(f"Others may read the token's file {str(path)!r}.", remedy=f"chmod 600 {path}")
+        raise InvalidInput(f"The token's file {str(path)!r} can be read by others.", remedy=f"chmod 600 {path}")
     return text.decode("ascii", "replace").strip()
 
 
 def _check_token(token: str, place: str) -> None:
     if not MIN_TOKEN <= len(token) <= MAX_TOKEN or not _TOKEN.fullmatch(token):
         raise InvalidInput(
-            f"What {place} holds is no token: {MIN_TOKEN} to {MAX_TOKEN} letters, digits and ._~+/=- in one line.",
+            f"{place} does not hold a token: {MIN_TOKEN} to {MAX_TOKEN} letters, digits and ._~+/=- in one line.",
             remedy="Make one: python -c 'import secrets; print(secrets.token_urlsafe(32))'",
         )
 

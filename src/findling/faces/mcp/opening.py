@@ -65,7 +65,7 @@ def listed(tool: Tool) -> Message:
 
 
 class Heard(NamedTuple):
-    """What becomes of a line: the answer to it, and what the SDK has to hear of it."""
+    """What is done with a line: the reply to send at once, and the line to pass on to the SDK; each may be None."""
 
     reply: str | None
     line: Line | None
@@ -79,12 +79,12 @@ class Opening:
         self._handshakes = [version for version, methods in results.items() if "initialize" in methods]
         self._version = ""
         self.is_over = False
-        """Everything is the SDK's to answer from now on."""
+        """From now on the SDK answers everything."""
         self.is_done = False
-        """The client has what it needs to begin, or asks for more."""
+        """The client knows the tools, or has asked something that only the SDK answers."""
 
     def hear(self, line: Line) -> Heard:
-        """What to answer, and what to pass on."""
+        """The reply to one line, and what to pass on to the SDK."""
         if self.is_over:
             return Heard(None, line)
         message = _plain(line)
@@ -106,7 +106,7 @@ class Opening:
         return Heard(reply, Line(json.dumps({**message, "id": OPENING_ID}).encode(), too_long=False))
 
     def _result(self, message: Message) -> Message | None:
-        """The described result of a request; None where there is none, or the SDK might answer another."""
+        """The described result of a request; None where there is none, or where the SDK might answer differently."""
         method, params = message["method"], message.get("params", {})
         version = _version(message)
         if method == "initialize":
@@ -123,7 +123,7 @@ class Opening:
 
 
 def _plain(line: Line) -> Message | None:
-    """The message if any reader of JSON reads the same in it, and it is a request or notification; else None."""
+    """The message if it is a plain request or notification that every JSON parser reads alike; else None."""
     if line.too_long or len(line.data) > MAX_BYTES or b"\\ud" in line.data.lower():  # or half an emoji
         return None
     try:

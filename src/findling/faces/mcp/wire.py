@@ -1,4 +1,4 @@
-"""The lines of the protocol over stdin and stdout: who reads and writes them. Must not know a message, nor the SDK.
+"""Reads and writes the lines of the protocol over stdin and stdout. Must not know a message, nor the SDK.
 
 Only the protocol is written to the stream that was stdout. Light: a server's first answers wait for nothing else.
 """
@@ -63,7 +63,7 @@ class TooLong(Refused):
 
     def __init__(self, head: bytes, tail: bytes, most: int) -> None:
         ends = (part.decode("utf-8", "replace") for part in (head[:MAX_ENDS], tail[-MAX_ENDS:]))
-        super().__init__(INVALID_REQUEST, f"A message has at most {most} bytes, and this one has more.", _id_in(*ends))
+        super().__init__(INVALID_REQUEST, f"The message has more than {most} bytes, which is the limit.", _id_in(*ends))
 
 
 def read_message(data: bytes) -> str:
@@ -87,7 +87,7 @@ def read_message(data: bytes) -> str:
 
 
 def _check(message: object) -> None:
-    """Nothing if the SDK answers it, or nobody waits for an answer."""
+    """Raises `Refused` for a request that the SDK would not answer; what needs no answer passes."""
     if not isinstance(message, dict):
         raise Refused(INVALID_REQUEST, SHAPE)
     method, request_id = message.get("method"), message.get("id")

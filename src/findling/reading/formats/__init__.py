@@ -1,8 +1,8 @@
-"""Documents that are no text by themselves: a module for each format makes text of a file's bytes.
+"""Converts documents to text. Each format has a module that makes text of a file's bytes.
 
-In the text each page, slide, chapter or block of cells begins with a line of its own (`model.document_places`). They
-must not know paths on disk, chunks or the index. Each loads its library, so a format's module is loaded when a document
-of that format comes. Runs in a worker process that may be killed.
+In the text each page, slide, chapter or block of cells begins with a line of its own (`model.document_places`). A
+format's module loads its library, so it is imported with the first document of that format. The modules must not know
+paths on disk, chunks or the index. They run in a worker process, which may be killed.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import Final
 from findling.reading.formats.model import NotConverted
 
 _MODULES: Final = {"docx": "word", "pptx": "slides", "xlsx": "sheets", "html": "page"}
-"""What makes text of a format, where its name is another one."""
+"""Format -> module, where the names differ."""
 
 _DETAIL_CHARS: Final = 300
-"""Of a library's message: some repeat the document."""
+"""The length at which a library's message is cut: some repeat the document."""
 
 
 def convert(form: str, data: bytes) -> str:
     """The text of a document in the format ``form`` (see `format_of`). Raises `NotConverted`.
 
-    Whatever else goes wrong inside a library is that, too: a document that cannot be read is broken.
+    Any other failure inside a library raises it, too: the document counts as broken.
     """
     module = _MODULES.get(form, form)
     try:

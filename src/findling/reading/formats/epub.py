@@ -1,4 +1,4 @@
-"""Electronic books (``.epub``) to text: their chapters in the order of reading, each a place. Pure."""
+"""Converts electronic books (``.epub``) to text, chapter by chapter in the order of reading. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from findling.reading.formats.package import Package, attribute, events, part_na
 _CONTAINER: Final = "META-INF/container.xml"
 _ENCRYPTION: Final = "META-INF/encryption.xml"
 _FONTS_ONLY: Final = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
-"""Fonts that are disguised; the text is open."""
+"""Methods that encrypt fonts only, so that the text can be read."""
 
 
 def epub_text(data: bytes) -> str:
@@ -31,7 +31,7 @@ def epub_text(data: bytes) -> str:
         "",
     )
     if not package.has(main):
-        raise NotConverted("broken_document", "it does not say what it consists of")
+        raise NotConverted("broken_document", "its list of parts is missing")
     text = Text()
     for number, name in enumerate(_chapters(package, main), 1):
         text.place(f"chapter {number}")

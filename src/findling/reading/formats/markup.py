@@ -1,4 +1,4 @@
-"""A piece of a page, as a chunk cuts it, to what people read of it: with the tags that it has, whole or not."""
+"""Turns a piece of a web page into the text that people read. The piece may begin or end inside a tag."""
 
 from __future__ import annotations
 

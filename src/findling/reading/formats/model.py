@@ -9,10 +9,10 @@ from typing import Final
 from findling.model import document_places as places
 
 MAX_CHARS: Final = 16_000_000
-"""Of one document's text: twenty long books. More is data, or an attack."""
+"""The most text of a document: twenty long books. More is data, or an attack."""
 
 MAX_CPU_S: Final = 15.0
-"""Computing time for one document; its pages, parts and cells are counted against it as they come."""
+"""Processor time for one document. The clock is looked at while its parts come."""
 
 _CLOCK_EVERY: Final = 64
 """Pieces written between two looks at the clock."""
@@ -35,7 +35,7 @@ class NotConverted(Exception):
 
 
 class Text:
-    """A document's text as it is written. Bounded in size and time: raises `NotConverted`."""
+    """Collects a document's text. Bounded in size and time: raises `NotConverted`."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
@@ -45,11 +45,11 @@ class Text:
         self._blocks = 0
 
     def place(self, name: str) -> None:
-        """What follows stands there; a place without text is left out."""
+        """Begin a page or the like. One without text is left out."""
         self._place = name
 
     def block(self, text: str, *, verbatim: bool = False) -> None:
-        """A paragraph, a list, a table: lines that belong together. Blank text is nothing."""
+        """Add a paragraph, a list or a table: lines that belong together. Blank text adds nothing."""
         self.check()
         text = clean(text)
         if not text.strip():

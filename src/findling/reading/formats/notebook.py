@@ -1,5 +1,5 @@
-"""Jupyter notebooks to text, for where they are documents: their cells, each a place, code in fences. Outputs are left
-out: they are results, and what made them is in the cells.
+"""Converts Jupyter notebooks to text, where they count as documents: cell by cell, with code in fences. Outputs are
+left out, because they are results of the code.
 """
 
 from __future__ import annotations

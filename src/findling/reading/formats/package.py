@@ -1,5 +1,5 @@
-"""A zip archive that is a document: its parts by name, unpacked within bounds, and the XML in them. Nothing is ever
-written to a disk.
+"""Reads documents that are zip archives: their parts by name, unpacked within bounds, and the XML in them. Nothing is
+written to disk.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MAX_PARTS: Final = 20_000
 """Entries of an archive; a book of a thousand chapters with pictures has some thousands."""
 
 MAX_UNPACKED: Final = 256_000_000
-"""Bytes of all parts that are read, as they come out: what an archive says of itself is not believed."""
+"""Bytes of all parts together, counted as they are unpacked: the sizes that an archive states are not trusted."""
 
 MAX_PART: Final = 64_000_000
 """Bytes of a part that is held as a whole."""
@@ -36,7 +36,7 @@ class Package:
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
         except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
-            raise NotConverted("broken_document", f"it is no archive: {error}") from error
+            raise NotConverted("broken_document", f"it is not an archive: {error}") from error
         entries = self._zip.infolist()
         if len(entries) > MAX_PARTS:
             raise NotConverted("too_large", f"it has {len(entries):,} parts")
@@ -50,7 +50,7 @@ class Package:
         return list(self._entries)
 
     def pieces(self, name: str) -> Iterator[bytes]:
-        """A part as it comes out; nothing for one that is not there."""
+        """A part in pieces, as it is unpacked; nothing for a part that is missing."""
         entry = self._entries.get(name)
         if entry is None:
             return
@@ -67,7 +67,7 @@ class Package:
             raise NotConverted("broken_document", f"{name[:80]} cannot be unpacked: {error}") from error
 
     def read(self, name: str) -> bytes:
-        """A whole part, b'' for one that is not there."""
+        """A whole part; b'' for one that is missing."""
         found: list[bytes] = []
         size = 0
         for piece in self.pieces(name):
@@ -78,7 +78,7 @@ class Package:
         return b"".join(found)
 
     def targets(self, name: str) -> dict[str, str]:
-        """What the part ``name`` refers to: id to part."""
+        """The parts that the part ``name`` refers to: id -> part."""
         folder, own = posixpath.split(name)
         found: dict[str, str] = {}
         for kind, tag, attributes in events(self.pieces(f"{folder}/_rels/{own}.rels".lstrip("/"))):
@@ -103,7 +103,7 @@ MAX_DEPTH: Final = 500
 """Elements within elements; documents that people write stay below 100."""
 
 MAX_TEXT: Final = 2 * MAX_CHARS
-"""Characters between the elements of one part: readers gather some before they write any."""
+"""The most characters between the elements of a part: readers collect some before they write them."""
 
 Attributes: TypeAlias = Mapping[str, str]
 Event: TypeAlias = (
@@ -168,7 +168,7 @@ def events(pieces: Iterable[bytes]) -> Iterator[Event]:
 
 
 def attribute(attributes: Attributes, name: str) -> str:
-    """By its local name, '' for one that is not there."""
+    """The value of an attribute by its local name; '' where it is missing."""
     if name in attributes:
         return attributes[name]
     ending = f" {name}"

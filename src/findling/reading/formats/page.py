@@ -1,5 +1,6 @@
-"""Web pages to text: what a page is about, as Markdown, without menus, footers and the like. The one module that
-knows selectolax (Lexbor); without it pages are left out, and say so.
+"""Converts web pages to text: their content as Markdown, without menus, footers and the like.
+
+The one module that uses selectolax (Lexbor). Without it web pages are left out, with that reason.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _UNCLOSED: Final = frozenset(
     b"tbody tfoot colgroup html head body rp rt".split()
 )
 _ENOUGH_CHARS: Final = 200
-"""A main part that says less, on a page that says much more, is not the main part."""
+"""A main part with less text than this is not the main part, where the page has `_MUCH_MORE` times as much."""
 _MUCH_MORE: Final = 5
 
 
@@ -54,7 +55,7 @@ def page_text(data: bytes) -> str:
 
 
 def write(text: Text, data: bytes, *, whole: bool = False) -> None:
-    """A page's content behind what there is. ``whole``: nothing of it is taken for a menu. Raises `NotConverted`."""
+    """Add a page's content to ``text``. ``whole``: no part of it is taken for a menu. Raises `NotConverted`."""
     decoded = decode(data)
     if not isinstance(decoded, Decoded):
         raise NotConverted("broken_document", decoded.detail)
@@ -93,7 +94,7 @@ def _check_depth(data: bytes) -> None:
 
 
 def _main(tree: object) -> list[LexborNode]:
-    """What the page says is its content, else its body."""
+    """The element that the page marks as its content, else its body."""
     from selectolax.lexbor import LexborHTMLParser
 
     assert isinstance(tree, LexborHTMLParser)
@@ -113,7 +114,7 @@ def _length(blocks: _Blocks) -> int:
 
 
 class _Writer:
-    """Walks a part of a page, without recursion, and gathers its blocks: (text, whether every space counts)."""
+    """Walks a part of a page, without recursion, and collects its blocks: (text, whether every space counts)."""
 
     def __init__(self, *, silence: bool) -> None:
         self._silence = silence
@@ -146,7 +147,7 @@ class _Writer:
         return self._blocks
 
     def _enter(self, node: LexborNode) -> bool:
-        """Whether what is in the node is read."""
+        """Whether the node's children are read."""
         tag = node.tag or ""
         if tag == "-text":
             self._line.append(_SPACES.sub(" ", node.text_content or ""))
@@ -234,7 +235,7 @@ class _Writer:
             self._items = []
 
     def _is_frame(self, node: LexborNode) -> bool:
-        """Whether it is around the content, by what it says of itself."""
+        """Whether the node is a menu or the like, by its attributes."""
         attributes = node.attributes
         if not attributes:
             return False
@@ -247,7 +248,7 @@ class _Writer:
 
 
 _SPOKEN: Final = frozenset("nav footer aside form".split())
-"""Read after all where a page would say nothing without."""
+"""Elements that are read after all where a page has no text without them."""
 
 
 def _fenced(node: LexborNode) -> str:

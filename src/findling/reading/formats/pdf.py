@@ -1,6 +1,7 @@
-"""PDF to text, page by page. The one module that knows PDFium: native code, so for a process that may die.
+"""Converts PDF to text, page by page.
 
-Without it (there is a wheel for every platform) PDF files are left out, and say so.
+The one module that uses PDFium. It is native code, and may crash its worker process. Without it (there is a wheel for
+every platform) PDF files are left out, with that reason.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Final
 from findling.reading.formats.model import NotConverted, Text
 
 MAX_PAGES: Final = 5_000
-"""The longest manuals have some thousands; at some milliseconds a page this is what the time is enough for."""
+"""The most pages. The longest manuals have some thousands, and the time suffices for no more."""
 
 MAX_PAGE_CHARS: Final = 400_000
 """A page of a book has three thousand characters, a poster of small print some ten times that."""
@@ -19,7 +20,7 @@ MAX_PAGE_CHARS: Final = 400_000
 _WRONG_PASSWORD: Final = 4
 _TRAILING = re.compile(r"[ \t]+(?=\r?\n)")
 _HYPHEN = re.compile("[\ufffe\u0002]\\s*")
-"""Where PDFium took a hyphen at the end of a line for the word's parting."""
+"""What PDFium writes for a hyphen that parts a word at the end of a line."""
 
 
 def pdf_text(data: bytes) -> str:

@@ -1,5 +1,5 @@
-"""Workbooks (``.xlsx``) to text: each block of rows a place such as ``Prices!A1:D20``, each row a line that begins
-with its number. Pure.
+"""Converts workbooks (``.xlsx``) to text. A block of rows begins with a place such as ``Prices!A1:D20``; each row is a
+line that begins with its number. Pure.
 
 What a cell shows is kept, formulas are not. Dates are told from numbers by the cell's format.
 """
@@ -20,10 +20,10 @@ MAX_STRINGS: Final = 2_000_000
 """Texts of a workbook that are held at once."""
 
 SPARSE: Final = 10
-"""A row that is so many times as wide as it has cells names their columns instead of showing the gaps."""
+"""A row that is more than this many times as wide as it has cells names their columns instead of showing the gaps."""
 
 MAX_COLUMNS: Final = 1_000
-"""Of a row; the others are left out."""
+"""The most columns of a row; further ones are left out."""
 
 _MAIN: Final = "xl/workbook.xml"
 _DATE_FORMATS: Final = frozenset((*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)))

@@ -1,4 +1,4 @@
-"""Presentations (``.pptx``) to text: each slide a place, its title a heading, its notes below it. Pure."""
+"""Converts presentations (``.pptx``) to text: slide by slide, with the title as a heading and the notes below. Pure."""
 
 from __future__ import annotations
 

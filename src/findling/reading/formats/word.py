@@ -1,4 +1,4 @@
-"""Word documents (``.docx``) to text: headings, lists and tables as in Markdown, notes at the end. Pure."""
+"""Converts Word documents (``.docx``) to text: headings, lists and tables as in Markdown, notes at the end. Pure."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _level(style: str) -> int:
 
 
 class _Body:
-    """Reads one part. Text of a table's cells is gathered by row; a table in a cell is read as its text."""
+    """Reads one part of a document. A table's cells are joined by row; a table in a cell is read as the cell's text."""
 
     def __init__(self, text: Text, levels: dict[str, int]) -> None:
         self._text = text
@@ -76,7 +76,7 @@ class _Body:
             if kind == "text":
                 if speaking and not silent:
                     self._said.append(value)
-            elif value == "Fallback":  # says again, for older programs, what stands before it
+            elif value == "Fallback":  # repeats for older programs what stands before it
                 silent += 1 if kind == "start" else -1
             elif value == "t":
                 speaking = kind == "start"

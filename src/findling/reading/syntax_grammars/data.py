@@ -1,6 +1,4 @@
-"""Languages of data, services, builds and deployments: SQL, Protocol Buffers, HCL, Solidity, Make, CMake, Dockerfile,
-just, Jsonnet; and Fortran.
-"""
+"""Finders for languages of data and builds: SQL, HCL, Solidity, Make, CMake, Jsonnet; and for Fortran."""
 
 from __future__ import annotations
 
@@ -44,9 +42,6 @@ def sql_type(node: Node, text: bytes, place: int) -> Definitions:
     yield from sql(kind)(node, text, place)
 
 
-# --- Protocol Buffers
-
-
 # --- HCL (Terraform): names as expressions refer to them
 
 _HCL_KINDS = {
@@ -80,12 +75,9 @@ def hcl_block(node: Node, text: bytes, place: int) -> Definitions:
 # --- Solidity
 
 
-def solidity_unnamed(name: str) -> Finder:
-    def find(node: Node, text: bytes, place: int) -> Definitions:
-        written = name or text[node.start_byte : node.end_byte].split(b"(")[0].split()[0].decode("utf-8", "replace")
-        yield Definition("method", written, node, body=get(node, "body"))
-
-    return find
+def solidity_fallback(node: Node, text: bytes, place: int) -> Definitions:
+    written = text[node.start_byte : node.end_byte].split(b"(")[0].split()[0].decode("utf-8", "replace")
+    yield Definition("method", written, node, body=get(node, "body"))
 
 
 # --- Make
@@ -114,12 +106,6 @@ def cmake_command(node: Node, text: bytes, place: int) -> Definitions:
     kind = _CMAKE_TARGETS.get(text_of(word, text).lower()) if word is not None else None
     if kind is not None and at is not None and "$" not in text_of(at, text):
         yield from named(kind, at, text)
-
-
-# --- Dockerfile: stages, arguments and environment
-
-
-# --- just
 
 
 # --- Jsonnet

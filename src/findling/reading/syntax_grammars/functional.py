@@ -1,4 +1,4 @@
-"""Functional languages: Haskell, OCaml, Erlang, Elixir, Nix, Clojure, Scheme, Racket."""
+"""Finders for functional languages: Haskell, OCaml, Erlang, Elixir, Nix, Clojure, Scheme, Racket."""
 
 from __future__ import annotations
 
@@ -26,12 +26,6 @@ if TYPE_CHECKING:
 
 
 # --- Haskell: a signature and the clauses after it are one function
-
-
-def haskell_value(node: Node, text: bytes, place: int) -> Definitions:
-    at = get(node, "name") or get(node, "<infix>/operator")
-    if at is not None and at.type in ("variable", "prefix_id", "operator", "prefix_operator"):
-        yield from named("fn", at, text, body=get(node, "match"), strip="()` ")
 
 
 def haskell_instance(node: Node, text: bytes, place: int) -> Definitions:

@@ -1,4 +1,4 @@
-"""Languages with a runtime below them: Java, Kotlin, Scala, Groovy, C#, PowerShell, Dart.
+"""Finders for languages that run on a virtual machine: Kotlin, Scala, Groovy, C#, PowerShell, Dart.
 
 Packages and C#'s namespaces are neither symbols nor part of qualified names.
 """
@@ -16,7 +16,6 @@ from findling.reading.syntax_grammars.model import (
     child_of_type,
     children_of_type,
     get,
-    is_constant_name,
     named,
     text_of,
     value_kind,
@@ -27,17 +26,6 @@ if TYPE_CHECKING:
 
 
 # --- Kotlin
-
-
-def kotlin_property(node: Node, text: bytes, place: int) -> Definitions:
-    at = get(node, "<variable_declaration>/<identifier>")
-    if at is not None:
-        constant = is_constant_name(text_of(at, text)) or b"const " in text[node.start_byte : at.start_byte]
-        yield from named("constant" if constant else "variable", at, text, strip="`")
-
-
-def kotlin_constructor(node: Node, text: bytes, place: int) -> Definitions:
-    yield Definition("method", "constructor", node, body=child_of_type(node, "block"))
 
 
 _KOTLIN_ANNOTATION = re.compile(rb"^[ \t]*(?:\w+[ \t]+)*annotation[ \t]+class[ \t]+(\w+)", re.MULTILINE)
@@ -85,22 +73,6 @@ def groovy_constructor(node: Node, text: bytes, place: int) -> Definitions:
 
 
 # --- C#
-
-
-def csharp_indexer(node: Node, text: bytes, place: int) -> Definitions:
-    yield Definition("method", "this", get(node, "parameters"), body=child_of_type(node, "accessor_list"))
-
-
-def csharp_operator(node: Node, text: bytes, place: int) -> Definitions:
-    at = get(node, "operator") or get(node, "type")
-    if at is not None:
-        yield Definition("method", f"operator {text_of(at, text)}", at, body=get(node, "body"))
-
-
-def csharp_destructor(node: Node, text: bytes, place: int) -> Definitions:
-    at = get(node, "name")
-    if at is not None:
-        yield Definition("method", "~" + text_of(at, text), at, body=get(node, "body"))
 
 
 # --- PowerShell

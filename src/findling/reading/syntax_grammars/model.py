@@ -1,4 +1,4 @@
-"""The words in which a language's grammar table is written: what to do with which kind of syntax node.
+"""The vocabulary of grammar tables: what to do with which type of syntax node.
 
 A table maps node types to actions; the walk (``findling.reading.syntax_walk``) interprets it. Tables know node and
 field names of one grammar; they must not know files, lines, signatures or comments' texts beyond their markers.
@@ -133,12 +133,12 @@ def is_constant_name(name: str) -> bool:
 
 
 def value_kind(name: str) -> str:
-    """What a name that holds a value is, by how it is written."""
+    """Whether a name that holds a value is a constant or a variable, by how it is written."""
     return "constant" if is_constant_name(name) else "variable"
 
 
 def place_inside(kind: str) -> int | None:
-    """What the inside of a definition of this kind is to what stands there."""
+    """What kind of place the body of a definition of this kind is; None for one that is not looked into."""
     if kind in TYPE_KINDS:
         return TYPE
     if kind == "module":
@@ -146,14 +146,22 @@ def place_inside(kind: str) -> int | None:
     return FUNCTION if kind in ("fn", "method") else None
 
 
+Way = Callable[["Node"], "Node | None"]
+
+
 @cache
-def way(path: str) -> Callable[[Node], Node | None]:
-    """Leads from a node to one below it. Steps of a path are names of fields and, in angle brackets, types of children:
-    ``clause/name``, ``<argument_list>/<argument>``; ``.`` is the node itself, an empty path leads nowhere."""
+def way(path: str) -> Way:
+    """A function that leads from a node to one below it.
+
+    Steps of a path are names of fields and, in angle brackets, types of children: ``clause/name``,
+    ``<argument_list>/<argument>``. ``.`` is the node itself; an empty path leads nowhere. After a colon stand the types
+    that a field's node may have (``name:identifier``), after ``|`` a path to try where the one before leads nowhere.
+    """
     if not path:
         return lambda node: None
-    steps = [_step(step) for step in path.split("/")]
-    if len(steps) == 1:
+    first, _, other = path.partition("|")
+    steps = [_step(step) for step in first.split("/")]
+    if len(steps) == 1 and not other:
         return steps[0]
 
     def go(node: Node) -> Node | None:
@@ -162,18 +170,26 @@ def way(path: str) -> Callable[[Node], Node | None]:
             if at is None:
                 break
             at = step(at)
-        return at
+        return way(other)(node) if at is None and other else at
 
     return go
 
 
-def _step(step: str) -> Callable[[Node], Node | None]:
+def _step(step: str) -> Way:
     if step == ".":
         return lambda node: node
     if step.startswith("<"):
         types = tuple(step[1:-1].split())
         return lambda node: child_of_type(node, *types)
-    return methodcaller("child_by_field_name", step)
+    field, _, only = step.partition(":")
+    if not only:
+        return methodcaller("child_by_field_name", field)
+
+    def of_type(node: Node) -> Node | None:
+        at = node.child_by_field_name(field)
+        return at if at is not None and at.type in only.split() else None
+
+    return of_type
 
 
 def get(node: Node | None, path: str) -> Node | None:
@@ -197,7 +213,7 @@ def named(
 
 
 def imports(value: Node, name: str, text: bytes, call: re.Pattern[bytes], member: str) -> bool:
-    """``require("x")``, and ``a.name`` under the same name: these bind what is defined elsewhere."""
+    """Whether a value only binds what is defined elsewhere: ``require("x")``, or ``a.name`` under the same name."""
     if call.match(text, value.start_byte):
         return True
     return value.type == member and text.endswith(b"." + name.encode(), value.start_byte, value.end_byte)
@@ -210,6 +226,8 @@ PLACES: Mapping[str, int | None] = {"module": MODULE, "type": TYPE, "function": 
 class Define(Struct, frozen=True, forbid_unknown_fields=True):
     """The common case: a node that defines a name. ``name`` and ``body`` are the paths to both (`way`).
 
+    ``kind`` "value" is a constant or a variable, by how the name is written. ``before`` is put before the name;
+    ``called`` is the name of nodes that have none.
     ``words``: what may stand before the name -> the kind that it then is. ``each``: the path to several that are
     declared together; name and body are theirs, and so is the range where there is more than one. ``strip``: characters
     around the name that are not part of it. ``local``: also counts inside functions. ``inside``: what the body is to
@@ -222,6 +240,8 @@ class Define(Struct, frozen=True, forbid_unknown_fields=True):
     body: str = "body"
     each: str = ""
     strip: str = ""
+    before: str = ""
+    called: str = ""
     words: Mapping[str, str] = {}
     local: bool = True
     inside: str = ""
@@ -234,11 +254,14 @@ class Define(Struct, frozen=True, forbid_unknown_fields=True):
         kind = ""
         for one in ones:
             at, body = way(self.name)(one), way(self.body)(one)
+            if at is None and self.called:
+                at = one
             if at is not None:
                 kind = kind or self._kind(text[node.start_byte : at.start_byte])  # the first name's is that of all
                 inside = PLACES[self.inside] if self.inside else place_inside(kind)
-                name = text_of(at, text).strip(self.strip)
-                yield Definition(kind, name, at, body=body, place=inside, extent=one if len(ones) > 1 else None)
+                name = self.called or self.before + text_of(at, text).strip(self.strip)
+                own = value_kind(name) if kind == "value" else kind
+                yield Definition(own, name, at, body=body, place=inside, extent=one if len(ones) > 1 else None)
             elif self.unnamed != "none":
                 yield Definition("", body=body, place=PLACES[self.unnamed])
 

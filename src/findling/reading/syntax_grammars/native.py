@@ -1,6 +1,6 @@
-"""Languages that compile to machine code: C, C++, Objective-C, Go, Rust, Swift, Zig.
+"""Finders for languages that compile to machine code: C, C++, Objective-C, Go, Rust, Swift, Zig.
 
-Namespaces of C++ qualify names; they are no symbols of their own (they are in every file).
+Namespaces of C++ qualify names. They are not symbols, because they stand in every file.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def cpp_namespace(node: Node, text: bytes, place: int) -> Definitions:
 
 
 def objc_container(kind: str) -> Finder:
-    """An empty ``kind`` makes no symbol: an implementation is of what an interface defines."""
+    """Finds a class or protocol. An empty ``kind`` makes no symbol, as for the implementation of an interface."""
 
     def find(node: Node, text: bytes, place: int) -> Definitions:
         yield from named(kind, child_of_type(node, "identifier"), text, body=node, place=TYPE)
@@ -252,13 +252,6 @@ def swift_property(node: Node, text: bytes, place: int) -> Definitions:
         head = text[node.start_byte : at.start_byte]
         constant = head.rstrip().endswith(b"let") and (place == MODULE or b"static" in head)
         yield from named("constant" if constant else "variable", at, text)
-
-
-def swift_method(name: str) -> Finder:
-    def find(node: Node, text: bytes, place: int) -> Definitions:
-        yield Definition("method", name, get(node, "name"), body=get(node, "body"))
-
-    return find
 
 
 # --- Zig: types are values

@@ -1,4 +1,7 @@
-"""Languages of scripts: Python, Starlark, Ruby, Perl, Lua, Bash, batch files, Vim script, Julia, R."""
+"""Finders for scripting languages: Python, Starlark, Ruby, Perl, Lua, Bash, batch files, Vim script, Julia, R.
+
+The tables are in ``grammars.json``, here and in the other modules is what needs code.
+"""
 
 from __future__ import annotations
 
@@ -186,21 +189,9 @@ def lua_field(node: Node, text: bytes, place: int) -> Definitions:
 # --- shells, and Vim script
 
 
-def bash_assignment(node: Node, text: bytes, place: int) -> Definitions:
-    at = get(node, "name")
-    if at is not None and at.type == "variable_name":
-        yield from named(value_kind(text_of(at, text)), at, text)
-
-
 def batch_label(node: Node, text: bytes, place: int) -> Definitions:
     """What ``call`` can name."""
     yield Definition("fn", text_of(node, text).strip().lstrip(":").strip(), node)
-
-
-def vim_command(node: Node, text: bytes, place: int) -> Definitions:
-    at = get(node, "name")
-    if at is not None and at.type == "command_name":
-        yield from named("fn", at, text)
 
 
 # --- Julia

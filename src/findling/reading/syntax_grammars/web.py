@@ -1,7 +1,7 @@
-"""Languages of web pages: JavaScript, TypeScript, TSX, PHP, CSS, SCSS, GraphQL.
+"""Finders for the languages of web pages: JavaScript, TypeScript, TSX, PHP, CSS, SCSS, GraphQL.
 
-TypeScript's two grammars extend that of JavaScript, and so do their tables. PHP's namespaces are packages: neither
-symbols nor part of qualified names. Of style sheets what can be named elsewhere, not selectors.
+PHP's namespaces are packages: neither symbols nor part of qualified names. Of style sheets only what can be named
+elsewhere is a symbol; selectors are not.
 """
 
 from __future__ import annotations

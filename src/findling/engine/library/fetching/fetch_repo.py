@@ -99,7 +99,7 @@ def _brought(
     objects = home / OBJECTS
     make_folder(objects)
     if not (objects / "HEAD").exists():
-        _ok(run_git(["init", "--quiet", "--bare", "--template=", "."], cwd=objects), "git cannot start a repository")
+        _ok(run_git(["init", "--quiet", "--bare", "--template=", "."], cwd=objects), "git cannot create a repository")
     server = GitServer(target.scheme, target.host, target.port, addresses_of(target))  # type: ignore[arg-type]
     job.check()
     job.progress(2)

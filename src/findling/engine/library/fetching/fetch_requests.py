@@ -83,7 +83,7 @@ def checked(request: Request, config: Config) -> Request:
     if target.scheme != "https" and not target.permitted:
         raise FetchRefused("Repositories are fetched over https only.")
     if "?" in target.path:
-        raise FetchRefused("The URL of a repository has no query.")
+        raise FetchRefused("The URL of a repository cannot have a query.")
     branch = request.branch or named
     if branch:
         check_branch(branch)
@@ -118,7 +118,7 @@ _SHORT_COMMIT = re.compile(r"[0-9a-f]{7,39}")
 def part_problem(name: str) -> str:
     """Why ``name`` cannot be one part of a path on every system, '' when it can."""
     if name in ("", ".", ".."):
-        return "it is no name"
+        return "it is not a name"
     if "/" in name or "\\" in name or ":" in name:
         return "it has a slash, a backslash or a colon in it"
     if not name.isprintable() or any(char in '<>"|?*' for char in name):

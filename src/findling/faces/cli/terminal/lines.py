@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from findling.model.types import FileMatches, GrepStream, LineMatch, SymbolHit
 
 
-#: A line of more characters is data to a person; so much of it, around its first match, says what it is.
+#: A longer line is probably data: only so many characters around its first match are shown.
 LONGEST_LINE = 2000
-#: Of those, the characters before the first match.
+#: How many of these characters stand before the first match.
 _LEAD = 200
 _MARK = "…"
 
@@ -106,7 +106,7 @@ def printed_lines(file: FileMatches, *, groups: bool, only: bool) -> Iterator[Li
 
 
 def _only_matches(match: LineMatch) -> list[Line]:
-    """What takes the place of each match where a replacement was asked for; the whole line where nothing matches."""
+    """A line for each match, or for its replacement if one was asked for; the whole line where nothing matches."""
     if not match.spans:
         return _whole_line(match)
     texts = match.replaced or [match.text[start:end] for start, end in match.spans]
@@ -135,7 +135,7 @@ def _replaced(match: LineMatch) -> tuple[str, tuple[tuple[int, int], ...]]:
 
 
 def as_they_come(found: GrepStream, out: IO[str]) -> Iterator[FileMatches]:
-    """The files of an answer; what was printed of the first ones leaves at once, whoever reads it."""
+    """The files of an answer, flushing ``out`` now and then so that the first are seen before the last are found."""
     flush_at = 0.0
     for file in found:
         yield file

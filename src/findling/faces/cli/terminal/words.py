@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 NOTHING_FOUND = "nothing found"
-NO_USE = "nothing found that is surely or possibly one of its uses"
+NO_USE = "no certain, likely or possible use found"
 
 _MARKS: Mapping[str, str] = {"ok": "✓", "off": "○", "broken": "✗"}
 _MATCHES: Mapping[str, str] = {"exact": "", "prefix": "begins with", "part": "contains"}
@@ -49,7 +49,7 @@ _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
 def asked(paths: Sequence[str], globs: Sequence[str], languages: Sequence[str]) -> list[str]:
-    """What a file has to do to be searched."""
+    """The conditions that a file must meet to be searched, in words."""
     what = [f"lies in {' or '.join(paths)}"] if paths else []
     what += [f"matches {' or '.join(globs)}"] if globs else []
     wanted = [name for name in languages if not name.startswith("!")]
@@ -82,8 +82,8 @@ UNSURE = "nothing here looks like an answer"
 
 
 def search_notes(result: SearchResult, *, how_to_finish: str = "", doubted: bool = False) -> list[str]:
-    """``doubted``: whether an unsure answer is called so.
-    What is known to be absent, and that, are the last notes, which is what a terminal still shows."""
+    """``doubted``: whether to say that an answer is unsure. That, and what is known to be absent, are the last notes,
+    because the last lines are still on the screen."""
     notes = []
     if not result.hits and not result.is_absent:
         no_page = f"{count(result.total, 'file')} matched, there is no such page"
@@ -103,7 +103,7 @@ def search_notes(result: SearchResult, *, how_to_finish: str = "", doubted: bool
 
 
 def absent_notes(absent: Sequence[Absent], coverage: Coverage | None = None) -> list[str]:
-    """What is known not to occur; of a ``coverage`` the last says how many files were not searched."""
+    """A note for each text that is known not to occur; with ``coverage`` the last one counts the files not searched."""
     notes = [each.words for each in absent]
     if notes and coverage is not None and coverage.skipped:
         notes[-1] += f" ({_not_searched(coverage.skipped)})"
@@ -119,11 +119,11 @@ def _freshness(result: SearchResult | SymbolResult | EdgeResult) -> list[str]:
 
 def stopped(jobs: int) -> str:
     """What `findling stop` has done."""
-    return f"{count(jobs, 'run')}; what was indexed stays" if jobs else "nothing, as nothing is being indexed here"
+    return f"{count(jobs, 'run')}; what is indexed already stays" if jobs else "nothing: no indexing is running here"
 
 
 def grep_notes(totals: GrepResult, *, cut: bool, nothing: str = NOTHING_FOUND) -> list[str]:
-    """``totals``: with or without the files. ``cut``: the search ended before its end, though nobody wanted that."""
+    """``totals``: with or without the files. ``cut``: the search stopped early, which nobody asked for."""
     notes = [] if totals.total_files else [nothing]
     notes += list(totals.notes)
     if cut:
@@ -133,20 +133,20 @@ def grep_notes(totals: GrepResult, *, cut: bool, nothing: str = NOTHING_FOUND) -
     if totals.unindexed:
         read = "none" if totals.unindexed == totals.files_searched else "not all"
         notes.append(
-            f"searched {count(totals.files_searched, 'file')}, of which {read} are in an index as they are now"
+            f"searched {count(totals.files_searched, 'file')}, of which {read} are indexed in their present state"
         )
     return notes
 
 
 def absent_text(text: str, totals: GrepResult) -> str:
-    """What there is to say of a text that was looked for to the letter and not found."""
+    """The note for a literal text that was not found."""
     if not (totals.counts_exact and totals.files_searched):
         return NOTHING_FOUND
     return f"{text!r} does not occur in the {count(totals.files_searched, 'file')} searched"
 
 
 def is_plain(pattern: str) -> bool:
-    """Whether an expression means its own letters."""
+    """Whether a regular expression matches nothing but its own text."""
     return re.escape(pattern).replace("\\ ", " ").replace("\\-", "-") == pattern
 
 
@@ -205,7 +205,7 @@ def report_line(report: IndexReport) -> str:
 
 
 def report_notes(report: IndexReport, *, named: Collection[str] = ()) -> list[str]:
-    """``named``: the paths that a run was to look at, none for all; each that is not indexed is told on its own."""
+    """``named``: the paths that a run was asked for, empty for all; each that is not indexed gets a note of its own."""
     notes = list(report.notes)
     if report.files == 0 and not named:
         notes.append(f"there is nothing to index in {report.root}")
@@ -221,12 +221,12 @@ def report_notes(report: IndexReport, *, named: Collection[str] = ()) -> list[st
 
 
 def not_taken_in(report: IndexReport, named: Collection[str]) -> list[SkippedFile]:
-    """The ``named`` paths that are not in the index after a run that was to look at them, though not for being gone."""
+    """The ``named`` paths that a run should have indexed and did not; without deleted files, which it removed."""
     told = [file for file in (*report.skipped, *report.failed) if file.path.rstrip("/") in named]
     missing = sum(file.reason == "not_found" for file in told)
     if report.removed < missing:
         return told
-    # they were known: that they are gone is what the run was to find out
+    # they were indexed before and are deleted: removing them is what was asked for
     return [file for file in told if file.reason != "not_found"]
 
 
@@ -264,7 +264,7 @@ def _left_out(files: Iterable[SkippedFile], counts: Mapping[str, int] | None = N
     files = list(files)
     folders = sum(file.path.endswith("/") for file in files)
     words = by_count(Counter(file.reason for file in files) if counts is None else counts)
-    return f"{words} ({count(folders, 'whole folder')} among them, counted once each)" if folders else words
+    return f"{words} ({count(folders, 'whole folder')} among them, each counted once)" if folders else words
 
 
 def config_rows(loaded: Loaded) -> list[tuple[str, str, str]]:
@@ -319,7 +319,7 @@ def span(start: int, end: int) -> str:
 
 
 def _not_searched(counts: Mapping[str, int]) -> str:
-    """``counts``: of files, by why they are left out."""
+    """``counts``: how many files are left out, by reason."""
     return f"not searched: {by_count(counts)}"
 
 
@@ -404,7 +404,7 @@ def lines(report: Report) -> list[str]:
     if evaluation.flag is not None:
         said.append(_flag(evaluation.flag))
     if evaluation.latency is not None and not report.compared:
-        said.append(f"an answer took {evaluation.latency.p50_ms:.1f} ms, one in twenty more than {_p95(evaluation)}")
+        said.append(f"time per answer: median {evaluation.latency.p50_ms:.1f} ms, 95th percentile {_p95(evaluation)}")
     said += [f"written: {path}" for path in report.written]
     return said
 
@@ -429,8 +429,8 @@ def _scores(scores: Scores, rule: str) -> list[str]:
 
 def _flag(flag: FlagScores) -> str:
     return (
-        f"low confidence: said of {_estimate(flag.recall)} of {count(flag.no_answer, 'query')} without an answer, "
-        f"falsely of {_estimate(flag.false_alarm)} of {count(flag.answered, 'query')} answered in the first five; "
+        f"low confidence: flagged {_estimate(flag.recall)} of {count(flag.no_answer, 'query')} without an answer, "
+        f"and wrongly {_estimate(flag.false_alarm)} of {count(flag.answered, 'query')} answered in the first five; "
         f"precision {_number(flag.precision)}"
     )
 
@@ -446,7 +446,7 @@ def _reliability(row: Reliability) -> list[str]:
 
 
 def _whole(evaluation: Evaluation) -> list[str]:
-    """Of the run that is reported, beside those it is compared with."""
+    """The row of the reported run in the table of comparisons."""
     return [_estimate(evaluation.all.ndcg), "", "", "", ""]
 
 
