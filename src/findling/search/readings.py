@@ -131,7 +131,7 @@ def read(
     values: Callable[[RankedFile], Mapping[int, float]],
     nearness: Nearness | None,
 ) -> dict[int, dict[int, Reading]]:
-    """Entry -> ordinal -> reading, of the best places of the first files.
+    """Entry -> ordinal -> reading, of the best places of the first files, which get their `RankedFile.phrase`.
 
     ``values``: what else speaks for a file's places, by ordinal. ``nearness``: None where only words are asked.
     """
@@ -161,6 +161,8 @@ def read(
     found: dict[int, dict[int, Reading]] = {}
     for (entry, ordinal), words, share in zip(places, texts, shares, strict=True):
         found.setdefault(entry, {})[ordinal] = Reading(phrase.share(words), share)
+    for item in ranked[:READ_FILES]:
+        item.phrase = max((each.phrase for each in found.get(item.file.entry_id, {}).values()), default=0.0)
     return found
 
 

@@ -117,6 +117,7 @@ def _text(reader: Index, query: QueryTerms, ranked: Sequence[RankedFile], rows: 
             said = signals.with_synonyms(found, stand_ins, others.values())
             values["file"], _ = signals.bm25f(said, in_path, weights, lengths, means, path.length)
             held = signals.held(said[:own], in_path, held)
+        item.held = held
         item.rare_coverage = signals.rare_coverage(held, weights[:own], proper)
     divide_by_best(ranked, "file")
 
@@ -168,14 +169,9 @@ def _best_window(texts: Mapping[int, float]) -> float:
     return best
 
 
-LONG = 8
-"""Words that say something, beyond which a question is long: some of them are in any file's name. So that says less, by
-the share that these are of all, and the best passage that much more."""
-
-
 def _names(query: QueryTerms, ranked: Sequence[RankedFile]) -> None:
     matcher = signals.StemMatcher(query.words)
-    share = min(1.0, LONG / max(1, len(query.words)))
+    share = query.brevity
     asked = {name.squashed: name.weight for name in query.names}
     for item in ranked:
         path = signals.path_words(item.file.own_path)
