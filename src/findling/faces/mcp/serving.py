@@ -1,4 +1,4 @@
-"""A server from its start to its end: what it is for is looked at, then a transport is chosen.
+"""A server from its start to its end: options and roots are checked, then a transport is chosen.
 
 No index, model or engine is opened before a tool is called, except to look at an embedding model that somebody chose.
 Over stdin and stdout a client is answered before the SDK is loaded (`opening`).
